@@ -1,0 +1,16 @@
+package dev.outbox;
+
+import org.jspecify.annotations.Nullable;
+
+/** A message breaks a limit (A5): says the field, its size, the limit and what to do. */
+public class InvalidMessageException extends OutboxException {
+  private static final long serialVersionUID = 1L;
+
+  public InvalidMessageException(String message) {
+    super(message);
+  }
+
+  public InvalidMessageException(String message, @Nullable Throwable cause) {
+    super(message, cause);
+  }
+}

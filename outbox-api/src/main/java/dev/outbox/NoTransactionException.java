@@ -1,0 +1,16 @@
+package dev.outbox;
+
+import org.jspecify.annotations.Nullable;
+
+/** An append without an active transaction (A2); nothing was written. */
+public class NoTransactionException extends OutboxException {
+  private static final long serialVersionUID = 1L;
+
+  public NoTransactionException(String message) {
+    super(message);
+  }
+
+  public NoTransactionException(String message, @Nullable Throwable cause) {
+    super(message, cause);
+  }
+}

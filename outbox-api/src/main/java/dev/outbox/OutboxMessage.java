@@ -1,0 +1,397 @@
+package dev.outbox;
+
+import static java.util.Objects.requireNonNull;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What an application appends. Immutable; built with {@link #builder()}, which checks every limit
+ * (A5). Texts are counted in Unicode code points and may not contain NUL or half a surrogate pair,
+ * because no database stores them.
+ */
+public final class OutboxMessage {
+
+  /** The most code points of any text field, and of a header's name. */
+  public static final int MAX_TEXT = 255;
+
+  /**
+   * The most bytes of a payload. With {@link #MAX_HEADERS} it stays under the 1 MiB that brokers
+   * accept unless told otherwise. Put larger things elsewhere and send a reference.
+   */
+  public static final int MAX_PAYLOAD = 1_000_000;
+
+  /** The most bytes of all headers together: names and values in UTF-8. */
+  public static final int MAX_HEADERS = 16_000;
+
+  /** The most headers. */
+  public static final int MAX_HEADER_COUNT = 100;
+
+  /** The longest {@link Builder#deliverAfter}. */
+  public static final Duration MAX_DELAY = Duration.ofDays(3650);
+
+  /** The content type of a message that does not name one. */
+  public static final String DEFAULT_CONTENT_TYPE = "application/json";
+
+  private static final Instant EARLIEST = Instant.parse("1970-01-01T00:00:00Z");
+  private static final Instant LATEST = Instant.parse("9999-01-01T00:00:00Z");
+
+  private final UUID id;
+  private final String aggregateType;
+  private final String aggregateId;
+  private final String eventType;
+  private final @Nullable String partitionKey;
+  private final byte[] payload;
+  private final String contentType;
+  private final List<Header> headers;
+  private final @Nullable String dedupKey;
+  private final @Nullable String correlationId;
+  private final @Nullable Instant availableAt;
+  private final @Nullable Duration deliverAfter;
+
+  private OutboxMessage(Builder b) {
+    if (b.id == null) {
+      throw new InvalidMessageException("id is null: leave it out and a random one is used");
+    }
+    id = b.id;
+    aggregateType = text("aggregateType", b.aggregateType);
+    aggregateId = text("aggregateId", b.aggregateId);
+    eventType = text("eventType", b.eventType);
+    partitionKey =
+        b.unordered
+            ? id.toString()
+            : b.partitionKey == null ? null : text("partitionKey", b.partitionKey);
+    if (b.payload == null) {
+      throw new InvalidMessageException("payload is missing: an empty one is new byte[0]");
+    }
+    payload = b.payload;
+    if (payload.length > MAX_PAYLOAD) {
+      throw new InvalidMessageException(
+          "payload has %d bytes, at most %d are allowed: store it elsewhere and send a reference"
+              .formatted(payload.length, MAX_PAYLOAD));
+    }
+    contentType = text("contentType", b.contentType);
+    headers = List.copyOf(b.headers);
+    checkHeaders(headers);
+    dedupKey = b.dedupKey == null ? null : text("dedupKey", b.dedupKey);
+    correlationId = b.correlationId == null ? null : text("correlationId", b.correlationId);
+    availableAt = b.availableAt == null ? null : b.availableAt.truncatedTo(ChronoUnit.MICROS);
+    deliverAfter = b.deliverAfter;
+    checkDelay();
+  }
+
+  /** Starts a message with a random id, no headers and the default content type. */
+  public static Builder builder() {
+    return new Builder();
+  }
+
+  /** Unique; consumers use it to recognise a repeated delivery. */
+  public UUID id() {
+    return id;
+  }
+
+  /** The kind of thing that changed, as {@code order}. Publishers route by it unless told else. */
+  public String aggregateType() {
+    return aggregateType;
+  }
+
+  /** Which one changed. */
+  public String aggregateId() {
+    return aggregateId;
+  }
+
+  /** What happened to it, as {@code OrderPlaced}. */
+  public String eventType() {
+    return eventType;
+  }
+
+  /** The key given by the application, or null; see {@link #key()}. */
+  public @Nullable String partitionKey() {
+    return partitionKey;
+  }
+
+  /** Messages of one key are delivered in order: the partition key, or else the aggregate's id. */
+  public String key() {
+    return partitionKey != null ? partitionKey : aggregateId;
+  }
+
+  /** A copy of the payload, exactly as given. */
+  public byte[] payload() {
+    return payload.clone();
+  }
+
+  /** The payload's size in bytes. */
+  public int payloadSize() {
+    return payload.length;
+  }
+
+  /** The payload read as UTF-8. */
+  public String payloadAsString() {
+    return new String(payload, StandardCharsets.UTF_8);
+  }
+
+  /** The payload's media type. */
+  public String contentType() {
+    return contentType;
+  }
+
+  /** Headers in the order given; unmodifiable, may be empty. */
+  public List<Header> headers() {
+    return headers;
+  }
+
+  /** The key by which a repeated append is recognised within the dedup window, or null (A4). */
+  public @Nullable String dedupKey() {
+    return dedupKey;
+  }
+
+  /** What ties this message to others, or null. */
+  public @Nullable String correlationId() {
+    return correlationId;
+  }
+
+  /**
+   * Not to be delivered before, by the database's clock; microseconds; null: at once. For a message
+   * appended with {@link #deliverAfter()}, the store fills this in.
+   */
+  public @Nullable Instant availableAt() {
+    return availableAt;
+  }
+
+  /** Not to be delivered before this long after the append, by the database's clock, or null. */
+  public @Nullable Duration deliverAfter() {
+    return deliverAfter;
+  }
+
+  @Override
+  public boolean equals(@Nullable Object o) {
+    return o instanceof OutboxMessage m
+        && id.equals(m.id)
+        && aggregateType.equals(m.aggregateType)
+        && aggregateId.equals(m.aggregateId)
+        && eventType.equals(m.eventType)
+        && Objects.equals(partitionKey, m.partitionKey)
+        && Arrays.equals(payload, m.payload)
+        && contentType.equals(m.contentType)
+        && headers.equals(m.headers)
+        && Objects.equals(dedupKey, m.dedupKey)
+        && Objects.equals(correlationId, m.correlationId)
+        && Objects.equals(availableAt, m.availableAt)
+        && Objects.equals(deliverAfter, m.deliverAfter);
+  }
+
+  @Override
+  public int hashCode() {
+    return id.hashCode();
+  }
+
+  /** Names the message without its payload and headers, which may be secret. */
+  @Override
+  public String toString() {
+    return "%s %s of %s %s, key %s, %d bytes"
+        .formatted(eventType, id, aggregateType, aggregateId, key(), payload.length);
+  }
+
+  private static String text(String field, @Nullable String value) {
+    if (value == null || value.isBlank()) {
+      throw new InvalidMessageException(
+          "%s is %s: give it at least one visible character"
+              .formatted(field, value == null ? "missing" : "blank"));
+    }
+    checkText(field, value);
+    int length = value.codePointCount(0, value.length());
+    if (length > MAX_TEXT) {
+      throw new InvalidMessageException(
+          "%s has %d characters, at most %d are allowed: shorten it, or send its hash"
+              .formatted(field, length, MAX_TEXT));
+    }
+    return value;
+  }
+
+  private static void checkText(String field, String value) {
+    for (int i = 0; i < value.length(); i++) {
+      char c = value.charAt(i);
+      if (c == 0) {
+        throw new InvalidMessageException(
+            "%s has a NUL at index %d, which databases do not store: remove it"
+                .formatted(field, i));
+      }
+      if (Character.isHighSurrogate(c)
+          && i + 1 < value.length()
+          && Character.isLowSurrogate(value.charAt(i + 1))) {
+        i++;
+      } else if (Character.isSurrogate(c)) {
+        throw new InvalidMessageException(
+            "%s has half a surrogate pair at index %d, which is not Unicode: remove it"
+                .formatted(field, i));
+      }
+    }
+  }
+
+  private static void checkHeaders(List<Header> headers) {
+    if (headers.size() > MAX_HEADER_COUNT) {
+      throw new InvalidMessageException(
+          "there are %d headers, at most %d are allowed: move some into the payload"
+              .formatted(headers.size(), MAX_HEADER_COUNT));
+    }
+    int bytes = 0;
+    for (Header header : headers) {
+      text("a header's name", header.name());
+      checkText("header " + header.name(), header.value());
+      bytes += header.name().getBytes(StandardCharsets.UTF_8).length;
+      bytes += header.value().getBytes(StandardCharsets.UTF_8).length;
+    }
+    if (bytes > MAX_HEADERS) {
+      throw new InvalidMessageException(
+          "headers have %d bytes, at most %d are allowed: move some into the payload"
+              .formatted(bytes, MAX_HEADERS));
+    }
+  }
+
+  private void checkDelay() {
+    if (availableAt != null && deliverAfter != null) {
+      throw new InvalidMessageException("availableAt and deliverAfter are both given: give one");
+    }
+    if (availableAt != null && (availableAt.isBefore(EARLIEST) || !availableAt.isBefore(LATEST))) {
+      throw new InvalidMessageException(
+          "availableAt is %s, allowed is from %s to %s".formatted(availableAt, EARLIEST, LATEST));
+    }
+    if (deliverAfter != null
+        && (deliverAfter.isNegative() || deliverAfter.compareTo(MAX_DELAY) > 0)) {
+      throw new InvalidMessageException(
+          "deliverAfter is %s, allowed is from 0 to %s".formatted(deliverAfter, MAX_DELAY));
+    }
+  }
+
+  /** Collects the fields; {@link #build()} checks them. Not safe for use by many threads. */
+  public static final class Builder {
+    private @Nullable UUID id = UUID.randomUUID();
+    private @Nullable String aggregateType;
+    private @Nullable String aggregateId;
+    private @Nullable String eventType;
+    private @Nullable String partitionKey;
+    private boolean unordered;
+    private byte @Nullable [] payload;
+    private String contentType = DEFAULT_CONTENT_TYPE;
+    private final List<Header> headers = new ArrayList<>();
+    private @Nullable String dedupKey;
+    private @Nullable String correlationId;
+    private @Nullable Instant availableAt;
+    private @Nullable Duration deliverAfter;
+
+    private Builder() {}
+
+    /** Default: random. */
+    public Builder id(UUID id) {
+      this.id = id;
+      return this;
+    }
+
+    /** Both parts of the aggregate's name; required. */
+    public Builder aggregate(String type, String id) {
+      return aggregateType(type).aggregateId(id);
+    }
+
+    /** Required. */
+    public Builder aggregateType(String aggregateType) {
+      this.aggregateType = aggregateType;
+      return this;
+    }
+
+    /** Required. */
+    public Builder aggregateId(String aggregateId) {
+      this.aggregateId = aggregateId;
+      return this;
+    }
+
+    /** Required. */
+    public Builder eventType(String eventType) {
+      this.eventType = eventType;
+      return this;
+    }
+
+    /** Default: null, which makes the aggregate's id the key. */
+    public Builder partitionKey(@Nullable String partitionKey) {
+      this.partitionKey = partitionKey;
+      this.unordered = false;
+      return this;
+    }
+
+    /** This message needs no order: its key is its own id. */
+    public Builder unordered() {
+      this.unordered = true;
+      return this;
+    }
+
+    /** Required, copied; may be empty. */
+    public Builder payload(byte[] payload) {
+      this.payload = requireNonNull(payload, "payload").clone();
+      return this;
+    }
+
+    /** The text's UTF-8 bytes. */
+    public Builder payload(String payload) {
+      this.payload = payload.getBytes(StandardCharsets.UTF_8);
+      return this;
+    }
+
+    /** Default: {@link #DEFAULT_CONTENT_TYPE}. */
+    public Builder contentType(String contentType) {
+      this.contentType = contentType;
+      return this;
+    }
+
+    /** Adds a header after those given before, also when the name was given before. */
+    public Builder header(String name, String value) {
+      headers.add(new Header(name, value));
+      return this;
+    }
+
+    /** Adds headers after those given before. */
+    public Builder headers(List<Header> more) {
+      headers.addAll(more);
+      return this;
+    }
+
+    /** Default: null, which never is a duplicate. */
+    public Builder dedupKey(@Nullable String dedupKey) {
+      this.dedupKey = dedupKey;
+      return this;
+    }
+
+    /** Default: null. */
+    public Builder correlationId(@Nullable String correlationId) {
+      this.correlationId = correlationId;
+      return this;
+    }
+
+    /** Default: null, at once. Cut to microseconds. */
+    public Builder availableAt(@Nullable Instant availableAt) {
+      this.availableAt = availableAt;
+      return this;
+    }
+
+    /** Default: null, at once. At most {@link #MAX_DELAY}. */
+    public Builder deliverAfter(@Nullable Duration deliverAfter) {
+      this.deliverAfter = deliverAfter;
+      return this;
+    }
+
+    /**
+     * Checks and builds.
+     *
+     * @throws InvalidMessageException naming the field, its size, the limit and what to do
+     */
+    public OutboxMessage build() {
+      return new OutboxMessage(this);
+    }
+  }
+}

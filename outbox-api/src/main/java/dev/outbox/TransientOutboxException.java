@@ -1,0 +1,19 @@
+package dev.outbox;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Trying again can help: a deadlock, a lost connection. For an append, run the whole transaction
+ * again.
+ */
+public class TransientOutboxException extends OutboxException {
+  private static final long serialVersionUID = 1L;
+
+  public TransientOutboxException(String message) {
+    super(message);
+  }
+
+  public TransientOutboxException(String message, @Nullable Throwable cause) {
+    super(message, cause);
+  }
+}

@@ -1,0 +1,31 @@
+package dev.outbox.spi;
+
+import static java.util.Objects.requireNonNull;
+
+import java.time.Duration;
+
+/**
+ * What a relay worker asks for.
+ *
+ * @param owner the worker's name: for people, and to share work fairly. It decides nothing about
+ *     who holds what
+ * @param maxMessages at least 1; the claim has no more
+ * @param maxBytes at least 1; when the payloads together would be larger the claim ends before, but
+ *     it never is empty for that reason
+ * @param lease how long the claim is held unless renewed; at least 1 ms
+ */
+public record ClaimRequest(String owner, int maxMessages, long maxBytes, Duration lease) {
+  public ClaimRequest {
+    requireNonNull(owner, "owner");
+    if (maxMessages < 1) {
+      throw new IllegalArgumentException(
+          "maxMessages is " + maxMessages + ", at least 1 is needed");
+    }
+    if (maxBytes < 1) {
+      throw new IllegalArgumentException("maxBytes is " + maxBytes + ", at least 1 is needed");
+    }
+    if (lease.toMillis() < 1) {
+      throw new IllegalArgumentException("lease is " + lease + ", at least 1 ms is needed");
+    }
+  }
+}

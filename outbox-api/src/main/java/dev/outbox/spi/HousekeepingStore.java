@@ -1,0 +1,10 @@
+package dev.outbox.spi;
+
+/** A store that has something to tidy up now and then. */
+public interface HousekeepingStore {
+
+  /**
+   * Purges what is no longer needed and repairs what can be; a relay calls it about each minute.
+   */
+  void housekeep();
+}

@@ -1,0 +1,63 @@
+package dev.outbox.spi;
+
+import static java.util.Objects.requireNonNull;
+
+import org.jspecify.annotations.Nullable;
+
+/** What the publisher says of one message (P1, P3). */
+public sealed interface Result {
+
+  /** The broker has acknowledged it durably. */
+  record Delivered() implements Result {}
+
+  /** Another try may help; it counts as an attempt. */
+  record Failed(String error) implements Result {
+    public Failed {
+      requireNonNull(error, "error");
+    }
+  }
+
+  /** The broker will never take it: too large, a bad header, not authorised for good. */
+  record Rejected(String error) implements Result {
+    public Rejected {
+      requireNonNull(error, "error");
+    }
+  }
+
+  /**
+   * It cannot be reached now; tried again without counting, however long it takes.
+   *
+   * @param destination what cannot be reached, as a topic or queue, when others can; null when it
+   *     is the broker as a whole
+   */
+  record Unavailable(String error, @Nullable String destination) implements Result {
+    public Unavailable {
+      requireNonNull(error, "error");
+    }
+  }
+
+  /** The one {@link Delivered}. */
+  Result DELIVERED = new Delivered();
+
+  static Result delivered() {
+    return DELIVERED;
+  }
+
+  static Result failed(String error) {
+    return new Failed(error);
+  }
+
+  static Result rejected(String error) {
+    return new Rejected(error);
+  }
+
+  /** The broker as a whole cannot be reached: the relay pauses. */
+  static Result unavailable(String error) {
+    return new Unavailable(error, null);
+  }
+
+  /** Only this destination cannot be reached: the relay goes on with the others. */
+  static Result unavailable(String error, String destination) {
+    return new Unavailable(error, requireNonNull(destination, "destination"));
+  }
+}

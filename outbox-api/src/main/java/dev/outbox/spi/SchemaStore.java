@@ -1,0 +1,18 @@
+package dev.outbox.spi;
+
+/** A store that brings its own schema. */
+public interface SchemaStore {
+
+  /** Brings the schema to this library's version; does nothing when it is there already. */
+  void migrate();
+
+  /** The statements that {@link #migrate} would run on an empty database, to be run by hand. */
+  String ddl();
+
+  /**
+   * Checks that the schema is there, of this library's version and whole (E1).
+   *
+   * @throws dev.outbox.SchemaException saying in one sentence what is wrong and what to do
+   */
+  void verify();
+}

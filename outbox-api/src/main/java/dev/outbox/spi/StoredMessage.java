@@ -1,0 +1,91 @@
+package dev.outbox.spi;
+
+import static java.util.Objects.requireNonNull;
+
+import dev.outbox.OutboxMessage;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/** A message as a store hands it out. Immutable. */
+public final class StoredMessage {
+  private final long sequence;
+  private final String key;
+  private final int attempts;
+  private final Instant createdAt;
+  private final @Nullable OutboxMessage message;
+  private final @Nullable String problem;
+
+  private StoredMessage(
+      long sequence,
+      String key,
+      int attempts,
+      Instant createdAt,
+      @Nullable OutboxMessage message,
+      @Nullable String problem) {
+    this.sequence = sequence;
+    this.key = requireNonNull(key, "key");
+    this.attempts = attempts;
+    this.createdAt = requireNonNull(createdAt, "createdAt");
+    this.message = message;
+    this.problem = problem;
+  }
+
+  /** A message that was read whole. */
+  public static StoredMessage of(
+      long sequence, int attempts, Instant createdAt, OutboxMessage message) {
+    return new StoredMessage(sequence, message.key(), attempts, createdAt, message, null);
+  }
+
+  /** A row that cannot be decoded: it has a key, and says what is wrong with it (C7). */
+  public static StoredMessage undecodable(
+      long sequence, String key, int attempts, Instant createdAt, String problem) {
+    return new StoredMessage(
+        sequence, key, attempts, createdAt, null, requireNonNull(problem, "problem"));
+  }
+
+  /** Given by the store at append, unique in it; order within a key is sequence order. */
+  public long sequence() {
+    return sequence;
+  }
+
+  /** The message's key. */
+  public String key() {
+    return key;
+  }
+
+  /** How many counted attempts failed so far. */
+  public int attempts() {
+    return attempts;
+  }
+
+  /** When it was appended, by the database's clock, in UTC. */
+  public Instant createdAt() {
+    return createdAt;
+  }
+
+  /**
+   * The message.
+   *
+   * @throws IllegalStateException when there is a {@link #problem()}
+   */
+  public OutboxMessage message() {
+    if (message == null) {
+      throw new IllegalStateException("message " + sequence + " cannot be decoded: " + problem);
+    }
+    return message;
+  }
+
+  /** Why the message cannot be decoded, or null when it can. Publishers only get those that can. */
+  public @Nullable String problem() {
+    return problem;
+  }
+
+  @Override
+  public String toString() {
+    return "message "
+        + sequence
+        + " ("
+        + (message != null ? message : "undecodable: " + problem)
+        + ")";
+  }
+}
