@@ -1,0 +1,67 @@
+package dev.outbox.store.memory;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.NavigableMap;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/** The messages of one key and the lease on them. */
+final class Key {
+
+  /** Dead letters too. */
+  final NavigableMap<Long, Row> rows = new TreeMap<>();
+
+  /** The last claim to take the key, unless it was settled. */
+  @Nullable MemoryClaim holder;
+
+  Instant leasedUntil = Instant.MIN;
+  Duration lease = Duration.ZERO;
+
+  /** How many claims in a row let their lease run out (S6). */
+  int expired;
+
+  /** Takes or prolongs the lease. */
+  void lease(MemoryClaim claim, Instant now, Duration length) {
+    holder = claim;
+    lease = length;
+    leasedUntil = now.plus(length);
+  }
+
+  /**
+   * A lease that ends much further ahead than it is long is from before the clock went back (T1).
+   */
+  boolean isLeased(Instant now) {
+    return holder != null
+        && now.isBefore(leasedUntil)
+        && !leasedUntil.isAfter(now.plus(lease.multipliedBy(2)));
+  }
+
+  /** Someone has to decide about a dead letter first (O3). */
+  boolean isHalted() {
+    return rows.values().stream().anyMatch(row -> row.dead && row.blocksKey);
+  }
+
+  /** What may be delivered now, in this order. */
+  List<Row> due(Instant now) {
+    List<Row> due = new ArrayList<>();
+    if (isHalted()) {
+      return due;
+    }
+    for (Row row : rows.values()) {
+      if (row.dead || (!row.failed && !row.isDue(now))) {
+        continue; // dead letters and delayed messages let others pass (O3, O4)
+      }
+      if (row.failed) {
+        if (due.isEmpty() && row.isDue(now)) {
+          due.add(row); // alone, so that it does not bring the others along each time
+        }
+        break; // later ones wait (O2)
+      }
+      due.add(row);
+    }
+    return due;
+  }
+}

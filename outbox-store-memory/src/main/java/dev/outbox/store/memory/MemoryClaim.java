@@ -1,0 +1,52 @@
+package dev.outbox.store.memory;
+
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.Decision;
+import dev.outbox.spi.StoredMessage;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** Which rows of which keys one claim was given; the store knows which of them it still holds. */
+final class MemoryClaim implements Claim {
+  private final MemoryOutboxStore store;
+  final Map<Key, List<Row>> rows = new LinkedHashMap<>();
+  final List<StoredMessage> messages = new ArrayList<>();
+
+  /** Of a suspected poison message: its attempt was counted when it was claimed (S6). */
+  boolean countedBefore;
+
+  private long bytes;
+
+  MemoryClaim(MemoryOutboxStore store) {
+    this.store = store;
+  }
+
+  boolean hasRoomFor(Row row, int maxMessages, long maxBytes) {
+    return messages.isEmpty() || (messages.size() < maxMessages && bytes + row.size() <= maxBytes);
+  }
+
+  void add(Key key, Row row) {
+    rows.computeIfAbsent(key, k -> new ArrayList<>()).add(row);
+    messages.add(row.toStored());
+    bytes += row.size();
+  }
+
+  @Override
+  public List<StoredMessage> messages() {
+    return List.copyOf(messages);
+  }
+
+  @Override
+  public Set<Long> renew(Duration lease) {
+    return store.renew(this, lease);
+  }
+
+  @Override
+  public Set<Long> settle(Map<Long, Decision> decisions) {
+    return store.settle(this, decisions);
+  }
+}

@@ -1,0 +1,433 @@
+package dev.outbox.store.memory;
+
+import static java.util.Objects.requireNonNull;
+
+import dev.outbox.NoTransactionException;
+import dev.outbox.OutboxException;
+import dev.outbox.OutboxMessage;
+import dev.outbox.TransientOutboxException;
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.DeadLetterStore;
+import dev.outbox.spi.Decision;
+import dev.outbox.spi.ErrorText;
+import dev.outbox.spi.OutboxStore;
+import dev.outbox.spi.StatisticsStore;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The contract of {@code SPEC.md} in memory, and nothing else: to read first, to compare other
+ * stores with, and to test with. Nothing survives the process.
+ *
+ * <p>How it works. One lock around everything; of each key it has the {@link Row}s by sequence and
+ * the claim that holds it.
+ *
+ * <ol>
+ *   <li>Append gives each message the next sequence and keeps it in the transaction (A1). Its dedup
+ *       key is taken at once; an append that meets the dedup key of another open transaction waits
+ *       for the end of that one (A4).
+ *   <li>Commit puts the messages into their keys. So a message with a low sequence may come late,
+ *       as in databases.
+ *   <li>Claim goes over the keys, the one longest not claimed first (C6), and skips those that are
+ *       leased (C1), until it has what was asked for. Of a key it takes what {@link Key#due} says:
+ *       from the oldest on (C2), nothing past one that waits for its retry (O2).
+ *   <li>The claim becomes the holder of these keys. A claim that meets a lease that ran out takes
+ *       the key over by becoming its holder (C4).
+ *   <li>Settle changes only the keys that the claim still holds (S1): carries out the decisions and
+ *       gives the key back, without a holder. So a second settle of a claim changes nothing.
+ *   <li>When three claims of a key in a row let the lease run out, its first message may be what
+ *       ends the process: it is claimed as the only one, and its attempt counts at the claim (S6).
+ * </ol>
+ *
+ * <p>The class is not final, and some steps are not private, for the sake of the broken stores in
+ * the tests of {@code outbox-tck}.
+ */
+public class MemoryOutboxStore
+    implements OutboxStore<MemoryTransaction>, DeadLetterStore, StatisticsStore {
+
+  /** How long a dedup key is remembered unless said otherwise: 7 days. */
+  public static final Duration DEFAULT_DEDUP_WINDOW = Duration.ofDays(7);
+
+  private static final Duration MAX_RETRY_DELAY = Duration.ofDays(3650);
+  private static final int SUSPICIOUS = 3;
+
+  private final InstantSource clock;
+  private final Duration dedupWindow;
+
+  /** By key; the one longest not claimed first. */
+  private final Map<String, Key> keys = new LinkedHashMap<>();
+
+  /** Who appended a dedup key and when; oldest first. */
+  private final Map<String, Dedup> dedups = new LinkedHashMap<>();
+
+  private long lastSequence;
+
+  private record Dedup(MemoryTransaction transaction, Instant at) {}
+
+  /** A store with the system's clock and the {@link #DEFAULT_DEDUP_WINDOW}. */
+  public MemoryOutboxStore() {
+    this(InstantSource.system(), DEFAULT_DEDUP_WINDOW);
+  }
+
+  /**
+   * @param clock the store's clock, by which leases, delays and the dedup window are measured
+   * @param dedupWindow how long a dedup key is remembered (A4)
+   */
+  public MemoryOutboxStore(InstantSource clock, Duration dedupWindow) {
+    this.clock = requireNonNull(clock, "clock");
+    this.dedupWindow = requireNonNull(dedupWindow, "dedupWindow");
+  }
+
+  /** Begins a transaction. */
+  public MemoryTransaction begin() {
+    return new MemoryTransaction(this);
+  }
+
+  /** Commits when {@code work} returns; rolls back and rethrows when it throws. */
+  public void inTransaction(Consumer<MemoryTransaction> work) {
+    MemoryTransaction transaction = begin();
+    try {
+      work.accept(transaction);
+      transaction.commit();
+    } finally {
+      transaction.rollback(); // does nothing after the commit
+    }
+  }
+
+  /** Removes everything; what claims from before still do changes nothing. */
+  public synchronized void clear() {
+    keys.clear();
+    dedups.clear();
+  }
+
+  @Override
+  public synchronized Set<UUID> append(
+      MemoryTransaction transaction, List<OutboxMessage> messages) {
+    if (transaction.store != this || !transaction.active) {
+      throw new NoTransactionException(
+          "the transaction "
+              + (transaction.active ? "is of another store" : "has ended")
+              + ": append in one that begin() of this store returned and that is still open");
+    }
+    Set<UUID> duplicates = new HashSet<>();
+    for (OutboxMessage message : messages) {
+      String dedupKey = message.dedupKey();
+      if (dedupKey != null && isDuplicate(dedupKey, transaction)) {
+        duplicates.add(message.id());
+      } else {
+        if (dedupKey != null) {
+          dedups.put(dedupKey, new Dedup(transaction, now()));
+        }
+        transaction.rows.add(newRow(message.key(), message));
+      }
+    }
+    return duplicates;
+  }
+
+  /** A row for a message, or for one that cannot be decoded. */
+  Row newRow(String key, @Nullable OutboxMessage message) {
+    Instant now = now();
+    return new Row(++lastSequence, key, now, message == null ? null : withDueTime(message, now));
+  }
+
+  private static OutboxMessage withDueTime(OutboxMessage m, Instant now) {
+    if (m.deliverAfter() == null) {
+      return m;
+    }
+    return OutboxMessage.builder()
+        .id(m.id())
+        .aggregate(m.aggregateType(), m.aggregateId())
+        .eventType(m.eventType())
+        .partitionKey(m.partitionKey())
+        .payload(m.payload())
+        .contentType(m.contentType())
+        .headers(m.headers())
+        .dedupKey(m.dedupKey())
+        .correlationId(m.correlationId())
+        .availableAt(now.plus(m.deliverAfter()))
+        .build();
+  }
+
+  /** Waits while the dedup key is in another open transaction (A4). */
+  private boolean isDuplicate(String dedupKey, MemoryTransaction transaction) {
+    while (true) {
+      Instant oldest = now().minus(dedupWindow);
+      dedups.values().removeIf(d -> !d.transaction.active && d.at.isBefore(oldest));
+      Dedup first = dedups.get(dedupKey);
+      if (first == null) {
+        return false;
+      }
+      if (first.transaction == transaction || !first.transaction.active) {
+        return true;
+      }
+      awaitEnd(first.transaction, transaction);
+    }
+  }
+
+  private void awaitEnd(MemoryTransaction other, MemoryTransaction transaction) {
+    for (MemoryTransaction t = other; t != null; t = t.waitsFor) {
+      if (t == transaction) {
+        throw new TransientOutboxException(
+            "deadlock: two transactions wait for each other's dedup keys; roll back and run this"
+                + " one again");
+      }
+    }
+    transaction.waitsFor = other;
+    try {
+      wait();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new OutboxException("interrupted while waiting for another transaction", e);
+    } finally {
+      transaction.waitsFor = null;
+    }
+  }
+
+  synchronized void commit(MemoryTransaction transaction) {
+    if (transaction.active) {
+      transaction.rows.forEach(
+          row -> keys.computeIfAbsent(row.key, k -> new Key()).rows.put(row.sequence, row));
+      end(transaction);
+    }
+  }
+
+  synchronized void rollback(MemoryTransaction transaction) {
+    if (transaction.active) {
+      dedups.values().removeIf(dedup -> dedup.transaction == transaction);
+      end(transaction);
+    }
+  }
+
+  private void end(MemoryTransaction transaction) {
+    transaction.active = false;
+    transaction.rows.clear();
+    notifyAll();
+  }
+
+  @Override
+  public synchronized Claim claim(ClaimRequest request) {
+    Instant now = now();
+    MemoryClaim claim = new MemoryClaim(this);
+    for (Key key : keys.values()) {
+      if (isFree(key, now) && !take(key, claim, request, now)) {
+        break;
+      }
+    }
+    claim.rows.forEach(
+        (key, rows) -> {
+          String name = rows.get(0).key;
+          keys.remove(name);
+          keys.put(name, key); // to the end of the queue (C6)
+          key.expired += key.holder == null ? 0 : 1;
+          key.lease(claim, now, request.lease());
+        });
+    return claim;
+  }
+
+  boolean isFree(Key key, Instant now) {
+    return !key.isLeased(now);
+  }
+
+  /** Adds what the key has to the claim; false when the claim is full. */
+  private boolean take(Key key, MemoryClaim claim, ClaimRequest request, Instant now) {
+    boolean suspicious = key.expired + (key.holder == null ? 0 : 1) >= SUSPICIOUS;
+    for (Row row : due(key, now)) {
+      if (suspicious && !claim.messages.isEmpty()) {
+        return true; // it comes when it is first in the queue
+      }
+      if (!claim.hasRoomFor(row, request.maxMessages(), request.maxBytes())) {
+        return false;
+      }
+      claim.add(key, row);
+      if (suspicious) {
+        row.attempts++;
+        claim.countedBefore = true;
+        return false;
+      }
+    }
+    return true;
+  }
+
+  List<Row> due(Key key, Instant now) {
+    return key.due(now);
+  }
+
+  synchronized Set<Long> renew(MemoryClaim claim, Duration lease) {
+    Instant now = now();
+    Set<Long> held = new HashSet<>();
+    claim.rows.forEach(
+        (key, rows) -> {
+          if (holds(claim, key)) {
+            key.lease(claim, now, lease);
+            rows.forEach(row -> held.add(row.sequence));
+          }
+        });
+    return held;
+  }
+
+  synchronized Set<Long> settle(MemoryClaim claim, Map<Long, Decision> decisions) {
+    Set<Long> unknown = new HashSet<>(decisions.keySet());
+    claim.messages.forEach(message -> unknown.remove(message.sequence()));
+    if (!unknown.isEmpty()) {
+      throw new IllegalArgumentException(
+          "the claim does not have the sequences %s: settle only what it brought"
+              .formatted(unknown));
+    }
+    Set<Long> lost = new HashSet<>();
+    claim.rows.forEach(
+        (key, rows) -> {
+          if (holds(claim, key)) {
+            rows.forEach(row -> apply(key, row, decisions.get(row.sequence), claim.countedBefore));
+            release(key);
+          } else {
+            rows.forEach(row -> lost.add(row.sequence));
+          }
+        });
+    return lost;
+  }
+
+  boolean holds(MemoryClaim claim, Key key) {
+    return key.holder == claim;
+  }
+
+  void release(Key key) {
+    key.holder = null;
+    key.expired = 0;
+    forgetIfEmpty(key);
+  }
+
+  private void forgetIfEmpty(Key key) {
+    keys.values().removeIf(k -> k == key && k.rows.isEmpty() && k.holder == null);
+  }
+
+  void apply(Key key, Row row, @Nullable Decision decision, boolean countedBefore) {
+    if (countedBefore) {
+      row.attempts--;
+    }
+    if (decision instanceof Decision.Delivered) {
+      key.rows.remove(row.sequence);
+    } else if (decision instanceof Decision.Retry retry) {
+      row.attempts += retry.counts() ? 1 : 0;
+      row.failed = true;
+      row.dueAt = now().plus(clamp(retry.delay()));
+      fail(row, retry.error());
+    } else if (decision instanceof Decision.Dead dead) {
+      row.attempts++;
+      row.dead = true;
+      row.blocksKey = dead.blocksKey();
+      fail(row, dead.error());
+    }
+  }
+
+  private void fail(Row row, String error) {
+    row.error = ErrorText.clean(error);
+    row.failedAt = now();
+  }
+
+  Duration clamp(Duration delay) {
+    return delay.isNegative()
+        ? Duration.ZERO
+        : delay.compareTo(MAX_RETRY_DELAY) > 0 ? MAX_RETRY_DELAY : delay;
+  }
+
+  @Override
+  public synchronized List<DeadLetter> deadLetters(long afterSequence, int limit) {
+    return dead()
+        .filter(row -> row.sequence > afterSequence)
+        .sorted((a, b) -> Long.compare(a.sequence, b.sequence))
+        .limit(limit)
+        .map(row -> new DeadLetter(row.toStored(), row.error, row.failedAt))
+        .toList();
+  }
+
+  @Override
+  public synchronized boolean requeue(long sequence) {
+    Optional<Row> found = dead().filter(row -> row.sequence == sequence).findAny();
+    found.ifPresent(
+        row -> {
+          row.dead = false;
+          row.failed = false;
+          row.attempts = 0;
+          row.dueAt = now();
+        });
+    return found.isPresent();
+  }
+
+  @Override
+  public synchronized boolean discard(long sequence) {
+    Optional<Row> found = dead().filter(row -> row.sequence == sequence).findAny();
+    found.ifPresent(
+        row -> {
+          Key key = requireNonNull(keys.get(row.key));
+          key.rows.remove(sequence);
+          forgetIfEmpty(key);
+        });
+    return found.isPresent();
+  }
+
+  private Stream<Row> dead() {
+    return keys.values().stream().flatMap(key -> key.rows.values().stream()).filter(r -> r.dead);
+  }
+
+  @Override
+  public synchronized Statistics statistics() {
+    Instant now = now();
+    long pending = 0;
+    long scheduled = 0;
+    long blocked = 0;
+    long blockedKeys = 0;
+    long haltedKeys = 0;
+    Instant oldest = now;
+    List<Row> due = new ArrayList<>();
+    for (Key key : keys.values()) {
+      boolean waits = key.isHalted();
+      haltedKeys += waits ? 1 : 0;
+      for (Row row : key.rows.values()) {
+        if (row.dead) {
+          continue;
+        }
+        if (row.failed && !waits) {
+          waits = true;
+          blockedKeys++;
+        }
+        if (row.isDue(now)) {
+          due.add(row);
+          oldest = row.createdAt.isBefore(oldest) ? row.createdAt : oldest;
+        }
+        if (waits) {
+          blocked++;
+        } else if (row.isDue(now)) {
+          pending++;
+        } else {
+          scheduled++;
+        }
+      }
+    }
+    return new Statistics(
+        pending,
+        scheduled,
+        blocked,
+        dead().count(),
+        blockedKeys,
+        haltedKeys,
+        due.isEmpty() ? null : Duration.between(oldest, now));
+  }
+
+  private Instant now() {
+    return clock.instant().truncatedTo(ChronoUnit.MICROS);
+  }
+}

@@ -1,0 +1,50 @@
+package dev.outbox.store.memory;
+
+import dev.outbox.OutboxMessage;
+import dev.outbox.spi.StoredMessage;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/** One message, from append until it is delivered or discarded. */
+final class Row {
+  final long sequence;
+  final String key;
+  final Instant createdAt;
+
+  /** Null when it cannot be decoded (C7). */
+  final @Nullable OutboxMessage message;
+
+  Instant dueAt;
+  int attempts;
+  @Nullable String error;
+  @Nullable Instant failedAt;
+
+  /** It was given a retry since it was appended or requeued: it comes alone, and others wait. */
+  boolean failed;
+
+  boolean dead;
+  boolean blocksKey;
+
+  Row(long sequence, String key, Instant createdAt, @Nullable OutboxMessage message) {
+    this.sequence = sequence;
+    this.key = key;
+    this.createdAt = createdAt;
+    this.message = message;
+    this.dueAt =
+        message == null || message.availableAt() == null ? createdAt : message.availableAt();
+  }
+
+  boolean isDue(Instant now) {
+    return !dueAt.isAfter(now);
+  }
+
+  int size() {
+    return message == null ? 0 : message.payloadSize();
+  }
+
+  StoredMessage toStored() {
+    return message != null
+        ? StoredMessage.of(sequence, attempts, createdAt, message)
+        : StoredMessage.undecodable(sequence, key, attempts, createdAt, "it was damaged");
+  }
+}
