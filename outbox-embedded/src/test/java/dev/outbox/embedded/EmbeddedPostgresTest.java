@@ -1,0 +1,155 @@
+package dev.outbox.embedded;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+class EmbeddedPostgresTest {
+
+  @Test
+  @DisplayName("what was committed is there after SIGKILL and a restart")
+  void survivesKill() throws Exception {
+    try (EmbeddedPostgres postgres = EmbeddedPostgres.start()) {
+      assertThat(query(postgres, "show fsync")).containsExactly("on");
+      assertThat(query(postgres, "show synchronous_commit")).containsExactly("on");
+      assertThat(query(postgres, "show full_page_writes")).containsExactly("on");
+      execute(postgres, "create table t (n int)");
+      List<String> committed = new ArrayList<>();
+      for (int i = 0; i < 3; i++) {
+        execute(postgres, "insert into t values (" + i + ")");
+        committed.add(Integer.toString(i));
+        int port = postgres.port();
+
+        postgres.kill();
+        assertThatThrownBy(() -> query(postgres, "select 1")).isInstanceOf(SQLException.class);
+        postgres.restart();
+
+        assertThat(postgres.port()).isEqualTo(port);
+        assertThat(query(postgres, "select n from t order by n")).isEqualTo(committed);
+      }
+    }
+  }
+
+  @Test
+  @DisplayName("a killed server with busy connections leaves no process behind")
+  void killEndsBackends() throws Exception {
+    try (EmbeddedPostgres postgres = EmbeddedPostgres.start();
+        Connection connection = connect(postgres)) {
+      long backend = Long.parseLong(query(connection, "select pg_backend_pid()").get(0));
+      assertThat(isRunning(backend)).isTrue();
+      postgres.kill();
+      assertThat(isRunning(backend)).isFalse();
+    }
+  }
+
+  @Test
+  @DisplayName("a stop and a restart keep the data, and a setting is in force")
+  void stopAndSetting() throws Exception {
+    try (EmbeddedPostgres postgres =
+        EmbeddedPostgres.builder().setting("wal_level", "logical").start()) {
+      execute(postgres, "create table t as select 7 as n");
+      postgres.stop();
+      postgres.restart();
+      assertThat(query(postgres, "select n from t")).containsExactly("7");
+      assertThat(query(postgres, "show wal_level")).containsExactly("logical");
+    }
+  }
+
+  @Test
+  @DisplayName("only 127.0.0.1 is listened on, and only with the password")
+  void closedToOthers() throws Exception {
+    try (EmbeddedPostgres postgres = EmbeddedPostgres.start()) {
+      assertThat(query(postgres, "show listen_addresses")).containsExactly("127.0.0.1");
+      assertThatThrownBy(() -> DriverManager.getConnection(postgres.jdbcUrl(), "postgres", "wrong"))
+          .hasMessageContaining("authentication failed");
+    }
+  }
+
+  @Test
+  @DisplayName("after close no process and no file is left")
+  void closeLeavesNothing() throws Exception {
+    EmbeddedPostgres postgres = EmbeddedPostgres.start();
+    long postmaster = postmaster(postgres);
+    Path directory = directory(postgres);
+    assertThat(directory).exists();
+    assertThat(isRunning(postmaster)).isTrue();
+    postgres.close();
+    assertThat(isRunning(postmaster)).isFalse();
+    assertThat(directory).doesNotExist();
+    postgres.close();
+  }
+
+  @Test
+  @DisplayName("a setting that PostgreSQL does not know is an error with what it said")
+  void badSetting() {
+    assertThatThrownBy(() -> EmbeddedPostgres.builder().setting("no_such_setting", "1").start())
+        .hasMessageContaining("while starting")
+        .hasMessageContaining("no_such_setting");
+  }
+
+  @Test
+  @DisplayName("a JVM that exits, and one that is killed, leave no server and no files")
+  void jvmEnds() throws Exception {
+    for (OtherJvm.End end : OtherJvm.End.values()) {
+      OtherJvm.assertLeavesNothing(EmbeddedPostgresTest.class, end);
+    }
+  }
+
+  /** Starts a server in a JVM of its own, for {@link OtherJvm}. */
+  public static void main(String[] args) throws Exception {
+    EmbeddedPostgres postgres = EmbeddedPostgres.start();
+    OtherJvm.run(postmaster(postgres), directory(postgres));
+  }
+
+  static boolean isRunning(long pid) {
+    return ProcessHandle.of(pid).filter(p -> p.info().command().isPresent()).isPresent();
+  }
+
+  private static long postmaster(EmbeddedPostgres postgres) throws Exception {
+    Path file = Path.of(query(postgres, "show data_directory").get(0), "postmaster.pid");
+    return Long.parseLong(Files.readAllLines(file).get(0));
+  }
+
+  private static Path directory(EmbeddedPostgres postgres) throws SQLException {
+    return Path.of(query(postgres, "show data_directory").get(0)).getParent();
+  }
+
+  private static Connection connect(EmbeddedPostgres postgres) throws SQLException {
+    return DriverManager.getConnection(postgres.jdbcUrl(), postgres.user(), postgres.password());
+  }
+
+  private static void execute(EmbeddedPostgres postgres, String sql) throws SQLException {
+    try (Connection connection = connect(postgres);
+        Statement statement = connection.createStatement()) {
+      statement.execute(sql);
+    }
+  }
+
+  private static List<String> query(EmbeddedPostgres postgres, String sql) throws SQLException {
+    try (Connection connection = connect(postgres)) {
+      return query(connection, sql);
+    }
+  }
+
+  private static List<String> query(Connection connection, String sql) throws SQLException {
+    try (Statement statement = connection.createStatement();
+        ResultSet rows = statement.executeQuery(sql)) {
+      List<String> result = new ArrayList<>();
+      while (rows.next()) {
+        result.add(rows.getString(1));
+      }
+      return result;
+    }
+  }
+}
