@@ -1,0 +1,88 @@
+package dev.outbox.tck;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.outbox.OutboxMessage;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+/** A fixture that is wrong makes every other failure hard to read. */
+abstract class FixtureTests<T> extends StoreTests<T> {
+  FixtureTests(OutboxStoreTck<T> tck) {
+    super(tck);
+  }
+
+  @Test
+  @DisplayName("runs the work once, and rethrows what it throws")
+  void runsTheWork() {
+    AtomicInteger runs = new AtomicInteger();
+    tck.inTransaction(t -> runs.incrementAndGet());
+    assertThat(runs).as("runs of the work given to inTransaction").hasValue(1);
+    IllegalStateException thrown = new IllegalStateException("thrown by the work");
+    assertThatThrownBy(
+            () ->
+                tck.inTransaction(
+                    t -> {
+                      throw thrown;
+                    }))
+        .as("what inTransaction throws when its work throws")
+        .isSameAs(thrown);
+  }
+
+  @Test
+  @Rule("A1")
+  @DisplayName("commits when the work returns")
+  void commits() {
+    OutboxMessage message = committed(message("k"));
+    assertThat(ids(drain()))
+        .as(
+            "either inTransaction does not commit, or createStore() reads another database, or the"
+                + " store loses what is committed")
+        .containsExactly(message.id());
+  }
+
+  @Test
+  @Rule("A1")
+  @DisplayName("rolls back when the work throws")
+  void rollsBack() {
+    assertThatThrownBy(
+            () ->
+                tck.inTransaction(
+                    t -> {
+                      store().append(t, List.of(message("k").build()));
+                      throw new IllegalStateException("thrown by the work");
+                    }))
+        .isInstanceOf(IllegalStateException.class);
+    assertNothingDue(
+        "either inTransaction does not roll back when its work throws, or the store does not append"
+            + " in the caller's transaction");
+  }
+
+  @Test
+  @DisplayName("reset removes messages, leases and remembered dedup keys")
+  void resets() {
+    commit(List.of(message("k").dedupKey("d").build(), message("l").build()));
+    assertThat(claim(1, LONG).messages()).as("claimed before reset").hasSize(1);
+    tck.reset();
+    assertNothingDue("reset() leaves messages");
+    OutboxMessage again = message("k").dedupKey("d").build();
+    assertThat(commit(List.of(again))).as("reset() leaves remembered dedup keys").isEmpty();
+    assertThat(ids(drain())).as("reset() leaves leases").containsExactly(again.id());
+  }
+
+  @Test
+  @DisplayName("two transactions can be open at once")
+  void opensTwo() {
+    try (OpenTransaction<T> first = open();
+        OpenTransaction<T> second = open()) {
+      first.append(message("k").build());
+      second.append(message("l").build());
+      first.commit();
+      second.commit();
+    }
+    assertThat(drain()).as("messages of two transactions that overlapped").hasSize(2);
+  }
+}

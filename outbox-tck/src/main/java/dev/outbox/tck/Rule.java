@@ -1,0 +1,20 @@
+package dev.outbox.tck;
+
+import java.lang.annotation.Documented;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+
+/**
+ * The rules of {@code SPEC.md} that a test tests, or that a deliberately broken implementation
+ * breaks.
+ */
+@Documented
+@Retention(RetentionPolicy.RUNTIME)
+@Target({ElementType.METHOD, ElementType.TYPE, ElementType.FIELD})
+public @interface Rule {
+
+  /** As {@code C1}; one as a rule. */
+  String[] value();
+}

@@ -1,0 +1,284 @@
+package dev.outbox.tck;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
+
+import dev.outbox.OutboxMessage;
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.Decision;
+import dev.outbox.spi.OutboxStore;
+import dev.outbox.spi.StoredMessage;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.Callable;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.opentest4j.AssertionFailedError;
+import org.opentest4j.TestAbortedException;
+
+/**
+ * What the tests say, in words of the contract. A store may hand out as little as one message a
+ * claim, and leases may cover more than the claimed keys, so no test expects a claim to bring
+ * everything, nor one key while another is held.
+ *
+ * <p>What the store throws becomes the failure of an assertion, so that a report tells a store that
+ * breaks a rule from a suite that is broken.
+ */
+abstract class StoreTests<T> {
+
+  /** Far enough ahead never to come while the suite runs. */
+  static final Duration LONG = Duration.ofHours(6);
+
+  private static final int MAX_POLLS = 1_000;
+
+  final OutboxStoreTck<T> tck;
+
+  StoreTests(OutboxStoreTck<T> tck) {
+    this.tck = tck;
+  }
+
+  OutboxStore<T> store() {
+    return tck.store();
+  }
+
+  // ---- append
+
+  /** A message of the key, unlike any other. */
+  static OutboxMessage.Builder message(String key) {
+    UUID id = UUID.randomUUID();
+    return OutboxMessage.builder()
+        .id(id)
+        .aggregate("order", key)
+        .eventType("OrderChanged")
+        .payload("{\"id\":\"" + id + "\"}");
+  }
+
+  /** Messages of the key, committed in one transaction. */
+  List<OutboxMessage> committed(String key, int count) {
+    List<OutboxMessage> messages =
+        IntStream.range(0, count).mapToObj(i -> message(key).build()).toList();
+    commit(messages);
+    return messages;
+  }
+
+  OutboxMessage committed(OutboxMessage.Builder builder) {
+    OutboxMessage message = builder.build();
+    commit(List.of(message));
+    return message;
+  }
+
+  /** Appends in one transaction, and says which were duplicates. */
+  Set<UUID> commit(List<OutboxMessage> messages) {
+    List<Set<UUID>> duplicates = new ArrayList<>();
+    run(
+        "append and commit",
+        () -> tck.inTransaction(t -> duplicates.add(store().append(t, messages))));
+    return duplicates.get(0);
+  }
+
+  /** A transaction in a thread of its own, so that it can stay open. */
+  OpenTransaction<T> open() {
+    return new OpenTransaction<>(tck);
+  }
+
+  // ---- claim
+
+  ClaimRequest request(int maxMessages, Duration lease) {
+    return new ClaimRequest("tck", maxMessages, 100_000_000, lease);
+  }
+
+  /** A claim of up to 100 messages with a long lease. */
+  Claim claim() {
+    return claim(request(100, LONG));
+  }
+
+  Claim claim(int maxMessages, Duration lease) {
+    return claim(request(maxMessages, lease));
+  }
+
+  /** Claims again while the store says that it makes sense and there is nothing. */
+  Claim claim(ClaimRequest request) {
+    return claim(store(), request);
+  }
+
+  Claim claim(OutboxStore<T> by, ClaimRequest request) {
+    for (int i = 0; i < MAX_POLLS; i++) {
+      Claim claim = call("claim", () -> by.claim(request));
+      if (!claim.messages().isEmpty() || !claim.pollAgain()) {
+        return claim;
+      }
+    }
+    throw new AssertionError(
+        MAX_POLLS + " claims in a row were empty and said that polling again makes sense");
+  }
+
+  /** A claim with a message of the key; what comes instead is given back as it was. */
+  Claim claimOf(String key) {
+    return claimOf(key, LONG);
+  }
+
+  Claim claimOf(String key, Duration lease) {
+    for (int i = 0; i < MAX_POLLS; i++) {
+      Claim claim = claim(100, lease);
+      if (claim.messages().isEmpty()) {
+        break;
+      }
+      if (claim.messages().stream().anyMatch(m -> m.key().equals(key))) {
+        return claim;
+      }
+      release(claim);
+    }
+    throw new AssertionError("no claim brings the due message of key \"" + key + "\"");
+  }
+
+  /** A claim that has the first {@code count} messages; skips the test when it brings fewer. */
+  Claim claimAtLeast(int count) {
+    Claim claim = claim();
+    assertThat(claim.messages()).as("due messages").isNotEmpty();
+    if (claim.messages().size() < count) {
+      throw new TestAbortedException(
+          "skipped: the store hands out fewer than %d messages of a key in a claim"
+              .formatted(count));
+    }
+    return claim;
+  }
+
+  /** Waits until a claim brings something. */
+  Claim awaitClaim(String what) {
+    return await(
+        what,
+        () -> {
+          Claim claim = claim();
+          return claim.messages().isEmpty() ? null : claim;
+        });
+  }
+
+  void assertNothingDue(String why) {
+    Claim claim = claim();
+    assertThat(claim.messages()).as(why).isEmpty();
+  }
+
+  /** Delivers all that is due now, in the order in which it was claimed. */
+  List<StoredMessage> drain() {
+    List<StoredMessage> delivered = new ArrayList<>();
+    for (Claim claim = claim(); !claim.messages().isEmpty(); claim = claim()) {
+      delivered.addAll(claim.messages());
+      settle(claim, Decision.delivered());
+      if (delivered.size() > 100_000) {
+        throw new AssertionError("delivered messages come again and again");
+      }
+    }
+    return delivered;
+  }
+
+  /** The same, until this many have come. */
+  List<StoredMessage> awaitDrained(int count) {
+    List<StoredMessage> delivered = new ArrayList<>();
+    await(
+        count + " due messages",
+        () -> {
+          delivered.addAll(drain());
+          return delivered.size() >= count ? delivered : null;
+        });
+    return delivered;
+  }
+
+  // ---- settle
+
+  Set<Long> settle(Claim claim, Map<Long, Decision> decisions) {
+    return call("settle", () -> claim.settle(decisions));
+  }
+
+  /** One decision for all. */
+  Set<Long> settle(Claim claim, Decision decision) {
+    Map<Long, Decision> decisions = new HashMap<>();
+    claim.messages().forEach(message -> decisions.put(message.sequence(), decision));
+    return settle(claim, decisions);
+  }
+
+  /** Gives everything back as it was. */
+  void release(Claim claim) {
+    settle(claim, Map.of());
+  }
+
+  /** A retry for the first message; the others are given back as they were. */
+  void retryFirst(Claim claim, Duration delay, boolean counts) {
+    settle(claim, Map.of(first(claim).sequence(), Decision.retry(delay, counts, "refused")));
+  }
+
+  static StoredMessage first(Claim claim) {
+    assertThat(claim.messages()).as("a claim with a message").isNotEmpty();
+    return claim.messages().get(0);
+  }
+
+  // ---- words
+
+  static UUID id(StoredMessage message) {
+    assertThat(message.problem()).as("problem in decoding " + message).isNull();
+    return message.message().id();
+  }
+
+  static List<UUID> ids(List<StoredMessage> messages) {
+    return messages.stream().map(StoreTests::id).toList();
+  }
+
+  static List<UUID> ids(Claim claim) {
+    return ids(claim.messages());
+  }
+
+  static List<UUID> idsOf(List<OutboxMessage> messages) {
+    return messages.stream().map(OutboxMessage::id).toList();
+  }
+
+  static List<UUID> idsOf(OutboxMessage... messages) {
+    return Stream.of(messages).map(OutboxMessage::id).toList();
+  }
+
+  /** Waits until the condition gives something. */
+  <R> R await(String what, Supplier<@Nullable R> condition) {
+    long deadline = System.nanoTime() + tck.patience().toNanos();
+    while (true) {
+      R result = condition.get();
+      if (result != null) {
+        return result;
+      }
+      if (System.nanoTime() - deadline > 0) {
+        throw new AssertionError("waited %s in vain for %s".formatted(tck.patience(), what));
+      }
+      LockSupport.parkNanos(5_000_000);
+    }
+  }
+
+  /** Fails when the call does not come back, instead of hanging. */
+  <R> R returns(String what, Supplier<R> call) {
+    return assertTimeoutPreemptively(tck.patience(), call::get, what + " did not return");
+  }
+
+  static void run(String what, Runnable action) {
+    call(
+        what,
+        () -> {
+          action.run();
+          return true;
+        });
+  }
+
+  static <R> R call(String what, Callable<R> action) {
+    try {
+      return action.call();
+    } catch (AssertionError | TestAbortedException e) {
+      throw e;
+    } catch (Exception e) {
+      throw new AssertionFailedError("%s threw %s".formatted(what, e), e);
+    }
+  }
+}

@@ -1,0 +1,4 @@
+package dev.outbox.store.memory;
+
+/** The memory store passes everything. */
+class MemoryOutboxStoreTest extends MemoryStoreFixture {}
