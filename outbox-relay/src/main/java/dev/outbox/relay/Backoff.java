@@ -1,0 +1,34 @@
+package dev.outbox.relay;
+
+import java.time.Duration;
+import java.util.function.DoubleSupplier;
+
+/** A pause that doubles from a first to a longest one, with jitter. For one thread. */
+final class Backoff {
+  private final long first;
+  private final long longest;
+  private final DoubleSupplier random;
+  private long next;
+
+  /**
+   * @param random gives 0 to 1; takes up to half of each pause off, so that workers spread
+   */
+  Backoff(Duration first, Duration longest, DoubleSupplier random) {
+    this.first = Math.min(first.toNanos(), longest.toNanos());
+    this.longest = longest.toNanos();
+    this.random = random;
+    this.next = this.first;
+  }
+
+  /** The pause to make now, in nanoseconds; at least 1. */
+  long next() {
+    long pause = next;
+    next = Math.min(longest, next * 2);
+    return Math.max(1, (long) (pause * (1 - random.getAsDouble() / 2)));
+  }
+
+  /** Begins with the first pause again. */
+  void reset() {
+    next = first;
+  }
+}

@@ -1,0 +1,125 @@
+package dev.outbox.relay;
+
+import dev.outbox.spi.Decision;
+import dev.outbox.spi.Result;
+import dev.outbox.spi.StoredMessage;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The messages of one claim, and what is decided about them. Of each key only a run of delivered
+ * messages and the first one after it get a decision; the others are released as they were, because
+ * they may not overtake that one (O2, O3, P2). For one thread.
+ */
+final class Batch {
+  private final List<StoredMessage> messages;
+  private final Rules rules;
+  private final List<StoredMessage> publishable = new ArrayList<>();
+  private final Map<Long, Decision> decisions = new HashMap<>();
+  private final List<StoredMessage> overtaking = new ArrayList<>();
+  private boolean answered;
+  private boolean delivered;
+  private @Nullable String brokerError;
+
+  Batch(List<StoredMessage> messages, Rules rules) {
+    this.messages = messages;
+    this.rules = rules;
+    Set<String> stopped = new HashSet<>();
+    for (StoredMessage message : messages) {
+      if (stopped.contains(message.key())) {
+        continue;
+      }
+      Decision decision = rules.beforePublishing(message);
+      if (decision == null) {
+        publishable.add(message);
+      } else {
+        decisions.put(message.sequence(), decision);
+        stopped.add(message.key());
+      }
+    }
+  }
+
+  /** What the publisher may have; may be empty. */
+  List<StoredMessage> publishable() {
+    return publishable;
+  }
+
+  /**
+   * @param results one for each of {@link #publishable}; null where there is none
+   */
+  void published(List<@Nullable Result> results, long now) {
+    Set<String> stopped = new HashSet<>();
+    for (int i = 0; i < publishable.size(); i++) {
+      StoredMessage message = publishable.get(i);
+      Result result = results.get(i);
+      if (stopped.contains(message.key())) {
+        if (result instanceof Result.Delivered) {
+          overtaking.add(message);
+        }
+        continue;
+      }
+      if (result instanceof Result.Unavailable u && u.destination() == null) {
+        brokerError = u.error();
+      }
+      answered |= result != null;
+      delivered |= result instanceof Result.Delivered;
+      Decision decision = result == null ? null : rules.after(message, result, now);
+      if (decision != null) {
+        decisions.put(message.sequence(), decision);
+      }
+      if (!(result instanceof Result.Delivered)) {
+        stopped.add(message.key());
+      }
+    }
+  }
+
+  /** Takes back the decisions on messages whose lease was lost, and returns those messages. */
+  List<StoredMessage> lost(Set<Long> sequences) {
+    decisions.keySet().removeAll(sequences);
+    return messages.stream().filter(m -> sequences.contains(m.sequence())).toList();
+  }
+
+  /** By sequence; a message without one is released as it was. */
+  Map<Long, Decision> decisions() {
+    return decisions;
+  }
+
+  /** Messages that were delivered after an earlier one of their key was not: P2 is broken. */
+  List<StoredMessage> overtaking() {
+    return overtaking;
+  }
+
+  /** Whether the publisher gave any result. */
+  boolean answered() {
+    return answered;
+  }
+
+  /** Whether anything was delivered. */
+  boolean delivered() {
+    return delivered;
+  }
+
+  /** Why the broker as a whole could not be reached, or null. */
+  @Nullable String brokerError() {
+    return brokerError;
+  }
+
+  /** Tells the listener what the store now knows. */
+  void tell(RelayListener listener) {
+    for (StoredMessage message : messages) {
+      Decision decision = decisions.get(message.sequence());
+      if (decision instanceof Decision.Delivered) {
+        listener.delivered(message);
+      } else if (decision instanceof Decision.Retry retry) {
+        listener.retried(message, retry);
+      } else if (decision instanceof Decision.Dead dead) {
+        listener.deadLettered(message, dead);
+      }
+    }
+  }
+}

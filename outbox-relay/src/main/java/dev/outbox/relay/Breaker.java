@@ -1,0 +1,119 @@
+package dev.outbox.relay;
+
+import java.time.Duration;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.DoubleSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The relay's circuit breaker on a broker that cannot be reached. While it is open nobody claims;
+ * then one worker at a time tries with few messages, more each time, until something is delivered
+ * or a whole batch was no trouble.
+ *
+ * <p>Why an outage costs no attempts: what the broker as a whole could not take gets no decision,
+ * so that the store releases it without writing to it. Nothing is counted, moved or dead-lettered,
+ * however long it takes, and the order of every key stays as it is.
+ */
+final class Breaker {
+  static final Duration FIRST_PAUSE = Duration.ofMillis(100);
+  static final Duration LONGEST_PAUSE = Duration.ofSeconds(5);
+
+  /** A worker without admission asks again after this long, in case the tests bring nothing. */
+  private static final long ASK_AGAIN = Duration.ofMillis(50).toNanos();
+
+  private static final int GROWTH = 4;
+
+  private final int batchSize;
+  private final Backoff pauses;
+  private final RelayListener listener;
+  private final ReentrantLock lock = new ReentrantLock();
+  private volatile boolean closed = true;
+  private boolean testing;
+  private int testSize;
+  private long openUntil;
+
+  Breaker(int batchSize, DoubleSupplier random, RelayListener listener) {
+    this.batchSize = batchSize;
+    this.pauses = new Backoff(FIRST_PAUSE, LONGEST_PAUSE, random);
+    this.listener = listener;
+  }
+
+  /**
+   * Leave to claim; returned by {@link #done}.
+   *
+   * @param most messages; 0 when the worker must not claim now but ask again
+   * @param askAgain after so many nanoseconds
+   */
+  record Admission(int most, boolean test, long askAgain) {}
+
+  boolean closed() {
+    return closed;
+  }
+
+  Admission admit(long now) {
+    if (closed) {
+      return new Admission(batchSize, false, 0);
+    }
+    lock.lock();
+    try {
+      if (closed) {
+        return new Admission(batchSize, false, 0);
+      }
+      if (openUntil - now > 0 || testing) {
+        return new Admission(0, false, testing ? ASK_AGAIN : openUntil - now);
+      }
+      testing = true;
+      return new Admission(testSize, true, 0);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Ends an admission.
+   *
+   * @param batch null when nothing was claimed
+   */
+  void done(Admission admission, @Nullable Batch batch, long now) {
+    String error = batch == null ? null : batch.brokerError();
+    if (closed && error == null) {
+      return;
+    }
+    boolean was;
+    boolean is;
+    lock.lock();
+    try {
+      was = closed;
+      testing &= !admission.test();
+      if (admission.test() && batch != null) {
+        tested(batch);
+      }
+      if (error != null && (was || admission.test())) {
+        closed = false;
+        testSize = 1;
+        openUntil = now + pauses.next();
+      }
+      is = closed;
+    } finally {
+      lock.unlock();
+    }
+    if (was && !is && error != null) {
+      listener.breakerOpened(error);
+    } else if (!was && is) {
+      listener.breakerClosed();
+    }
+  }
+
+  private void tested(Batch batch) {
+    if (batch.delivered()) {
+      pauses.reset();
+    }
+    if (batch.answered() && batch.brokerError() == null) {
+      closed = batch.delivered() || testSize >= batchSize;
+      testSize = (int) Math.min(batchSize, (long) testSize * GROWTH);
+    }
+    if (closed) {
+      pauses.reset();
+    }
+  }
+}

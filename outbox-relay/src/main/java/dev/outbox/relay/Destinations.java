@@ -1,0 +1,44 @@
+package dev.outbox.relay;
+
+import java.time.Duration;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * Destinations that cannot be reached while others can, and how long their messages wait. Kept in
+ * memory only: after a restart a destination begins with the first delay again. A destination is
+ * forgotten when a message of the aggregate type that it held up is delivered, or when it has not
+ * been reported for a while.
+ */
+final class Destinations {
+  static final Duration FIRST_DELAY = Duration.ofMillis(500);
+  static final Duration LONGEST_DELAY = Duration.ofSeconds(30);
+  private static final long FORGET_AFTER = LONGEST_DELAY.multipliedBy(4).toNanos();
+
+  private record State(String aggregateType, long delay, long since, long reported) {}
+
+  private final ConcurrentHashMap<String, State> states = new ConcurrentHashMap<>();
+
+  /** Reports a destination, and says how long its message should wait. */
+  Duration unavailable(String destination, String aggregateType, long now) {
+    states.values().removeIf(state -> now - state.reported > FORGET_AFTER);
+    State state =
+        states.merge(
+            destination,
+            new State(aggregateType, FIRST_DELAY.toNanos(), now, now),
+            (old, fresh) -> again(old, aggregateType, now));
+    return Duration.ofNanos(state.delay);
+  }
+
+  /** Doubles at most once in the time of a delay: many messages may report one outage at once. */
+  private static State again(State old, String aggregateType, long now) {
+    return now - old.since < old.delay
+        ? new State(aggregateType, old.delay, old.since, now)
+        : new State(aggregateType, Math.min(old.delay * 2, LONGEST_DELAY.toNanos()), now, now);
+  }
+
+  void delivered(String aggregateType) {
+    if (!states.isEmpty()) {
+      states.values().removeIf(state -> state.aggregateType.equals(aggregateType));
+    }
+  }
+}

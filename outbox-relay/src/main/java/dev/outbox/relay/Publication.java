@@ -1,0 +1,198 @@
+package dev.outbox.relay;
+
+import dev.outbox.spi.MessagePublisher;
+import dev.outbox.spi.Result;
+import dev.outbox.spi.StoredMessage;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The messages of one claim on their way through the publisher, on a thread of its own so that the
+ * worker can give up on it. All together first; when that throws, one at a time, so that only the
+ * culprit fails (P5).
+ *
+ * <p>After the worker has given up, a publisher that does not heed the interrupt may still deliver.
+ * That repeats deliveries and breaks no order: it too goes through each key in order from the
+ * oldest undelivered message on (O1).
+ */
+final class Publication {
+  private static final int TOGETHER = -1;
+
+  private final MessagePublisher publisher;
+  private final List<StoredMessage> messages;
+  private final Duration timeout;
+  private final AtomicReferenceArray<@Nullable Result> results;
+  private final Queue<Broken> broken = new ConcurrentLinkedQueue<>();
+  private final CountDownLatch finished = new CountDownLatch(1);
+  private volatile Call call;
+  private volatile boolean givenUp;
+  private boolean culpritUnknown;
+  private @Nullable Future<?> future;
+
+  /**
+   * One call of the publisher.
+   *
+   * @param alone the index of the only message in it, or {@link #TOGETHER}
+   */
+  private record Call(int alone, long deadline) {}
+
+  /** How the publisher broke its contract. */
+  record Broken(String problem, @Nullable Throwable cause) {}
+
+  Publication(MessagePublisher publisher, List<StoredMessage> messages, Duration timeout) {
+    this.publisher = publisher;
+    this.messages = List.copyOf(messages);
+    this.timeout = timeout;
+    this.results = new AtomicReferenceArray<>(messages.size());
+    this.call = call(messages.size() == 1 ? 0 : TOGETHER);
+  }
+
+  void start(ExecutorService executor) {
+    call = call(call.alone);
+    future = executor.submit(this::run);
+  }
+
+  private Call call(int alone) {
+    return new Call(alone, System.nanoTime() + timeout.toNanos());
+  }
+
+  /** Nanoseconds that the call under way may still take. */
+  long left() {
+    return call.deadline - System.nanoTime();
+  }
+
+  /** Waits; returns whether it is finished. */
+  boolean await(long nanos) throws InterruptedException {
+    return finished.await(nanos, TimeUnit.NANOSECONDS);
+  }
+
+  /** Interrupts the publisher; no further call is made. */
+  void giveUp() {
+    givenUp = true;
+    if (future != null) {
+      future.cancel(true);
+    }
+  }
+
+  /** Gives up when the call under way takes too long; returns whether it did. */
+  boolean giveUpWhenLate() {
+    Call late = call;
+    if (late.deadline - System.nanoTime() > 0) {
+      return false;
+    }
+    giveUp();
+    broken.add(new Broken(tooLate(), null));
+    culpritUnknown = late.alone == TOGETHER;
+    if (!culpritUnknown) {
+      results.compareAndSet(late.alone, null, Result.failed(tooLate()));
+    }
+    return true;
+  }
+
+  /** That the publisher did not return in time. */
+  String tooLate() {
+    return "publish did not return within " + timeout;
+  }
+
+  /** Whether several messages were in a call that took too long. */
+  boolean culpritUnknown() {
+    return culpritUnknown;
+  }
+
+  /** One a message; null where there is none. What comes later is not in it. */
+  List<@Nullable Result> results() {
+    List<@Nullable Result> copy = new ArrayList<>();
+    for (int i = 0; i < results.length(); i++) {
+      copy.add(results.get(i));
+    }
+    return copy;
+  }
+
+  /** How the contract was broken so far. */
+  Iterable<Broken> broken() {
+    return broken;
+  }
+
+  private void run() {
+    try {
+      if (!publish(messages, 0) && messages.size() > 1) {
+        oneAtATime();
+      }
+    } finally {
+      finished.countDown();
+    }
+  }
+
+  private void oneAtATime() {
+    long end = System.nanoTime() + timeout.toNanos();
+    Set<String> stopped = new HashSet<>();
+    for (int i = 0; i < messages.size() && !givenUp && end - System.nanoTime() > 0; i++) {
+      StoredMessage message = messages.get(i);
+      if (stopped.contains(message.key())) {
+        continue;
+      }
+      call = call(i);
+      publish(List.of(message), i);
+      Result result = results.get(i);
+      if (!(result instanceof Result.Delivered)) {
+        stopped.add(message.key());
+      }
+      if (result instanceof Result.Unavailable u && u.destination() == null) {
+        return;
+      }
+    }
+  }
+
+  /** Returns whether there is nothing to find out one at a time. */
+  private boolean publish(List<StoredMessage> some, int first) {
+    Broken wrong;
+    try {
+      List<Result> given = publisher.publish(some);
+      String problem = problem(given, some.size());
+      if (problem == null) {
+        for (int i = 0; i < some.size(); i++) {
+          results.set(first + i, given.get(i));
+        }
+        return true;
+      }
+      wrong = new Broken(problem, null);
+    } catch (Throwable e) { // also errors: one message must not end the relay
+      if (givenUp) {
+        return true;
+      }
+      wrong = new Broken("publish threw " + e, e);
+    }
+    broken.add(wrong);
+    if (some.size() == 1) {
+      results.set(first, Result.failed(wrong.problem));
+    }
+    return false;
+  }
+
+  @SuppressWarnings("ConstantValue") // what publishers promise and what they do are two things
+  private static @Nullable String problem(@Nullable List<Result> given, int expected) {
+    if (given == null) {
+      return "publish returned null, expected were %d results (P1)".formatted(expected);
+    }
+    if (given.size() != expected) {
+      return "publish returned %d results for %d messages (P1)".formatted(given.size(), expected);
+    }
+    for (Result result : given) {
+      if (result == null) {
+        return "publish returned a null among %d results (P1)".formatted(expected);
+      }
+    }
+    return null;
+  }
+}

@@ -1,0 +1,423 @@
+package dev.outbox.relay;
+
+import static java.util.Objects.requireNonNull;
+
+import dev.outbox.Outbox;
+import dev.outbox.spi.HousekeepingStore;
+import dev.outbox.spi.MessagePublisher;
+import dev.outbox.spi.OutboxStore;
+import dev.outbox.spi.PooledStore;
+import dev.outbox.spi.SchemaStore;
+import dev.outbox.spi.StoredMessage;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.DoubleSupplier;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The engine between a store and a publisher: claims messages, publishes them, settles what came of
+ * it, at least once and in order for each key. Any number of relays may run on one store, in any
+ * number of processes.
+ *
+ * <p>Each worker makes one claim at a time. A call of the publisher runs on a thread of its own, so
+ * that the worker can give up on it; while it runs, the worker renews the lease at each third of
+ * it. With {@code n} workers at most {@code n + 1} store calls run at once, the one more for
+ * housekeeping.
+ *
+ * <p>An outage of the broker, however long, costs no message an attempt: what could not be taken is
+ * released as it was, and all workers pause until a few messages get through.
+ *
+ * <p>Neither store nor publisher is closed by the relay. Safe for use by many threads.
+ */
+public final class Relay implements AutoCloseable {
+  private static final Duration HOUSEKEEPING = Duration.ofMinutes(1);
+
+  private enum State {
+    NEW,
+    RUNNING,
+    CLOSED
+  }
+
+  private final OutboxStore<?> store;
+  private final Settings settings;
+  private final RelayListener listener;
+  private final Waiting waiting;
+  private final ThreadPoolExecutor publishing;
+  private final ScheduledExecutorService housekeeping;
+  private final Worker.Shared shared;
+  private final List<Thread> threads = new ArrayList<>();
+  private final ReentrantLock lock = new ReentrantLock();
+  private State state = State.NEW;
+
+  private Relay(Builder builder, Settings settings) {
+    this.settings = settings;
+    store = builder.store;
+    listener = new Listeners(builder.listeners);
+    waiting = new Waiting(settings.stopTimeout());
+    publishing = (ThreadPoolExecutor) Executors.newCachedThreadPool(threads("-publish-"));
+    housekeeping = Executors.newSingleThreadScheduledExecutor(threads("-housekeeping-"));
+    DoubleSupplier random = () -> ThreadLocalRandom.current().nextDouble();
+    shared =
+        new Worker.Shared(
+            store,
+            builder.publisher,
+            settings,
+            new Rules(builder.retryPolicy, builder.blockKeyWhenDead, new Destinations(), listener),
+            new Breaker(settings.batchSize(), random, listener),
+            waiting,
+            listener,
+            publishing);
+  }
+
+  private ThreadFactory threads(String kind) {
+    AtomicInteger number = new AtomicInteger();
+    return task -> daemon(task, settings.name() + kind + number.getAndIncrement());
+  }
+
+  private static Thread daemon(Runnable task, String name) {
+    Thread thread = new Thread(task, name);
+    thread.setDaemon(true);
+    return thread;
+  }
+
+  /** Starts a relay between a store and a publisher; neither is closed by it. */
+  public static Builder builder(OutboxStore<?> store, MessagePublisher publisher) {
+    return new Builder(store, publisher);
+  }
+
+  /**
+   * Starts the workers; returns at once. Does nothing when they run already.
+   *
+   * @throws dev.outbox.SchemaException when the store's tables are missing or of another version;
+   *     the relay is not started then
+   * @throws dev.outbox.OutboxException when the store cannot check them
+   * @throws IllegalStateException after {@link #close}
+   */
+  public void start() {
+    lock.lock();
+    try {
+      refuseWhenClosed();
+      if (state == State.RUNNING) {
+        return;
+      }
+      if (store instanceof SchemaStore schema) {
+        schema.verify();
+      }
+      state = State.RUNNING;
+      for (int i = 0; i < settings.workers(); i++) {
+        Worker worker = new Worker(settings.name() + "/" + i, shared);
+        threads.add(daemon(worker::run, settings.name() + "/" + i));
+      }
+      listener.started(settings.name(), settings.workers());
+      threads.forEach(Thread::start);
+      if (store instanceof HousekeepingStore tidy) {
+        long period = HOUSEKEEPING.toMillis();
+        var ignored =
+            housekeeping.scheduleWithFixedDelay(
+                () -> housekeep(tidy), 0, period, TimeUnit.MILLISECONDS);
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void housekeep(HousekeepingStore tidy) {
+    try {
+      tidy.housekeep();
+    } catch (RuntimeException e) {
+      listener.storeFailed(settings.name(), "housekeep", e);
+    }
+  }
+
+  private void refuseWhenClosed() {
+    if (state == State.CLOSED) {
+      throw new IllegalStateException(
+          "relay %s is closed and cannot run again: build a new one".formatted(settings.name()));
+    }
+  }
+
+  /**
+   * Publishes what is due now, in the calling thread and whether or not the relay was started;
+   * returns when a claim brings nothing more, when the broker cannot be reached, when the store
+   * fails (which the listener is told), or when the relay is closed. Messages that wait for a retry
+   * are not waited for. For tests and for jobs that run now and then.
+   *
+   * @throws InterruptedException when the calling thread is interrupted; what was claimed is
+   *     claimed again after its lease
+   * @throws IllegalStateException after {@link #close}
+   */
+  public void runOnce() throws InterruptedException {
+    lock.lock();
+    try {
+      refuseWhenClosed();
+    } finally {
+      lock.unlock();
+    }
+    Worker worker = new Worker(settings.name() + "/once", shared);
+    try {
+      Worker.Round round;
+      do {
+        round = worker.round();
+      } while (round == Worker.Round.BUSY && !waiting.stopping());
+    } finally {
+      worker.release();
+    }
+  }
+
+  /**
+   * A view of an outbox through which an append wakes this relay: it then polls quickly for a
+   * moment, so that the message is on its way milliseconds after the commit.
+   *
+   * @param outbox as a rule the relay's own store, or a view of it
+   */
+  public <T> Outbox<T> watch(Outbox<T> outbox) {
+    requireNonNull(outbox, "outbox");
+    return (transaction, messages) -> {
+      Set<UUID> duplicates = outbox.append(transaction, messages);
+      waiting.appended();
+      return duplicates;
+    };
+  }
+
+  /**
+   * Stops: claims nothing more, lets running publish calls end for most of the stop timeout, then
+   * interrupts them; settles what has a result and releases the rest as it was. Returns after the
+   * stop timeout at the latest; what a store or publisher that does not answer still holds then is
+   * claimed again after its lease. Does nothing when closed already.
+   */
+  @Override
+  public void close() {
+    lock.lock();
+    try {
+      if (state == State.CLOSED) {
+        return;
+      }
+      state = State.CLOSED;
+    } finally {
+      lock.unlock();
+    }
+    waiting.stop();
+    housekeeping.shutdownNow();
+    boolean interrupted = false;
+    try {
+      join();
+    } catch (InterruptedException e) {
+      interrupted = true;
+    }
+    int unfinished =
+        publishing.getActiveCount() + (int) threads.stream().filter(Relay::busy).count();
+    threads.forEach(Thread::interrupt);
+    listener.stopped(settings.name(), unfinished);
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Waits for workers and publish calls, as long as there is time to stop. */
+  private void join() throws InterruptedException {
+    try {
+      for (Thread thread : threads) {
+        long left = TimeUnit.NANOSECONDS.toMillis(waiting.leftToStop());
+        if (left > 0 && thread != Thread.currentThread()) {
+          thread.join(left);
+        }
+      }
+    } finally {
+      publishing.shutdownNow();
+    }
+    boolean ignored = publishing.awaitTermination(waiting.leftToStop(), TimeUnit.NANOSECONDS);
+  }
+
+  private static boolean busy(Thread thread) {
+    return thread.isAlive() && thread != Thread.currentThread();
+  }
+
+  /** Collects the settings; {@link #build} checks them. Not safe for use by many threads. */
+  public static final class Builder {
+    /** Default of {@link #workers}: 2. */
+    public static final int DEFAULT_WORKERS = 2;
+
+    /** Default of {@link #batchSize}: 500. */
+    public static final int DEFAULT_BATCH_SIZE = 500;
+
+    /** Default of {@link #batchBytes}: 8 MiB. */
+    public static final long DEFAULT_BATCH_BYTES = 8L << 20;
+
+    /** Default of {@link #lease}: 30 s. */
+    public static final Duration DEFAULT_LEASE = Duration.ofSeconds(30);
+
+    /** Default of {@link #idlePause}: 500 ms. */
+    public static final Duration DEFAULT_IDLE_PAUSE = Duration.ofMillis(500);
+
+    /** Default of {@link #stopTimeout}: 20 s. */
+    public static final Duration DEFAULT_STOP_TIMEOUT = Duration.ofSeconds(20);
+
+    private final OutboxStore<?> store;
+    private final MessagePublisher publisher;
+    private final List<RelayListener> listeners = new ArrayList<>(List.of(new LoggingListener()));
+    private @Nullable String name;
+    private int workers = DEFAULT_WORKERS;
+    private int batchSize = DEFAULT_BATCH_SIZE;
+    private long batchBytes = DEFAULT_BATCH_BYTES;
+    private Duration lease = DEFAULT_LEASE;
+    private @Nullable Duration publishTimeout;
+    private Function<StoredMessage, RetryPolicy> retryPolicy = m -> RetryPolicy.ofDefaults();
+    private Predicate<StoredMessage> blockKeyWhenDead = m -> false;
+    private Duration idlePause = DEFAULT_IDLE_PAUSE;
+    private Duration stopTimeout = DEFAULT_STOP_TIMEOUT;
+
+    private Builder(OutboxStore<?> store, MessagePublisher publisher) {
+      this.store = requireNonNull(store, "store");
+      this.publisher = requireNonNull(publisher, "publisher");
+    }
+
+    /**
+     * For people: in logs, and in the store beside what is leased. Workers are {@code name/0},
+     * {@code name/1} and so on. At most 200 characters; default: host, process id and a random
+     * number.
+     */
+    public Builder name(String name) {
+      this.name = requireNonNull(name, "name");
+      return this;
+    }
+
+    /** How many claims are worked on at once; default {@value #DEFAULT_WORKERS}. */
+    public Builder workers(int workers) {
+      this.workers = workers;
+      return this;
+    }
+
+    /** The most messages of a claim; default {@value #DEFAULT_BATCH_SIZE}. */
+    public Builder batchSize(int batchSize) {
+      this.batchSize = batchSize;
+      return this;
+    }
+
+    /** The most payload bytes of a claim, but at least one message; default 8 MiB. */
+    public Builder batchBytes(long batchBytes) {
+      this.batchBytes = batchBytes;
+      return this;
+    }
+
+    /**
+     * How long a claim is held without renewal, and so how long the messages of a lost process
+     * wait; at least 100 ms, default 30 s.
+     */
+    public Builder lease(Duration lease) {
+      this.lease = requireNonNull(lease, "lease");
+      return this;
+    }
+
+    /**
+     * How long one call of the publisher may take before the relay gives up on it (P5); below the
+     * lease, default five sixths of it. The publisher's own time limit belongs below this one.
+     */
+    public Builder publishTimeout(Duration publishTimeout) {
+      this.publishTimeout = requireNonNull(publishTimeout, "publishTimeout");
+      return this;
+    }
+
+    /** One policy for all messages; default {@link RetryPolicy#ofDefaults()}. */
+    public Builder retryPolicy(RetryPolicy retryPolicy) {
+      requireNonNull(retryPolicy, "retryPolicy");
+      return retryPolicy(message -> retryPolicy);
+    }
+
+    /**
+     * A policy for each message. Called by many threads, also for messages with a {@link
+     * StoredMessage#problem()}. When it throws or gives null, the defaults hold for that message.
+     */
+    public Builder retryPolicy(Function<StoredMessage, RetryPolicy> retryPolicy) {
+      this.retryPolicy = requireNonNull(retryPolicy, "retryPolicy");
+      return this;
+    }
+
+    /**
+     * {@code BLOCK_KEY}: of which messages a dead letter stops the later ones of its key until
+     * someone decides (O3); default: of none. Called by many threads, also for messages with a
+     * {@link StoredMessage#problem()}. When it throws, the key is blocked.
+     */
+    public Builder blockKeyWhenDead(Predicate<StoredMessage> blockKeyWhenDead) {
+      this.blockKeyWhenDead = requireNonNull(blockKeyWhenDead, "blockKeyWhenDead");
+      return this;
+    }
+
+    /** The longest pause between two polls when there is nothing to do; default 500 ms. */
+    public Builder idlePause(Duration idlePause) {
+      this.idlePause = requireNonNull(idlePause, "idlePause");
+      return this;
+    }
+
+    /** How long {@link Relay#close} may take; default 20 s. */
+    public Builder stopTimeout(Duration stopTimeout) {
+      this.stopTimeout = requireNonNull(stopTimeout, "stopTimeout");
+      return this;
+    }
+
+    /** Adds a listener; the log is written in any case. */
+    public Builder listener(RelayListener listener) {
+      listeners.add(requireNonNull(listener, "listener"));
+      return this;
+    }
+
+    /**
+     * Checks and builds; starts nothing.
+     *
+     * @throws IllegalArgumentException naming the setting, its value, what is allowed and what to
+     *     do
+     */
+    public Relay build() {
+      Settings settings = settings();
+      if (store instanceof PooledStore pooled) {
+        pooled.maxConnections().ifPresent(connections -> checkPool(connections));
+      }
+      return new Relay(this, settings);
+    }
+
+    private void checkPool(int connections) {
+      if (connections < workers + 1) {
+        throw new IllegalArgumentException(
+            "the store has at most %d connections, %d workers need %d: enlarge its pool or use fewer workers"
+                .formatted(connections, workers, workers + 1));
+      }
+    }
+
+    private Settings settings() {
+      return new Settings(
+          name != null ? name : defaultName(),
+          workers,
+          batchSize,
+          batchBytes,
+          lease,
+          publishTimeout != null ? publishTimeout : lease.multipliedBy(5).dividedBy(6),
+          idlePause,
+          stopTimeout);
+    }
+
+    private static String defaultName() {
+      String host;
+      try {
+        host = InetAddress.getLocalHost().getHostName();
+      } catch (UnknownHostException e) {
+        host = "unknown";
+      }
+      int random = ThreadLocalRandom.current().nextInt(1 << 16);
+      return "%.100s-%d-%04x".formatted(host, ProcessHandle.current().pid(), random);
+    }
+  }
+}

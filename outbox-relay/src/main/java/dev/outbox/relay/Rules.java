@@ -1,0 +1,90 @@
+package dev.outbox.relay;
+
+import static java.util.Objects.requireNonNull;
+
+import dev.outbox.spi.Decision;
+import dev.outbox.spi.Result;
+import dev.outbox.spi.StoredMessage;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/** From one message's result to its decision (P3). */
+final class Rules {
+  private final Function<StoredMessage, RetryPolicy> policies;
+  private final Predicate<StoredMessage> blocksKey;
+  private final Destinations destinations;
+  private final RelayListener listener;
+
+  Rules(
+      Function<StoredMessage, RetryPolicy> policies,
+      Predicate<StoredMessage> blocksKey,
+      Destinations destinations,
+      RelayListener listener) {
+    this.policies = policies;
+    this.blocksKey = blocksKey;
+    this.destinations = destinations;
+    this.listener = listener;
+  }
+
+  /** The decision on a message that must not be published, or null when it may be. */
+  @Nullable Decision beforePublishing(StoredMessage message) {
+    String problem = message.problem();
+    if (message.attempts() >= policy(message).maxAttempts()) {
+      String last = problem != null ? problem : "the last ended without a result";
+      return dead(message, "gave up after %d attempts; %s".formatted(message.attempts(), last));
+    }
+    return problem == null ? null : failed(message, problem);
+  }
+
+  /** The decision that follows from a result; null: none, released as it was. */
+  @Nullable Decision after(StoredMessage message, Result result, long now) {
+    if (result instanceof Result.Delivered) {
+      destinations.delivered(message.message().aggregateType());
+      return Decision.delivered();
+    }
+    if (result instanceof Result.Failed failed) {
+      return failed(message, failed.error());
+    }
+    if (result instanceof Result.Rejected rejected) {
+      return dead(message, rejected.error());
+    }
+    Result.Unavailable unavailable = (Result.Unavailable) result;
+    listener.unavailable(message, unavailable);
+    String destination = unavailable.destination();
+    if (destination == null) {
+      return null;
+    }
+    String type = message.message().aggregateType();
+    return Decision.retry(
+        destinations.unavailable(destination, type, now), false, unavailable.error());
+  }
+
+  private Decision failed(StoredMessage message, String error) {
+    RetryPolicy policy = policy(message);
+    int failed = message.attempts() + 1;
+    return failed >= policy.maxAttempts()
+        ? dead(message, error)
+        : Decision.retry(policy.delay(failed), true, error);
+  }
+
+  private Decision dead(StoredMessage message, String error) {
+    boolean blocks;
+    try {
+      blocks = blocksKey.test(message);
+    } catch (RuntimeException e) {
+      listener.callbackFailed("blockKeyWhenDead", message, e);
+      blocks = true; // keeps the order of the key until someone decides
+    }
+    return Decision.dead(error, blocks);
+  }
+
+  private RetryPolicy policy(StoredMessage message) {
+    try {
+      return requireNonNull(policies.apply(message), "retryPolicy gave null");
+    } catch (RuntimeException e) {
+      listener.callbackFailed("retryPolicy", message, e);
+      return RetryPolicy.ofDefaults();
+    }
+  }
+}

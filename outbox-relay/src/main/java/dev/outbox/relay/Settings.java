@@ -1,0 +1,64 @@
+package dev.outbox.relay;
+
+import dev.outbox.spi.ClaimRequest;
+import java.time.Duration;
+
+/** The checked numbers of a relay. */
+record Settings(
+    String name,
+    int workers,
+    int batchSize,
+    long batchBytes,
+    Duration lease,
+    Duration publishTimeout,
+    Duration idlePause,
+    Duration stopTimeout) {
+
+  private static final int MAX_NAME = 200;
+  private static final Duration MAX_TIME = Duration.ofDays(1);
+
+  Settings {
+    if (name.isBlank() || name.length() > MAX_NAME) {
+      throw new IllegalArgumentException(
+          "name has %d characters, allowed is from 1 to %d, not all blank: give a short one"
+              .formatted(name.length(), MAX_NAME));
+    }
+    between("workers", workers, 1, 1_000);
+    between("batchSize", batchSize, 1, 100_000);
+    between("batchBytes", batchBytes, 1, Integer.MAX_VALUE);
+    between("lease", lease, Duration.ofMillis(100), MAX_TIME);
+    between("publishTimeout", publishTimeout, Duration.ofMillis(1), MAX_TIME);
+    if (publishTimeout.compareTo(lease) >= 0) {
+      throw new IllegalArgumentException(
+          "publishTimeout is %s, it must be below the lease, which is %s: shorten it or lengthen the lease"
+              .formatted(publishTimeout, lease));
+    }
+    between("idlePause", idlePause, Duration.ofMillis(1), MAX_TIME);
+    between("stopTimeout", stopTimeout, Duration.ofMillis(1), MAX_TIME);
+  }
+
+  ClaimRequest request(String worker, int most) {
+    return new ClaimRequest(worker, most, batchBytes, lease);
+  }
+
+  static long between(String setting, long value, long least, long most) {
+    if (value < least || value > most) {
+      throw refused(setting, value, least, most);
+    }
+    return value;
+  }
+
+  static Duration between(String setting, Duration value, Duration least, Duration most) {
+    if (value.compareTo(least) < 0 || value.compareTo(most) > 0) {
+      throw refused(setting, value, least, most);
+    }
+    return value;
+  }
+
+  private static IllegalArgumentException refused(
+      String setting, Object value, Object least, Object most) {
+    return new IllegalArgumentException(
+        "%s is %s, allowed is from %s to %s: choose a value in between"
+            .formatted(setting, value, least, most));
+  }
+}

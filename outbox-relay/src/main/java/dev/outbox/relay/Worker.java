@@ -1,0 +1,291 @@
+package dev.outbox.relay;
+
+import dev.outbox.TransientOutboxException;
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.Decision;
+import dev.outbox.spi.MessagePublisher;
+import dev.outbox.spi.OutboxStore;
+import dev.outbox.spi.OutboxStore.Settled;
+import dev.outbox.spi.StoredMessage;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One worker: claim, publish, settle, and again. It never claims while its last claim is unsettled
+ * (O1), unless it has left that one to its lease, which keeps the keys from everyone.
+ */
+final class Worker {
+  private static final Duration FIRST_IDLE = Duration.ofMillis(1);
+  private static final Duration FIRST_TROUBLE = Duration.ofMillis(100);
+  private static final Duration LONGEST_TROUBLE = Duration.ofSeconds(5);
+  private static final Duration FIRST_SETTLE_RETRY = Duration.ofMillis(50);
+  private static final Duration LONGEST_SETTLE_RETRY = Duration.ofSeconds(1);
+
+  /** What workers of one relay share. */
+  record Shared(
+      OutboxStore<?> store,
+      MessagePublisher publisher,
+      Settings settings,
+      Rules rules,
+      Breaker breaker,
+      Waiting waiting,
+      RelayListener listener,
+      ExecutorService publishing) {}
+
+  /** How a round went, and so when the next one should be. */
+  enum Round {
+    /** Something was done: poll again at once. */
+    BUSY,
+    /** Nothing to do. */
+    IDLE,
+    /** The breaker is open. */
+    REFUSED,
+    /** The store failed. */
+    TROUBLE
+  }
+
+  private final String name;
+  private final Shared shared;
+  private final OutboxStore<?> store;
+  private final Settings settings;
+  private final Breaker breaker;
+  private final Waiting waiting;
+  private final RelayListener listener;
+  private final Backoff idle;
+  private final Backoff trouble;
+  private @Nullable Lease next;
+  private boolean storeFailed;
+  private long askAgain;
+
+  Worker(String name, Shared shared) {
+    this.name = name;
+    this.shared = shared;
+    store = shared.store();
+    settings = shared.settings();
+    breaker = shared.breaker();
+    waiting = shared.waiting();
+    listener = shared.listener();
+    idle = new Backoff(FIRST_IDLE, settings.idlePause(), Worker::random);
+    trouble = new Backoff(FIRST_TROUBLE, LONGEST_TROUBLE, Worker::random);
+  }
+
+  private static double random() {
+    return ThreadLocalRandom.current().nextDouble();
+  }
+
+  /** Works until the relay stops, and leaves no claim behind. */
+  void run() {
+    try {
+      while (!waiting.stopping()) {
+        try {
+          rest(round());
+        } catch (RuntimeException | Error e) { // neither store nor publisher: a worker never dies
+          failed("work", e instanceof RuntimeException r ? r : new IllegalStateException(e));
+          rest(Round.TROUBLE);
+        }
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } finally {
+      release();
+    }
+  }
+
+  private void rest(Round round) throws InterruptedException {
+    switch (round) {
+      case BUSY -> idle.reset();
+      case IDLE -> waiting.idle(idle);
+      case REFUSED -> waiting.pause(askAgain);
+      case TROUBLE -> waiting.pause(trouble.next());
+    }
+  }
+
+  /** Claims, publishes and settles once. */
+  Round round() throws InterruptedException {
+    Lease lease = next;
+    next = null;
+    Breaker.Admission admission = breaker.admit(System.nanoTime());
+    Batch batch = null;
+    try {
+      if (lease == null && admission.most() == 0) {
+        askAgain = admission.askAgain();
+        return Round.REFUSED;
+      }
+      if (lease == null) {
+        lease = claim(admission.most());
+      }
+      if (lease == null) {
+        return Round.TROUBLE;
+      }
+      batch = new Batch(lease.claim().messages(), shared.rules());
+      if (!publish(batch, lease)) {
+        return Round.BUSY;
+      }
+    } finally {
+      breaker.done(admission, batch, System.nanoTime());
+    }
+    return settle(lease, batch);
+  }
+
+  private @Nullable Lease claim(int most) {
+    long before = System.nanoTime();
+    try {
+      Claim claim = store.claim(settings.request(name, most));
+      return claimed(claim, before);
+    } catch (RuntimeException e) {
+      failed("claim", e);
+      return null;
+    }
+  }
+
+  private Lease claimed(Claim claim, long before) {
+    worked();
+    if (!claim.messages().isEmpty()) {
+      listener.claimed(name, claim.messages(), Duration.ofNanos(System.nanoTime() - before));
+    }
+    return new Lease(claim, settings.lease(), before);
+  }
+
+  /** Returns false when the claim must be left to its lease. */
+  private boolean publish(Batch batch, Lease lease) throws InterruptedException {
+    List<StoredMessage> messages = batch.publishable();
+    if (messages.isEmpty() || waiting.stopping()) {
+      return true;
+    }
+    long before = System.nanoTime();
+    Publication publication =
+        new Publication(shared.publisher(), messages, settings.publishTimeout());
+    publication.start(shared.publishing());
+    await(publication, lease);
+    for (Publication.Broken broken : publication.broken()) {
+      listener.publisherBroken(name, broken.problem(), broken.cause());
+    }
+    if (publication.culpritUnknown()) {
+      // Whoever hangs may be poison: the store counts leases that run out, and isolates it (S6).
+      listener.abandoned(name, messages, publication.tooLate());
+      return false;
+    }
+    long after = System.nanoTime();
+    batch.published(publication.results(), after);
+    listener.published(name, messages, Duration.ofNanos(after - before));
+    for (StoredMessage message : batch.overtaking()) {
+      String problem = "delivered %s, but not an earlier one of its key (P2)".formatted(message);
+      listener.publisherBroken(name, problem, null);
+    }
+    return true;
+  }
+
+  /** Returns when the publication is finished or given up. */
+  private void await(Publication publication, Lease lease) throws InterruptedException {
+    boolean done = false;
+    try {
+      while (!publication.await(min(waiting.lookUp(), publication.left(), lease.untilRenewal()))) {
+        if (publication.giveUpWhenLate()) {
+          break;
+        }
+        if (waiting.stopping() && waiting.leftToPublish() <= 0) {
+          publication.giveUp();
+          boolean ignored = publication.await(waiting.leftToStop() / 2);
+          break;
+        }
+        if (lease.untilRenewal() <= 0) {
+          renew(lease);
+        }
+      }
+      done = true;
+    } finally {
+      if (!done) {
+        publication.giveUp();
+      }
+    }
+  }
+
+  private static long min(long a, long b, long c) {
+    return Math.min(a, Math.min(b, c));
+  }
+
+  private void renew(Lease lease) {
+    try {
+      lease.renew();
+    } catch (RuntimeException e) {
+      listener.storeFailed(name, "renew", e);
+    }
+  }
+
+  /** Settles, trying again while the lease lasts; takes the next claim along when all is well. */
+  private Round settle(Lease lease, Batch batch) throws InterruptedException {
+    Set<Long> lost = new HashSet<>(lease.lost());
+    batch.lost(lost);
+    Map<Long, Decision> decisions = Map.copyOf(batch.decisions());
+    boolean along = !decisions.isEmpty() && breaker.closed() && !waiting.stopping();
+    Backoff pauses = new Backoff(FIRST_SETTLE_RETRY, LONGEST_SETTLE_RETRY, Worker::random);
+    while (true) {
+      try {
+        lost.addAll(along ? settleAndClaim(lease, decisions) : lease.claim().settle(decisions));
+        break;
+      } catch (RuntimeException e) {
+        failed("settle", e);
+        long pause = pauses.next();
+        if (!(along || e instanceof TransientOutboxException) || !lasts(lease, pause)) {
+          listener.abandoned(name, lease.claim().messages(), "settle failed: " + e.getMessage());
+          return Round.TROUBLE;
+        }
+        TimeUnit.NANOSECONDS.sleep(pause);
+        along = false;
+      }
+    }
+    worked();
+    List<StoredMessage> taken = batch.lost(lost);
+    if (!taken.isEmpty()) {
+      listener.leaseLost(name, taken);
+    }
+    batch.tell(listener);
+    return decisions.isEmpty() && !lease.claim().pollAgain() ? Round.IDLE : Round.BUSY;
+  }
+
+  private Set<Long> settleAndClaim(Lease lease, Map<Long, Decision> decisions) {
+    long before = System.nanoTime();
+    Settled settled =
+        store.settleAndClaim(
+            lease.claim(), decisions, settings.request(name, settings.batchSize()));
+    next = claimed(settled.next(), before);
+    return settled.lost();
+  }
+
+  private boolean lasts(Lease lease, long pause) {
+    return pause < lease.left() && !(waiting.stopping() && pause > waiting.leftToStop());
+  }
+
+  /** Gives back a claim that was taken along but not begun. */
+  void release() {
+    Lease unused = next;
+    next = null;
+    if (unused != null) {
+      try {
+        Set<Long> ignored = unused.claim().settle(Map.of());
+      } catch (RuntimeException e) {
+        listener.storeFailed(name, "settle", e);
+      }
+    }
+  }
+
+  private void failed(String operation, RuntimeException error) {
+    storeFailed = true;
+    listener.storeFailed(name, operation, error);
+  }
+
+  private void worked() {
+    trouble.reset();
+    if (storeFailed) {
+      storeFailed = false;
+      listener.storeRecovered(name);
+    }
+  }
+}
