@@ -3,45 +3,30 @@ package dev.outbox.embedded;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A real PostgreSQL of its own, on 127.0.0.1 and a free port, in a data directory that goes with
  * it. What it has committed survives SIGKILL: fsync, synchronous_commit and full_page_writes are
  * on. It ends with this JVM, however the JVM ends (on Windows: unless the JVM is killed).
  */
-public final class EmbeddedPostgres implements PostgresServer {
-  private static final Duration PATIENCE = Duration.ofSeconds(60);
+public final class EmbeddedPostgres extends EmbeddedServer implements PostgresServer {
   private static final boolean WINDOWS = System.getProperty("os.name").startsWith("Windows");
 
-  private final PostgresBinaries binaries;
+  private final PostgresBinaries binaries = PostgresBinaries.get();
   private final Map<String, String> settings;
-  private final Path directory;
-  private final Path data;
-  private final Thread hook = new Thread(this::shutdown, "outbox-embedded-postgres-shutdown");
+  private final Path data = directory().resolve("data");
   private int port;
-  private @Nullable ServerProcess server;
 
   private EmbeddedPostgres(Map<String, String> settings) {
+    super("PostgreSQL");
     this.settings = settings;
-    binaries = PostgresBinaries.get();
-    try {
-      directory = Files.createTempDirectory("outbox-postgres-").toRealPath();
-      PostgresBinaries.open(directory);
-      data = directory.resolve("data");
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
-    Runtime.getRuntime().addShutdownHook(hook);
   }
 
   /** Starts one with the default settings; ready when it returns. */
@@ -78,83 +63,41 @@ public final class EmbeddedPostgres implements PostgresServer {
     return Optional.of(this);
   }
 
-  /** Ends it by SIGKILL, as a crash would, and waits until all its processes are gone. */
-  public synchronized void kill() {
-    if (server != null) {
-      server.kill();
-      server = null;
-    }
-  }
-
-  /** Shuts it down in good order, cutting connections off. The data stay for {@link #restart()}. */
-  public synchronized void stop() {
-    if (server != null) {
-      server.stop("INT", PATIENCE);
-      server = null;
-    }
-  }
-
-  /** Stops it if it runs, and starts it again on the same port and data. */
-  public synchronized void restart() {
-    stop();
-    launch();
-  }
-
-  /** Stops it and deletes its data. */
   @Override
-  public void close() {
-    shutdown();
-    try {
-      Runtime.getRuntime().removeShutdownHook(hook);
-    } catch (IllegalStateException e) {
-      // the JVM is shutting down: the hook finds nothing to do
-    }
-  }
-
-  private synchronized void shutdown() {
-    try {
-      stop();
-    } finally {
-      Directories.delete(directory);
-    }
-  }
-
-  private synchronized void startFirst() {
+  void prepare() {
     Directories.copy(binaries.template(), data);
-    for (int tries = 1; ; tries++) {
-      port = Ports.free();
-      try {
-        launch();
-        return;
-      } catch (IllegalStateException e) {
-        if (tries == 5 || !Ports.isOpen(port)) {
-          throw e; // otherwise somebody else took the port in the meantime
-        }
-      }
-    }
   }
 
-  private void launch() {
+  @Override
+  void choosePorts() {
+    port = Ports.free();
+  }
+
+  @Override
+  boolean portTaken() {
+    return Ports.isOpen(port);
+  }
+
+  @Override
+  ServerProcess launch() {
     List<String> command = new ArrayList<>(PostgresBinaries.asOrdinaryUser());
     Path bin = binaries.home().resolve("bin").resolve(WINDOWS ? "postgres.exe" : "postgres");
     command.addAll(List.of(bin.toString(), "-D", data.toString(), "-p", Integer.toString(port)));
     settings.forEach((name, value) -> command.addAll(List.of("-c", name + "=" + value)));
-    ServerProcess started = ServerProcess.start("PostgreSQL", directory, "QUIT", command, Map.of());
-    server = started;
-    try {
-      started.awaitReady(PATIENCE, this::isReady);
-    } catch (RuntimeException e) {
-      kill();
-      throw e;
-    }
+    return ServerProcess.start("PostgreSQL", directory(), "QUIT", command, Map.of());
+  }
+
+  @Override
+  String stopSignal() {
+    return "INT"; // "fast": does not wait for connections
   }
 
   /** The server says so itself, in its own directory: no stranger on that port can. */
-  private boolean isReady() {
+  @Override
+  boolean isReady(ServerProcess server) {
     try {
       List<String> lines = Files.readAllLines(data.resolve("postmaster.pid"), UTF_8);
       return lines.size() > 7
-          && server != null
           && lines.get(0).equals(Long.toString(server.handle().pid()))
           && lines.get(7).strip().equals("ready");
     } catch (IOException e) {
@@ -188,13 +131,8 @@ public final class EmbeddedPostgres implements PostgresServer {
      */
     public EmbeddedPostgres start() {
       EmbeddedPostgres postgres = new EmbeddedPostgres(Map.copyOf(settings));
-      try {
-        postgres.startFirst();
-        return postgres;
-      } catch (RuntimeException e) {
-        postgres.close();
-        throw e;
-      }
+      postgres.startFirst();
+      return postgres;
     }
   }
 }

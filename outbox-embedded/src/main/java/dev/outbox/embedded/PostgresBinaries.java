@@ -6,18 +6,14 @@ import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
-import java.nio.file.FileSystemException;
 import java.nio.file.Files;
-import java.nio.file.LinkOption;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 import java.util.Locale;
-import java.util.Properties;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.apache.commons.compress.archivers.tar.TarArchiveEntry;
@@ -25,9 +21,7 @@ import org.apache.commons.compress.archivers.tar.TarArchiveInputStream;
 import org.tukaani.xz.XZInputStream;
 
 /**
- * PostgreSQL unpacked, with an initialised data directory to copy, both made once and kept in a
- * cache. Whatever is made is made under another name and then renamed, so that an interrupted JVM
- * leaves nothing that looks whole, and several at once do not disturb each other.
+ * PostgreSQL unpacked, and an initialised data directory to copy; both are made once.
  *
  * @param home where {@code bin/postgres} is
  * @param template an initialised data directory
@@ -35,23 +29,15 @@ import org.tukaani.xz.XZInputStream;
  */
 record PostgresBinaries(Path home, Path template, String password) {
   private static final boolean WINDOWS = System.getProperty("os.name").startsWith("Windows");
-  private static final boolean POSIX =
-      Path.of("").getFileSystem().supportedFileAttributeViews().contains("posix");
   private static final int NOBODY = 65_534;
 
   /** Unpacks and initialises what is not in the cache yet. */
   static PostgresBinaries get() {
     String archive = archiveName();
     try {
-      Path cache = cacheDirectory();
-      Path home = cache.resolve("postgresql-" + version() + "-" + archive.replace(".txz", ""));
-      if (!isWhole(home)) {
-        make(home, path -> unpack(archive, path));
-      }
-      Path template = Path.of(home + "-data");
-      if (!isWhole(template)) {
-        make(template, path -> initialise(home, path));
-      }
+      String name = "postgresql-" + Cache.version("postgres") + "-" + archive.replace(".txz", "");
+      Path home = Cache.get(name, path -> unpack(archive, path));
+      Path template = Cache.get(name + "-data", path -> initialise(home, path));
       String password = Files.readString(template.resolve("password"), UTF_8);
       return new PostgresBinaries(home, template.resolve("data"), password);
     } catch (IOException e) {
@@ -76,27 +62,15 @@ record PostgresBinaries(Path home, Path template, String password) {
     return List.of("setpriv", "--reuid=" + NOBODY, "--regid=" + NOBODY, "--clear-groups", "--");
   }
 
-  /** A directory that the server's user owns. */
-  static void own(Path directory) throws IOException {
+  private static void own(Path path) throws IOException {
     if (isRoot()) {
-      Files.setAttribute(directory, "unix:uid", NOBODY);
-      Files.setAttribute(directory, "unix:gid", NOBODY);
-    }
-  }
-
-  /** Lets the server's user pass through. */
-  static void open(Path directory) throws IOException {
-    if (POSIX) {
-      Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwx--x--x"));
+      Files.setAttribute(path, "unix:uid", NOBODY);
+      Files.setAttribute(path, "unix:gid", NOBODY);
     }
   }
 
   private static boolean isRoot() {
-    try {
-      return POSIX && ProcessHandle.current().info().user().orElse("").equals("root");
-    } catch (SecurityException e) {
-      return false;
-    }
+    return Cache.POSIX && System.getProperty("user.name").equals("root");
   }
 
   private static String archiveName() {
@@ -118,61 +92,6 @@ record PostgresBinaries(Path home, Path template, String password) {
     return name;
   }
 
-  private static String version() throws IOException {
-    Properties versions = new Properties();
-    try (InputStream in = PostgresBinaries.class.getResourceAsStream("versions.properties")) {
-      versions.load(in);
-    }
-    return versions.getProperty("postgres");
-  }
-
-  private static Path cacheDirectory() throws IOException {
-    String user = System.getProperty("user.name").replaceAll("[^A-Za-z0-9_-]", "_");
-    Path cache =
-        Path.of(
-            System.getProperty(
-                "outbox.embedded.cache",
-                Path.of(System.getProperty("java.io.tmpdir"), "outbox-embedded-" + user)
-                    .toString()));
-    Files.createDirectories(cache);
-    open(cache);
-    return cache;
-  }
-
-  private interface Maker {
-    void make(Path path) throws IOException;
-  }
-
-  private static void make(Path target, Maker maker) throws IOException {
-    Directories.delete(target);
-    Path draft = Files.createTempDirectory(target.getParent(), "draft-");
-    try {
-      open(draft);
-      maker.make(draft);
-      Files.writeString(draft.resolve("files"), Long.toString(count(draft) + 1), UTF_8);
-      Files.move(draft, target, StandardCopyOption.ATOMIC_MOVE);
-    } catch (FileSystemException e) {
-      if (!isWhole(target)) {
-        throw e; // otherwise another JVM was faster
-      }
-    } finally {
-      Directories.delete(draft);
-    }
-  }
-
-  /** Cleaners of temporary directories delete files one by one: so they are counted. */
-  private static boolean isWhole(Path directory) throws IOException {
-    Path files = directory.resolve("files");
-    return Files.exists(files)
-        && Files.readString(files, UTF_8).equals(Long.toString(count(directory)));
-  }
-
-  private static long count(Path directory) throws IOException {
-    try (Stream<Path> files = Files.walk(directory)) {
-      return files.filter(f -> !Files.isDirectory(f, LinkOption.NOFOLLOW_LINKS)).count();
-    }
-  }
-
   private static void unpack(String archive, Path to) throws IOException {
     try (InputStream in = PostgresBinaries.class.getResourceAsStream("/" + archive);
         TarArchiveInputStream tar =
@@ -192,7 +111,7 @@ record PostgresBinaries(Path home, Path template, String password) {
             Files.copy(tar, path);
           }
         }
-        if (POSIX && !e.isSymbolicLink()) {
+        if (Cache.POSIX && !e.isSymbolicLink()) {
           boolean executable = e.isDirectory() || (e.getMode() & 0100) != 0;
           Files.setPosixFilePermissions(
               path, PosixFilePermissions.fromString(executable ? "rwxr-xr-x" : "rw-r--r--"));
@@ -228,7 +147,7 @@ record PostgresBinaries(Path home, Path template, String password) {
     }
     Files.delete(secret);
     Path kept = Files.writeString(to.resolve("password"), password, UTF_8);
-    if (POSIX) {
+    if (Cache.POSIX) {
       Files.setPosixFilePermissions(kept, PosixFilePermissions.fromString("rw-------"));
     }
   }

@@ -40,6 +40,23 @@ final class TestServers {
     }
   }
 
+  static KafkaServer kafka(Map<String, String> settings) {
+    String bootstrap = setting("outbox.test.kafka.bootstrap");
+    if (bootstrap != null) {
+      log.info("Tests run against the Kafka of outbox.test.kafka.bootstrap");
+      return () -> bootstrap;
+    }
+    if (has("org.testcontainers.kafka.KafkaContainer") && Docker.isThere()) {
+      log.info("Tests run against Kafka in a container");
+      return KafkaInContainer.start(settings, Cache.version("kafka"));
+    }
+    EmbeddedKafka.Builder builder = EmbeddedKafka.builder();
+    settings.forEach(builder::setting);
+    EmbeddedKafka server = builder.start();
+    log.info("Tests run against the embedded Kafka");
+    return server;
+  }
+
   /** A system property, or else the environment variable of that name in capitals. */
   private static @Nullable String setting(String name) {
     String value = System.getProperty(name);

@@ -3,7 +3,6 @@ package dev.outbox.embedded;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
@@ -80,8 +79,8 @@ class EmbeddedPostgresTest {
   @DisplayName("after close no process and no file is left")
   void closeLeavesNothing() throws Exception {
     EmbeddedPostgres postgres = EmbeddedPostgres.start();
-    long postmaster = postmaster(postgres);
-    Path directory = directory(postgres);
+    long postmaster = postgres.pid();
+    Path directory = postgres.directory();
     assertThat(directory).exists();
     assertThat(isRunning(postmaster)).isTrue();
     postgres.close();
@@ -109,20 +108,11 @@ class EmbeddedPostgresTest {
   /** Starts a server in a JVM of its own, for {@link OtherJvm}. */
   public static void main(String[] args) throws Exception {
     EmbeddedPostgres postgres = EmbeddedPostgres.start();
-    OtherJvm.run(postmaster(postgres), directory(postgres));
+    OtherJvm.run(postgres.pid(), postgres.directory());
   }
 
   static boolean isRunning(long pid) {
     return ProcessHandle.of(pid).filter(p -> p.info().command().isPresent()).isPresent();
-  }
-
-  private static long postmaster(EmbeddedPostgres postgres) throws Exception {
-    Path file = Path.of(query(postgres, "show data_directory").get(0), "postmaster.pid");
-    return Long.parseLong(Files.readAllLines(file).get(0));
-  }
-
-  private static Path directory(EmbeddedPostgres postgres) throws SQLException {
-    return Path.of(query(postgres, "show data_directory").get(0)).getParent();
   }
 
   private static Connection connect(EmbeddedPostgres postgres) throws SQLException {

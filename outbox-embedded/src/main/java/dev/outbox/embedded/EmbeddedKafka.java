@@ -1,0 +1,225 @@
+package dev.outbox.embedded;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The real Kafka broker, a single node in a JVM of its own, on 127.0.0.1 and a free port, with data
+ * that go with it. What it has acknowledged survives SIGKILL of the broker: it is in the file
+ * system's cache by then. A power cut it need not survive; Kafka relies on replicas for that.
+ */
+public final class EmbeddedKafka extends EmbeddedServer implements KafkaServer {
+  private static final String STARTED = "Kafka Server started";
+
+  private final Map<String, String> settings;
+  private final Path broker = unpackedBroker();
+  private final Path log = directory().resolve("server.log");
+  private int port;
+  private int controllerPort;
+  private long logBefore;
+  private boolean formatted;
+
+  private EmbeddedKafka(Map<String, String> settings) {
+    super("Kafka");
+    this.settings = settings;
+  }
+
+  /** Starts one with the default settings; ready when it returns. */
+  public static EmbeddedKafka start() {
+    return builder().start();
+  }
+
+  public static Builder builder() {
+    return new Builder();
+  }
+
+  @Override
+  public String bootstrapServers() {
+    return "127.0.0.1:" + port;
+  }
+
+  /** The port, the same after {@link #restart()}. */
+  public int port() {
+    return port;
+  }
+
+  @Override
+  public Optional<EmbeddedKafka> embedded() {
+    return Optional.of(this);
+  }
+
+  /** Stops it in the middle of whatever it does (SIGSTOP); its connections stay open. */
+  public void pause() {
+    signal("STOP");
+  }
+
+  /** Lets it go on after {@link #pause()}. */
+  public void resume() {
+    signal("CONT");
+  }
+
+  @Override
+  void prepare() {}
+
+  @Override
+  void choosePorts() {
+    port = Ports.free();
+    do {
+      controllerPort = Ports.free();
+    } while (controllerPort == port);
+  }
+
+  @Override
+  boolean portTaken() {
+    return Ports.isOpen(port) || Ports.isOpen(controllerPort);
+  }
+
+  @Override
+  ServerProcess launch() {
+    try {
+      Path properties = directory().resolve("server.properties");
+      Files.write(properties, configuration(), UTF_8);
+      if (!formatted) {
+        format(properties);
+        formatted = true;
+      }
+      logBefore = Files.exists(log) ? Files.size(log) : 0;
+      return ServerProcess.start(
+          "Kafka", directory(), "KILL", java("kafka.Kafka", properties.toString()), Map.of());
+    } catch (IOException e) {
+      throw new UncheckedIOException("Kafka could not be started", e);
+    }
+  }
+
+  @Override
+  boolean isReady(ServerProcess server) {
+    try (InputStream in = Files.newInputStream(log)) {
+      in.skipNBytes(logBefore);
+      return new String(in.readAllBytes(), UTF_8).contains(STARTED) && Ports.isOpen(port);
+    } catch (IOException e) {
+      return false; // not there yet
+    }
+  }
+
+  @Override
+  String stopSignal() {
+    return "TERM";
+  }
+
+  private List<String> configuration() {
+    Map<String, String> all = new LinkedHashMap<>(settings);
+    all.put("process.roles", "broker,controller");
+    all.put("node.id", "1");
+    all.put("controller.quorum.voters", "1@127.0.0.1:" + controllerPort);
+    all.put("controller.listener.names", "CONTROLLER");
+    all.put(
+        "listeners",
+        "PLAINTEXT://127.0.0.1:%d,CONTROLLER://127.0.0.1:%d".formatted(port, controllerPort));
+    all.put("advertised.listeners", "PLAINTEXT://127.0.0.1:" + port);
+    all.put("listener.security.protocol.map", "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT");
+    all.put("log.dirs", directory().resolve("data").toString().replace('\\', '/'));
+    return all.entrySet().stream().map(e -> e.getKey() + "=" + e.getValue()).toList();
+  }
+
+  private void format(Path properties) throws IOException {
+    Path output = directory().resolve("format.log");
+    // An id may not begin with "-"; which one it is does not matter.
+    String clusterId = "O" + UUID.randomUUID().toString().replace("-", "").substring(0, 21);
+    Process process =
+        new ProcessBuilder(
+                java("kafka.tools.StorageTool", "format", "-t", clusterId, "-c", properties + ""))
+            .redirectErrorStream(true)
+            .redirectOutput(output.toFile())
+            .start();
+    try {
+      if (!process.waitFor(1, TimeUnit.MINUTES) || process.exitValue() != 0) {
+        throw new IllegalStateException(
+            "Kafka could not format its directory; it said:\n" + Files.readString(output));
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted while Kafka formatted its directory", e);
+    } finally {
+      process.destroyForcibly();
+    }
+  }
+
+  private List<String> java(String... mainAndArguments) {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(List.of("-Xmx384m", "-XX:+UseSerialGC", "-cp", broker.resolve("*").toString()));
+    command.add("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn");
+    command.add("-Dorg.slf4j.simpleLogger.log.kafka.server=info");
+    command.addAll(List.of(mainAndArguments));
+    return command;
+  }
+
+  private static Path unpackedBroker() {
+    try {
+      String jars = new String(resource("/kafka-broker/jars.txt").readAllBytes(), UTF_8).strip();
+      return Cache.get(
+          "kafka-" + Cache.version("kafka"),
+          path -> {
+            for (String jar : jars.split(":")) {
+              try (InputStream in = resource("/" + jar)) {
+                Files.copy(in, path.resolve(jar.substring(jar.lastIndexOf('/') + 1)));
+              }
+            }
+          });
+    } catch (IOException e) {
+      throw new UncheckedIOException("Kafka could not be unpacked: " + e.getMessage(), e);
+    }
+  }
+
+  private static InputStream resource(String name) throws IOException {
+    InputStream in = EmbeddedKafka.class.getResourceAsStream(name);
+    if (in == null) {
+      throw new IOException("the class path has no " + name);
+    }
+    return in;
+  }
+
+  /** Settings before the start. */
+  public static final class Builder {
+    private final Map<String, String> settings = new LinkedHashMap<>();
+
+    private Builder() {
+      setting("min.insync.replicas", "1");
+      setting("default.replication.factor", "1");
+      setting("offsets.topic.replication.factor", "1");
+      setting("offsets.topic.num.partitions", "4");
+      setting("transaction.state.log.replication.factor", "1");
+      setting("transaction.state.log.min.isr", "1");
+      setting("transaction.state.log.num.partitions", "4");
+      setting("share.coordinator.state.topic.replication.factor", "1");
+      setting("share.coordinator.state.topic.min.isr", "1");
+      setting("share.coordinator.state.topic.num.partitions", "1");
+      setting("group.initial.rebalance.delay.ms", "0");
+    }
+
+    /** A broker setting, as {@code setting("auto.create.topics.enable", "false")}. */
+    public Builder setting(String name, String value) {
+      settings.put(name, value);
+      return this;
+    }
+
+    /** Starts it; ready when it returns. */
+    public EmbeddedKafka start() {
+      EmbeddedKafka kafka = new EmbeddedKafka(Map.copyOf(settings));
+      kafka.startFirst();
+      return kafka;
+    }
+  }
+}

@@ -1,0 +1,142 @@
+package dev.outbox.embedded;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A server in a process of its own, with a directory that goes with it. It ends with this JVM,
+ * however the JVM ends (on Windows: unless the JVM is killed).
+ */
+abstract sealed class EmbeddedServer implements AutoCloseable
+    permits EmbeddedPostgres, EmbeddedKafka {
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+  private final String name;
+  private final Path directory;
+  private final Thread hook;
+  private @Nullable ServerProcess server;
+
+  EmbeddedServer(String name) {
+    this.name = name;
+    try {
+      directory =
+          Files.createTempDirectory("outbox-" + name.toLowerCase(Locale.ROOT) + "-").toRealPath();
+      Cache.open(directory);
+    } catch (IOException e) {
+      throw new UncheckedIOException("no directory for " + name, e);
+    }
+    hook = new Thread(this::shutdown, directory.getFileName() + "-shutdown");
+    Runtime.getRuntime().addShutdownHook(hook);
+  }
+
+  /** Makes the data directory. */
+  abstract void prepare();
+
+  abstract void choosePorts();
+
+  /** Whether somebody else took a chosen port in the meantime. */
+  abstract boolean portTaken();
+
+  abstract ServerProcess launch();
+
+  abstract boolean isReady(ServerProcess server);
+
+  abstract String stopSignal();
+
+  final Path directory() {
+    return directory;
+  }
+
+  /** The server's process id; it changes with each restart. */
+  public final synchronized long pid() {
+    return running().handle().pid();
+  }
+
+  /** Ends it by SIGKILL, as a crash would, and waits until all its processes are gone. */
+  public final synchronized void kill() {
+    if (server != null) {
+      server.kill();
+      server = null;
+    }
+  }
+
+  /** Shuts it down in good order, cutting connections off. The data stay for {@link #restart()}. */
+  public final synchronized void stop() {
+    if (server != null) {
+      server.stop(stopSignal(), PATIENCE);
+      server = null;
+    }
+  }
+
+  /** Stops it if it runs, and starts it again on the same port and data. */
+  public final synchronized void restart() {
+    stop();
+    run();
+  }
+
+  /** Ends it and deletes its data. */
+  @Override
+  public final void close() {
+    shutdown();
+    try {
+      Runtime.getRuntime().removeShutdownHook(hook);
+    } catch (IllegalStateException e) {
+      // the JVM is shutting down: the hook finds nothing to do
+    }
+  }
+
+  final synchronized void startFirst() {
+    try {
+      prepare();
+      for (int tries = 1; ; tries++) {
+        choosePorts();
+        try {
+          run();
+          return;
+        } catch (IllegalStateException e) {
+          if (tries == 3 || !portTaken()) {
+            throw e;
+          }
+        }
+      }
+    } catch (RuntimeException e) {
+      close();
+      throw e;
+    }
+  }
+
+  final synchronized void signal(String signal) {
+    running().signal(signal);
+  }
+
+  private ServerProcess running() {
+    if (server == null) {
+      throw new IllegalStateException(name + " does not run: start it with restart()");
+    }
+    return server;
+  }
+
+  private void run() {
+    ServerProcess started = launch();
+    server = started;
+    try {
+      started.awaitReady(PATIENCE, () -> isReady(started));
+    } catch (RuntimeException e) {
+      kill();
+      throw e;
+    }
+  }
+
+  private synchronized void shutdown() {
+    try {
+      kill();
+    } finally {
+      Directories.delete(directory);
+    }
+  }
+}
