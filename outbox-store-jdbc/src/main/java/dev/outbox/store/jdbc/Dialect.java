@@ -1,0 +1,171 @@
+package dev.outbox.store.jdbc;
+
+import dev.outbox.OutboxMessage;
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.DeadLetterStore;
+import dev.outbox.spi.DeadLetterStore.DeadLetter;
+import dev.outbox.spi.StatisticsStore;
+import dev.outbox.spi.StatisticsStore.Statistics;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import org.jdbi.v3.core.Handle;
+
+/**
+ * What differs from database to database: statements, types and error numbers. Every method but
+ * {@link #append} runs inside a transaction of the store's own that {@link #begin} opened. Nothing
+ * here decides anything; {@link JdbcOutboxStore} has the algorithm.
+ */
+public interface Dialect {
+
+  /** What a failed statement means. */
+  enum Trouble {
+    /** A deadlock or the like: the library runs its own transaction again. */
+    CONFLICT,
+    /** The database or the connection to it is gone, or no connection was free. */
+    UNREACHABLE,
+    MISSING_SCHEMA,
+    READ_ONLY,
+    OTHER
+  }
+
+  /** How many buckets there are. */
+  int BUCKETS = 64;
+
+  /** The database's name in error texts. */
+  String name();
+
+  /** Where in the class path the Liquibase changelog is; formatted SQL with ${q} and ${p}. */
+  String changelog();
+
+  /** Sorts a failure. */
+  Trouble trouble(SQLException failure);
+
+  /**
+   * Prepares the transaction that has just begun.
+   *
+   * @param patience after this long without a sign of the client the database ends the transaction
+   *     by itself, so that a stalled client holds no bucket (C4)
+   */
+  void begin(Connection connection, Duration patience) throws SQLException;
+
+  /**
+   * Appends in one round trip on the caller's connection.
+   *
+   * @return the ids of the duplicates
+   */
+  Set<UUID> append(Connection connection, List<OutboxMessage> messages, Duration dedupWindow)
+      throws SQLException;
+
+  /**
+   * Leases free buckets with work, longest unserved first, a fair share of them but at least one;
+   * waits for nobody.
+   *
+   * @param owner random, new for each claim
+   * @param most the most buckets
+   */
+  List<Lease> lease(Handle handle, UUID owner, ClaimRequest request, int most);
+
+  /** Extends the leases that are still held by the owner; locks buckets in ascending order. */
+  Set<Integer> renew(Handle handle, UUID owner, Collection<Lease> leases, Duration lease);
+
+  /**
+   * Locks, in ascending order, the buckets that are still held by the owner under the same token,
+   * and returns them.
+   */
+  Set<Integer> lockHeld(Handle handle, UUID owner, Collection<Lease> leases);
+
+  /**
+   * Gives buckets back.
+   *
+   * @param settled how many messages of each were settled
+   */
+  void release(Handle handle, UUID owner, Map<Integer, Integer> settled);
+
+  /**
+   * The first PENDING messages of each bucket in sequence order; those of blocked keys without
+   * content.
+   */
+  List<Row> readPending(Handle handle, List<Lease> leases, Limits limits);
+
+  /** The first due SCHEDULED messages of each bucket; those of blocked keys without content. */
+  List<Row> readScheduled(Handle handle, List<Lease> leases, Limits limits);
+
+  /**
+   * Of each bucket's due blocked keys the head alone when it has failed before, or else the first
+   * BLOCKED messages in sequence order. A key without BLOCKED messages comes as a row without
+   * message.
+   */
+  List<Row> readBlocked(Handle handle, List<Lease> leases, Limits limits);
+
+  /** How much one read may bring of each bucket. */
+  record Limits(int messages, long bytes) {}
+
+  /** Changes the status of rows that a read said must move. */
+  void move(Handle handle, Collection<Row> rows);
+
+  /** Counts an attempt before it is made (S6), or takes it back; {@code by} is 1 or -1. */
+  void count(Handle handle, Collection<Row> rows, int by);
+
+  /** Deletes delivered messages. */
+  void delete(Handle handle, Collection<Row> rows);
+
+  /**
+   * One message that failed.
+   *
+   * @param attempts as the table must have it, or else nothing is changed (S1)
+   * @param attemptsAfter what it becomes
+   * @param status BLOCKED or DEAD
+   */
+  record Failure(Row row, int attempts, int attemptsAfter, Status status, String error) {}
+
+  /** Records failures; returns the sequences that were changed. */
+  Set<Long> fail(Handle handle, List<Failure> failures);
+
+  /**
+   * A key that must wait.
+   *
+   * @param sequence its head, or the dead letter that halts it
+   * @param delay until the next try
+   * @param halted whether it waits for a person's decision instead
+   */
+  record Block(int bucket, String key, long sequence, Duration delay, boolean halted) {}
+
+  /** Blocks keys, or prolongs their wait. */
+  void block(Handle handle, List<Block> blocks);
+
+  /** A key, and the lowest sequence that is known of it here. */
+  record Key(int bucket, String key, long sequence) {}
+
+  /** Makes reading blocked keys begin at these sequences, where it would begin later. */
+  void lower(Handle handle, List<Key> keys);
+
+  /**
+   * Goes on with blocked keys that are not halted: those with BLOCKED messages are due now, the
+   * others are free.
+   */
+  void advance(Handle handle, Collection<Key> keys);
+
+  /** As {@link DeadLetterStore#deadLetters}. */
+  List<DeadLetter> deadLetters(Handle handle, long afterSequence, int limit);
+
+  /** As {@link DeadLetterStore#requeue}. */
+  boolean requeue(Handle handle, long sequence);
+
+  /** As {@link DeadLetterStore#discard}. */
+  boolean discard(Handle handle, long sequence);
+
+  /** As {@link StatisticsStore#statistics}. */
+  Statistics statistics(Handle handle);
+
+  /** Puts back bucket rows that somebody deleted (E1). */
+  void restoreBuckets(Handle handle);
+
+  /** Deletes dedup keys older than the window; returns how many. */
+  int purgeDedup(Handle handle, Duration window);
+}

@@ -1,0 +1,190 @@
+package dev.outbox.store.jdbc;
+
+import dev.outbox.NoTransactionException;
+import dev.outbox.OutboxMessage;
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.DeadLetterStore;
+import dev.outbox.spi.HousekeepingStore;
+import dev.outbox.spi.OutboxStore;
+import dev.outbox.spi.PooledStore;
+import dev.outbox.spi.SchemaStore;
+import dev.outbox.spi.StatisticsStore;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.Set;
+import java.util.UUID;
+import java.util.function.Function;
+import javax.sql.DataSource;
+import org.jdbi.v3.core.Handle;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The store on a relational database.
+ *
+ * <p>A key belongs to one of {@value Dialect#BUCKETS} buckets, a hash that the database computes. A
+ * relay leases buckets; who holds a key's bucket holds the key.
+ *
+ * <ol>
+ *   <li><b>append</b>: insert, in the caller's transaction. Nothing else is locked or written.
+ *   <li><b>claim</b>, one transaction: lease free buckets that have work, longest unserved first;
+ *       in statements of their own, so that they see what was committed before the lease, read the
+ *       first due messages of each ({@link Batch}); move what cannot be sent now out of the way;
+ *       commit. Publishing comes after the commit and outside any transaction.
+ *   <li><b>settle</b>, one transaction: lock the bucket rows that are still ours by owner and
+ *       token; apply the decisions to their messages ({@link JdbcClaim}); release; commit. For the
+ *       other buckets nothing happens, and their sequences are returned as lost.
+ * </ol>
+ *
+ * <p>A message that fails leaves PENDING and its key gets a row among the blocked keys. While that
+ * row is there, a claim moves the key's messages to BLOCKED, so that they stand in nobody's way,
+ * and takes them from there in order when the key's time has come. The head is always the lowest
+ * BLOCKED sequence; nothing else says who is head. Only the holder of the bucket moves messages and
+ * removes blocked keys.
+ */
+public abstract class JdbcOutboxStore
+    implements OutboxStore<Connection>,
+        SchemaStore,
+        DeadLetterStore,
+        StatisticsStore,
+        HousekeepingStore,
+        PooledStore {
+
+  /** How long a dedup key is remembered unless told otherwise. */
+  public static final Duration DEFAULT_DEDUP_WINDOW = Duration.ofDays(7);
+
+  /** The most buckets of one claim: enough to fill a batch, few enough to leave others some. */
+  private static final int MOST_BUCKETS = 8;
+
+  /** How long the database waits for a client in a transaction that belongs to no lease. */
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+  /** How long an idle store may miss bucket rows that somebody deleted. */
+  private static final long RESTORE_NANOS = Duration.ofSeconds(1).toNanos();
+
+  private final DataSource dataSource;
+  private final Dialect dialect;
+  private final Duration dedupWindow;
+  private final Transactions transactions;
+  private final Schema schema;
+  private volatile boolean verified;
+  private volatile long restoredAt = System.nanoTime() - RESTORE_NANOS;
+
+  protected JdbcOutboxStore(
+      DataSource dataSource, Dialect dialect, Names names, Duration dedupWindow) {
+    if (dedupWindow.toMillis() < 1) {
+      throw new IllegalArgumentException(
+          "dedupWindow is " + dedupWindow + ", at least 1 ms is needed");
+    }
+    this.dataSource = dataSource;
+    this.dialect = dialect;
+    this.dedupWindow = dedupWindow;
+    transactions = new Transactions(dataSource, dialect, names);
+    schema = new Schema(dataSource, dialect, names);
+  }
+
+  @Override
+  public Set<UUID> append(Connection transaction, List<OutboxMessage> messages) {
+    try {
+      if (transaction.getAutoCommit()) {
+        throw new NoTransactionException(
+            "the connection is in auto-commit mode, so there is no transaction to join: call setAutoCommit(false) or use your framework's transaction");
+      }
+      return messages.isEmpty() ? Set.of() : dialect.append(transaction, messages, dedupWindow);
+    } catch (SQLException e) {
+      throw transactions.translate(e);
+    }
+  }
+
+  @Override
+  public Claim claim(ClaimRequest request) {
+    if (!verified) {
+      verify();
+    }
+    UUID owner = UUID.randomUUID();
+    Batch batch = transactions.run(request.lease(), handle -> lease(handle, owner, request));
+    if (batch.leases().isEmpty()) {
+      restoreBucketsNowAndThen();
+    }
+    return new JdbcClaim(transactions, dialect, owner, batch, request.lease());
+  }
+
+  private Batch lease(Handle handle, UUID owner, ClaimRequest request) {
+    List<Lease> leases =
+        dialect.lease(handle, owner, request, Math.min(MOST_BUCKETS, request.maxMessages()));
+    return leases.isEmpty() ? Batch.EMPTY : Batch.read(handle, dialect, owner, leases, request);
+  }
+
+  /** Test cleaners empty all tables; without its rows a bucket would never be served again. */
+  private void restoreBucketsNowAndThen() {
+    if (System.nanoTime() - restoredAt >= RESTORE_NANOS) {
+      restoredAt = System.nanoTime();
+      run(
+          handle -> {
+            dialect.restoreBuckets(handle);
+            return null;
+          });
+    }
+  }
+
+  @Override
+  public void migrate() {
+    schema.migrate();
+    verified = false;
+  }
+
+  @Override
+  public String ddl() {
+    return schema.ddl();
+  }
+
+  @Override
+  public void verify() {
+    schema.verify(transactions);
+    verified = true;
+  }
+
+  @Override
+  public List<DeadLetter> deadLetters(long afterSequence, int limit) {
+    if (limit < 1) {
+      throw new IllegalArgumentException("limit is " + limit + ", at least 1 is needed");
+    }
+    return run(handle -> dialect.deadLetters(handle, afterSequence, limit));
+  }
+
+  @Override
+  public boolean requeue(long sequence) {
+    return run(handle -> dialect.requeue(handle, sequence));
+  }
+
+  @Override
+  public boolean discard(long sequence) {
+    return run(handle -> dialect.discard(handle, sequence));
+  }
+
+  @Override
+  public Statistics statistics() {
+    return run(dialect::statistics);
+  }
+
+  @Override
+  public void housekeep() {
+    run(
+        handle -> {
+          dialect.restoreBuckets(handle);
+          return dialect.purgeDedup(handle, dedupWindow);
+        });
+  }
+
+  @Override
+  public OptionalInt maxConnections() {
+    return PoolSize.of(dataSource);
+  }
+
+  private <R extends @Nullable Object> R run(Function<Handle, R> work) {
+    return transactions.run(PATIENCE, work);
+  }
+}

@@ -1,0 +1,58 @@
+package dev.outbox.store.jdbc;
+
+import dev.outbox.OutboxException;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.Map;
+import javax.sql.DataSource;
+import liquibase.Contexts;
+import liquibase.LabelExpression;
+import liquibase.Liquibase;
+import liquibase.Scope;
+import liquibase.UpdateSummaryEnum;
+import liquibase.database.Database;
+import liquibase.database.DatabaseFactory;
+import liquibase.database.jvm.JdbcConnection;
+import liquibase.resource.ClassLoaderResourceAccessor;
+import liquibase.ui.LoggerUIService;
+
+/** The only class that needs Liquibase. */
+final class LiquibaseMigration {
+  private LiquibaseMigration() {}
+
+  static void run(DataSource dataSource, Dialect dialect, Names names) {
+    try (Connection connection = dataSource.getConnection()) {
+      Database database =
+          DatabaseFactory.getInstance()
+              .findCorrectDatabaseImplementation(new JdbcConnection(connection));
+      if (names.schema() != null) {
+        database.setDefaultSchemaName(names.schema());
+        database.setLiquibaseSchemaName(names.schema());
+      }
+      // One changelog table a prefix: in a common one the second outbox in a database fails the
+      // checksum validation, because the names are part of the statements.
+      database.setDatabaseChangeLogTableName(names.prefix() + "databasechangelog");
+      database.setDatabaseChangeLogLockTableName(names.prefix() + "databasechangeloglock");
+      Scope.child(
+          // Its messages go to the log, not to standard output.
+          Map.of(Scope.Attr.ui.name(), new LoggerUIService()),
+          () -> {
+            Liquibase liquibase =
+                new Liquibase(
+                    dialect.changelog(),
+                    new ClassLoaderResourceAccessor(dialect.getClass().getClassLoader()),
+                    database);
+            liquibase.setShowSummary(UpdateSummaryEnum.OFF);
+            liquibase.setChangeLogParameter("q", names.qualifier());
+            liquibase.setChangeLogParameter("p", names.prefix());
+            liquibase.update(new Contexts(), new LabelExpression());
+          });
+    } catch (SQLException e) {
+      throw new OutboxException(
+          "migration could not connect to " + dialect.name() + ": " + e.getMessage(), e);
+    } catch (Exception e) {
+      throw new OutboxException(
+          "migration of %s failed: %s".formatted(names.table("*"), e.getMessage()), e);
+    }
+  }
+}

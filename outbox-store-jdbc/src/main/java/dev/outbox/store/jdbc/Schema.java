@@ -1,0 +1,94 @@
+package dev.outbox.store.jdbc;
+
+import dev.outbox.OutboxException;
+import dev.outbox.SchemaException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.stream.Collectors;
+import javax.sql.DataSource;
+
+/** The tables: made by Liquibase, or printed to be made by hand; and checked. */
+final class Schema {
+
+  /** What this library works with. */
+  static final int VERSION = 1;
+
+  private final DataSource dataSource;
+  private final Dialect dialect;
+  private final Names names;
+
+  Schema(DataSource dataSource, Dialect dialect, Names names) {
+    this.dataSource = dataSource;
+    this.dialect = dialect;
+    this.names = names;
+  }
+
+  void migrate() {
+    try {
+      LiquibaseMigration.run(dataSource, dialect, names);
+    } catch (NoClassDefFoundError e) {
+      throw new OutboxException(
+          "Liquibase is not on the class path: add org.liquibase:liquibase-core, or run the statements of ddl() by hand",
+          e);
+    }
+  }
+
+  /** The changelog without Liquibase's comments. */
+  String ddl() {
+    try (InputStream in =
+        dialect.getClass().getClassLoader().getResourceAsStream(dialect.changelog())) {
+      if (in == null) {
+        throw new IllegalStateException("missing in the class path: " + dialect.changelog());
+      }
+      return names.fill(
+          new String(in.readAllBytes(), StandardCharsets.UTF_8)
+                  .lines()
+                  .filter(
+                      line -> !line.startsWith("--liquibase") && !line.startsWith("--changeset"))
+                  .collect(Collectors.joining("\n", "", "\n"))
+                  .strip()
+              + "\n");
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  void verify(Transactions transactions) {
+    String table = names.table("schema");
+    int version;
+    try {
+      version =
+          transactions.run(
+              Duration.ofSeconds(30),
+              handle ->
+                  handle
+                      .createQuery("select version from " + table)
+                      .mapTo(Integer.class)
+                      .findOne()
+                      .orElse(0));
+    } catch (SchemaException e) {
+      throw new SchemaException(
+          "there is no table %s: migrate the database first (./outbox migrate, or migrate() of the store)"
+              .formatted(table),
+          e);
+    }
+    if (version == 0) {
+      throw new SchemaException(
+          "table %s is empty, so its version is not known: put the row back (insert into %s (version) values (%d)), or migrate an empty schema"
+              .formatted(table, table, VERSION));
+    }
+    if (version < VERSION) {
+      throw new SchemaException(
+          "the schema of %s has version %d, this library needs %d: migrate the database (./outbox migrate, or migrate() of the store)"
+              .formatted(table, version, VERSION));
+    }
+    if (version > VERSION) {
+      throw new SchemaException(
+          "the schema of %s has version %d, this library knows only %d: use a newer release of the library"
+              .formatted(table, version, VERSION));
+    }
+  }
+}

@@ -1,0 +1,120 @@
+package dev.outbox.store.jdbc;
+
+import dev.outbox.OutboxMessage;
+import dev.outbox.spi.Decision;
+import dev.outbox.spi.ErrorText;
+import dev.outbox.store.jdbc.Dialect.Block;
+import dev.outbox.store.jdbc.Dialect.Failure;
+import dev.outbox.store.jdbc.Dialect.Key;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jdbi.v3.core.Handle;
+
+/**
+ * Applies decisions to messages whose buckets are locked by this transaction.
+ *
+ * <p>A failure changes a message only while its attempts are as they were claimed, and blocks its
+ * key only when it changed the message: so a settle that is repeated after a lost reply does
+ * nothing twice (S1).
+ */
+final class Settlement {
+  private final Handle handle;
+  private final Dialect dialect;
+  private final Set<Integer> counted;
+  private final List<Row> delivered = new ArrayList<>();
+  private final List<Row> undecidedButCounted = new ArrayList<>();
+  private final List<Failure> failures = new ArrayList<>();
+  private final Map<Long, Block> blockBySequence = new LinkedHashMap<>();
+  private final Map<String, Key> progress = new LinkedHashMap<>();
+
+  /**
+   * @param counted buckets whose messages had their attempt counted when they were claimed
+   */
+  Settlement(Handle handle, Dialect dialect, Set<Integer> counted) {
+    this.handle = handle;
+    this.dialect = dialect;
+    this.counted = counted;
+  }
+
+  /**
+   * @param rows in sequence order
+   */
+  void apply(List<Row> rows, Map<Long, Decision> decisions) {
+    for (Row row : rows) {
+      Decision decision = decisions.get(row.sequence());
+      if (decision instanceof Decision.Delivered) {
+        delivered.add(row);
+        progressed(row);
+      } else if (decision instanceof Decision.Retry retry) {
+        failed(row, retry.counts(), Status.BLOCKED, retry.error());
+        blockBySequence.put(row.sequence(), block(row, clamp(retry.delay()), false));
+      } else if (decision instanceof Decision.Dead dead) {
+        failed(row, true, Status.DEAD, dead.error());
+        progressed(row);
+        if (dead.blocksKey()) {
+          blockBySequence.put(row.sequence(), block(row, Duration.ZERO, true));
+        }
+      } else if (counted.contains(row.bucket())) {
+        undecidedButCounted.add(row);
+      }
+    }
+    write();
+  }
+
+  private void write() {
+    if (!delivered.isEmpty()) {
+      dialect.delete(handle, delivered);
+    }
+    if (!undecidedButCounted.isEmpty()) {
+      dialect.count(handle, undecidedButCounted, -1);
+    }
+    Set<Long> changed = failures.isEmpty() ? Set.of() : dialect.fail(handle, failures);
+    // First who may go on, then who must wait: of a key that had both, the wait is what counts.
+    if (!progress.isEmpty()) {
+      dialect.advance(handle, progress.values());
+    }
+    List<Block> blocks = headOfEachKey(changed);
+    if (!blocks.isEmpty()) {
+      dialect.block(handle, blocks);
+    }
+  }
+
+  private void failed(Row row, boolean counts, Status status, String error) {
+    int before = row.claimed().attempts();
+    int claimed = counted.contains(row.bucket()) ? before + 1 : before;
+    failures.add(
+        new Failure(row, claimed, counts ? before + 1 : before, status, ErrorText.clean(error)));
+  }
+
+  private void progressed(Row row) {
+    if (row.status() == Status.BLOCKED) {
+      progress.putIfAbsent(row.key(), new Key(row.bucket(), row.key(), row.sequence()));
+    }
+  }
+
+  private static Block block(Row row, Duration delay, boolean halted) {
+    return new Block(row.bucket(), row.key(), row.sequence(), delay, halted);
+  }
+
+  private List<Block> headOfEachKey(Set<Long> changed) {
+    Map<String, Block> heads = new LinkedHashMap<>();
+    blockBySequence.forEach(
+        (sequence, block) -> {
+          if (changed.contains(sequence)) {
+            heads.merge(block.key(), block, (head, later) -> later.halted() ? later : head);
+          }
+        });
+    return List.copyOf(heads.values());
+  }
+
+  private static Duration clamp(Duration delay) {
+    if (delay.isNegative()) {
+      return Duration.ZERO;
+    }
+    return delay.compareTo(OutboxMessage.MAX_DELAY) > 0 ? OutboxMessage.MAX_DELAY : delay;
+  }
+}

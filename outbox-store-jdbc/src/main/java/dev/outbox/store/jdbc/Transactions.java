@@ -1,0 +1,124 @@
+package dev.outbox.store.jdbc;
+
+import dev.outbox.OutboxException;
+import dev.outbox.SchemaException;
+import dev.outbox.TransientOutboxException;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.function.Function;
+import javax.sql.DataSource;
+import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.Handles;
+import org.jdbi.v3.core.Jdbi;
+import org.jdbi.v3.core.JdbiException;
+import org.jdbi.v3.core.statement.SqlStatements;
+import org.jdbi.v3.core.statement.TemplateEngine;
+import org.jspecify.annotations.Nullable;
+
+/** Runs the store's own transactions and says in one sentence what went wrong with them. */
+final class Transactions {
+
+  /** How often a transaction that lost a conflict is run before the caller is told. */
+  private static final int TRIES = 5;
+
+  private final Jdbi jdbi;
+  private final Dialect dialect;
+  private final Names names;
+
+  Transactions(DataSource dataSource, Dialect dialect, Names names) {
+    jdbi = Jdbi.create(dataSource);
+    // Pools may hand out connections with auto-commit off; we commit ourselves.
+    jdbi.getConfig(Handles.class).setForceEndTransactions(false);
+    // The statements are complete as they are.
+    jdbi.getConfig(SqlStatements.class).setTemplateEngine(TemplateEngine.NOP);
+    this.dialect = dialect;
+    this.names = names;
+  }
+
+  /** Runs {@code work} in a transaction, again when it lost a conflict; it must bear that. */
+  <R extends @Nullable Object> R run(Duration patience, Function<Handle, R> work) {
+    for (int attempt = 1; ; attempt++) {
+      try (Handle handle = jdbi.open()) {
+        return once(handle, patience, work);
+      } catch (JdbiException | SQLException e) {
+        SQLException failure = sqlException(e);
+        if (failure == null
+            || dialect.trouble(failure) != Dialect.Trouble.CONFLICT
+            || attempt == TRIES) {
+          throw translate(e);
+        }
+      }
+    }
+  }
+
+  private <R extends @Nullable Object> R once(
+      Handle handle, Duration patience, Function<Handle, R> work) throws SQLException {
+    Connection connection = handle.getConnection();
+    boolean autoCommit = connection.getAutoCommit();
+    connection.setAutoCommit(false);
+    boolean committed = false;
+    try {
+      dialect.begin(connection, patience);
+      R result = work.apply(handle);
+      connection.commit();
+      committed = true;
+      return result;
+    } finally {
+      restore(connection, autoCommit, committed);
+    }
+  }
+
+  /** Never hides the failure that brought us here: a broken connection is the pool's to notice. */
+  @SuppressWarnings("EmptyCatch")
+  private static void restore(Connection connection, boolean autoCommit, boolean committed) {
+    try {
+      if (!committed) {
+        connection.rollback();
+      }
+      connection.setAutoCommit(autoCommit);
+    } catch (SQLException ignored) {
+      // The connection is broken, and the first failure says why.
+    }
+  }
+
+  /** Turns a failure into one of ours, with a sentence that says what to do. */
+  OutboxException translate(Exception e) {
+    SQLException failure = sqlException(e);
+    if (failure == null) {
+      return new OutboxException("the %s store failed: %s".formatted(dialect.name(), e), e);
+    }
+    String detail = failure.getMessage() + " (SQLSTATE " + failure.getSQLState() + ")";
+    return switch (dialect.trouble(failure)) {
+      case CONFLICT ->
+          new TransientOutboxException(
+              "%s ended the transaction in favour of another, run it again: %s"
+                  .formatted(dialect.name(), detail),
+              e);
+      case UNREACHABLE ->
+          new TransientOutboxException(
+              "no connection to %s: is it running, is the URL right, is the pool large enough? %s"
+                  .formatted(dialect.name(), detail),
+              e);
+      case MISSING_SCHEMA ->
+          new SchemaException(
+              "a table of the outbox is missing or of another version, migrate it (table %s): %s"
+                  .formatted(names.table("message"), detail),
+              e);
+      case READ_ONLY ->
+          new OutboxException(
+              "the transaction is read-only, append needs one that may write: " + detail, e);
+      case OTHER ->
+          new OutboxException("%s refused a statement: %s".formatted(dialect.name(), detail), e);
+    };
+  }
+
+  static @Nullable SQLException sqlException(@Nullable Throwable e) {
+    for (Throwable t = e; t != null; t = t.getCause()) {
+      if (t instanceof SQLException sql) {
+        return sql;
+      }
+    }
+    return null;
+  }
+}

@@ -1,0 +1,516 @@
+package dev.outbox.store.postgres;
+
+import static java.util.Objects.requireNonNull;
+
+import dev.outbox.OutboxMessage;
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.DeadLetterStore.DeadLetter;
+import dev.outbox.spi.HeaderCodec;
+import dev.outbox.spi.StatisticsStore.Statistics;
+import dev.outbox.spi.StoredMessage;
+import dev.outbox.store.jdbc.Dialect;
+import dev.outbox.store.jdbc.Lease;
+import dev.outbox.store.jdbc.Names;
+import dev.outbox.store.jdbc.Row;
+import dev.outbox.store.jdbc.Status;
+import java.sql.Array;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.UUID;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.statement.PreparedBatch;
+import org.jdbi.v3.core.statement.Query;
+import org.jspecify.annotations.Nullable;
+
+/** PostgreSQL's statements, types and error numbers. */
+final class PostgresDialect implements Dialect {
+  private final PostgresStatements sql;
+  private final StallGuard stallGuard = new StallGuard();
+
+  PostgresDialect(Names names) {
+    sql = new PostgresStatements(names);
+  }
+
+  @Override
+  public String name() {
+    return "PostgreSQL";
+  }
+
+  @Override
+  public String changelog() {
+    return "dev/outbox/store/postgres/changelog.sql";
+  }
+
+  @Override
+  public Trouble trouble(SQLException failure) {
+    String state = failure.getSQLState() == null ? "" : failure.getSQLState();
+    return switch (state) {
+      case "40001", "40P01", "55P03" -> Trouble.CONFLICT;
+      case "42P01", "42703", "3F000" -> Trouble.MISSING_SCHEMA;
+      case "25006" -> Trouble.READ_ONLY;
+      // Idle in transaction for too long, shut down, killed, starting up, too many connections.
+      case "25P03", "57P01", "57P02", "57P03", "53300" -> Trouble.UNREACHABLE;
+      default ->
+          state.startsWith("08") || failure instanceof java.sql.SQLTransientConnectionException
+              ? Trouble.UNREACHABLE
+              : Trouble.OTHER;
+    };
+  }
+
+  @Override
+  public void begin(Connection connection, Duration patience) throws SQLException {
+    stallGuard.begin(connection, patience);
+  }
+
+  @Override
+  public Set<UUID> append(Connection connection, List<OutboxMessage> messages, Duration dedupWindow)
+      throws SQLException {
+    boolean dedup = messages.stream().anyMatch(m -> m.dedupKey() != null);
+    try (PreparedStatement statement =
+        connection.prepareStatement(dedup ? sql.appendWithDedup : sql.append)) {
+      Columns columns = new Columns(connection, statement, messages);
+      columns.set("uuid", OutboxMessage::id);
+      columns.set("text", OutboxMessage::aggregateType);
+      columns.set("text", OutboxMessage::aggregateId);
+      columns.set("text", OutboxMessage::eventType);
+      columns.set("text", OutboxMessage::partitionKey);
+      columns.set("bytea", messages.stream().map(OutboxMessage::payload).toArray(byte[][]::new));
+      columns.set("text", OutboxMessage::contentType);
+      columns.set("text", m -> HeaderCodec.encode(m.headers()));
+      columns.set("text", OutboxMessage::dedupKey);
+      columns.set("text", OutboxMessage::correlationId);
+      columns.set("text", m -> m.availableAt() == null ? null : m.availableAt().toString());
+      columns.set("bigint", m -> m.deliverAfter() == null ? null : micros(m.deliverAfter()));
+      if (!dedup) {
+        statement.executeUpdate();
+        return Set.of();
+      }
+      statement.setLong(columns.next(), dedupWindow.toMillis());
+      Set<UUID> duplicates = new HashSet<>();
+      try (ResultSet rows = statement.executeQuery()) {
+        while (rows.next()) {
+          duplicates.add(rows.getObject(1, UUID.class));
+        }
+      }
+      return Set.copyOf(duplicates);
+    }
+  }
+
+  private static long micros(Duration duration) {
+    return duration.toSeconds() * 1_000_000 + duration.toNanosPart() / 1_000;
+  }
+
+  /** Sets one array a column of the messages, from left to right. */
+  private static final class Columns {
+    private final Connection connection;
+    private final PreparedStatement statement;
+    private final List<OutboxMessage> messages;
+    private int last;
+
+    Columns(Connection connection, PreparedStatement statement, List<OutboxMessage> messages) {
+      this.connection = connection;
+      this.statement = statement;
+      this.messages = messages;
+    }
+
+    void set(String type, Function<OutboxMessage, @Nullable Object> column) throws SQLException {
+      set(type, messages.stream().map(column).toArray());
+    }
+
+    void set(String type, Object[] values) throws SQLException {
+      Array array = connection.createArrayOf(type, values);
+      statement.setArray(next(), array);
+    }
+
+    int next() {
+      return ++last;
+    }
+  }
+
+  @Override
+  public List<Lease> lease(Handle handle, UUID owner, ClaimRequest request, int most) {
+    return handle
+        .createQuery(sql.lease)
+        .bind("owner", owner)
+        .bind("relay", request.owner())
+        .bind("leaseMillis", request.lease().toMillis())
+        .bind("most", most)
+        .map(
+            (rows, context) ->
+                new Lease(
+                    rows.getInt("bucket"),
+                    rows.getLong("token"),
+                    rows.getLong("low_water"),
+                    rows.getBoolean("scheduled"),
+                    rows.getBoolean("blocked"),
+                    rows.getBoolean("any_blocked"),
+                    rows.getBoolean("single")))
+        .stream()
+        .sorted(Comparator.comparingInt(Lease::bucket))
+        .toList();
+  }
+
+  @Override
+  public Set<Integer> renew(Handle handle, UUID owner, Collection<Lease> leases, Duration lease) {
+    List<Lease> ascending = leases.stream().sorted(Comparator.comparingInt(Lease::bucket)).toList();
+    PreparedBatch batch = handle.prepareBatch(sql.renew);
+    for (Lease held : ascending) {
+      batch
+          .bind("owner", owner)
+          .bind("bucket", held.bucket())
+          .bind("token", held.token())
+          .bind("leaseMillis", lease.toMillis())
+          .add();
+    }
+    int[] changed = batch.execute();
+    Set<Integer> ours = new HashSet<>();
+    for (int i = 0; i < changed.length; i++) {
+      if (changed[i] > 0) {
+        ours.add(ascending.get(i).bucket());
+      }
+    }
+    return ours;
+  }
+
+  @Override
+  public Set<Integer> lockHeld(Handle handle, UUID owner, Collection<Lease> leases) {
+    return handle
+        .createQuery(sql.lockHeld)
+        .bind("owner", owner)
+        .bindArray("buckets", Integer.class, leases.stream().map(Lease::bucket).toList())
+        .bindArray("tokens", Long.class, leases.stream().map(Lease::token).toList())
+        .mapTo(Integer.class)
+        .set();
+  }
+
+  @Override
+  public void release(Handle handle, UUID owner, Map<Integer, Integer> settled) {
+    List<Integer> buckets = settled.keySet().stream().sorted().toList();
+    handle
+        .createUpdate(sql.release)
+        .bind("owner", owner)
+        .bindArray("buckets", Integer.class, buckets)
+        .bindArray("settled", Integer.class, buckets.stream().map(settled::get).toList())
+        .execute();
+  }
+
+  @Override
+  public List<Row> readPending(Handle handle, List<Lease> leases, Limits limits) {
+    return read(handle, sql.readPending, leases, limits).map((rows, c) -> row(rows)).list();
+  }
+
+  @Override
+  public List<Row> readScheduled(Handle handle, List<Lease> leases, Limits limits) {
+    return read(handle, sql.readScheduled, leases, limits).map((rows, c) -> row(rows)).list();
+  }
+
+  @Override
+  public List<Row> readBlocked(Handle handle, List<Lease> leases, Limits limits) {
+    return read(handle, sql.readBlocked, leases, limits)
+        .map(
+            (rows, c) ->
+                rows.getObject("seq") != null
+                    ? row(rows, null)
+                    : new Row(
+                        rows.getInt("due_bucket"),
+                        rows.getLong("due_low_seq"),
+                        rows.getString("due_key"),
+                        Status.BLOCKED,
+                        null,
+                        null))
+        .list();
+  }
+
+  private static Query read(Handle handle, String sql, List<Lease> leases, Limits limits) {
+    return handle
+        .createQuery(sql)
+        .bindArray("buckets", Integer.class, leases.stream().map(Lease::bucket).toList())
+        .bindArray("lowWater", Long.class, leases.stream().map(Lease::lowWater).toList())
+        .bindArray(
+            "most",
+            Integer.class,
+            leases.stream().map(lease -> lease.single() ? 1 : limits.messages()).toList())
+        .bindArray("anyBlocked", Boolean.class, leases.stream().map(Lease::anyBlocked).toList())
+        .bind("bytes", limits.bytes());
+  }
+
+  private static Row row(ResultSet rows) throws SQLException {
+    String target = rows.getString("target");
+    return row(rows, target == null ? null : Status.valueOf(target));
+  }
+
+  private static Row row(ResultSet rows, @Nullable Status target) throws SQLException {
+    return new Row(
+        rows.getInt("bucket"),
+        rows.getLong("seq"),
+        rows.getString("key"),
+        Status.valueOf(rows.getString("status")),
+        target,
+        target == null ? message(rows) : null);
+  }
+
+  private static StoredMessage message(ResultSet rows) throws SQLException {
+    long sequence = rows.getLong("seq");
+    int attempts = rows.getInt("attempts");
+    Instant createdAt = requireNonNull(instant(rows, "created_at"));
+    try {
+      OutboxMessage message =
+          OutboxMessage.builder()
+              .id(rows.getObject("id", UUID.class))
+              .aggregate(rows.getString("aggregate_type"), rows.getString("aggregate_id"))
+              .eventType(rows.getString("event_type"))
+              .partitionKey(rows.getString("partition_key"))
+              .payload(rows.getBytes("payload"))
+              .contentType(rows.getString("content_type"))
+              .headers(HeaderCodec.decode(rows.getString("headers")))
+              .dedupKey(rows.getString("dedup_key"))
+              .correlationId(rows.getString("correlation_id"))
+              .availableAt(instant(rows, "available_at"))
+              .build();
+      return StoredMessage.of(sequence, attempts, createdAt, message);
+    } catch (RuntimeException e) {
+      return StoredMessage.undecodable(
+          sequence, rows.getString("key"), attempts, createdAt, String.valueOf(e.getMessage()));
+    }
+  }
+
+  private static @Nullable Instant instant(ResultSet rows, String column) throws SQLException {
+    OffsetDateTime time = rows.getObject(column, OffsetDateTime.class);
+    return time == null ? null : time.toInstant();
+  }
+
+  @Override
+  public void move(Handle handle, Collection<Row> rows) {
+    perBucket(
+        handle,
+        sql.moveToBlocked,
+        rows.stream().filter(r -> r.target() == Status.BLOCKED).toList());
+    perBucket(
+        handle,
+        sql.moveToScheduled,
+        rows.stream().filter(r -> r.target() == Status.SCHEDULED).toList());
+  }
+
+  @Override
+  public void count(Handle handle, Collection<Row> rows, int by) {
+    try (PreparedBatch batch = handle.prepareBatch(sql.count)) {
+      byBucket(rows)
+          .forEach(
+              (bucket, seqs) ->
+                  batch
+                      .bind("by", by)
+                      .bind("bucket", bucket)
+                      .bindArray("seqs", Long.class, seqs)
+                      .add());
+      batch.execute();
+    }
+  }
+
+  @Override
+  public void delete(Handle handle, Collection<Row> rows) {
+    perBucket(handle, sql.delete, rows);
+  }
+
+  /** One statement a bucket, in one round trip: each is a plain look-up by the primary key. */
+  private static void perBucket(Handle handle, String sql, Collection<Row> rows) {
+    if (rows.isEmpty()) {
+      return;
+    }
+    try (PreparedBatch batch = handle.prepareBatch(sql)) {
+      byBucket(rows)
+          .forEach(
+              (bucket, seqs) ->
+                  batch.bind("bucket", bucket).bindArray("seqs", Long.class, seqs).add());
+      batch.execute();
+    }
+  }
+
+  private static Map<Integer, List<Long>> byBucket(Collection<Row> rows) {
+    return rows.stream()
+        .collect(
+            Collectors.groupingBy(
+                Row::bucket, TreeMap::new, Collectors.mapping(Row::sequence, Collectors.toList())));
+  }
+
+  @Override
+  public Set<Long> fail(Handle handle, List<Failure> failures) {
+    int[] changed =
+        batch(
+            handle,
+            sql.fail,
+            failures,
+            (batch, failure) ->
+                batch
+                    .bind("bucket", failure.row().bucket())
+                    .bind("seq", failure.row().sequence())
+                    .bind("attempts", failure.attempts())
+                    .bind("attemptsAfter", failure.attemptsAfter())
+                    .bind("status", failure.status().name())
+                    .bind("error", failure.error()));
+    Set<Long> sequences = new HashSet<>();
+    for (int i = 0; i < changed.length; i++) {
+      if (changed[i] > 0) {
+        sequences.add(failures.get(i).row().sequence());
+      }
+    }
+    return sequences;
+  }
+
+  @Override
+  public void block(Handle handle, List<Block> blocks) {
+    batch(
+        handle,
+        sql.block,
+        blocks,
+        (batch, block) ->
+            batch
+                .bind("bucket", block.bucket())
+                .bind("key", block.key())
+                .bind("seq", block.sequence())
+                .bind("delayMillis", block.delay().toMillis())
+                .bind("halted", block.halted()));
+  }
+
+  @Override
+  public void lower(Handle handle, List<Key> keys) {
+    keys(handle, sql.lower, keys);
+  }
+
+  @Override
+  public void advance(Handle handle, Collection<Key> keys) {
+    keys(handle, sql.free, keys);
+    keys(handle, sql.advance, keys);
+  }
+
+  private static void keys(Handle handle, String sql, Collection<Key> keys) {
+    batch(
+        handle,
+        sql,
+        keys,
+        (batch, key) ->
+            batch.bind("bucket", key.bucket()).bind("key", key.key()).bind("seq", key.sequence()));
+  }
+
+  private interface Binder<R> {
+    PreparedBatch bind(PreparedBatch batch, R row);
+  }
+
+  private static <R> int[] batch(Handle handle, String sql, Collection<R> rows, Binder<R> binder) {
+    if (rows.isEmpty()) {
+      return new int[0];
+    }
+    try (PreparedBatch batch = handle.prepareBatch(sql)) {
+      rows.forEach(row -> binder.bind(batch, row).add());
+      return batch.execute();
+    }
+  }
+
+  @Override
+  public List<DeadLetter> deadLetters(Handle handle, long afterSequence, int limit) {
+    return handle
+        .createQuery(sql.deadLetters)
+        .bind("after", afterSequence)
+        .bind("limit", limit)
+        .map(
+            (rows, context) ->
+                new DeadLetter(
+                    message(rows), rows.getString("last_error"), instant(rows, "last_failed_at")))
+        .list();
+  }
+
+  private record Dead(int bucket, String key) {}
+
+  private @Nullable Dead lockDeadLetter(Handle handle, long sequence) {
+    return handle
+        .createQuery(sql.lockDeadLetter)
+        .bind("seq", sequence)
+        .map((rows, context) -> new Dead(rows.getInt("bucket"), rows.getString("key")))
+        .findOne()
+        .orElse(null);
+  }
+
+  private boolean unhalt(Handle handle, Dead dead, long sequence, long lowSeq) {
+    return handle
+            .createUpdate(sql.unhalt)
+            .bind("bucket", dead.bucket())
+            .bind("key", dead.key())
+            .bind("seq", sequence)
+            .bind("lowSeq", lowSeq)
+            .execute()
+        > 0;
+  }
+
+  @Override
+  public boolean requeue(Handle handle, long sequence) {
+    Dead dead = lockDeadLetter(handle, sequence);
+    if (dead == null) {
+      return false;
+    }
+    boolean unhalted = unhalt(handle, dead, sequence, sequence);
+    handle
+        .createUpdate(sql.requeue)
+        .bind("bucket", dead.bucket())
+        .bind("seq", sequence)
+        .bind("unhalted", unhalted)
+        .execute();
+    return true;
+  }
+
+  @Override
+  public boolean discard(Handle handle, long sequence) {
+    Dead dead = lockDeadLetter(handle, sequence);
+    if (dead == null) {
+      return false;
+    }
+    unhalt(handle, dead, sequence, Long.MAX_VALUE);
+    handle
+        .createUpdate(sql.deleteMessage)
+        .bind("bucket", dead.bucket())
+        .bind("seq", sequence)
+        .execute();
+    return true;
+  }
+
+  @Override
+  public Statistics statistics(Handle handle) {
+    return handle
+        .createQuery(sql.statistics)
+        .map(
+            (rows, context) ->
+                new Statistics(
+                    rows.getLong("pending"),
+                    rows.getLong("scheduled"),
+                    rows.getLong("blocked"),
+                    rows.getLong("dead"),
+                    rows.getLong("blocked_keys"),
+                    rows.getLong("halted_keys"),
+                    rows.getObject("oldest_millis") == null
+                        ? null
+                        : Duration.ofMillis(rows.getLong("oldest_millis"))))
+        .one();
+  }
+
+  @Override
+  public void restoreBuckets(Handle handle) {
+    handle.createUpdate(sql.restoreBuckets).execute();
+  }
+
+  @Override
+  public int purgeDedup(Handle handle, Duration window) {
+    return handle.createUpdate(sql.purgeDedup).bind("windowMillis", window.toMillis()).execute();
+  }
+}

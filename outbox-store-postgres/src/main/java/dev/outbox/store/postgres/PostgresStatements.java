@@ -1,0 +1,416 @@
+package dev.outbox.store.postgres;
+
+import dev.outbox.store.jdbc.Names;
+
+/**
+ * All statements, with the table names filled in. Named parameters are JDBI's.
+ *
+ * <p>A status is always a literal: with a parameter a generic plan could not use the partial
+ * indexes. Time is {@code statement_timestamp()}: {@code now()} is the transaction's start, and
+ * {@code clock_timestamp()} cannot be an index condition.
+ */
+final class PostgresStatements {
+
+  /**
+   * The columns of a message, without the content where the row is only to be moved: that may be
+   * large, and is not needed.
+   */
+  private static final String COLUMNS =
+      """
+      m.bucket, m.seq, m.status, coalesce(m.partition_key, m.aggregate_id) as key,
+      m.attempts, m.created_at, m.id, m.aggregate_type, m.aggregate_id, m.event_type,
+      m.partition_key, m.content_type, m.dedup_key, m.correlation_id, m.available_at,
+      m.last_error, m.last_failed_at,
+      case when m.target is null then m.payload end as payload,
+      case when m.target is null then m.headers::text end as headers
+      """;
+
+  /**
+   * A lease counts while it lasts; one that lies too far ahead is from before the clock jumped
+   * back.
+   */
+  private static final String FREE =
+      """
+      (b.lease_until is null
+        or b.lease_until <= statement_timestamp()
+        or b.leased_at - statement_timestamp() > b.lease_until - b.leased_at)
+      """;
+
+  /**
+   * The buckets with work; of them the free ones, longest unserved first, as many as are a fair
+   * share among the workers that hold leases now. SKIP LOCKED and LIMIT apply to the rows that are
+   * locked, in the order they are sorted, so two that lease at once both get some.
+   */
+  final String lease;
+
+  final String renew;
+  final String lockHeld;
+  final String release;
+  final String readPending;
+  final String readScheduled;
+  final String readBlocked;
+  final String moveToBlocked;
+  final String moveToScheduled;
+  final String count;
+  final String delete;
+  final String fail;
+  final String block;
+  final String lower;
+  final String advance;
+  final String free;
+  final String deadLetters;
+  final String lockDeadLetter;
+  final String deleteMessage;
+  final String unhalt;
+  final String requeue;
+  final String statistics;
+  final String restoreBuckets;
+  final String purgeDedup;
+  final String append;
+  final String appendWithDedup;
+
+  PostgresStatements(Names names) {
+    lease =
+        names.fill(
+            """
+            with work as materialized (
+              select b.bucket,
+                exists (select from ${q}${p}message m
+                  where m.bucket = b.bucket and m.status = 'PENDING' and m.seq >= b.low_water) as pending,
+                exists (select from ${q}${p}message m
+                  where m.bucket = b.bucket and m.status = 'SCHEDULED'
+                  and m.available_at <= statement_timestamp()) as scheduled,
+                exists (select from ${q}${p}blocked_key k
+                  where k.bucket = b.bucket and k.halted_by is null
+                  and k.retry_at <= statement_timestamp()) as blocked
+              from ${q}${p}bucket b
+            ), picked as materialized (
+              select b.bucket, w.scheduled, w.blocked
+              from ${q}${p}bucket b join work w on w.bucket = b.bucket
+              where (w.pending or w.scheduled or w.blocked) and """
+                + FREE
+                + """
+              order by b.served_at, b.bucket
+              limit (
+                select greatest(1, least(:most, ceil(
+                  (select count(*) from work w where w.pending or w.scheduled or w.blocked)::numeric
+                  / (select count(distinct b.relay) + 1 from ${q}${p}bucket b
+                     where b.lease_until > statement_timestamp() and b.relay <> :relay)))))
+              for no key update of b skip locked
+            )
+            update ${q}${p}bucket b set
+              token = b.token + 1,
+              owner = :owner,
+              relay = :relay,
+              leased_at = statement_timestamp(),
+              lease_until = statement_timestamp() + :leaseMillis * interval '1 millisecond',
+              served_at = statement_timestamp(),
+              takeovers = case when b.owner is null then b.takeovers
+                when b.takeovers >= 2 then 0 else b.takeovers + 1 end,
+              singles = case when b.owner is not null and b.takeovers >= 2 then 500 else b.singles end
+            from picked p
+            where b.bucket = p.bucket
+            returning b.bucket, b.token, b.low_water, p.scheduled, p.blocked, b.singles > 0 as single,
+              exists (select from ${q}${p}blocked_key k where k.bucket = b.bucket) as any_blocked
+            """);
+    renew =
+        names.fill(
+            """
+            update ${q}${p}bucket set
+              leased_at = statement_timestamp(),
+              lease_until = statement_timestamp() + :leaseMillis * interval '1 millisecond'
+            where bucket = :bucket and owner = :owner and token = :token
+            """);
+    lockHeld =
+        names.fill(
+            """
+            select b.bucket
+            from ${q}${p}bucket b
+            join unnest(:buckets, :tokens) l (bucket, token) on l.bucket = b.bucket
+            where b.owner = :owner and b.token = l.token
+            order by b.bucket
+            for no key update of b
+            """);
+    release =
+        names.fill(
+            """
+            update ${q}${p}bucket b set
+              owner = null, leased_at = null, lease_until = null,
+              takeovers = case when l.settled > 0 then 0 else b.takeovers end,
+              singles = greatest(0, b.singles - l.settled)
+            from unnest(:buckets, :settled) l (bucket, settled)
+            where b.bucket = l.bucket and b.owner = :owner
+            """);
+    readPending =
+        names.fill(
+            read(
+                """
+                select m.*,
+                  case when l.any_blocked and exists (select from ${q}${p}blocked_key k
+                    where k.bucket = m.bucket and k.key = coalesce(m.partition_key, m.aggregate_id)) then 'BLOCKED'
+                    when m.available_at > statement_timestamp() then 'SCHEDULED' end as target
+                from ${q}${p}message m
+                where m.bucket = l.bucket and m.status = 'PENDING' and m.seq >= l.low_water
+                order by m.seq
+                limit l.most
+                """,
+                "m.seq"));
+    readScheduled =
+        names.fill(
+            read(
+                """
+                select m.*,
+                  case when l.any_blocked and exists (select from ${q}${p}blocked_key k
+                    where k.bucket = m.bucket and k.key = coalesce(m.partition_key, m.aggregate_id)) then 'BLOCKED'
+                    end as target
+                from ${q}${p}message m
+                where m.bucket = l.bucket and m.status = 'SCHEDULED'
+                  and m.available_at <= statement_timestamp()
+                order by m.available_at, m.seq
+                limit l.most
+                """,
+                "m.available_at, m.seq"));
+    // The head is read first by itself: whether it failed before says how many come with it.
+    readBlocked =
+        names.fill(
+            """
+            select d.bucket as due_bucket, d.key as due_key, d.low_seq as due_low_seq, m.*
+            from unnest(:buckets, :lowWater, :most, :anyBlocked) l (bucket, low_water, most, any_blocked)
+            cross join lateral (
+              select k.*, count(*) over () as due
+              from (
+                select * from ${q}${p}blocked_key k
+                where k.bucket = l.bucket and k.halted_by is null and k.retry_at <= statement_timestamp()
+                order by k.retry_at
+                limit l.most
+              ) k
+            ) d
+            left join lateral (
+              select m.seq, m.last_failed_at is not null as failed
+              from ${q}${p}message m
+              where m.bucket = d.bucket and m.status = 'BLOCKED'
+                and coalesce(m.partition_key, m.aggregate_id) = d.key and m.seq >= d.low_seq
+              order by m.seq
+              limit 1
+            ) head on true
+            left join lateral (
+              select
+            """
+                + COLUMNS
+                + """
+              , sum(octet_length(m.payload)) over (order by m.seq) - octet_length(m.payload) as bytes_before
+              from (
+                select m.*, null::text as target
+                from ${q}${p}message m
+                where m.bucket = d.bucket and m.status = 'BLOCKED'
+                  and coalesce(m.partition_key, m.aggregate_id) = d.key and m.seq >= head.seq
+                order by m.seq
+                limit case when head.failed then 1 else greatest(1, l.most / d.due) end
+              ) m
+            ) m on m.bytes_before < :bytes
+            order by d.bucket, d.retry_at, d.key, m.seq
+            """);
+    moveToBlocked =
+        names.fill(
+            "update ${q}${p}message set status = 'BLOCKED'"
+                + " where bucket = :bucket and seq = any(:seqs) and status in ('PENDING', 'SCHEDULED')");
+    moveToScheduled =
+        names.fill(
+            "update ${q}${p}message set status = 'SCHEDULED'"
+                + " where bucket = :bucket and seq = any(:seqs) and status = 'PENDING'");
+    count =
+        names.fill(
+            "update ${q}${p}message set attempts = greatest(0, attempts + :by)"
+                + " where bucket = :bucket and seq = any(:seqs)"
+                + " and status in ('PENDING', 'SCHEDULED', 'BLOCKED')");
+    delete = names.fill("delete from ${q}${p}message where bucket = :bucket and seq = any(:seqs)");
+    fail =
+        names.fill(
+            """
+            update ${q}${p}message set
+              status = :status, attempts = :attemptsAfter, last_error = :error,
+              last_failed_at = statement_timestamp()
+            where bucket = :bucket and seq = :seq and attempts = :attempts
+              and status in ('PENDING', 'SCHEDULED', 'BLOCKED')
+            """);
+    block =
+        names.fill(
+            """
+            insert into ${q}${p}blocked_key as k (bucket, key, retry_at, halted_by, low_seq)
+            values (:bucket, :key, statement_timestamp() + :delayMillis * interval '1 millisecond',
+              case when :halted then :seq end, :seq)
+            on conflict (bucket, key) do update set
+              retry_at = excluded.retry_at,
+              halted_by = coalesce(excluded.halted_by, k.halted_by),
+              low_seq = least(k.low_seq, excluded.low_seq)
+            """);
+    lower =
+        names.fill(
+            "update ${q}${p}blocked_key set low_seq = :seq"
+                + " where bucket = :bucket and key = :key and low_seq > :seq");
+    advance =
+        names.fill(
+            """
+            update ${q}${p}blocked_key k set
+              retry_at = statement_timestamp(),
+              low_seq = coalesce(
+                (select min(m.seq) from ${q}${p}message m
+                 where m.bucket = k.bucket and m.status = 'BLOCKED'
+                   and coalesce(m.partition_key, m.aggregate_id) = k.key and m.seq >= k.low_seq),
+                k.low_seq)
+            where k.bucket = :bucket and k.key = :key and k.halted_by is null
+            """);
+    free =
+        names.fill(
+            """
+            delete from ${q}${p}blocked_key k
+            where k.bucket = :bucket and k.key = :key and k.halted_by is null
+              and not exists (select from ${q}${p}message m
+                where m.bucket = k.bucket and m.status = 'BLOCKED'
+                  and coalesce(m.partition_key, m.aggregate_id) = k.key and m.seq >= k.low_seq)
+            """);
+    deadLetters =
+        names.fill(
+            "select "
+                + COLUMNS
+                + """
+                from (
+                  select m.*, null::text as target from ${q}${p}message m
+                  where m.status = 'DEAD' and m.seq > :after
+                  order by m.seq
+                  limit :limit
+                ) m
+                order by m.seq
+                """);
+    lockDeadLetter =
+        names.fill(
+            "select bucket, coalesce(partition_key, aggregate_id) as key from ${q}${p}message"
+                + " where seq = :seq and status = 'DEAD' for update");
+    deleteMessage = names.fill("delete from ${q}${p}message where bucket = :bucket and seq = :seq");
+    // Only the holder of the bucket deletes rows here: an operator makes them due.
+    unhalt =
+        names.fill(
+            """
+            update ${q}${p}blocked_key set
+              halted_by = null, retry_at = statement_timestamp(), low_seq = least(low_seq, :lowSeq)
+            where bucket = :bucket and key = :key and halted_by = :seq
+            """);
+    requeue =
+        names.fill(
+            """
+            update ${q}${p}message set
+              status = case when :unhalted then 'BLOCKED' else 'SCHEDULED' end,
+              available_at = statement_timestamp(), attempts = 0, last_failed_at = null
+            where bucket = :bucket and seq = :seq
+            """);
+    statistics =
+        names.fill(
+            """
+            select
+              count(*) filter (where status = 'PENDING') as pending,
+              count(*) filter (where status = 'SCHEDULED') as scheduled,
+              count(*) filter (where status = 'BLOCKED') as blocked,
+              count(*) filter (where status = 'DEAD') as dead,
+              (select count(*) from ${q}${p}blocked_key where halted_by is null) as blocked_keys,
+              (select count(*) from ${q}${p}blocked_key where halted_by is not null) as halted_keys,
+              (extract(epoch from statement_timestamp() - min(coalesce(available_at, created_at))
+                filter (where status <> 'DEAD'
+                  and coalesce(available_at, created_at) <= statement_timestamp())) * 1000)::bigint as oldest_millis
+            from ${q}${p}message
+            """);
+    restoreBuckets =
+        names.fill(
+            "insert into ${q}${p}bucket (bucket) select generate_series(0, 63)"
+                + " on conflict (bucket) do nothing");
+    purgeDedup =
+        names.fill(
+            """
+            delete from ${q}${p}dedup where dedup_key in (
+              select dedup_key from ${q}${p}dedup
+              where created_at < statement_timestamp() - :windowMillis * interval '1 millisecond'
+              order by created_at
+              limit 10000
+              for update skip locked)
+            """);
+    append = names.fill(INPUT + insert("") + " order by i.position");
+    // Keys in order, so that two that append the same ones do not deadlock. An old key that was not
+    // purged yet is taken over; one inside the window stays as it is and is not returned.
+    appendWithDedup =
+        names.fill(
+            INPUT
+                + """
+                , fresh as (
+                  insert into ${q}${p}dedup as d (dedup_key, created_at)
+                  select distinct i.dedup_key, statement_timestamp() from input i
+                  where i.dedup_key is not null
+                  order by i.dedup_key
+                  on conflict (dedup_key) do update set created_at = excluded.created_at
+                    where d.created_at < excluded.created_at - ? * interval '1 millisecond'
+                  returning d.dedup_key
+                ), duplicate as (
+                  select i.id, i.position from input i
+                  where i.dedup_key is not null
+                    and (i.dedup_key not in (select f.dedup_key from fresh f)
+                      or i.position > (select min(j.position) from input j where j.dedup_key = i.dedup_key))
+                ), stored as (
+                """
+                + insert("where i.position not in (select d.position from duplicate d)")
+                + """
+                 order by i.position
+                )
+                select id from duplicate
+                """);
+  }
+
+  /** One array a column, so that a statement with any number of messages is the same statement. */
+  private static final String INPUT =
+      """
+      with input as materialized (
+        select * from unnest(?::uuid[], ?::text[], ?::text[], ?::text[], ?::text[], ?::bytea[],
+          ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::bigint[]) with ordinality
+        as i (id, aggregate_type, aggregate_id, event_type, partition_key, payload,
+          content_type, headers, dedup_key, correlation_id, due_at, due_after_micros, position)
+      )
+      """;
+
+  private static String insert(String where) {
+    return """
+        insert into ${q}${p}message (status, id, aggregate_type, aggregate_id, event_type,
+          partition_key, payload, content_type, headers, dedup_key, correlation_id, available_at)
+        select case when i.due > statement_timestamp() then 'SCHEDULED' else 'PENDING' end,
+          i.id, i.aggregate_type, i.aggregate_id, i.event_type,
+          i.partition_key, i.payload, i.content_type, i.headers::json, i.dedup_key, i.correlation_id, i.due
+        from (
+          select i.*, coalesce(i.due_at::timestamptz,
+            statement_timestamp() + i.due_after_micros * interval '1 microsecond') as due
+          from input i
+        ) i
+        """
+        + where;
+  }
+
+  /**
+   * Reads the first messages of each bucket, as {@code rows} finds them, until their payloads are
+   * too large together; the first always comes.
+   */
+  private static String read(String rows, String order) {
+    return """
+        select ${columns}, m.target
+        from (
+          select m.*, sum(m.bytes) over (partition by m.bucket order by ${order}) - m.bytes as bytes_before
+          from (
+            select m.*, case when m.target is null then octet_length(m.payload) else 0 end as bytes
+            from unnest(:buckets, :lowWater, :most, :anyBlocked) l (bucket, low_water, most, any_blocked)
+            cross join lateral (
+              ${rows}
+            ) m
+          ) m
+        ) m
+        where m.bytes_before < :bytes
+        order by m.bucket, ${order}
+        """
+        .replace("${columns}", COLUMNS)
+        .replace("${rows}", rows)
+        .replace("${order}", order);
+  }
+}

@@ -1,0 +1,102 @@
+package dev.outbox.store.postgres;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import dev.outbox.embedded.PostgresServer;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.UUID;
+import java.util.function.Consumer;
+
+/** A schema of its own on the server that the tests run against, and a pool on it. */
+final class Database implements AutoCloseable {
+  private final PostgresServer server;
+  final String schema = "outbox_test_" + UUID.randomUUID().toString().substring(0, 8);
+  final HikariDataSource pool;
+
+  Database(PostgresServer server) {
+    this(server, config -> {});
+  }
+
+  /**
+   * @param settings changes the pool's settings
+   */
+  Database(PostgresServer server, Consumer<HikariConfig> settings) {
+    this.server = server;
+    HikariConfig config = new HikariConfig();
+    config.setJdbcUrl(server.jdbcUrl());
+    config.setUsername(server.user());
+    config.setPassword(server.password());
+    config.setMaximumPoolSize(24);
+    config.setMinimumIdle(0);
+    config.setConnectionInitSql("set search_path to " + schema);
+    settings.accept(config);
+    try (Connection connection =
+            java.sql.DriverManager.getConnection(
+                server.jdbcUrl(), server.user(), server.password());
+        Statement statement = connection.createStatement()) {
+      statement.execute("create schema " + schema);
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
+    pool = new HikariDataSource(config);
+  }
+
+  PostgresServer server() {
+    return server;
+  }
+
+  void execute(String sql) {
+    try (Connection connection = pool.getConnection();
+        Statement statement = connection.createStatement()) {
+      statement.execute(sql);
+      if (!connection.getAutoCommit()) {
+        connection.commit();
+      }
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  /** The first column of the first row as text. */
+  String query(String sql) {
+    try (Connection connection = pool.getConnection();
+        Statement statement = connection.createStatement();
+        ResultSet rows = statement.executeQuery(sql)) {
+      String value = rows.next() ? rows.getString(1) : null;
+      if (!connection.getAutoCommit()) {
+        connection.commit();
+      }
+      return value;
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  /** Commits when {@code work} returns, rolls back and rethrows when it throws. */
+  void inTransaction(boolean readOnly, Consumer<Connection> work) {
+    try (Connection connection = pool.getConnection()) {
+      connection.setAutoCommit(false);
+      connection.setReadOnly(readOnly);
+      try {
+        work.accept(connection);
+        connection.commit();
+      } catch (Throwable e) {
+        connection.rollback();
+        throw e;
+      } finally {
+        connection.setReadOnly(false);
+      }
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  @Override
+  public void close() {
+    execute("drop schema " + schema + " cascade");
+    pool.close();
+  }
+}
