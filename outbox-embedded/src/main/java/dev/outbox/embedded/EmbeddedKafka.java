@@ -207,6 +207,9 @@ public final class EmbeddedKafka extends EmbeddedServer implements KafkaServer {
       setting("share.coordinator.state.topic.min.isr", "1");
       setting("share.coordinator.state.topic.num.partitions", "1");
       setting("group.initial.rebalance.delay.ms", "0");
+      // A killed broker can only come back when its old session has expired.
+      setting("broker.session.timeout.ms", "3000");
+      setting("broker.heartbeat.interval.ms", "500");
     }
 
     /** A broker setting, as {@code setting("auto.create.topics.enable", "false")}. */

@@ -133,6 +133,7 @@ final class ServerProcess {
   /** Asks for the end by a signal; SIGKILL when the server takes longer than the time given. */
   void stop(String signal, Duration patience) {
     signal(signal);
+    signal("CONT"); // it may be paused
     if (!ends(patience)) {
       kill();
     }
