@@ -9,8 +9,6 @@ import dev.outbox.spi.OutboxStore;
 import dev.outbox.spi.PooledStore;
 import dev.outbox.spi.SchemaStore;
 import dev.outbox.spi.StoredMessage;
-import java.net.InetAddress;
-import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -384,22 +382,14 @@ public final class Relay implements AutoCloseable {
     public Relay build() {
       Settings settings = settings();
       if (store instanceof PooledStore pooled) {
-        pooled.maxConnections().ifPresent(connections -> checkPool(connections));
+        pooled.maxConnections().ifPresent(settings::checkPool);
       }
       return new Relay(this, settings);
     }
 
-    private void checkPool(int connections) {
-      if (connections < workers + 1) {
-        throw new IllegalArgumentException(
-            "the store has at most %d connections, %d workers need %d: enlarge its pool or use fewer workers"
-                .formatted(connections, workers, workers + 1));
-      }
-    }
-
     private Settings settings() {
       return new Settings(
-          name != null ? name : defaultName(),
+          name != null ? name : Settings.defaultName(),
           workers,
           batchSize,
           batchBytes,
@@ -407,17 +397,6 @@ public final class Relay implements AutoCloseable {
           publishTimeout != null ? publishTimeout : lease.multipliedBy(5).dividedBy(6),
           idlePause,
           stopTimeout);
-    }
-
-    private static String defaultName() {
-      String host;
-      try {
-        host = InetAddress.getLocalHost().getHostName();
-      } catch (UnknownHostException e) {
-        host = "unknown";
-      }
-      int random = ThreadLocalRandom.current().nextInt(1 << 16);
-      return "%.100s-%d-%04x".formatted(host, ProcessHandle.current().pid(), random);
     }
   }
 }

@@ -1,7 +1,10 @@
 package dev.outbox.relay;
 
 import dev.outbox.spi.ClaimRequest;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
 import java.time.Duration;
+import java.util.concurrent.ThreadLocalRandom;
 
 /** The checked numbers of a relay. */
 record Settings(
@@ -35,6 +38,26 @@ record Settings(
     }
     between("idlePause", idlePause, Duration.ofMillis(1), MAX_TIME);
     between("stopTimeout", stopTimeout, Duration.ofMillis(1), MAX_TIME);
+  }
+
+  /** Each worker uses a connection, and housekeeping one more. */
+  void checkPool(int connections) {
+    if (connections < workers + 1) {
+      throw new IllegalArgumentException(
+          "the store has at most %d connections, %d workers need %d: enlarge its pool or use fewer workers"
+              .formatted(connections, workers, workers + 1));
+    }
+  }
+
+  static String defaultName() {
+    String host;
+    try {
+      host = InetAddress.getLocalHost().getHostName();
+    } catch (UnknownHostException e) {
+      host = "unknown";
+    }
+    int random = ThreadLocalRandom.current().nextInt(1 << 16);
+    return "%.100s-%d-%04x".formatted(host, ProcessHandle.current().pid(), random);
   }
 
   ClaimRequest request(String worker, int most) {

@@ -1,0 +1,156 @@
+package dev.outbox.relay;
+
+import static dev.outbox.relay.Samples.damaged;
+import static dev.outbox.relay.Samples.stored;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.entry;
+
+import dev.outbox.spi.Decision;
+import dev.outbox.spi.Result;
+import dev.outbox.spi.StoredMessage;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import org.junit.jupiter.api.Test;
+
+class BatchTest {
+  private static final RetryPolicy POLICY = RetryPolicy.builder().jitter(0).maxAttempts(3).build();
+  private static final Decision OK = Decision.delivered();
+
+  private final Recorder events = new Recorder();
+  private Function<StoredMessage, RetryPolicy> policies = m -> POLICY;
+  private Predicate<StoredMessage> blocks = m -> false;
+
+  private Batch batch(StoredMessage... messages) {
+    Rules rules =
+        new Rules(m -> policies.apply(m), m -> blocks.test(m), new Destinations(), events);
+    return new Batch(List.of(messages), rules);
+  }
+
+  private static Decision retry(long ms, String error) {
+    return Decision.retry(Duration.ofMillis(ms), true, error);
+  }
+
+  private Batch one(int attempts, Result result) {
+    Batch batch = batch(stored(1, "a", attempts));
+    batch.published(List.of(result), 0);
+    return batch;
+  }
+
+  @Test
+  void eachResultHasItsDecision() {
+    assertThat(one(0, Result.delivered()).decisions()).containsOnly(entry(1L, OK));
+    assertThat(one(0, Result.failed("x")).decisions()).containsOnly(entry(1L, retry(100, "x")));
+    assertThat(one(1, Result.failed("x")).decisions()).containsOnly(entry(1L, retry(200, "x")));
+    assertThat(one(2, Result.failed("x")).decisions())
+        .containsOnly(entry(1L, Decision.dead("x", false)));
+    assertThat(one(0, Result.rejected("x")).decisions())
+        .containsOnly(entry(1L, Decision.dead("x", false)));
+    assertThat(one(2, Result.unavailable("x", "topic")).decisions())
+        .containsOnly(entry(1L, Decision.retry(Duration.ofMillis(500), false, "x")));
+    assertThat(one(2, Result.unavailable("x")).decisions()).isEmpty();
+  }
+
+  @Test
+  void saysWhatTheBreakerNeeds() {
+    assertThat(one(0, Result.unavailable("x")).brokerError()).isEqualTo("x");
+    assertThat(one(0, Result.unavailable("x", "topic")).brokerError()).isNull();
+    assertThat(one(0, Result.delivered()).delivered()).isTrue();
+    assertThat(one(0, Result.failed("x")).delivered()).isFalse();
+    assertThat(one(0, Result.failed("x")).answered()).isTrue();
+    assertThat(batch(stored(1, "a")).answered()).isFalse();
+  }
+
+  @Test
+  void whatCannotBeDecodedIsNotPublishedAndHoldsItsKeyBack() {
+    Batch batch =
+        batch(
+            stored(1, "a"), damaged(2, "a", 0), stored(3, "a"), stored(4, "b"), damaged(5, "c", 2));
+    assertThat(batch.publishable()).extracting(StoredMessage::sequence).containsExactly(1L, 4L);
+    batch.published(List.of(OK_RESULT, OK_RESULT), 0);
+    assertThat(batch.decisions())
+        .containsOnly(
+            entry(1L, OK),
+            entry(2L, retry(100, "headers are not JSON")),
+            entry(4L, OK),
+            entry(5L, Decision.dead("headers are not JSON", false)));
+  }
+
+  private static final Result OK_RESULT = Result.delivered();
+
+  @Test
+  void whatHasUsedUpItsAttemptsIsNotPublished() {
+    Batch batch = batch(stored(1, "a", 3), stored(2, "a"), damaged(3, "b", 4));
+    assertThat(batch.publishable()).isEmpty();
+    assertThat(batch.decisions())
+        .containsOnly(
+            entry(
+                1L,
+                Decision.dead("gave up after 3 attempts; the last ended without a result", false)),
+            entry(3L, Decision.dead("gave up after 4 attempts; headers are not JSON", false)));
+  }
+
+  @Test
+  void onlyTheFirstUndeliveredMessageOfAKeyGetsADecision() {
+    Batch batch = batch(stored(1, "a"), stored(2, "a"), stored(3, "a"), stored(4, "b"));
+    batch.published(
+        List.of(OK_RESULT, Result.failed("x"), Result.failed("after x"), Result.rejected("y")), 0);
+    assertThat(batch.decisions())
+        .containsOnly(
+            entry(1L, OK), entry(2L, retry(100, "x")), entry(4L, Decision.dead("y", false)));
+    assertThat(batch.overtaking()).isEmpty();
+  }
+
+  @Test
+  void whatOvertookAnUndeliveredMessageIsNotTakenAsDelivered() {
+    Batch batch = batch(stored(1, "a"), stored(2, "b"), stored(3, "a"), stored(4, "a"));
+    batch.published(List.of(Result.unavailable("x", "topic"), OK_RESULT, OK_RESULT, OK_RESULT), 0);
+    assertThat(batch.decisions()).containsOnlyKeys(1L, 2L);
+    assertThat(batch.overtaking()).extracting(StoredMessage::sequence).containsExactly(3L, 4L);
+  }
+
+  @Test
+  void aMissingResultStopsItsKeyToo() {
+    Batch batch = batch(stored(1, "a"), stored(2, "a"), stored(3, "b"));
+    batch.published(Arrays.asList(null, OK_RESULT, OK_RESULT), 0);
+    assertThat(batch.decisions()).containsOnly(entry(3L, OK));
+    assertThat(batch.overtaking()).hasSize(1);
+  }
+
+  @Test
+  void aMessageMaySetItsOwnPolicyAndBlockItsKey() {
+    policies = m -> m.key().equals("vip") ? RetryPolicy.builder().maxAttempts(1).build() : POLICY;
+    blocks = m -> m.key().equals("vip");
+    Batch batch = batch(stored(1, "vip"), stored(2, "a"), stored(3, "b"));
+    batch.published(List.of(Result.failed("x"), Result.failed("y"), Result.rejected("z")), 0);
+    assertThat(batch.decisions())
+        .containsOnly(
+            entry(1L, Decision.dead("x", true)),
+            entry(2L, retry(100, "y")),
+            entry(3L, Decision.dead("z", false)));
+  }
+
+  @Test
+  void functionsThatThrowAreSurvived() {
+    policies = m -> null;
+    blocks = m -> m.message().eventType().isEmpty();
+    Batch batch = batch(damaged(1, "a", 9));
+    assertThat(batch.decisions())
+        .as("default policy, and the key waits for someone")
+        .containsOnly(entry(1L, Decision.dead("headers are not JSON", true)));
+    assertThat(events.all()).contains("callback retryPolicy 1", "callback blockKeyWhenDead 1");
+  }
+
+  @Test
+  void lostMessagesLoseTheirDecision() {
+    Batch batch = batch(stored(1, "a"), stored(2, "b"));
+    batch.published(List.of(OK_RESULT, OK_RESULT), 0);
+    assertThat(batch.lost(Set.of(2L, 99L))).extracting(StoredMessage::sequence).containsExactly(2L);
+    assertThat(batch.decisions()).containsOnlyKeys(1L);
+    batch.tell(events);
+    assertThat(events.all()).containsExactly("delivered 1");
+  }
+}

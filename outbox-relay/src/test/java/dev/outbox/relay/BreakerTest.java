@@ -1,0 +1,125 @@
+package dev.outbox.relay;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.outbox.relay.Breaker.Admission;
+import dev.outbox.spi.Result;
+import dev.outbox.spi.StoredMessage;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class BreakerTest {
+  private static final long MS = 1_000_000;
+  private static final Result DOWN = Result.unavailable("no broker");
+
+  private final Recorder events = new Recorder();
+  private final Breaker breaker = new Breaker(10, () -> 0, events);
+  private final Rules rules =
+      new Rules(m -> RetryPolicy.ofDefaults(), m -> false, new Destinations(), events);
+
+  private Batch batch(Result... results) {
+    List<StoredMessage> messages = new ArrayList<>();
+    for (int i = 0; i < results.length; i++) {
+      messages.add(Samples.stored(i, "key" + i));
+    }
+    Batch batch = new Batch(messages, rules);
+    batch.published(List.of(results), 0);
+    return batch;
+  }
+
+  private void round(long ms, Result... results) {
+    Admission admission = breaker.admit(ms * MS);
+    assertThat(admission.most()).as("admitted at " + ms).isPositive();
+    breaker.done(admission, batch(results), ms * MS);
+  }
+
+  private int most(long ms) {
+    return breaker.admit(ms * MS).most();
+  }
+
+  @Test
+  void staysClosedOnEverythingButAnUnavailableBroker() {
+    round(0, Result.failed("a"));
+    round(0, Result.rejected("b"));
+    round(0, Result.unavailable("c", "topic"));
+    assertThat(breaker.closed()).isTrue();
+    assertThat(most(0)).isEqualTo(10);
+    assertThat(events.of("opened")).isEmpty();
+  }
+
+  @Test
+  void pausesLongerEachTimeThenTestsWithOneMessage() {
+    round(0, DOWN);
+    assertThat(most(99)).isZero();
+    assertThat(breaker.admit(40 * MS).askAgain()).isEqualTo(60 * MS);
+    round(100, DOWN);
+    assertThat(most(299)).isZero();
+    assertThat(breaker.admit(300 * MS)).isEqualTo(new Admission(1, true, 0));
+    assertThat(events.of("opened")).containsExactly("opened no broker");
+  }
+
+  @Test
+  void oneWorkerTestsAtATime() {
+    round(0, DOWN);
+    Admission test = breaker.admit(100 * MS);
+    assertThat(most(100)).isZero();
+    assertThat(breaker.admit(100 * MS).askAgain()).isPositive();
+    breaker.done(test, null, 100 * MS);
+    assertThat(most(100)).as("after a test that brought nothing").isEqualTo(1);
+  }
+
+  @Test
+  void closesOnceSomethingIsDelivered() {
+    round(0, DOWN);
+    round(100, Result.delivered());
+    assertThat(breaker.closed()).isTrue();
+    assertThat(events.all()).endsWith("closed");
+    round(200, DOWN);
+    assertThat(most(299)).as("begins with the first pause again").isZero();
+    assertThat(most(300)).isEqualTo(1);
+  }
+
+  @Test
+  void testsGrowWhileOthersTroublesAreInTheWay() {
+    round(0, DOWN);
+    round(100, Result.failed("its own fault"));
+    Admission larger = breaker.admit(100 * MS);
+    assertThat(larger.most()).isEqualTo(4);
+    breaker.done(larger, batch(Result.unavailable("x", "topic")), 100 * MS);
+    round(100, Result.failed("its own fault"));
+    assertThat(breaker.closed()).as("a whole batch, and the broker answered").isTrue();
+  }
+
+  @Test
+  void aLateResultOfAnotherWorkerChangesNothing() {
+    Admission early = breaker.admit(0);
+    Admission late = breaker.admit(0);
+    breaker.done(early, batch(DOWN), 0);
+    breaker.done(late, batch(DOWN), 90 * MS);
+    assertThat(most(100)).as("not opened a second time").isEqualTo(1);
+  }
+
+  @Test
+  void someDeliveredAndTheBrokerGoneOpensWithTheFirstPause() {
+    round(0, DOWN);
+    round(100, DOWN);
+    round(300, Result.delivered(), DOWN);
+    assertThat(breaker.closed()).isFalse();
+    assertThat(most(399)).isZero();
+    assertThat(most(400)).isEqualTo(1);
+  }
+
+  @Test
+  void thousandsOfFailedTestsPauseAtMostTheLongest() {
+    long now = 0;
+    round(now, DOWN);
+    for (int i = 0; i < 5_000; i++) {
+      now += 5_000;
+      round(now, DOWN);
+    }
+    round(now + 5_000, Result.delivered());
+    assertThat(events.all()).contains("opened no broker", "closed");
+    assertThat(breaker.closed()).isTrue();
+  }
+}

@@ -1,0 +1,54 @@
+package dev.outbox.relay;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+class DestinationsTest {
+  private static final long MS = 1_000_000;
+  private final Destinations destinations = new Destinations();
+
+  private Duration report(String destination, long ms) {
+    return destinations.unavailable(destination, "order", ms * MS);
+  }
+
+  @Test
+  void doublesOnceInTheTimeOfADelayUpToTheLongest() {
+    assertThat(report("a", 0)).hasMillis(500);
+    assertThat(report("a", 1)).as("the same outage").hasMillis(500);
+    assertThat(report("a", 499)).hasMillis(500);
+    assertThat(report("a", 500)).hasMillis(1_000);
+    assertThat(report("a", 1_499)).hasMillis(1_000);
+    long now = 1_500;
+    for (int i = 0; i < 10; i++, now += 30_000) {
+      report("a", now);
+    }
+    assertThat(report("a", now)).hasMillis(30_000);
+  }
+
+  @Test
+  void keepsDestinationsApart() {
+    report("a", 0);
+    assertThat(report("a", 500)).hasMillis(1_000);
+    assertThat(report("b", 500)).hasMillis(500);
+  }
+
+  @Test
+  void forgetsWhatIsDelivered() {
+    report("a", 0);
+    report("a", 500);
+    destinations.delivered("customer");
+    assertThat(report("a", 501)).hasMillis(1_000);
+    destinations.delivered("order");
+    assertThat(report("a", 502)).hasMillis(500);
+  }
+
+  @Test
+  void forgetsWhatIsNotReportedForLong() {
+    report("a", 0);
+    report("a", 500);
+    assertThat(report("a", 500 + 120_000)).as("just remembered").hasMillis(2_000);
+    assertThat(report("a", 500 + 120_000 + 120_001)).hasMillis(500);
+  }
+}

@@ -1,0 +1,34 @@
+package dev.outbox.relay;
+
+import dev.outbox.OutboxMessage;
+import dev.outbox.spi.StoredMessage;
+import java.time.Instant;
+
+/** Messages for tests. */
+final class Samples {
+  static final String TYPE = "order";
+
+  private Samples() {}
+
+  static OutboxMessage message(String key, String event) {
+    return OutboxMessage.builder()
+        .aggregate(TYPE, key)
+        .eventType(event)
+        .payload("secret payload of " + event)
+        .header("authorization", "secret header")
+        .build();
+  }
+
+  static StoredMessage stored(long sequence, String key) {
+    return stored(sequence, key, 0);
+  }
+
+  static StoredMessage stored(long sequence, String key, int attempts) {
+    return StoredMessage.of(sequence, attempts, Instant.EPOCH, message(key, "event" + sequence));
+  }
+
+  static StoredMessage damaged(long sequence, String key, int attempts) {
+    return StoredMessage.undecodable(
+        sequence, key, attempts, Instant.EPOCH, "headers are not JSON");
+  }
+}
