@@ -52,6 +52,11 @@ abstract sealed class EmbeddedServer implements AutoCloseable
     return directory;
   }
 
+  /** What the server writes; deleted by {@link #close()}. */
+  public final Path log() {
+    return directory.resolve("server.log");
+  }
+
   /** The server's process id; it changes with each restart. */
   public final synchronized long pid() {
     return running().handle().pid();
