@@ -1,0 +1,438 @@
+package dev.outbox.relay;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.awaitility.Awaitility.await;
+
+import dev.outbox.Outbox;
+import dev.outbox.SchemaException;
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.HousekeepingStore;
+import dev.outbox.spi.PooledStore;
+import dev.outbox.spi.Result;
+import dev.outbox.spi.SchemaStore;
+import dev.outbox.spi.StoredMessage;
+import dev.outbox.store.memory.MemoryTransaction;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalInt;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A relay as applications use it: with its threads and its clock. */
+class RelayTest {
+  private static final ClaimRequest ALL =
+      new ClaimRequest("other", 1_000, Long.MAX_VALUE, Duration.ofMinutes(1));
+
+  private final FaultyStore store = new FaultyStore();
+  private final FakePublisher publisher = new FakePublisher();
+  private final Recorder events = new Recorder();
+  private final CountDownLatch never = new CountDownLatch(1);
+  private Relay relay = builder().build();
+
+  @BeforeAll
+  static void patience() {
+    org.awaitility.Awaitility.setDefaultTimeout(Duration.ofMinutes(1));
+  }
+
+  @AfterEach
+  void close() {
+    never.countDown();
+    relay.close();
+  }
+
+  private Relay.Builder builder() {
+    return Relay.builder(store, publisher).name("relay").listener(events);
+  }
+
+  private void awaitDelivered(int count) {
+    await().untilAsserted(() -> assertThat(events.of("delivered")).hasSize(count));
+  }
+
+  /** What would be claimed by another relay now. */
+  private int claimable() {
+    var claim = store.claim(ALL);
+    claim.settle(Map.of());
+    return claim.messages().size();
+  }
+
+  @Test
+  void publishesWhatIsAppendedBeforeAndAfterItsStart() {
+    store.append("a", "1", "2");
+    relay.start();
+    relay.start();
+    store.append("a", "3");
+    awaitDelivered(3);
+    assertThat(publisher.deliveredEvents()).containsExactly("1", "2", "3");
+    relay.close();
+    relay.close();
+    assertThat(events.of("started")).containsExactly("started relay 2");
+    assertThat(events.of("stopped")).containsExactly("stopped 0");
+  }
+
+  @Test
+  void aWatchedAppendWakesIt() {
+    relay = builder().idlePause(Duration.ofHours(1)).build();
+    Outbox<MemoryTransaction> watched = relay.watch(store);
+    relay.start();
+    await().until(() -> store.claims.get() >= 18);
+    // Pauses of two workers are about half a second by now, and double: twelve claims more would
+    // take longer than this test waits.
+    int before = store.claims.get();
+    await()
+        .until(
+            () -> {
+              MemoryTransaction uncommitted = store.begin();
+              watched.append(uncommitted, Samples.message("a", "never"));
+              uncommitted.rollback();
+              return store.claims.get() >= before + 16;
+            });
+    store.inTransaction(t -> watched.append(t, Samples.message("a", "event")));
+    awaitDelivered(1);
+  }
+
+  @Test
+  void cannotBeStartedAfterClose() throws InterruptedException {
+    relay.close();
+    assertThatIllegalStateException().isThrownBy(relay::start).withMessageContaining("build a new");
+    assertThatIllegalStateException().isThrownBy(relay::runOnce);
+  }
+
+  @Test
+  void runOncePublishesWhatIsDueInTheCallersThread() throws InterruptedException {
+    for (int i = 0; i < 1_200; i++) {
+      store.append("key" + i % 7, "event" + i);
+    }
+    publisher.on("event5", () -> Result.failed("x"));
+    relay.runOnce();
+    assertThat(events.of("retried")).hasSize(1);
+    assertThat(publisher.delivered)
+        .as("all but those behind the failed one")
+        .hasSize(
+            (int)
+                (1_200
+                    - java.util.stream.IntStream.range(0, 1_200).filter(i -> i % 7 == 5).count()));
+    assertThat(events.of("started")).isEmpty();
+  }
+
+  @Test
+  void closeLetsARunningPublishEnd() throws InterruptedException {
+    CountDownLatch inside = new CountDownLatch(1);
+    CountDownLatch goOn = new CountDownLatch(1);
+    publisher.whole =
+        () -> {
+          inside.countDown();
+          goOn.await();
+          return Result.delivered();
+        };
+    store.append("a", "1");
+    relay.start();
+    inside.await();
+    Thread closing = new Thread(relay::close);
+    closing.start();
+    await().until(() -> closing.getState() == Thread.State.TIMED_WAITING);
+    goOn.countDown();
+    closing.join();
+    assertThat(events.of("delivered")).hasSize(1);
+    assertThat(events.all()).endsWith("stopped 0");
+  }
+
+  @Test
+  void closeInterruptsAPublishThatTakesTooLongAndReleases() throws InterruptedException {
+    relay = builder().stopTimeout(Duration.ofMillis(800)).build();
+    CountDownLatch inside = new CountDownLatch(1);
+    publisher.on(
+        "hang",
+        () -> {
+          inside.countDown();
+          never.await();
+          return Result.delivered();
+        });
+    store.append("a", "hang");
+    store.append("b", "2");
+    relay.start();
+    inside.await();
+    relay.close();
+    assertThat(events.all()).endsWith("stopped 0");
+    assertThat(events.of("abandoned")).isEmpty();
+    assertThat(claimable()).as("released, long before the lease ends").isEqualTo(2);
+  }
+
+  @Test
+  void closeReportsAPublishThatNeverReturnsAndReleases() throws InterruptedException {
+    relay = builder().stopTimeout(Duration.ofMillis(800)).build();
+    CountDownLatch inside = new CountDownLatch(1);
+    publisher.whole =
+        () -> {
+          inside.countDown();
+          while (never.getCount() > 0) {
+            try {
+              never.await();
+            } catch (InterruptedException e) {
+              // a publisher that does not heed interrupts
+            }
+          }
+          return Result.delivered();
+        };
+    store.append("a", "1");
+    relay.start();
+    inside.await();
+    relay.close();
+    assertThat(events.all()).endsWith("stopped 1");
+    assertThat(claimable()).isEqualTo(1);
+  }
+
+  @Test
+  void closeKeepsResultsThatCameBecauseOfTheInterrupt() throws InterruptedException {
+    relay = builder().stopTimeout(Duration.ofMillis(800)).build();
+    CountDownLatch inside = new CountDownLatch(1);
+    publisher.on(
+        "slow",
+        () -> {
+          inside.countDown();
+          try {
+            never.await();
+            return Result.delivered();
+          } catch (InterruptedException e) {
+            return Result.failed("interrupted");
+          }
+        });
+    store.append("a", "quick", "slow");
+    relay.start();
+    inside.await();
+    relay.close();
+    assertThat(events.of("delivered")).hasSize(1);
+    assertThat(events.of("retried")).hasSize(1);
+  }
+
+  @Test
+  void closeGivesUpAStoreThatDoesNotAnswer() throws InterruptedException {
+    relay = builder().workers(1).stopTimeout(Duration.ofMillis(300)).build();
+    CountDownLatch inside = new CountDownLatch(1);
+    store.beforeClaim =
+        () -> {
+          inside.countDown();
+          while (never.getCount() > 0) {
+            Thread.onSpinWait();
+          }
+        };
+    relay.start();
+    inside.await();
+    relay.close();
+    assertThat(events.all()).contains("stopped 1");
+  }
+
+  @Test
+  void anInterruptOfTheClosingThreadIsKept() {
+    relay.start();
+    Thread.currentThread().interrupt();
+    relay.close();
+    assertThat(Thread.interrupted()).isTrue();
+  }
+
+  @Test
+  void closeFromAListenerDoesNotWaitForItself() {
+    AtomicInteger closed = new AtomicInteger();
+    RelayListener closing =
+        new RelayListener() {
+          @Override
+          public void delivered(StoredMessage message) {
+            relay.close();
+            closed.incrementAndGet();
+          }
+        };
+    relay = builder().workers(1).listener(closing).stopTimeout(Duration.ofHours(1)).build();
+    store.append("a", "1");
+    relay.start();
+    await().until(() -> closed.get() == 1);
+  }
+
+  @Test
+  void whatAListenerThrowsChangesNothing() {
+    RelayListener broken =
+        new RelayListener() {
+          @Override
+          public void claimed(String worker, List<StoredMessage> messages, Duration took) {
+            throw new IllegalStateException("listener");
+          }
+        };
+    relay = Relay.builder(store, publisher).listener(broken).listener(events).build();
+    store.append("a", "1");
+    relay.start();
+    awaitDelivered(1);
+    assertThat(events.of("claimed")).hasSize(1);
+  }
+
+  @Test
+  void anErrorInsideTheStoreDoesNotEndAWorker() {
+    AtomicInteger left = new AtomicInteger(2);
+    store.beforeClaim =
+        () -> {
+          if (left.getAndDecrement() > 0) {
+            throw new AssertionError("a bug");
+          }
+        };
+    store.append("a", "1");
+    relay.start();
+    awaitDelivered(1);
+    assertThat(events.of("storeFailed work")).hasSize(2);
+  }
+
+  @Test
+  void oneRelayIsKilledAndAnotherTakesOver() {
+    // a claim that nobody settles is all that a killed process leaves behind
+    FaultyStore store = this.store;
+    store.append("a", "1", "2");
+    store.claim(new ClaimRequest("killed", 10, 1_000, Duration.ofMillis(200)));
+    relay.start();
+    store.append("b", "3");
+    awaitDelivered(3);
+    assertThat(publisher.deliveredEvents()).containsSubsequence("1", "2");
+  }
+
+  @Test
+  void aBrokerThatComesBackGetsEverythingInOrder() {
+    CountDownLatch back = new CountDownLatch(1);
+    publisher.whole =
+        () -> back.getCount() > 0 ? Result.unavailable("no broker") : Result.delivered();
+    relay = builder().batchSize(3).build();
+    relay.start();
+    for (int i = 0; i < 30; i++) {
+      store.append("key" + i % 3, "event" + i);
+    }
+    await().until(() -> events.of("unavailable").size() > 5);
+    back.countDown();
+    awaitDelivered(30);
+    assertThat(events.of("opened")).hasSize(1);
+    assertThat(events.of("closed")).hasSize(1);
+    assertThat(events.of("retried")).isEmpty();
+    assertThat(events.of("dead")).isEmpty();
+    for (int key = 0; key < 3; key++) {
+      String name = "key" + key;
+      assertThat(publisher.delivered.stream().filter(m -> m.key().equals(name)))
+          .extracting(StoredMessage::sequence)
+          .isSorted()
+          .hasSize(10);
+    }
+  }
+
+  private static class Able extends FaultyStore
+      implements SchemaStore, HousekeepingStore, PooledStore {
+    final AtomicInteger housekeepings = new AtomicInteger();
+    boolean outdated;
+
+    @Override
+    public void migrate() {}
+
+    @Override
+    public String ddl() {
+      return "";
+    }
+
+    @Override
+    public void verify() {
+      if (outdated) {
+        throw new SchemaException("run migrate");
+      }
+    }
+
+    @Override
+    public void housekeep() {
+      housekeepings.incrementAndGet();
+      throw new IllegalStateException("tidy up");
+    }
+
+    @Override
+    public OptionalInt maxConnections() {
+      return OptionalInt.of(3);
+    }
+  }
+
+  @Test
+  void aMissingSchemaIsSaidAtStart() {
+    Able store = new Able();
+    store.outdated = true;
+    relay = Relay.builder(store, publisher).listener(events).build();
+    assertThatExceptionOfType(SchemaException.class).isThrownBy(relay::start);
+    assertThat(events.all()).isEmpty();
+    store.outdated = false;
+    relay.start();
+    assertThat(events.of("started")).hasSize(1);
+  }
+
+  @Test
+  void housekeepingRunsAtStartAndItsErrorsAreNotFatal() {
+    Able store = new Able();
+    relay = Relay.builder(store, publisher).listener(events).build();
+    relay.start();
+    await().until(() -> store.housekeepings.get() == 1);
+    await().until(() -> events.of("storeFailed housekeep tidy up").size() == 1);
+    store.append("a", "1");
+    awaitDelivered(1);
+  }
+
+  @Test
+  void aPoolThatIsTooSmallIsRefused() {
+    Relay.Builder tooMany = Relay.builder(new Able(), publisher).workers(3);
+    assertThatIllegalArgumentException()
+        .isThrownBy(tooMany::build)
+        .withMessage(
+            "the store has at most 3 connections, 3 workers need 4: enlarge its pool or use fewer"
+                + " workers");
+    tooMany.workers(2).build().close();
+  }
+
+  @Test
+  void settingsOutOfRangeAreNamed() {
+    assertRefused(builder().workers(0), "workers is 0, allowed is from 1 to 1000");
+    assertRefused(builder().workers(1_001), "workers is 1001");
+    assertRefused(builder().batchSize(0), "batchSize is 0");
+    assertRefused(builder().batchBytes(0), "batchBytes is 0");
+    assertRefused(builder().lease(Duration.ofMillis(99)), "lease is PT0.099S");
+    assertRefused(builder().publishTimeout(Duration.ZERO), "publishTimeout is PT0S");
+    assertRefused(
+        builder().publishTimeout(Duration.ofSeconds(30)),
+        "publishTimeout is PT30S, it must be below the lease, which is PT30S");
+    assertRefused(builder().idlePause(Duration.ZERO), "idlePause is PT0S");
+    assertRefused(builder().stopTimeout(Duration.ZERO), "stopTimeout is PT0S");
+    assertRefused(builder().name(" "), "name has 1 characters");
+    assertRefused(builder().name("x".repeat(201)), "name has 201 characters");
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 1_000})
+  void settingsInRangeAreTaken(int workers) {
+    builder()
+        .workers(workers)
+        .batchSize(1)
+        .batchBytes(1)
+        .lease(Duration.ofMillis(100))
+        .publishTimeout(Duration.ofMillis(99))
+        .idlePause(Duration.ofMillis(1))
+        .stopTimeout(Duration.ofMillis(1))
+        .name("x".repeat(200))
+        .build()
+        .close();
+  }
+
+  private static void assertRefused(Relay.Builder builder, String message) {
+    assertThatIllegalArgumentException()
+        .isThrownBy(builder::build)
+        .withMessageStartingWith(message);
+  }
+
+  @Test
+  void theDefaultNameIsNotTheSameTwice() {
+    assertThat(Settings.defaultName())
+        .matches(".+-\\d+-[0-9a-f]{4}")
+        .contains("-" + ProcessHandle.current().pid() + "-");
+  }
+}

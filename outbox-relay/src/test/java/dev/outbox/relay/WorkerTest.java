@@ -1,0 +1,412 @@
+package dev.outbox.relay;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.outbox.OutboxException;
+import dev.outbox.TransientOutboxException;
+import dev.outbox.relay.Worker.Round;
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.MessagePublisher;
+import dev.outbox.spi.Result;
+import dev.outbox.spi.StoredMessage;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** One worker, round by round, over a memory store whose clock the test moves. */
+class WorkerTest {
+  private static final Duration LEASE = Duration.ofMinutes(1);
+  private static final ClaimRequest ALL =
+      new ClaimRequest("other", 1_000, Long.MAX_VALUE, Duration.ofMinutes(1));
+
+  private final AtomicReference<Instant> now = new AtomicReference<>(Instant.EPOCH);
+  private final FaultyStore store = new FaultyStore(now::get);
+  private final FakePublisher publisher = new FakePublisher();
+  private final Recorder events = new Recorder();
+  private final ExecutorService publishing = Executors.newCachedThreadPool();
+  private final Waiting waiting = new Waiting(Duration.ofSeconds(10));
+  private Worker worker = worker(publisher, LEASE, LEASE.dividedBy(2));
+
+  @AfterEach
+  void stop() {
+    publishing.shutdownNow();
+  }
+
+  private Worker worker(MessagePublisher publisher, Duration lease, Duration publishTimeout) {
+    Duration ignored = Duration.ofSeconds(10);
+    Settings settings =
+        new Settings("relay", 1, 100, 1_000_000, lease, publishTimeout, ignored, ignored);
+    RetryPolicy policy = RetryPolicy.builder().maxAttempts(3).build();
+    Rules rules = new Rules(m -> policy, m -> false, new Destinations(), events);
+    Breaker breaker = new Breaker(100, () -> 0, events);
+    return new Worker(
+        "relay/0",
+        new Worker.Shared(store, publisher, settings, rules, breaker, waiting, events, publishing));
+  }
+
+  /** As many rounds as there is something to do. */
+  private void drain() throws InterruptedException {
+    Round round;
+    do {
+      round = worker.round();
+    } while (round == Round.BUSY);
+  }
+
+  private void later(Duration time) {
+    now.updateAndGet(t -> t.plus(time));
+  }
+
+  private List<StoredMessage> claimable() {
+    var claim = store.claim(ALL);
+    var messages = claim.messages();
+    claim.settle(Map.of());
+    return messages;
+  }
+
+  @Test
+  void nothingToDoIsIdle() throws InterruptedException {
+    assertThat(worker.round()).isEqualTo(Round.IDLE);
+    assertThat(events.all()).isEmpty();
+  }
+
+  @Test
+  void claimsPublishesSettlesAndTakesTheNextClaimAlong() throws InterruptedException {
+    store.append("a", "1", "2");
+    assertThat(worker.round()).isEqualTo(Round.BUSY);
+    assertThat(store.claims).hasValue(2);
+    assertThat(worker.round()).isEqualTo(Round.IDLE);
+    assertThat(store.claims).hasValue(2);
+    assertThat(publisher.deliveredEvents()).containsExactly("1", "2");
+    assertThat(events.all())
+        .containsExactly("claimed [1, 2]", "published [1, 2]", "delivered 1", "delivered 2");
+    assertThat(store.statistics().pending()).isZero();
+  }
+
+  @Test
+  void aFailedMessageIsTriedAgainAndItsKeyWaits() throws InterruptedException {
+    publisher.on("1", () -> Result.failed("x"));
+    store.append("a", "1", "2");
+    store.append("b", "3");
+    drain();
+    assertThat(publisher.deliveredEvents()).containsExactly("3");
+    later(Duration.ofMinutes(6));
+    drain();
+    later(Duration.ofMinutes(6));
+    drain();
+    assertThat(events.of("retried")).containsExactly("retried 1 true x", "retried 1 true x");
+    assertThat(events.of("dead")).containsExactly("dead 1 x");
+    assertThat(publisher.deliveredEvents()).containsExactly("3", "2");
+    assertThat(store.deadLetters(0, 9))
+        .singleElement()
+        .satisfies(d -> assertThat(d.message().attempts()).isEqualTo(3));
+  }
+
+  @Test
+  void theUndecodableAreNeverPublished() throws InterruptedException {
+    store.append("a", "damaged", "2");
+    for (int i = 0; i < 4; i++) {
+      drain();
+      later(Duration.ofMinutes(6));
+    }
+    assertThat(publisher.deliveredEvents()).containsExactly("2");
+    assertThat(events.of("dead")).containsExactly("dead 1 headers are not JSON");
+    assertThat(publisher.calls).containsExactly(List.of(2L));
+  }
+
+  @Test
+  void anOutageOfThousandsOfRoundsCountsMovesAndKillsNothing() throws InterruptedException {
+    for (int i = 0; i < 20; i++) {
+      store.append("key" + i % 5, "event");
+    }
+    publisher.whole = () -> Result.unavailable("no broker");
+    for (int i = 0; i < 3_000; i++) {
+      Worker fresh =
+          worker(
+              publisher,
+              LEASE,
+              LEASE.dividedBy(2)); // with a closed breaker, so that the test need not wait
+      assertThat(fresh.round()).isEqualTo(Round.IDLE);
+      fresh.release();
+    }
+    assertThat(claimable())
+        .hasSize(20)
+        .allSatisfy(m -> assertThat(m.attempts()).isZero())
+        .extracting(StoredMessage::sequence)
+        .isSubsetOf(LongStream.rangeClosed(1, 20).boxed().toList());
+    assertThat(store.deadLetters(0, 1)).isEmpty();
+    assertThat(store.statistics().pending()).as("none was moved").isEqualTo(20);
+  }
+
+  @Test
+  void theBreakerRefusesTheNextRound() throws InterruptedException {
+    store.append("a", "1");
+    publisher.whole = () -> Result.unavailable("no broker");
+    assertThat(worker.round()).isEqualTo(Round.IDLE);
+    assertThat(worker.round()).isEqualTo(Round.REFUSED);
+    assertThat(events.of("opened")).hasSize(1);
+    assertThat(events.of("unavailable")).containsExactly("unavailable 1 null");
+  }
+
+  @Test
+  void aDeadDestinationWaitsUncountedBesideALiveOne() throws InterruptedException {
+    publisher.on("lost", () -> Result.unavailable("no such topic", "topic"));
+    store.append("a", "lost", "after");
+    for (int i = 0; i < 50; i++) {
+      store.append("b", "fine" + i);
+      drain();
+      later(Duration.ofMinutes(1));
+    }
+    assertThat(publisher.delivered).hasSize(50);
+    assertThat(events.of("retried")).isNotEmpty().containsOnly("retried 1 false no such topic");
+    assertThat(claimable()).singleElement().satisfies(m -> assertThat(m.attempts()).isZero());
+    publisher.behaviours.clear();
+    drain();
+    assertThat(publisher.deliveredEvents()).endsWith("lost", "after");
+  }
+
+  @Test
+  void aPublisherThatBreaksOrderIsReportedAndNotBelieved() throws InterruptedException {
+    store.append("a", "1", "2");
+    Set<Long> bad = new HashSet<>(Set.of(1L));
+    MessagePublisher careless =
+        m ->
+            m.stream()
+                .map(x -> bad.remove(x.sequence()) ? Result.failed("x") : Result.delivered())
+                .toList();
+    worker = worker(careless, LEASE, LEASE.dividedBy(2));
+    worker.round();
+    worker.release();
+    assertThat(events.of("broken")).singleElement().asString().contains("(P2)");
+    assertThat(events.of("delivered")).isEmpty();
+    later(Duration.ofMinutes(6));
+    drain();
+    assertThat(events.of("delivered")).containsExactly("delivered 1", "delivered 2");
+  }
+
+  @Test
+  void aHangOfSeveralIsLeftToTheLeaseAndTheWorkerGoesOn() throws InterruptedException {
+    worker = worker(publisher, LEASE, Duration.ofMillis(300));
+    CountDownLatch never = new CountDownLatch(1);
+    publisher.on(
+        "hang",
+        () -> {
+          never.await();
+          return Result.delivered();
+        });
+    store.append("a", "hang");
+    store.append("b", "2");
+    assertThat(worker.round()).isEqualTo(Round.BUSY);
+    assertThat(events.of("abandoned"))
+        .containsExactly("abandoned [1, 2] publish did not return within PT0.3S");
+    assertThat(store.settles).hasValue(0);
+    store.append("c", "3");
+    drain();
+    assertThat(publisher.deliveredEvents()).containsExactly("3");
+    later(Duration.ofMinutes(1));
+    assertThat(claimable()).extracting(StoredMessage::attempts).containsExactly(0, 0);
+  }
+
+  @Test
+  void poisonThatHangsIsIsolatedByTheStoreAndEndsAsADeadLetter() throws InterruptedException {
+    worker = worker(publisher, LEASE, Duration.ofMillis(300));
+    publisher.on(
+        "hang",
+        () -> {
+          new CountDownLatch(1).await();
+          return Result.delivered();
+        });
+    store.append("a", "hang", "next");
+    store.append("b", "2");
+    for (int i = 0; i < 12 && store.deadLetters(0, 9).isEmpty(); i++) {
+      drain();
+      later(Duration.ofMinutes(6));
+    }
+    drain();
+    assertThat(store.deadLetters(0, 9))
+        .extracting(d -> d.message().message().eventType())
+        .containsExactly("hang");
+    assertThat(events.of("delivered")).containsExactlyInAnyOrder("delivered 2", "delivered 3");
+    assertThat(store.deadLetters(0, 9).get(0).message().attempts()).isEqualTo(3);
+  }
+
+  @Test
+  void aSlowPublisherIsRenewedUntilItIsDone() throws InterruptedException {
+    worker = worker(publisher, Duration.ofMillis(1_500), Duration.ofMillis(1_400));
+    CountDownLatch renewed = new CountDownLatch(1);
+    store.beforeRenew = renewed::countDown;
+    publisher.whole =
+        () -> {
+          renewed.await();
+          return Result.delivered();
+        };
+    store.append("a", "1");
+    drain();
+    assertThat(store.renewals.get()).isPositive();
+    assertThat(events.of("delivered")).hasSize(1);
+  }
+
+  @Test
+  void aRenewalThatFailsIsTriedAgain() throws InterruptedException {
+    worker = worker(publisher, Duration.ofMillis(1_500), Duration.ofMillis(1_400));
+    CountDownLatch renewals = new CountDownLatch(2);
+    store.beforeRenew =
+        () -> {
+          renewals.countDown();
+          if (renewals.getCount() > 0) {
+            throw new TransientOutboxException("no connection");
+          }
+        };
+    publisher.whole =
+        () -> {
+          renewals.await();
+          return Result.delivered();
+        };
+    store.append("a", "1");
+    drain();
+    assertThat(events.of("storeFailed")).containsExactly("storeFailed renew no connection");
+    assertThat(events.of("delivered")).hasSize(1);
+  }
+
+  @Test
+  void whatARenewalLostGetsNoDecision() throws InterruptedException {
+    worker = worker(publisher, Duration.ofMillis(1_500), Duration.ofMillis(1_400));
+    CountDownLatch renewed = new CountDownLatch(1);
+    store.append("a", "1");
+    store.beforeRenew =
+        () -> {
+          store.beforeRenew = FaultyStore.NOTHING;
+          later(Duration.ofMinutes(1));
+          store.claim(ALL); // takes over, and keeps it
+          renewed.countDown();
+        };
+    publisher.whole =
+        () -> {
+          renewed.await();
+          return Result.delivered();
+        };
+    drain();
+    assertThat(events.of("lost")).containsExactly("lost [1]");
+    assertThat(events.of("delivered")).isEmpty();
+  }
+
+  @Test
+  void whatSettleLostIsReported() throws InterruptedException {
+    store.append("a", "1");
+    publisher.whole =
+        () -> {
+          later(Duration.ofMinutes(1));
+          store.claim(ALL);
+          return Result.delivered();
+        };
+    drain();
+    assertThat(events.of("lost")).containsExactly("lost [1]");
+    assertThat(events.of("delivered")).isEmpty();
+    later(Duration.ofMinutes(2));
+    publisher.whole = Result::delivered;
+    drain();
+    assertThat(events.of("delivered")).containsExactly("delivered 1");
+  }
+
+  @Test
+  void aSettleThatFailsForAWhileIsRepeated() throws InterruptedException {
+    store.append("a", "1");
+    store.beforeSettle = FaultyStore.failing(2, new TransientOutboxException("deadlock"));
+    drain();
+    assertThat(events.of("storeFailed"))
+        .containsExactly("storeFailed settle deadlock", "storeFailed settle deadlock");
+    assertThat(events.all()).contains("recovered", "delivered 1");
+    assertThat(publisher.delivered).hasSize(1);
+  }
+
+  @Test
+  void aSettleWhoseReplyIsLostIsRepeatedAndCountsOnce() throws InterruptedException {
+    publisher.on("1", () -> Result.failed("x"));
+    store.append("a", "1");
+    store.afterSettle = FaultyStore.failing(1, new TransientOutboxException("reply lost"));
+    drain();
+    later(Duration.ofMinutes(1));
+    assertThat(claimable()).extracting(StoredMessage::attempts).containsExactly(1);
+  }
+
+  @Test
+  void aSettleThatKeepsFailingIsGivenUpWithTheLease() throws InterruptedException {
+    worker = worker(publisher, Duration.ofMillis(300), Duration.ofMillis(290));
+    store.append("a", "1");
+    store.beforeSettle = FaultyStore.failing(1_000, new TransientOutboxException("down"));
+    assertThat(worker.round()).isEqualTo(Round.TROUBLE);
+    assertThat(events.of("abandoned")).containsExactly("abandoned [1] settle failed: down");
+    store.beforeSettle = FaultyStore.NOTHING;
+    later(LEASE.multipliedBy(2));
+    drain();
+    assertThat(events.of("delivered")).containsExactly("delivered 1");
+  }
+
+  @Test
+  void aSettleThatCannotWorkIsNotRepeatedForLong() throws InterruptedException {
+    store.append("a", "1");
+    store.beforeSettle = FaultyStore.failing(1_000, new OutboxException("no such table"));
+    assertThat(worker.round()).isEqualTo(Round.TROUBLE);
+    assertThat(events.of("abandoned")).hasSize(1);
+    assertThat(store.settles.get()).as("with the next claim, then alone").isEqualTo(2);
+  }
+
+  @Test
+  void aClaimThatFailsIsTrouble() throws InterruptedException {
+    store.append("a", "1");
+    store.beforeClaim = FaultyStore.failing(1, new OutboxException("no such table"));
+    assertThat(worker.round()).isEqualTo(Round.TROUBLE);
+    drain();
+    assertThat(events.all())
+        .startsWith("storeFailed claim no such table", "recovered", "claimed [1]")
+        .contains("delivered 1");
+  }
+
+  @Test
+  void aClaimThatFailsAfterTheSettleLosesNothing() throws InterruptedException {
+    store.append("a", "1");
+    store.append("b", "2");
+    publisher.on(
+        "1",
+        () -> {
+          store.beforeClaim = FaultyStore.failing(1, new TransientOutboxException("gone"));
+          return Result.delivered();
+        });
+    drain();
+    assertThat(store.statistics().pending()).isZero();
+    assertThat(events.of("abandoned")).isEmpty();
+    assertThat(publisher.delivered).hasSize(2);
+  }
+
+  @Test
+  void neverHasTwoClaims() throws InterruptedException {
+    for (int i = 0; i < 250; i++) {
+      store.append("key" + i, "event");
+    }
+    store.beforeClaim = () -> assertThat(store.settles).hasValue(store.claims.get() - 1);
+    drain();
+    assertThat(store.claims.get()).isGreaterThanOrEqualTo(4);
+    assertThat(publisher.delivered).hasSize(250);
+    assertThat(events.of("storeFailed")).isEmpty();
+  }
+
+  @Test
+  void aClaimTakenAlongIsGivenBackWhenNotBegun() throws InterruptedException {
+    for (int i = 0; i < 150; i++) {
+      store.append("key" + i, "event");
+    }
+    assertThat(worker.round()).isEqualTo(Round.BUSY);
+    assertThat(claimable()).isEmpty();
+    worker.release();
+    assertThat(claimable()).hasSize(50);
+  }
+}

@@ -1,0 +1,103 @@
+package dev.outbox.testing;
+
+import dev.outbox.relay.Relay;
+import dev.outbox.relay.RelayListener;
+import dev.outbox.spi.Decision;
+import dev.outbox.spi.MessagePublisher;
+import dev.outbox.spi.OutboxStore;
+import dev.outbox.spi.Result;
+import dev.outbox.spi.StoredMessage;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A relay that runs once, in the calling thread: publishes everything that is due and says what
+ * came of it. Messages that wait for a retry are not waited for; they come with a later run, once
+ * they are due.
+ */
+public final class RelayOnce {
+
+  /**
+   * What came of the messages, each list in the order of events; unmodifiable.
+   *
+   * @param delivered gone from the store
+   * @param retried will be tried again; one that is due again at once may be here several times
+   * @param dead dead letters now
+   * @param unavailable broker or destination could not be reached; those whose destination could
+   *     not are also in {@code retried}
+   */
+  public record Outcome(
+      List<StoredMessage> delivered,
+      List<StoredMessage> retried,
+      List<StoredMessage> dead,
+      List<StoredMessage> unavailable) {
+    public Outcome {
+      delivered = List.copyOf(delivered);
+      retried = List.copyOf(retried);
+      dead = List.copyOf(dead);
+      unavailable = List.copyOf(unavailable);
+    }
+  }
+
+  private RelayOnce() {}
+
+  /**
+   * Runs with default settings.
+   *
+   * @throws RuntimeException what the store threw, if it did
+   * @throws IllegalStateException when the calling thread is interrupted
+   */
+  public static Outcome run(OutboxStore<?> store, MessagePublisher publisher) {
+    return run(Relay.builder(store, publisher).workers(1));
+  }
+
+  /** As {@link #run(OutboxStore, MessagePublisher)}, with settings. */
+  public static Outcome run(Relay.Builder builder) {
+    Events events = new Events();
+    try (Relay relay = builder.listener(events).build()) {
+      relay.runOnce();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted while the relay ran", e);
+    }
+    if (events.failure != null) {
+      throw events.failure;
+    }
+    return new Outcome(events.delivered, events.retried, events.dead, events.unavailable);
+  }
+
+  /** Called only by the thread that runs the relay. */
+  private static final class Events implements RelayListener {
+    private final List<StoredMessage> delivered = new ArrayList<>();
+    private final List<StoredMessage> retried = new ArrayList<>();
+    private final List<StoredMessage> dead = new ArrayList<>();
+    private final List<StoredMessage> unavailable = new ArrayList<>();
+    private @Nullable RuntimeException failure;
+
+    @Override
+    public void delivered(StoredMessage message) {
+      delivered.add(message);
+    }
+
+    @Override
+    public void retried(StoredMessage message, Decision.Retry decision) {
+      retried.add(message);
+    }
+
+    @Override
+    public void deadLettered(StoredMessage message, Decision.Dead decision) {
+      dead.add(message);
+    }
+
+    @Override
+    public void unavailable(StoredMessage message, Result.Unavailable result) {
+      unavailable.add(message);
+    }
+
+    @Override
+    public void storeFailed(String who, String operation, RuntimeException error) {
+      failure = failure == null ? error : failure;
+    }
+  }
+}

@@ -1,0 +1,112 @@
+package dev.outbox.testing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.outbox.OutboxException;
+import dev.outbox.OutboxMessage;
+import dev.outbox.relay.Relay;
+import dev.outbox.relay.RetryPolicy;
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.Result;
+import dev.outbox.spi.StoredMessage;
+import dev.outbox.store.memory.MemoryOutboxStore;
+import org.junit.jupiter.api.Test;
+
+class RelayOnceTest {
+  private final MemoryOutboxStore store = new MemoryOutboxStore();
+  private final RecordingPublisher publisher = new RecordingPublisher();
+
+  private void append(String key, String... events) {
+    for (String event : events) {
+      store.inTransaction(
+          t ->
+              store.append(
+                  t,
+                  OutboxMessage.builder()
+                      .aggregate("order", key)
+                      .eventType(event)
+                      .payload("{}")
+                      .build()));
+    }
+  }
+
+  private void answer(String event, Result result) {
+    publisher.answer(m -> m.message().eventType().equals(event) ? result : Result.delivered());
+  }
+
+  @Test
+  void deliversEverythingThatIsDue() {
+    append("1", "a", "b");
+    append("2", "c");
+    RelayOnce.Outcome outcome = RelayOnce.run(store, publisher);
+    assertThat(outcome.delivered()).hasSize(3);
+    assertThat(outcome.retried()).isEmpty();
+    assertThat(outcome.dead()).isEmpty();
+    assertThat(outcome.unavailable()).isEmpty();
+    assertThat(publisher.delivered().stream().filter(m -> m.key().equals("1")))
+        .extracting(m -> m.message().eventType())
+        .containsExactly("a", "b");
+    assertThat(RelayOnce.run(store, publisher).delivered()).isEmpty();
+  }
+
+  @Test
+  void saysWhatFailed() {
+    append("1", "bad", "after");
+    append("2", "good");
+    answer("bad", Result.failed("x"));
+    RelayOnce.Outcome outcome = RelayOnce.run(store, publisher);
+    assertThat(outcome.delivered()).extracting(StoredMessage::key).containsExactly("2");
+    assertThat(outcome.retried()).extracting(StoredMessage::key).containsExactly("1");
+  }
+
+  @Test
+  void saysWhatIsDeadAndDeliversWhatCameAfterIt() {
+    append("1", "bad", "after");
+    answer("bad", Result.rejected("x"));
+    RelayOnce.Outcome outcome = RelayOnce.run(store, publisher);
+    assertThat(outcome.dead()).hasSize(1);
+    assertThat(outcome.delivered())
+        .extracting(m -> m.message().eventType())
+        .containsExactly("after");
+  }
+
+  @Test
+  void endsWhenTheBrokerCannotBeReached() {
+    append("1", "a");
+    answer("a", Result.unavailable("no broker"));
+    assertThat(RelayOnce.run(store, publisher).unavailable()).hasSize(1);
+    publisher.clear();
+    assertThat(RelayOnce.run(store, publisher).delivered())
+        .singleElement()
+        .satisfies(m -> assertThat(m.attempts()).isZero());
+  }
+
+  @Test
+  void takesSettings() {
+    append("1", "a");
+    answer("a", Result.failed("x"));
+    RetryPolicy once = RetryPolicy.builder().maxAttempts(1).build();
+    assertThat(RelayOnce.run(Relay.builder(store, publisher).retryPolicy(once)).dead()).hasSize(1);
+  }
+
+  @Test
+  void throwsWhatTheStoreThrew() {
+    MemoryOutboxStore broken =
+        new MemoryOutboxStore() {
+          @Override
+          public Claim claim(ClaimRequest request) {
+            throw new OutboxException("no such table");
+          }
+        };
+    assertThatThrownBy(() -> RelayOnce.run(broken, publisher)).hasMessage("no such table");
+  }
+
+  @Test
+  void anAnswerOfNullIsTheTestsFault() {
+    append("1", "a");
+    publisher.answer(m -> null);
+    assertThat(RelayOnce.run(store, publisher).retried()).hasSize(1);
+  }
+}
