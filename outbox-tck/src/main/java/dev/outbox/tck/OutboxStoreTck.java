@@ -6,6 +6,8 @@ import java.util.function.Consumer;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.TestInstance.Lifecycle;
 import org.opentest4j.TestAbortedException;
 
 /**
@@ -71,6 +73,10 @@ public abstract class OutboxStoreTck<T> {
     store = createStore();
   }
 
+  void use(OutboxStore<T> other) {
+    store = other;
+  }
+
   OutboxStore<T> store() {
     return store;
   }
@@ -106,6 +112,143 @@ public abstract class OutboxStoreTck<T> {
   @DisplayName("Append")
   class Append extends AppendTests<T> {
     Append() {
+      super(OutboxStoreTck.this);
+    }
+  }
+
+  @Nested
+  @DisplayName("Fields")
+  class Fields extends FieldTests<T> {
+    Fields() {
+      super(OutboxStoreTck.this);
+    }
+  }
+
+  @Nested
+  @DisplayName("Limits")
+  class Limits extends LimitTests<T> {
+    Limits() {
+      super(OutboxStoreTck.this);
+    }
+  }
+
+  @Nested
+  @DisplayName("Duplicates")
+  class Duplicates extends DuplicateTests<T> {
+    Duplicates() {
+      super(OutboxStoreTck.this);
+    }
+  }
+
+  @Nested
+  @DisplayName("Rows by plain SQL")
+  class PlainSql extends PlainSqlTests<T> {
+    PlainSql() {
+      super(OutboxStoreTck.this);
+    }
+  }
+
+  @Nested
+  @DisplayName("Claim")
+  class Claims extends ClaimTests<T> {
+    Claims() {
+      super(OutboxStoreTck.this);
+    }
+  }
+
+  @Nested
+  @DisplayName("Leases")
+  class Leases extends LeaseTests<T> {
+    Leases() {
+      super(OutboxStoreTck.this);
+    }
+  }
+
+  @Nested
+  @DisplayName("Fairness")
+  class Fairness extends FairnessTests<T> {
+    Fairness() {
+      super(OutboxStoreTck.this);
+    }
+  }
+
+  @Nested
+  @DisplayName("Settle")
+  class Settle extends SettleTests<T> {
+    Settle() {
+      super(OutboxStoreTck.this);
+    }
+  }
+
+  @Nested
+  @DisplayName("Decisions")
+  class Decisions extends DecisionTests<T> {
+    Decisions() {
+      super(OutboxStoreTck.this);
+    }
+  }
+
+  @Nested
+  @DisplayName("Order")
+  class Order extends OrderTests<T> {
+    Order() {
+      super(OutboxStoreTck.this);
+    }
+  }
+
+  @Nested
+  @DisplayName("Dead letters")
+  class DeadLetters extends DeadLetterTests<T> {
+    DeadLetters() {
+      super(OutboxStoreTck.this);
+    }
+  }
+
+  @Nested
+  @DisplayName("Poison")
+  class Poison extends PoisonTests<T> {
+    Poison() {
+      super(OutboxStoreTck.this);
+    }
+  }
+
+  @Nested
+  @DisplayName("Clock")
+  class Clock extends ClockTests<T> {
+    Clock() {
+      super(OutboxStoreTck.this);
+    }
+  }
+
+  @Nested
+  @DisplayName("Schema")
+  class Schema extends SchemaTests<T> {
+    Schema() {
+      super(OutboxStoreTck.this);
+    }
+  }
+
+  @Nested
+  @DisplayName("Work")
+  class Work extends WorkTests<T> {
+    Work() {
+      super(OutboxStoreTck.this);
+    }
+  }
+
+  @Nested
+  @DisplayName("Clients that stop and servers that are killed")
+  class Failures extends FailureTests<T> {
+    Failures() {
+      super(OutboxStoreTck.this);
+    }
+  }
+
+  @Nested
+  @DisplayName("Concurrency")
+  @TestInstance(Lifecycle.PER_CLASS) // its tests ask about one run
+  class Concurrency extends ConcurrencyTests<T> {
+    Concurrency() {
       super(OutboxStoreTck.this);
     }
   }

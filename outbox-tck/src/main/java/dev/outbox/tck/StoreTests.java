@@ -258,6 +258,23 @@ abstract class StoreTests<T> {
     }
   }
 
+  /**
+   * Lets about three short times pass. Only where a test may not fail either when less has passed:
+   * it then shows less.
+   */
+  void letLeaseEnd() {
+    LockSupport.parkNanos(tck.shortTime().toNanos() * 3);
+  }
+
+  /** A claim with a short lease of the next due messages, and another that took them over. */
+  TakenOver takenOver() {
+    Claim stale = claim(100, tck.shortTime());
+    assertThat(stale.messages()).as("claimed").isNotEmpty();
+    return new TakenOver(stale, awaitClaim("the end of a lease of " + tck.shortTime()));
+  }
+
+  record TakenOver(Claim stale, Claim current) {}
+
   /** Fails when the call does not come back, instead of hanging. */
   <R> R returns(String what, Supplier<R> call) {
     return assertTimeoutPreemptively(tck.patience(), call::get, what + " did not return");

@@ -362,7 +362,7 @@ public class MemoryOutboxStore
           row.dead = false;
           row.failed = false;
           row.attempts = 0;
-          row.dueAt = now();
+          row.dueAt = Row.ALWAYS;
         });
     return found.isPresent();
   }

@@ -7,6 +7,8 @@ import org.jspecify.annotations.Nullable;
 
 /** One message, from append until it is delivered or discarded. */
 final class Row {
+  static final Instant ALWAYS = Instant.MIN;
+
   final long sequence;
   final String key;
   final Instant createdAt;
@@ -14,7 +16,9 @@ final class Row {
   /** Null when it cannot be decoded (C7). */
   final @Nullable OutboxMessage message;
 
+  /** {@link #ALWAYS}, unless it was delayed or retried. */
   Instant dueAt;
+
   int attempts;
   @Nullable String error;
   @Nullable Instant failedAt;
@@ -30,8 +34,7 @@ final class Row {
     this.key = key;
     this.createdAt = createdAt;
     this.message = message;
-    this.dueAt =
-        message == null || message.availableAt() == null ? createdAt : message.availableAt();
+    this.dueAt = message == null || message.availableAt() == null ? ALWAYS : message.availableAt();
   }
 
   boolean isDue(Instant now) {

@@ -1,26 +1,44 @@
 package dev.outbox.store.memory;
 
+import dev.outbox.OutboxMessage;
 import dev.outbox.spi.OutboxStore;
 import dev.outbox.tck.AutoCommit;
+import dev.outbox.tck.DedupWindows;
+import dev.outbox.tck.FindsPoison;
+import dev.outbox.tck.MovesClock;
 import dev.outbox.tck.OutboxStoreTck;
+import dev.outbox.tck.RawRows;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
 import java.util.function.Consumer;
 
 /** The suite over a memory store, with all that can be unlocked in memory. */
 public abstract class MemoryStoreFixture extends OutboxStoreTck<MemoryTransaction>
-    implements AutoCommit<MemoryTransaction> {
-  final MemoryOutboxStore store;
+    implements AutoCommit<MemoryTransaction>,
+        RawRows<MemoryTransaction>,
+        DedupWindows<MemoryTransaction>,
+        MovesClock,
+        FindsPoison {
+  private Duration moved = Duration.ZERO;
+  private MemoryOutboxStore store = newStore(this::now, MemoryOutboxStore.DEFAULT_DEDUP_WINDOW);
 
-  protected MemoryStoreFixture() {
-    store = newStore();
+  MemoryOutboxStore newStore(InstantSource clock, Duration dedupWindow) {
+    return new MemoryOutboxStore(clock, dedupWindow);
   }
 
-  MemoryOutboxStore newStore() {
-    return new MemoryOutboxStore();
+  private Instant now() {
+    return Instant.now().plus(moved);
   }
 
   @Override
   protected OutboxStore<MemoryTransaction> createStore() {
+    return store;
+  }
+
+  @Override
+  public OutboxStore<MemoryTransaction> createStore(Duration dedupWindow) {
+    store = newStore(this::now, dedupWindow);
     return store;
   }
 
@@ -32,6 +50,7 @@ public abstract class MemoryStoreFixture extends OutboxStoreTck<MemoryTransactio
   @Override
   protected void reset() {
     store.clear();
+    moved = Duration.ZERO;
   }
 
   @Override
@@ -44,5 +63,30 @@ public abstract class MemoryStoreFixture extends OutboxStoreTck<MemoryTransactio
     MemoryTransaction ended = store.begin();
     ended.rollback();
     work.accept(ended);
+  }
+
+  /** In memory a row by plain SQL is a message with nothing but what is required. */
+  @Override
+  public void insertRaw(MemoryTransaction transaction, RawRow row) {
+    OutboxMessage message =
+        OutboxMessage.builder()
+            .id(row.id())
+            .aggregate(row.aggregateType(), row.aggregateId())
+            .eventType(row.eventType())
+            .payload(row.payload())
+            .partitionKey(row.partitionKey())
+            .availableAt(row.availableAt())
+            .build();
+    transaction.rows.add(store.newRow(message.key(), message));
+  }
+
+  @Override
+  public void insertUndecodable(MemoryTransaction transaction, String key) {
+    transaction.rows.add(store.newRow(key, null));
+  }
+
+  @Override
+  public void moveClock(Duration by) {
+    moved = moved.plus(by);
   }
 }

@@ -1,0 +1,303 @@
+package dev.outbox.tck;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.outbox.OutboxMessage;
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.DeadLetterStore;
+import dev.outbox.spi.DeadLetterStore.DeadLetter;
+import dev.outbox.spi.Decision;
+import dev.outbox.spi.StatisticsStore;
+import dev.outbox.spi.StatisticsStore.Statistics;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.opentest4j.TestAbortedException;
+
+/** O3: dead letters, {@code BLOCK_KEY}, and what people decide about them. */
+abstract class DeadLetterTests<T> extends StoreTests<T> {
+  DeadLetterTests(OutboxStoreTck<T> tck) {
+    super(tck);
+  }
+
+  private DeadLetterStore letters() {
+    return tck.ability(DeadLetterStore.class);
+  }
+
+  /** Settles the head of the only due key as dead, and returns its sequence. */
+  private long die(boolean blocksKey) {
+    Claim claim = awaitClaim("a message to settle as dead");
+    long sequence = first(claim).sequence();
+    settle(claim, Map.of(sequence, Decision.dead("rejected", blocksKey)));
+    return sequence;
+  }
+
+  private void requeue(long sequence) {
+    assertThat(call("requeue", () -> letters().requeue(sequence))).as("requeued").isTrue();
+  }
+
+  private void discard(long sequence) {
+    assertThat(call("discard", () -> letters().discard(sequence))).as("discarded").isTrue();
+  }
+
+  @Test
+  @Rule("O3")
+  @DisplayName("a dead letter lets its successors pass")
+  void successorsPass() {
+    List<OutboxMessage> messages = committed("k", 3);
+    die(false);
+    assertThat(ids(drain()))
+        .as("due behind a dead letter")
+        .containsExactlyElementsOf(idsOf(messages.subList(1, 3)));
+  }
+
+  @Test
+  @Rule("O3")
+  @DisplayName("with BLOCK_KEY the key is blocked, for later appends too, and no other key")
+  void blocksKey() {
+    committed("k", 3);
+    die(true);
+    assertNothingDue("behind a dead letter that blocks its key");
+    committed("k", 2);
+    OutboxMessage other = committed(message("other"));
+    assertThat(ids(drain()))
+        .as("due beside a blocked key, and messages appended to it")
+        .containsExactly(other.id());
+    assertNothingDue("a blocked key stays blocked");
+  }
+
+  @Test
+  @Rule("O3")
+  @DisplayName("with BLOCK_KEY a delayed message of the key waits too, even when it is due")
+  void blocksDelayed() {
+    committed("k", 1);
+    committed(message("k").deliverAfter(tck.shortTime()));
+    Claim claim = claim();
+    settle(claim, Map.of(first(claim).sequence(), Decision.dead("rejected", true)));
+    OutboxMessage clock = committed(message("clock").deliverAfter(tck.shortTime()));
+    assertThat(ids(awaitDrained(1))).as("due").containsExactly(clock.id());
+  }
+
+  @Test
+  @Rule("O3")
+  @DisplayName("with BLOCK_KEY a low sequence that commits late waits too, and is not lost")
+  void blocksLateCommit() {
+    letters();
+    OutboxMessage low = message("k").build();
+    try (OpenTransaction<T> late = open()) {
+      late.append(low);
+      List<OutboxMessage> high = committed("k", 2);
+      long dead = die(true);
+      late.commit();
+      assertNothingDue("committed late to a blocked key");
+      discard(dead);
+      assertThat(ids(awaitDrained(2)))
+          .as("due after the dead letter was discarded")
+          .containsExactlyInAnyOrder(low.id(), high.get(1).id());
+    }
+  }
+
+  @Test
+  @Rule("O3")
+  @DisplayName("requeue of the dead letter that blocks: the key goes on with it first, in order")
+  void requeueBlocking() {
+    List<OutboxMessage> messages = new ArrayList<>(committed("k", 3));
+    long dead = die(true);
+    messages.addAll(committed("k", 1));
+    requeue(dead);
+    Claim claim = awaitClaim("the requeued dead letter");
+    assertThat(first(claim).sequence()).as("sequence of the head").isEqualTo(dead);
+    assertThat(first(claim).attempts()).as("attempts of a requeued message").isZero();
+    release(claim);
+    assertThat(ids(awaitDrained(4))).as("came").containsExactlyElementsOf(idsOf(messages));
+    assertThat(letters().deadLetters(0, 10)).as("dead letters").isEmpty();
+  }
+
+  @Test
+  @Rule("O3")
+  @DisplayName("discard of the dead letter that blocks: the key goes on without it")
+  void discardBlocking() {
+    List<OutboxMessage> messages = new ArrayList<>(committed("k", 3));
+    long dead = die(true);
+    messages.addAll(committed("k", 1));
+    discard(dead);
+    assertThat(ids(awaitDrained(3)))
+        .as("came")
+        .containsExactlyElementsOf(idsOf(messages.subList(1, 4)));
+    committed("k", 1);
+    assertThat(drain()).as("due, appended after the key was free again").hasSize(1);
+  }
+
+  @Test
+  @Rule("O3")
+  @DisplayName("deciding about the only message of a blocked key frees it")
+  void onlyMessage() {
+    committed("k", 1);
+    requeue(die(true));
+    assertThat(awaitDrained(1)).as("due after requeue").hasSize(1);
+    committed("k", 1);
+    discard(die(true));
+    assertNothingDue("the dead letter was discarded");
+    committed("k", 1);
+    assertThat(drain()).as("due after discard").hasSize(1);
+  }
+
+  @Test
+  @Rule("O3")
+  @DisplayName("a requeued dead letter that dies again blocks its key again")
+  void diesAgain() {
+    List<OutboxMessage> messages = committed("k", 2);
+    requeue(die(true));
+    long again = die(true);
+    assertNothingDue("behind a dead letter that blocks its key again");
+    discard(again);
+    assertThat(ids(awaitDrained(1))).as("came").containsExactly(messages.get(1).id());
+  }
+
+  @Test
+  @Rule("O3")
+  @DisplayName("a decision about another dead letter of the key does not free it")
+  void otherDeadLetter() {
+    letters();
+    for (boolean requeue : List.of(true, false)) {
+      tck.prepare();
+      committed("k", 3);
+      long first = die(false);
+      long second = die(true);
+      if (requeue) {
+        requeue(first);
+      } else {
+        discard(first);
+      }
+      assertNothingDue("blocked by another dead letter than the one decided about");
+      discard(second);
+      assertThat(awaitDrained(requeue ? 2 : 1)).as("due at last").hasSize(requeue ? 2 : 1);
+    }
+  }
+
+  @Test
+  @Rule("O3")
+  @DisplayName("a dead letter that does not block is requeued while its key is claimed or waits")
+  void requeueWhileBusy() {
+    List<OutboxMessage> messages = committed("k", 3);
+    long dead = die(false);
+    Claim claim = claim(1, LONG);
+    requeue(dead);
+    settle(claim, Decision.retry(tck.shortTime(), true, "refused"));
+    assertThat(ids(awaitDrained(3)))
+        .as("came")
+        .containsExactlyInAnyOrderElementsOf(idsOf(messages))
+        .containsSubsequence(messages.get(1).id(), messages.get(2).id());
+  }
+
+  @Test
+  @Rule("O3")
+  @DisplayName("a dead letter and its successors never come in one claim")
+  void neverInOneClaim() {
+    List<OutboxMessage> messages = committed("k", 4);
+    Set<UUID> dead = new HashSet<>();
+    for (int i = 0; i < 3; i++) {
+      Claim claim = claim();
+      assertThat(ids(claim)).as("a claim after %d messages died", i).noneMatch(dead::contains);
+      assertThat(id(first(claim))).as("head").isEqualTo(messages.get(i).id());
+      dead.add(id(first(claim)));
+      settle(claim, Map.of(first(claim).sequence(), Decision.dead("rejected", false)));
+    }
+    assertThat(ids(drain())).as("came at last").containsExactly(messages.get(3).id());
+  }
+
+  @Test
+  @Rule("S2")
+  @DisplayName("dead letters are listed in sequence order, page by page")
+  void pages() {
+    DeadLetterStore letters = letters();
+    for (int i = 0; i < 5; i++) {
+      committed("k" + i, 1);
+    }
+    for (Claim claim = claim(); !claim.messages().isEmpty(); claim = claim()) {
+      settle(claim, Decision.dead("rejected", false));
+    }
+    List<Long> all = sequences(letters.deadLetters(0, 100));
+    assertThat(all).as("dead letters").hasSize(5).isSorted();
+    List<Long> paged = new ArrayList<>();
+    for (List<Long> page = sequences(letters.deadLetters(0, 2));
+        !page.isEmpty() && paged.size() < 100;
+        page = sequences(letters.deadLetters(paged.get(paged.size() - 1), 2))) {
+      assertThat(page.size()).as("size of a page of 2").isLessThanOrEqualTo(2);
+      paged.addAll(page);
+    }
+    assertThat(paged).as("the same, in pages of 2").isEqualTo(all);
+  }
+
+  private List<Long> sequences(List<DeadLetter> letters) {
+    return letters.stream().map(letter -> letter.message().sequence()).toList();
+  }
+
+  @Test
+  @Rule("S2")
+  @DisplayName("what is no dead letter can be neither requeued nor discarded")
+  void notDead() {
+    DeadLetterStore letters = letters();
+    committed("k", 1);
+    Claim claim = claim();
+    long sequence = first(claim).sequence();
+    for (long wrong : List.of(sequence, -1L, Long.MAX_VALUE)) {
+      assertThat(call("requeue", () -> letters.requeue(wrong))).as("requeued").isFalse();
+      assertThat(call("discard", () -> letters.discard(wrong))).as("discarded").isFalse();
+    }
+    settle(claim, Map.of(sequence, Decision.dead("rejected", false)));
+    requeue(sequence);
+    assertThat(letters.requeue(sequence)).as("requeued twice").isFalse();
+    die(false);
+    discard(sequence);
+    assertThat(letters.discard(sequence)).as("discarded twice").isFalse();
+    assertThat(letters.requeue(sequence)).as("requeued after discard").isFalse();
+    assertNothingDue("discarded");
+  }
+
+  @Test
+  @DisplayName("statistics count what is pending, scheduled, blocked and dead")
+  void statistics() {
+    StatisticsStore statistics = tck.ability(StatisticsStore.class);
+    assertThat(statistics.statistics())
+        .as("statistics of an empty store")
+        .isEqualTo(new Statistics(0, 0, 0, 0, 0, 0, null));
+    committed("waits", 3);
+    retryFirst(claim(), LONG, true);
+    committed("halted", 2);
+    Claim claim = claim();
+    settle(claim, Map.of(first(claim).sequence(), Decision.dead("rejected", true)));
+    assertNothingDue("one key waits, one is halted");
+    committed(message("later").deliverAfter(LONG));
+    committed("free", 2);
+    Statistics came = statistics.statistics();
+    assertThat(came.pending() + came.scheduled() + came.blocked())
+        .as("pending, scheduled and blocked in %s", came)
+        .isEqualTo(3 + 1 + 1 + 2);
+    assertThat(came.pending()).as("pending").isGreaterThanOrEqualTo(2);
+    assertThat(came.scheduled()).as("scheduled").isEqualTo(1);
+    assertThat(came.dead()).as("dead").isEqualTo(1);
+    assertThat(came.blockedKeys()).as("blockedKeys").isEqualTo(1);
+    assertThat(came.haltedKeys()).as("haltedKeys").isEqualTo(1);
+    assertThat(came.oldestPending()).as("oldestPending").isNotNull().isLessThan(LONG);
+    assertThat(came.oldestPending()).as("oldestPending").isGreaterThanOrEqualTo(Duration.ZERO);
+  }
+
+  @Test
+  @Rule("S2")
+  @DisplayName("without DeadLetterStore nobody can decide about dead letters")
+  void offersDeadLetters() {
+    if (!(store() instanceof DeadLetterStore)) {
+      throw new TestAbortedException(
+          "skipped: the store does not implement DeadLetterStore, so dead letters can only be"
+              + " looked at with the database's own tools");
+    }
+    assertThat(letters().deadLetters(0, 10)).as("dead letters of an empty store").isEmpty();
+  }
+}

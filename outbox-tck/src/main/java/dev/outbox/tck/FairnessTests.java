@@ -1,0 +1,220 @@
+package dev.outbox.tck;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.outbox.OutboxMessage;
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.DeadLetterStore;
+import dev.outbox.spi.DeadLetterStore.DeadLetter;
+import dev.outbox.spi.Decision;
+import dev.outbox.spi.StoredMessage;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.UUID;
+import java.util.function.Function;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+/** C6: nothing starves, and no key is left without a head. */
+abstract class FairnessTests<T> extends StoreTests<T> {
+
+  /** How many claims count as bounded here: many times what any fair way to choose needs. */
+  private static final int MAX_CLAIMS = 500;
+
+  FairnessTests(OutboxStoreTck<T> tck) {
+    super(tck);
+  }
+
+  private List<OutboxMessage> oneOfEach(int keys) {
+    List<OutboxMessage> messages =
+        IntStream.range(0, keys).mapToObj(i -> message("k" + i).build()).toList();
+    commit(messages);
+    return messages;
+  }
+
+  /** Claims until the message comes, deciding by {@code others} on what comes instead. */
+  private void assertComes(
+      OutboxMessage wanted, int max, Function<StoredMessage, Decision> others, Runnable each) {
+    for (int i = 0; i < MAX_CLAIMS; i++) {
+      each.run();
+      Claim claim = claim(max, LONG);
+      if (ids(claim).contains(wanted.id())) {
+        return;
+      }
+      Map<Long, Decision> decisions = new HashMap<>();
+      claim.messages().forEach(m -> decisions.put(m.sequence(), others.apply(m)));
+      settle(claim, decisions);
+    }
+    throw new AssertionError(
+        "a due message did not come in %d claims: others keep it away".formatted(MAX_CLAIMS));
+  }
+
+  private static Decision again() {
+    return Decision.retry(Duration.ZERO, true, "fails at once");
+  }
+
+  @Test
+  @Rule("C6")
+  @DisplayName("many keys whose heads fail at once do not keep a pending message away")
+  void failingHeads() {
+    oneOfEach(40);
+    for (int i = 0; i < 40; i++) {
+      settle(claim(1, LONG), again());
+    }
+    OutboxMessage wanted = committed(message("wanted"));
+    assertComes(wanted, 3, m -> again(), () -> {});
+  }
+
+  @Test
+  @Rule("C6")
+  @DisplayName("a stream of new messages on many keys does not keep a message due for retry away")
+  void newMessages() {
+    OutboxMessage wanted = committed(message("wanted"));
+    settle(claim(), again());
+    assertComes(wanted, 3, m -> Decision.delivered(), () -> oneOfEach(5));
+  }
+
+  @Test
+  @Rule("C6")
+  @DisplayName("one key with a long backlog does not keep other keys away")
+  void longKey() {
+    committed("long", 1_000);
+    OutboxMessage wanted = committed(message("wanted"));
+    assertComes(wanted, 1, m -> Decision.delivered(), () -> {});
+  }
+
+  @Test
+  @Rule("C6")
+  @DisplayName("messages that are given back again and again do not keep another away")
+  void givenBack() {
+    List<OutboxMessage> messages = oneOfEach(40);
+    Set<UUID> came = new TreeSet<>();
+    for (int i = 0; i < MAX_CLAIMS && came.size() < messages.size(); i++) {
+      Claim claim = claim(2, LONG);
+      came.addAll(ids(claim));
+      release(claim);
+    }
+    assertThat(came).as("messages that came at least once").hasSize(messages.size());
+  }
+
+  @Test
+  @Rule("C6")
+  @DisplayName("no order of operations leaves a key stuck")
+  void neverStuck() {
+    long seed = Long.getLong("outbox.tck.seed", System.nanoTime());
+    Random random = new Random(seed);
+    for (int episode = 0; episode < 25; episode++) {
+      tck.prepare();
+      List<String> log = new ArrayList<>();
+      try {
+        new Episode(random, log).play();
+      } catch (AssertionError e) {
+        throw new AssertionError(
+            "%s, after: %s; again with -Doutbox.tck.seed=%d"
+                .formatted(e.getMessage(), String.join(", ", log), seed),
+            e);
+      }
+    }
+  }
+
+  /** Some random operations on one key, and then the question whether all of it still comes. */
+  private final class Episode {
+    private final Random random;
+    private final List<String> log;
+    private final Set<UUID> expected = new TreeSet<>();
+
+    Episode(Random random, List<String> log) {
+      this.random = random;
+      this.log = log;
+    }
+
+    void play() {
+      try (OpenTransaction<T> late = open()) {
+        OutboxMessage low = message("k").build();
+        late.append(low);
+        int commitAt = random.nextInt(12);
+        for (int i = 0; i < 12; i++) {
+          if (i == commitAt) {
+            log.add("commit the oldest late");
+            late.commit();
+            expected.add(low.id());
+          }
+          step();
+        }
+      }
+      decideDeadLetters();
+      await(
+          "all messages of the key, missing " + expected.size(),
+          () -> {
+            drain().forEach(m -> expected.remove(id(m)));
+            return expected.isEmpty() ? true : null;
+          });
+    }
+
+    private void step() {
+      switch (random.nextInt(5)) {
+        case 0 -> {
+          log.add("append");
+          expected.add(committed(message("k")).id());
+        }
+        case 1 -> {
+          log.add("append delayed");
+          expected.add(committed(message("k").deliverAfter(shortDelay())).id());
+        }
+        case 2 -> decideDeadLetters();
+        default -> claimAndSettle();
+      }
+    }
+
+    private Duration shortDelay() {
+      return Duration.ofMillis(random.nextInt(15));
+    }
+
+    private void claimAndSettle() {
+      Claim claim = claim(1 + random.nextInt(3), LONG);
+      Map<Long, Decision> decisions = new HashMap<>();
+      for (StoredMessage message : claim.messages()) {
+        int choice = random.nextInt(6);
+        log.add(
+            "claim and "
+                + List.of("deliver", "fail", "unavailable", "die", "block", "give back")
+                    .get(choice));
+        if (choice == 0) {
+          expected.remove(id(message));
+          decisions.put(message.sequence(), Decision.delivered());
+          continue;
+        }
+        if (choice < 3) {
+          decisions.put(message.sequence(), Decision.retry(shortDelay(), choice == 1, "no"));
+        } else if (choice < 5 && store() instanceof DeadLetterStore) {
+          decisions.put(message.sequence(), Decision.dead("no", choice == 4));
+        }
+        break; // the relay goes on only after a delivery
+      }
+      settle(claim, decisions);
+    }
+
+    private void decideDeadLetters() {
+      if (store() instanceof DeadLetterStore letters) {
+        for (DeadLetter letter : letters.deadLetters(0, 100)) {
+          boolean requeue = random.nextBoolean();
+          log.add(requeue ? "requeue" : "discard");
+          long sequence = letter.message().sequence();
+          if (requeue) {
+            letters.requeue(sequence);
+          } else {
+            letters.discard(sequence);
+            expected.remove(id(letter.message()));
+          }
+        }
+      }
+    }
+  }
+}

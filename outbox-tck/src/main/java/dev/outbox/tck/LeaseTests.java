@@ -1,0 +1,113 @@
+package dev.outbox.tck;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.outbox.OutboxMessage;
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.Decision;
+import dev.outbox.spi.StoredMessage;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+/** C4 and S4: leases, late settles, crashes. */
+abstract class LeaseTests<T> extends StoreTests<T> {
+  LeaseTests(OutboxStoreTck<T> tck) {
+    super(tck);
+  }
+
+  @Test
+  @Rule("C4")
+  @DisplayName("when the lease has ended, another may have the message")
+  void ends() {
+    OutboxMessage message = committed(message("k"));
+    TakenOver claims = takenOver();
+    assertThat(ids(claims.stale())).as("claimed").containsExactly(message.id());
+    assertThat(ids(claims.current())).as("claimed afterwards").containsExactly(message.id());
+  }
+
+  @Test
+  @Rule("C4")
+  @DisplayName("a late settle is accepted when nobody took over")
+  void lateSettle() {
+    committed("k", 1);
+    Claim claim = claim(1, tck.shortTime());
+    assertThat(claim.messages()).as("claimed").hasSize(1);
+    letLeaseEnd();
+    assertThat(settle(claim, Decision.delivered()))
+        .as("lost, though nobody took over after the lease ended")
+        .isEmpty();
+    assertNothingDue("settled as delivered, late");
+  }
+
+  @Test
+  @Rule("C4")
+  @DisplayName("a renewed claim is held for the new time")
+  void renew() {
+    committed("k", 1);
+    Claim claim = claim(100, tck.shortTime());
+    assertThat(call("renew", () -> claim.renew(LONG)))
+        .as("sequences still held")
+        .containsExactlyElementsOf(sequences(claim));
+    letLeaseEnd();
+    assertNothingDue("claimed by another though the lease was renewed");
+    assertThat(settle(claim, Decision.delivered())).as("lost after a renewal").isEmpty();
+  }
+
+  @Test
+  @Rule("C4")
+  @DisplayName("renew says what was lost to another, and takes nothing back")
+  void renewAfterTakeover() {
+    committed("k", 1);
+    TakenOver claims = takenOver();
+    assertThat(call("renew", () -> claims.stale().renew(LONG)))
+        .as("sequences still held, after another took over")
+        .isEmpty();
+    assertThat(call("renew", () -> claims.current().renew(LONG)))
+        .as("sequences still held by the one that took over")
+        .containsExactlyElementsOf(sequences(claims.current()));
+  }
+
+  @Test
+  @Rule("S4")
+  @DisplayName("what a crashed relay had claimed is claimed again after the lease, all of it")
+  void crash() {
+    List<OutboxMessage> messages =
+        IntStream.range(0, 30).mapToObj(i -> message("k" + i % 10).build()).toList();
+    commit(messages);
+    List<UUID> abandoned = new ArrayList<>();
+    for (int i = 0; i < 5; i++) {
+      abandoned.addAll(ids(claim(4, tck.shortTime())));
+    }
+    assertThat(abandoned).as("claimed by a relay that crashed").isNotEmpty();
+    assertThat(ids(awaitDrained(messages.size())))
+        .as("claimed by others")
+        .containsExactlyInAnyOrderElementsOf(idsOf(messages));
+  }
+
+  @Test
+  @Rule("S4")
+  @DisplayName("a message is claimed again as often as relays crash")
+  void crashes() {
+    OutboxMessage message = committed(message("k"));
+    for (int i = 0; i < 3; i++) {
+      Claim claim = await("a claim", () -> nonEmpty(claim(1, tck.shortTime())));
+      assertThat(ids(claim)).as("claimed").containsExactly(message.id());
+    }
+    Claim last = awaitClaim("the end of the last lease");
+    settle(last, Decision.delivered());
+    assertNothingDue("delivered at last");
+  }
+
+  private static @Nullable Claim nonEmpty(Claim claim) {
+    return claim.messages().isEmpty() ? null : claim;
+  }
+
+  private static List<Long> sequences(Claim claim) {
+    return claim.messages().stream().map(StoredMessage::sequence).toList();
+  }
+}

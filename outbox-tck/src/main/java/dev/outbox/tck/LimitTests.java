@@ -1,0 +1,153 @@
+package dev.outbox.tck;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.outbox.InvalidMessageException;
+import dev.outbox.OutboxMessage;
+import dev.outbox.spi.StoredMessage;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.function.BiFunction;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+/** A5: each limit from both sides. */
+abstract class LimitTests<T> extends StoreTests<T> {
+  private static final String EMOJI = "\uD83D\uDE00";
+
+  LimitTests(OutboxStoreTck<T> tck) {
+    super(tck);
+  }
+
+  /** A field that is a text: its name and how to set it. */
+  private record TextField(
+      String name, BiFunction<OutboxMessage.Builder, String, OutboxMessage.Builder> set) {}
+
+  private static final List<TextField> TEXTS =
+      List.of(
+          new TextField("aggregateType", OutboxMessage.Builder::aggregateType),
+          new TextField("aggregateId", OutboxMessage.Builder::aggregateId),
+          new TextField("eventType", OutboxMessage.Builder::eventType),
+          new TextField("partitionKey", OutboxMessage.Builder::partitionKey),
+          new TextField("contentType", OutboxMessage.Builder::contentType),
+          new TextField("dedupKey", OutboxMessage.Builder::dedupKey),
+          new TextField("correlationId", OutboxMessage.Builder::correlationId),
+          new TextField("header", (builder, text) -> builder.header(text, "value")));
+
+  @Test
+  @Rule("A5")
+  @DisplayName("a text of the largest allowed length is stored, one longer is refused")
+  void texts() {
+    for (TextField field : TEXTS) {
+      for (String character : List.of("x", "\u00E9", EMOJI)) {
+        String largest = character.repeat(OutboxMessage.MAX_TEXT);
+        assertStored(field.name(), field.set().apply(message("k"), largest));
+        assertRefused(field.name(), "255", field.set().apply(message("k"), largest + character));
+      }
+    }
+  }
+
+  @Test
+  @Rule("A5")
+  @DisplayName("blank texts, NUL and half a surrogate pair are refused")
+  void badTexts() {
+    for (TextField field : TEXTS) {
+      for (String bad : List.of("", " ", "\t\n", "a\0b", "a\uD83D", "\uDE00b")) {
+        assertRefused(field.name(), "", field.set().apply(message("k"), bad));
+      }
+    }
+  }
+
+  @Test
+  @Rule("A5")
+  @DisplayName("the largest payload is stored, one byte more is refused")
+  void payload() {
+    assertStored("payload", message("k").payload(new byte[OutboxMessage.MAX_PAYLOAD]));
+    assertRefused(
+        "payload", "1000000", message("k").payload(new byte[OutboxMessage.MAX_PAYLOAD + 1]));
+  }
+
+  @Test
+  @Rule("A5")
+  @DisplayName("as many headers and bytes of headers as allowed are stored, one more is refused")
+  void headers() {
+    OutboxMessage.Builder many = message("k");
+    for (int i = 0; i < OutboxMessage.MAX_HEADER_COUNT; i++) {
+      many.header("h" + i, "v" + i);
+    }
+    assertStored("headers", many);
+    assertRefused("headers", "100", many.header("one", "more"));
+    String rest = "\"".repeat(OutboxMessage.MAX_HEADERS - 4 - 5);
+    assertStored("headers", message("k").header("four", rest).header("five5", ""));
+    assertRefused("headers", "16000", message("k").header("four", rest).header("five5", "x"));
+  }
+
+  @Test
+  @Rule("A5")
+  @DisplayName("a delay or time out of its limits is refused")
+  void times() {
+    assertRefused(
+        "deliverAfter", "", message("k").deliverAfter(OutboxMessage.MAX_DELAY.plusMillis(1)));
+    assertRefused("deliverAfter", "", message("k").deliverAfter(Duration.ofMillis(-1)));
+    assertRefused("availableAt", "", message("k").availableAt(Instant.MAX));
+    commit(List.of(message("k").deliverAfter(OutboxMessage.MAX_DELAY).build()));
+    assertNothingDue("a message with the longest delay");
+  }
+
+  @Test
+  @Rule("A5")
+  @DisplayName("a required field that is missing is refused")
+  void missing() {
+    OutboxMessage.Builder nothing = OutboxMessage.builder();
+    assertRefused("aggregateType", "", nothing);
+    assertRefused("aggregateId", "", nothing.aggregateType("order"));
+    assertRefused("eventType", "", nothing.aggregateId("1"));
+    assertRefused("payload", "", nothing.eventType("OrderChanged"));
+  }
+
+  @Test
+  @Rule("A5")
+  @DisplayName("a row by plain SQL that is over a limit is refused by the schema")
+  void rawRows() {
+    RawRows<T> raw = tck.fixture(RawRows.class);
+    String tooLong = EMOJI.repeat(OutboxMessage.MAX_TEXT + 1);
+    RawRows.RawRow good = RawRows.RawRow.of("k");
+    for (RawRows.RawRow bad :
+        List.of(
+            good.withAggregateType(tooLong),
+            good.withAggregateId(tooLong),
+            good.withEventType(tooLong),
+            good.withPartitionKey(tooLong),
+            good.withAggregateId("x".repeat(100_000)),
+            good.withPayload(new byte[OutboxMessage.MAX_PAYLOAD + 1]))) {
+      assertThatThrownBy(() -> tck.inTransaction(t -> raw.insertRaw(t, bad)))
+          .as("the schema must refuse the row by plain SQL that is over a limit")
+          .isInstanceOf(RuntimeException.class);
+    }
+    assertNothingDue("written in spite of a limit");
+  }
+
+  private void assertStored(String field, OutboxMessage.Builder builder) {
+    OutboxMessage sent = builder.build();
+    run(
+        "append of a message whose %s is exactly at the limit".formatted(field),
+        () -> tck.inTransaction(t -> store().append(t, List.of(sent))));
+    List<StoredMessage> came = drain();
+    assertThat(ids(came)).as("claimed").containsExactly(sent.id());
+    FieldTests.assertSame(came.get(0).message(), sent);
+  }
+
+  private void assertRefused(String field, String limit, OutboxMessage.Builder builder) {
+    assertThatThrownBy(
+            () ->
+                tck.inTransaction(
+                    t -> store().append(t, List.of(message("k").build(), builder.build()))))
+        .as("a message with a bad %s", field)
+        .isInstanceOf(InvalidMessageException.class)
+        .hasMessageContaining(field)
+        .hasMessageContaining(limit);
+    assertNothingDue("written together with a bad message");
+  }
+}

@@ -1,0 +1,258 @@
+package dev.outbox.tck;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.outbox.OutboxMessage;
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.Decision;
+import dev.outbox.spi.StoredMessage;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.opentest4j.TestAbortedException;
+
+/** O1, O2 and O4, by scripted interleavings. */
+abstract class OrderTests<T> extends StoreTests<T> {
+  OrderTests(OutboxStoreTck<T> tck) {
+    super(tck);
+  }
+
+  @Test
+  @Rule("O1")
+  @DisplayName("messages of a key come in order over many claims")
+  void overClaims() {
+    List<OutboxMessage> messages = committed("k", 20);
+    List<UUID> came = new ArrayList<>();
+    while (came.size() < 20) {
+      Claim claim = claim(3, LONG);
+      assertThat(claim.messages()).as("due, after %d of 20 came", came.size()).isNotEmpty();
+      came.addAll(ids(claim));
+      settle(claim, Decision.delivered());
+    }
+    assertThat(came).as("first deliveries").containsExactlyElementsOf(idsOf(messages));
+  }
+
+  @Test
+  @Rule("O1")
+  @DisplayName("after a crash, a key begins again at its oldest message")
+  void afterCrash() {
+    List<OutboxMessage> messages = committed("k", 4);
+    TakenOver claims = takenOver();
+    assertThat(id(first(claims.current())))
+        .as("first of the claim that took over")
+        .isEqualTo(messages.get(0).id());
+    assertThat(claims.current().messages().stream().map(StoredMessage::sequence))
+        .as("sequences of the claim that took over")
+        .isSorted();
+  }
+
+  @Test
+  @Rule("O1")
+  @DisplayName("a retried head stays before the later ones of its key")
+  void afterRetry() {
+    List<OutboxMessage> messages = committed("k", 3);
+    for (int i = 0; i < 3; i++) {
+      Claim claim = awaitClaim("the head after its retry");
+      assertThat(id(first(claim))).as("head").isEqualTo(messages.get(0).id());
+      retryFirst(claim, Duration.ZERO, i != 1);
+    }
+    assertThat(ids(awaitDrained(3))).as("came").containsExactlyElementsOf(idsOf(messages));
+  }
+
+  @Test
+  @Rule("O2")
+  @DisplayName("while the head waits for its retry, later ones wait, those appended then too")
+  void laterOnesWait() {
+    committed("k", 3);
+    retryFirst(claim(), LONG, true);
+    assertNothingDue("later messages of a key whose head waits for its retry");
+    committed("k", 2);
+    assertNothingDue("messages appended to a key whose head waits for its retry");
+  }
+
+  @Test
+  @Rule("O2")
+  @DisplayName("the same for a retry that does not count")
+  void laterOnesWaitUnavailable() {
+    committed("k", 3);
+    retryFirst(claim(), LONG, false);
+    assertNothingDue("later messages of a key whose head is unavailable");
+  }
+
+  @Test
+  @Rule("O2")
+  @DisplayName("a message in the middle that waits holds back only what is behind it")
+  void middle() {
+    List<OutboxMessage> messages = committed("k", 4);
+    Claim claim = claimAtLeast(2);
+    settle(
+        claim,
+        Map.of(
+            claim.messages().get(0).sequence(), Decision.delivered(),
+            claim.messages().get(1).sequence(), Decision.retry(LONG, true, "refused")));
+    assertNothingDue("behind message " + messages.get(1).id());
+  }
+
+  @Test
+  @Rule("O2")
+  @DisplayName("other keys go on")
+  void otherKeysGoOn() {
+    for (int i = 0; i < 20; i++) {
+      committed("failing" + i, 2);
+      Claim claim = claimOf("failing" + i);
+      retryFirst(claim, LONG, i % 2 == 0);
+    }
+    List<OutboxMessage> others =
+        IntStream.range(0, 20).mapToObj(i -> message("good" + i).build()).toList();
+    commit(others);
+    assertThat(ids(drain()))
+        .as("due beside 20 keys that wait for a retry")
+        .containsExactlyInAnyOrderElementsOf(idsOf(others));
+  }
+
+  @Test
+  @Rule("O2")
+  @DisplayName("a head that failed comes alone until it is delivered, then its followers in order")
+  void comesAlone() {
+    List<OutboxMessage> messages = committed("k", 4);
+    for (boolean counts : List.of(true, false, false, true)) {
+      retryFirst(awaitClaim("the head"), Duration.ZERO, counts);
+      Claim claim = awaitClaim("the head after its retry");
+      assertThat(ids(claim))
+          .as("a head that failed or was unavailable does not bring its followers along")
+          .containsExactly(messages.get(0).id());
+      release(claim);
+    }
+    assertThat(ids(awaitDrained(4))).as("came").containsExactlyElementsOf(idsOf(messages));
+  }
+
+  @Test
+  @Rule("O4")
+  @DisplayName("a delayed message does not come before it is due, and holds nobody back")
+  void delayed() {
+    committed(message("k").deliverAfter(LONG));
+    OutboxMessage second = committed(message("k"));
+    OutboxMessage third = committed(message("k"));
+    assertThat(ids(drain()))
+        .as("due behind a delayed message of the same key")
+        .containsExactly(second.id(), third.id());
+  }
+
+  @Test
+  @Rule("O4")
+  @DisplayName("delayed messages come when they are due")
+  void delayedComes() {
+    OutboxMessage delayed = committed(message("k").deliverAfter(tck.shortTime()));
+    OutboxMessage other = committed(message("k"));
+    assertThat(ids(awaitDrained(2))).as("came").containsExactlyInAnyOrder(other.id(), delayed.id());
+  }
+
+  @Test
+  @Rule("O4")
+  @DisplayName("a delayed message before a blocked one comes at last, and the blocked one too")
+  void delayedBeforeBlocked() {
+    OutboxMessage delayed = committed(message("k").deliverAfter(tck.shortTime()));
+    OutboxMessage failing = committed(message("k"));
+    OutboxMessage behind = committed(message("k"));
+    Claim claim = claim();
+    if (ids(claim).contains(delayed.id())) {
+      throw new TestAbortedException(
+          "skipped: the delay of %s was over".formatted(tck.shortTime()));
+    }
+    retryFirst(claim, tck.shortTime(), true);
+    assertThat(ids(awaitDrained(3)))
+        .as("came")
+        .containsExactlyInAnyOrder(delayed.id(), failing.id(), behind.id())
+        .containsSubsequence(failing.id(), behind.id());
+  }
+
+  @Test
+  @Rule("O2")
+  @DisplayName("a delayed message behind a blocked one waits for it, even when it is due")
+  void delayedBehindBlocked() {
+    OutboxMessage failing = committed(message("k"));
+    OutboxMessage delayed = committed(message("k").deliverAfter(tck.shortTime()));
+    Claim claim = claim();
+    assertThat(id(first(claim))).as("head").isEqualTo(failing.id());
+    retryFirst(claim, LONG, true);
+    OutboxMessage clock = committed(message("clock").deliverAfter(tck.shortTime()));
+    assertThat(ids(awaitDrained(1)))
+        .as("due, when the delay of message %s is over too", delayed.id())
+        .containsExactly(clock.id());
+  }
+
+  @Test
+  @Rule("O1")
+  @DisplayName("a low sequence that commits late is not lost, however far the others are")
+  void lateCommit() {
+    OutboxMessage low = message("k").build();
+    try (OpenTransaction<T> late = open()) {
+      late.append(low);
+      List<OutboxMessage> high =
+          IntStream.range(0, 200)
+              .mapToObj(i -> message(i % 2 == 0 ? "k" : "l" + i).build())
+              .toList();
+      commit(high);
+      List<UUID> came = new ArrayList<>();
+      for (Claim c = claim(20, LONG); !c.messages().isEmpty(); c = claim(20, LONG)) {
+        came.addAll(ids(c));
+        settle(c, Decision.delivered());
+      }
+      assertThat(came).as("came before the late commit").containsAll(idsOf(high));
+      late.commit();
+      came.addAll(ids(drain()));
+      assertThat(came).as("came after the late commit").contains(low.id());
+    }
+  }
+
+  @Test
+  @Rule("O1")
+  @DisplayName("a low sequence that commits while its key is claimed comes after that claim")
+  void lateCommitWhileClaimed() {
+    OutboxMessage low = message("k").build();
+    try (OpenTransaction<T> late = open()) {
+      late.append(low);
+      List<OutboxMessage> high = committed("k", 3);
+      Claim claim = claim(1, LONG);
+      assertThat(claim.messages()).as("due").isNotEmpty();
+      late.commit();
+      settle(claim, Decision.delivered());
+      List<UUID> rest = ids(drain());
+      assertThat(rest)
+          .as("after the late commit: the late one, and the others in order")
+          .contains(low.id())
+          .containsSubsequence(high.get(1).id(), high.get(2).id());
+    }
+  }
+
+  @Test
+  @Rule("O1")
+  @DisplayName("a low sequence that commits while its key waits for a retry leaves no key stuck")
+  void lateCommitWhileBlocked() {
+    OutboxMessage low = message("k").build();
+    try (OpenTransaction<T> late = open()) {
+      late.append(low);
+      List<OutboxMessage> high = committed("k", 2);
+      retryFirst(claim(1, LONG), tck.shortTime(), true);
+      late.commit();
+      assertThat(ids(awaitDrained(3)))
+          .as("came")
+          .containsExactlyInAnyOrder(low.id(), high.get(0).id(), high.get(1).id())
+          .containsSubsequence(high.get(0).id(), high.get(1).id());
+    }
+  }
+
+  @Test
+  @Rule("O5")
+  @DisplayName("order of producers that do not serialise their writes to a key: not testable")
+  void producersSerialise() {
+    throw new TestAbortedException(
+        "skipped: whether producers lock or version the aggregate before they append cannot be"
+            + " seen in a store");
+  }
+}

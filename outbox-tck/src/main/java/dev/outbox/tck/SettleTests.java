@@ -1,0 +1,208 @@
+package dev.outbox.tck;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.outbox.OutboxMessage;
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.DeadLetterStore;
+import dev.outbox.spi.Decision;
+import dev.outbox.spi.OutboxStore.Settled;
+import dev.outbox.spi.StoredMessage;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+/** S1 and S3. */
+abstract class SettleTests<T> extends StoreTests<T> {
+  private static final List<Decision> ALL =
+      List.of(
+          Decision.delivered(),
+          Decision.retry(LONG, true, "refused"),
+          Decision.retry(LONG, false, "unavailable"),
+          Decision.dead("rejected", false),
+          Decision.dead("rejected", true));
+
+  SettleTests(OutboxStoreTck<T> tck) {
+    super(tck);
+  }
+
+  @Test
+  @Rule("S1")
+  @DisplayName("a settle after another took over is refused, and changes nothing")
+  void stale() {
+    for (Decision decision : ALL) {
+      tck.prepare();
+      OutboxMessage message = committed(message("k"));
+      TakenOver claims = takenOver();
+      StoredMessage claimed = first(claims.stale());
+      assertThat(settle(claims.stale(), decision))
+          .as("lost, when another took over before %s was settled", decision)
+          .containsExactly(claimed.sequence());
+      assertNothingDue("still held by the one that took over, after a stale " + decision);
+      assertThat(settle(claims.current(), Map.of()))
+          .as("lost by the one that took over, after a stale %s", decision)
+          .isEmpty();
+      Claim again = claim();
+      assertThat(ids(again)).as("due after a stale %s", decision).containsExactly(message.id());
+      assertThat(first(again).attempts()).as("attempts after a stale %s", decision).isZero();
+    }
+  }
+
+  @Test
+  @Rule("S1")
+  @DisplayName("a settle after another took over and settled is refused, and changes nothing")
+  void staleAfterSettle() {
+    for (Decision decision : ALL) {
+      tck.prepare();
+      committed("k", 1);
+      TakenOver claims = takenOver();
+      settle(claims.current(), Decision.retry(Duration.ZERO, true, "refused"));
+      assertThat(settle(claims.stale(), decision))
+          .as("lost, when another took over and settled before %s was", decision)
+          .containsExactly(first(claims.stale()).sequence());
+      Claim again = awaitClaim("the message due at once, after a stale " + decision);
+      assertThat(first(again).attempts()).as("attempts after a stale %s", decision).isEqualTo(1);
+    }
+  }
+
+  @Test
+  @Rule("S1")
+  @DisplayName("a settle that is repeated counts nothing twice")
+  void repeated() {
+    for (Decision decision :
+        List.of(
+            Decision.retry(Duration.ZERO, true, "refused"),
+            Decision.retry(Duration.ZERO, false, "unavailable"))) {
+      tck.prepare();
+      committed("k", 2);
+      Claim claim = claim();
+      Map<Long, Decision> decisions = Map.of(first(claim).sequence(), decision);
+      settle(claim, decisions);
+      settle(claim, decisions);
+      Claim again = awaitClaim("the message due at once, after a repeated " + decision);
+      assertThat(first(again).sequence()).as("head").isEqualTo(first(claim).sequence());
+      assertThat(first(again).attempts())
+          .as("attempts after a repeated %s", decision)
+          .isEqualTo(((Decision.Retry) decision).counts() ? 1 : 0);
+    }
+  }
+
+  @Test
+  @Rule("S1")
+  @DisplayName("a repeated settle as dead counts once, and does not undo what followed")
+  void repeatedDead() {
+    DeadLetterStore letters = tck.ability(DeadLetterStore.class);
+    for (boolean blocks : List.of(false, true)) {
+      tck.prepare();
+      committed("k", 2);
+      Claim claim = claim();
+      long sequence = first(claim).sequence();
+      Map<Long, Decision> decisions = Map.of(sequence, Decision.dead("rejected", blocks));
+      settle(claim, decisions);
+      settle(claim, decisions);
+      List<DeadLetterStore.DeadLetter> dead = call("list", () -> letters.deadLetters(0, 10));
+      assertThat(dead).as("dead letters after a repeated settle").hasSize(1);
+      assertThat(dead.get(0).message().attempts()).as("attempts").isEqualTo(1);
+      assertThat(call("requeue", () -> letters.requeue(sequence))).as("requeued").isTrue();
+      settle(claim, decisions);
+      assertThat(letters.deadLetters(0, 10))
+          .as("dead letters, when the settle is repeated once more after a requeue")
+          .isEmpty();
+      assertThat(drain()).as("due after the requeue").hasSize(2);
+    }
+  }
+
+  @Test
+  @Rule("S1")
+  @DisplayName("a settle that is repeated while another holds the key leaves that claim alone")
+  void repeatedWhileHeld() {
+    OutboxMessage message = committed(message("k"));
+    Claim claim = claim();
+    Map<Long, Decision> retry =
+        Map.of(first(claim).sequence(), Decision.retry(Duration.ZERO, true, "refused"));
+    settle(claim, retry);
+    Claim other = awaitClaim("the message due at once");
+    assertThat(settle(claim, retry)).as("lost, when repeated").contains(first(claim).sequence());
+    assertNothingDue("held by another when the settle was repeated");
+    assertThat(settle(other, Map.of())).as("lost by the other").isEmpty();
+    Claim again = claim();
+    assertThat(ids(again)).as("due").containsExactly(message.id());
+    assertThat(first(again).attempts()).as("attempts").isEqualTo(1);
+  }
+
+  @Test
+  @Rule("S1")
+  @DisplayName("a decision on a sequence that the claim does not have is refused, with no change")
+  void unknownSequence() {
+    committed("k", 1);
+    Claim claim = claim();
+    Decision delivered = Decision.delivered();
+    Map<Long, Decision> decisions = Map.of(first(claim).sequence(), delivered, -1L, delivered);
+    assertThatThrownBy(() -> claim.settle(decisions))
+        .as("settle with a sequence that the claim does not have")
+        .isInstanceOf(IllegalArgumentException.class);
+    assertNothingDue("still held after a settle that was refused");
+    assertThat(settle(claim, Map.of())).as("lost after a settle that was refused").isEmpty();
+    assertThat(drain()).as("due: the settle that was refused changed nothing").hasSize(1);
+  }
+
+  @Test
+  @Rule("S3")
+  @DisplayName("after settle the rest of the key is claimable at once")
+  void restAtOnce() {
+    List<OutboxMessage> messages = committed("k", 50);
+    Claim claim = claim(2, LONG);
+    settle(claim, Decision.delivered());
+    Claim next = claim(2, LONG);
+    assertThat(next.messages()).as("due right after settle").isNotEmpty();
+    assertThat(id(first(next)))
+        .as("the oldest of the rest")
+        .isEqualTo(messages.get(claim.messages().size()).id());
+  }
+
+  @Test
+  @Rule("S3")
+  @DisplayName("settleAndClaim settles, and brings what is due next")
+  void settleAndClaim() {
+    List<OutboxMessage> messages = committed("k", 5);
+    Claim claim = claim(1, LONG);
+    for (int i = 0; i < messages.size(); i++) {
+      assertThat(ids(claim)).as("claim number %d", i).containsExactly(messages.get(i).id());
+      Claim done = claim;
+      Map<Long, Decision> delivered = Map.of(first(done).sequence(), Decision.delivered());
+      Settled settled =
+          call("settleAndClaim", () -> store().settleAndClaim(done, delivered, request(1, LONG)));
+      assertThat(settled.lost()).as("lost").isEmpty();
+      claim = settled.next();
+      if (claim.messages().isEmpty() && claim.pollAgain()) {
+        claim = claim(1, LONG);
+      }
+    }
+    assertThat(claim.messages()).as("due after the last").isEmpty();
+    committed("k", 1);
+    assertThat(drain()).as("due, appended after the last was settled").hasSize(1);
+  }
+
+  @Test
+  @Rule("S1")
+  @DisplayName("settleAndClaim says what was lost, and changes nothing of it")
+  void staleSettleAndClaim() {
+    committed("k", 1);
+    TakenOver claims = takenOver();
+    long sequence = first(claims.stale()).sequence();
+    Settled settled =
+        call(
+            "settleAndClaim",
+            () ->
+                store()
+                    .settleAndClaim(
+                        claims.stale(), Map.of(sequence, Decision.delivered()), request(1, LONG)));
+    assertThat(settled.lost()).as("lost").containsExactly(sequence);
+    assertThat(settled.next().messages()).as("claimed while another holds it").isEmpty();
+    assertThat(settle(claims.current(), Map.of())).as("lost by the other").isEmpty();
+    assertThat(drain()).as("due: the stale settle changed nothing").hasSize(1);
+  }
+}
