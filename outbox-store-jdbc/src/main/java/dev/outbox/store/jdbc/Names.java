@@ -1,5 +1,9 @@
 package dev.outbox.store.jdbc;
 
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -29,6 +33,24 @@ public record Names(@Nullable String schema, String prefix) {
       throw new IllegalArgumentException(
           "%s '%s' is not a plain name: use 1 to %d lower-case letters, digits and underscores, not beginning with a digit"
               .formatted(what, name, most));
+    }
+  }
+
+  /** Refuses what is not a plain name of at most 63 characters. */
+  public static String plain(String what, String name) {
+    check(what, name, SCHEMA, 63);
+    return name;
+  }
+
+  /** A text file beside a class. */
+  public static String resource(Class<?> owner, String name) {
+    try (InputStream in = owner.getResourceAsStream(name)) {
+      if (in == null) {
+        throw new IllegalStateException("missing in the class path beside " + owner + ": " + name);
+      }
+      return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
     }
   }
 

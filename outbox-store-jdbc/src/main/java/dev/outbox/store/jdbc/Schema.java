@@ -2,10 +2,6 @@ package dev.outbox.store.jdbc;
 
 import dev.outbox.OutboxException;
 import dev.outbox.SchemaException;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.stream.Collectors;
 import javax.sql.DataSource;
@@ -38,22 +34,13 @@ final class Schema {
 
   /** The changelog without Liquibase's comments. */
   String ddl() {
-    try (InputStream in =
-        dialect.getClass().getClassLoader().getResourceAsStream(dialect.changelog())) {
-      if (in == null) {
-        throw new IllegalStateException("missing in the class path: " + dialect.changelog());
-      }
-      return names.fill(
-          new String(in.readAllBytes(), StandardCharsets.UTF_8)
-                  .lines()
-                  .filter(
-                      line -> !line.startsWith("--liquibase") && !line.startsWith("--changeset"))
-                  .collect(Collectors.joining("\n", "", "\n"))
-                  .strip()
-              + "\n");
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    return names.fill(
+        Names.resource(dialect.getClass(), "/" + dialect.changelog())
+                .lines()
+                .filter(line -> !line.startsWith("--liquibase") && !line.startsWith("--changeset"))
+                .collect(Collectors.joining("\n"))
+                .strip()
+            + "\n");
   }
 
   void verify(Transactions transactions) {

@@ -17,9 +17,11 @@ import org.jspecify.annotations.Nullable;
  * isolation level, {@code synchronous_commit = off}, or PgBouncer in transaction mode.
  */
 public final class PostgresOutboxStore extends JdbcOutboxStore {
+  private final Names names;
 
   private PostgresOutboxStore(Builder b, Names names) {
     super(b.dataSource, new PostgresDialect(names), names, b.dedupWindow);
+    this.names = names;
   }
 
   /** A store with the default names, for relays and for appending. */
@@ -30,6 +32,20 @@ public final class PostgresOutboxStore extends JdbcOutboxStore {
   /** Starts with the defaults that each setter names. */
   public static Builder builder(DataSource dataSource) {
     return new Builder(dataSource);
+  }
+
+  /**
+   * The statements that let one role append and nothing else, and another be a relay. Both also
+   * need USAGE on the schema.
+   *
+   * @param producer a plain role name
+   * @param relay a plain role name
+   */
+  public String grants(String producer, String relay) {
+    return names
+        .fill(Names.resource(PostgresOutboxStore.class, "grants.sql"))
+        .replace("${producer}", Names.plain("producer", producer))
+        .replace("${relay}", Names.plain("relay", relay));
   }
 
   /** Not safe for use by many threads. */

@@ -6,8 +6,11 @@ import dev.outbox.store.jdbc.Names;
  * All statements, with the table names filled in. Named parameters are JDBI's.
  *
  * <p>A status is always a literal: with a parameter a generic plan could not use the partial
- * indexes. Time is {@code statement_timestamp()}: {@code now()} is the transaction's start, and
- * {@code clock_timestamp()} cannot be an index condition.
+ * indexes. Whether there is something is asked by a scalar subquery in the order of the index that
+ * is meant: a correlated EXISTS may be planned as one hash of all that is due, and without the
+ * order the primary key looks as good as a partial index while the table is small. Time is {@code
+ * statement_timestamp()}: {@code now()} is the transaction's start, and {@code clock_timestamp()}
+ * cannot be an index condition.
  */
 final class PostgresStatements {
 
@@ -75,14 +78,17 @@ final class PostgresStatements {
             """
             with work as materialized (
               select b.bucket,
-                exists (select from ${q}${p}message m
-                  where m.bucket = b.bucket and m.status = 'PENDING' and m.seq >= b.low_water) as pending,
-                exists (select from ${q}${p}message m
+                (select true from ${q}${p}message m
+                  where m.bucket = b.bucket and m.status = 'PENDING' and m.seq >= b.low_water
+                  order by m.seq limit 1) is not null as pending,
+                (select true from ${q}${p}message m
                   where m.bucket = b.bucket and m.status = 'SCHEDULED'
-                  and m.available_at <= statement_timestamp()) as scheduled,
-                exists (select from ${q}${p}blocked_key k
+                    and m.available_at <= statement_timestamp()
+                  order by m.available_at limit 1) is not null as scheduled,
+                (select true from ${q}${p}blocked_key k
                   where k.bucket = b.bucket and k.halted_by is null
-                  and k.retry_at <= statement_timestamp()) as blocked
+                    and k.retry_at <= statement_timestamp()
+                  order by k.retry_at limit 1) is not null as blocked
               from ${q}${p}bucket b
             ), picked as materialized (
               select b.bucket, w.scheduled, w.blocked
@@ -111,7 +117,7 @@ final class PostgresStatements {
             from picked p
             where b.bucket = p.bucket
             returning b.bucket, b.token, b.low_water, p.scheduled, p.blocked, b.singles > 0 as single,
-              exists (select from ${q}${p}blocked_key k where k.bucket = b.bucket) as any_blocked
+              (select true from ${q}${p}blocked_key k where k.bucket = b.bucket limit 1) is not null as any_blocked
             """);
     renew =
         names.fill(
@@ -146,8 +152,9 @@ final class PostgresStatements {
             read(
                 """
                 select m.*,
-                  case when l.any_blocked and exists (select from ${q}${p}blocked_key k
-                    where k.bucket = m.bucket and k.key = coalesce(m.partition_key, m.aggregate_id)) then 'BLOCKED'
+                  case when l.any_blocked and (select true from ${q}${p}blocked_key k
+                    where k.bucket = m.bucket and k.key = coalesce(m.partition_key, m.aggregate_id)
+                    limit 1) is not null then 'BLOCKED'
                     when m.available_at > statement_timestamp() then 'SCHEDULED' end as target
                 from ${q}${p}message m
                 where m.bucket = l.bucket and m.status = 'PENDING' and m.seq >= l.low_water
@@ -160,8 +167,9 @@ final class PostgresStatements {
             read(
                 """
                 select m.*,
-                  case when l.any_blocked and exists (select from ${q}${p}blocked_key k
-                    where k.bucket = m.bucket and k.key = coalesce(m.partition_key, m.aggregate_id)) then 'BLOCKED'
+                  case when l.any_blocked and (select true from ${q}${p}blocked_key k
+                    where k.bucket = m.bucket and k.key = coalesce(m.partition_key, m.aggregate_id)
+                    limit 1) is not null then 'BLOCKED'
                     end as target
                 from ${q}${p}message m
                 where m.bucket = l.bucket and m.status = 'SCHEDULED'

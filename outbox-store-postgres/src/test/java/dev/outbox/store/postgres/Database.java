@@ -9,21 +9,33 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.UUID;
 import java.util.function.Consumer;
+import java.util.logging.Level;
+import java.util.logging.Logger;
 
 /** A schema of its own on the server that the tests run against, and a pool on it. */
-final class Database implements AutoCloseable {
-  private final PostgresServer server;
-  final String schema = "outbox_test_" + UUID.randomUUID().toString().substring(0, 8);
-  final HikariDataSource pool;
+public final class Database implements AutoCloseable {
+  private static final Logger LIQUIBASE = Logger.getLogger("liquibase");
 
-  Database(PostgresServer server) {
+  static {
+    LIQUIBASE.setLevel(Level.WARNING); // it says more than our tests need
+  }
+
+  private final PostgresServer server;
+  public final String schema =
+      // "./outbox tck" chooses how the name begins, to find what an interrupted run left.
+      System.getProperty("outbox.test.postgres.schema", "outbox_test")
+          + "_"
+          + UUID.randomUUID().toString().substring(0, 8);
+  public final HikariDataSource pool;
+
+  public Database(PostgresServer server) {
     this(server, config -> {});
   }
 
   /**
    * @param settings changes the pool's settings
    */
-  Database(PostgresServer server, Consumer<HikariConfig> settings) {
+  public Database(PostgresServer server, Consumer<HikariConfig> settings) {
     this.server = server;
     HikariConfig config = new HikariConfig();
     config.setJdbcUrl(server.jdbcUrl());
@@ -48,7 +60,7 @@ final class Database implements AutoCloseable {
     return server;
   }
 
-  void execute(String sql) {
+  public void execute(String sql) {
     try (Connection connection = pool.getConnection();
         Statement statement = connection.createStatement()) {
       statement.execute(sql);
@@ -61,7 +73,7 @@ final class Database implements AutoCloseable {
   }
 
   /** The first column of the first row as text. */
-  String query(String sql) {
+  public String query(String sql) {
     try (Connection connection = pool.getConnection();
         Statement statement = connection.createStatement();
         ResultSet rows = statement.executeQuery(sql)) {
@@ -76,7 +88,7 @@ final class Database implements AutoCloseable {
   }
 
   /** Commits when {@code work} returns, rolls back and rethrows when it throws. */
-  void inTransaction(boolean readOnly, Consumer<Connection> work) {
+  public void inTransaction(boolean readOnly, Consumer<Connection> work) {
     try (Connection connection = pool.getConnection()) {
       connection.setAutoCommit(false);
       connection.setReadOnly(readOnly);

@@ -1,0 +1,116 @@
+--  is the schema with a dot, or nothing; outbox_ is the prefix of all names.
+
+create table outbox_message (
+  -- The unit that a relay leases. Computed here, so that a producer in any language only inserts.
+  bucket          smallint not null generated always as
+                  ((hashtextextended(coalesce(partition_key, aggregate_id), 0) & 63)::smallint) stored,
+  -- Stands before seq: defaults are computed in column order, so every writer has its transaction id
+  -- before it draws its sequence. The low-water marks of the buckets rely on it.
+  txid            xid8 not null default pg_current_xact_id(),
+  seq             bigint generated always as identity (cache 1),
+  status          text collate "C" not null default 'PENDING',
+  id              uuid not null default gen_random_uuid(),
+  aggregate_type  text collate "C" not null,
+  aggregate_id    text collate "C" not null,
+  event_type      text collate "C" not null,
+  -- Null: the aggregate's id is the key.
+  partition_key   text collate "C",
+  payload         bytea not null,
+  content_type    text collate "C" not null default 'application/json',
+  -- [["name","value"],…] or {"name":"value",…}; json, not jsonb, keeps order and repeats.
+  headers         json not null default '[]',
+  dedup_key       text collate "C",
+  correlation_id  text collate "C",
+  created_at      timestamptz not null default now(),
+  -- Null: at once.
+  available_at    timestamptz,
+  attempts        integer not null default 0,
+  last_error      text,
+  last_failed_at  timestamptz,
+  -- Not seq alone: with good statistics the planner takes such a key, and filters, instead of the
+  -- partial indexes.
+  constraint outbox_message_pk primary key (bucket, seq),
+  -- Each limit of OutboxMessage, so that no row by plain SQL can break a later step.
+  constraint outbox_message_status_known check (status in ('PENDING', 'SCHEDULED', 'BLOCKED', 'DEAD')),
+  constraint outbox_message_aggregate_type_length check (char_length(aggregate_type) <= 255 and btrim(aggregate_type) <> ''),
+  constraint outbox_message_aggregate_id_length check (char_length(aggregate_id) <= 255 and btrim(aggregate_id) <> ''),
+  constraint outbox_message_event_type_length check (char_length(event_type) <= 255 and btrim(event_type) <> ''),
+  constraint outbox_message_partition_key_length check (char_length(partition_key) <= 255 and btrim(partition_key) <> ''),
+  constraint outbox_message_content_type_length check (char_length(content_type) <= 255 and btrim(content_type) <> ''),
+  constraint outbox_message_dedup_key_length check (char_length(dedup_key) <= 255 and btrim(dedup_key) <> ''),
+  constraint outbox_message_correlation_id_length check (char_length(correlation_id) <= 255 and btrim(correlation_id) <> ''),
+  constraint outbox_message_payload_size check (octet_length(payload) <= 1000000),
+  -- 16,000 bytes of headers become at most this with all escapes.
+  constraint outbox_message_headers_size check (octet_length(headers::text) <= 100000),
+  constraint outbox_message_created_at_finite check (created_at between '0001-01-01 00:00:00+00' and '9999-01-01 00:00:00+00'),
+  constraint outbox_message_available_at_range check (available_at >= '1970-01-01 00:00:00+00' and available_at < '9999-01-01 00:00:00+00'),
+  constraint outbox_message_attempts_not_negative check (attempts >= 0)
+)
+with (
+  -- Messages come and go: what is large in a queue is not the table but what was deleted from it.
+  -- A fixed number of rows keeps vacuum as quick after a backlog of millions as before it.
+  autovacuum_vacuum_scale_factor = 0,
+  autovacuum_vacuum_threshold = 10000,
+  autovacuum_vacuum_insert_scale_factor = 0,
+  autovacuum_vacuum_insert_threshold = 100000,
+  autovacuum_analyze_scale_factor = 0,
+  autovacuum_analyze_threshold = 50000
+);
+
+-- What a claim reads. A message that cannot be sent now leaves this index once.
+create index outbox_message_pending on outbox_message (bucket, seq) where status = 'PENDING';
+create index outbox_message_scheduled on outbox_message (bucket, available_at, seq) where status = 'SCHEDULED';
+create index outbox_message_blocked on outbox_message (bucket, coalesce(partition_key, aggregate_id), seq) where status = 'BLOCKED';
+create index outbox_message_dead on outbox_message (seq) where status = 'DEAD';
+
+-- One row a key that waits: for its next try, or for a person.
+create table outbox_blocked_key (
+  bucket     smallint not null,
+  key        text collate "C" not null,
+  retry_at   timestamptz not null,
+  -- The dead letter that halts the key until someone decides about it; null: not halted.
+  halted_by  bigint,
+  -- No BLOCKED message of the key is below.
+  low_seq    bigint not null,
+  constraint outbox_blocked_key_pk primary key (bucket, key)
+);
+create index outbox_blocked_key_due on outbox_blocked_key (bucket, retry_at) where halted_by is null;
+
+create table outbox_bucket (
+  bucket               smallint not null,
+  -- Grows each time the bucket changes hands.
+  token                bigint not null default 0,
+  -- Random for each claim; null: free.
+  owner                uuid,
+  -- The worker's name, for people and for sharing.
+  relay                text,
+  leased_at            timestamptz,
+  lease_until          timestamptz,
+  served_at            timestamptz not null default '1970-01-01 00:00:00+00',
+  -- Leases in a row that ran out, and how many messages are still to be handed out one at a time.
+  takeovers            integer not null default 0,
+  singles              integer not null default 0,
+  -- No PENDING message is below; a candidate for it, and the transaction that settled that batch.
+  low_water            bigint not null default 0,
+  next_low_water       bigint,
+  next_low_water_txid  xid8,
+  constraint outbox_bucket_pk primary key (bucket),
+  constraint outbox_bucket_number check (bucket between 0 and 63)
+)
+-- Room on the page, so that a lease changes no index.
+with (fillfactor = 30, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
+insert into outbox_bucket (bucket) select generate_series(0, 63);
+
+-- Outlives its message, until the window is over.
+create table outbox_dedup (
+  dedup_key   text collate "C" not null,
+  created_at  timestamptz not null default now(),
+  constraint outbox_dedup_pk primary key (dedup_key),
+  constraint outbox_dedup_key_length check (char_length(dedup_key) <= 255)
+);
+create index outbox_dedup_age on outbox_dedup (created_at);
+
+create table outbox_schema (
+  version  integer not null
+);
+insert into outbox_schema (version) values (1);

@@ -1,0 +1,140 @@
+package dev.outbox.store.postgres;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.outbox.OutboxMessage;
+import dev.outbox.embedded.PostgresServer;
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.Decision;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.Map;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+@DisplayName("The grants")
+class GrantsTest {
+  private static PostgresServer server;
+  private static Database owner;
+  private static String producer;
+  private static String relay;
+
+  @BeforeAll
+  static void start() {
+    server = PostgresServer.forTests();
+    owner = new Database(server);
+    assumeTrue(
+        owner
+            .query("select rolsuper or rolcreaterole from pg_roles where rolname = current_user")
+            .equals("t"),
+        "the user of outbox.test.postgres.url may not create roles");
+    PostgresOutboxStore store = PostgresOutboxStore.of(owner.pool);
+    store.migrate();
+    producer = owner.schema + "_producer";
+    relay = owner.schema + "_relay";
+    owner.execute("create role %s; create role %s".formatted(producer, relay));
+    owner.execute("grant usage on schema %s to %s, %s".formatted(owner.schema, producer, relay));
+    owner.execute(store.grants(producer, relay));
+  }
+
+  @AfterAll
+  static void stop() throws Exception {
+    if (relay != null) {
+      owner.execute(
+          "drop owned by %1$s, %2$s; drop role %1$s; drop role %2$s".formatted(producer, relay));
+    }
+    owner.close();
+    server.close();
+  }
+
+  /** A store whose connections have only the role's rights. */
+  private static PostgresOutboxStore storeAs(String role) {
+    return PostgresOutboxStore.of(new RoleDataSource(owner.pool, role));
+  }
+
+  private static OutboxMessage message(String dedupKey) {
+    return OutboxMessage.builder()
+        .aggregate("order", "1")
+        .eventType("Placed")
+        .payload("{}")
+        .dedupKey(dedupKey)
+        .deliverAfter(Duration.ZERO)
+        .build();
+  }
+
+  private static void inTransactionAs(String role, SqlWork work) throws SQLException {
+    try (Connection connection = new RoleDataSource(owner.pool, role).getConnection()) {
+      connection.setAutoCommit(false);
+      try {
+        work.run(connection);
+        connection.commit();
+      } finally {
+        connection.rollback();
+        connection.setAutoCommit(true);
+      }
+    }
+  }
+
+  private interface SqlWork {
+    void run(Connection connection) throws SQLException;
+  }
+
+  private static void refused(String role, String sql) {
+    assertThatThrownBy(
+            () ->
+                inTransactionAs(
+                    role,
+                    c -> {
+                      try (Statement statement = c.createStatement()) {
+                        statement.execute(sql);
+                      }
+                    }))
+        .as("%s by %s", sql, role)
+        .isInstanceOfSatisfying(
+            SQLException.class, e -> assertThat(e.getSQLState()).isEqualTo("42501"));
+  }
+
+  @Test
+  @DisplayName("let a producer append, also with dedup keys, and nothing else")
+  void producerAppends() throws SQLException {
+    PostgresOutboxStore store = storeAs(producer);
+    inTransactionAs(
+        producer,
+        c -> {
+          assertThat(store.append(c, message(null))).isTrue();
+          assertThat(store.append(c, message("d"))).isTrue();
+          assertThat(store.append(c, message("d"))).isFalse();
+        });
+    refused(producer, "select * from outbox_message");
+    refused(producer, "delete from outbox_message");
+    refused(producer, "update outbox_message set payload = ''");
+    refused(producer, "insert into outbox_message (txid) values (pg_current_xact_id())");
+    refused(producer, "select * from outbox_bucket");
+    refused(producer, "delete from outbox_dedup");
+  }
+
+  @Test
+  @DisplayName("let a relay claim, settle, requeue and tidy up, and not append")
+  void relayRelays() {
+    owner.inTransaction(false, c -> PostgresOutboxStore.of(owner.pool).append(c, message(null)));
+    PostgresOutboxStore store = storeAs(relay);
+    Claim claim = store.claim(new ClaimRequest("r", 100, 1_000_000, Duration.ofMinutes(1)));
+    assertThat(claim.messages()).isNotEmpty();
+    claim.renew(Duration.ofMinutes(1));
+    long first = claim.messages().get(0).sequence();
+    assertThat(claim.settle(Map.of(first, Decision.dead("no", true)))).isEmpty();
+    assertThat(store.deadLetters(0, 10)).hasSize(1);
+    assertThat(store.requeue(first)).isTrue();
+    assertThat(store.statistics().blocked()).isEqualTo(1);
+    store.housekeep();
+    refused(relay, "insert into outbox_message (aggregate_type) values ('x')");
+    refused(relay, "drop table outbox_message");
+  }
+}

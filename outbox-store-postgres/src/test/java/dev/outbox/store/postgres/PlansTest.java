@@ -1,0 +1,134 @@
+package dev.outbox.store.postgres;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.outbox.embedded.PostgresServer;
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.Decision;
+import java.time.Duration;
+import java.util.Map;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+/** C5: the planner keeps to the partial indexes, whatever its statistics say. */
+@DisplayName("The plans of a claim")
+class PlansTest {
+  private static final int BATCH = 100;
+
+  /** Of a claim and its settling: about 20 pages for the bucket rows, then a few a message. */
+  private static final long MOST_PAGES = 4_000;
+
+  private static PostgresServer server;
+  private Database database;
+  private PostgresOutboxStore store;
+  private Work work;
+
+  @BeforeAll
+  static void start() {
+    server = PostgresServer.forTests();
+  }
+
+  @AfterAll
+  static void stop() throws Exception {
+    server.close();
+  }
+
+  @BeforeEach
+  void open() {
+    database = new Database(server, config -> config.setMaximumPoolSize(1));
+    work = new Work(database);
+    store = PostgresOutboxStore.of(database.pool);
+    store.migrate();
+    // The tests say when the planner learns something.
+    database.execute("alter table outbox_message set (autovacuum_enabled = false)");
+  }
+
+  @AfterEach
+  void close() {
+    database.close();
+  }
+
+  /** Messages of {@code keys} keys, all of one status. */
+  private void insert(int messages, int keys, String status, String availableAt) {
+    database.execute(
+        """
+        insert into outbox_message (aggregate_type, aggregate_id, event_type, payload, status, available_at)
+        select 'order', 'key ' || n %% %d, 'Placed', '{}', '%s', %s
+        from generate_series(1, %d) n
+        """
+            .formatted(keys, status, availableAt, messages));
+  }
+
+  private Claim claim() {
+    return store.claim(new ClaimRequest("test", BATCH, 10_000_000, Duration.ofMinutes(5)));
+  }
+
+  private void claimAndRelease() {
+    Claim claim = claim();
+    assertThat(claim.messages()).isNotEmpty();
+    claim.settle(Map.of());
+  }
+
+  private void claimAndDeliver() {
+    Claim claim = claim();
+    assertThat(claim.messages()).isNotEmpty();
+    claim.settle(
+        claim.messages().stream()
+            .collect(
+                java.util.stream.Collectors.toMap(m -> m.sequence(), m -> Decision.delivered())));
+  }
+
+  private void assertFewPages(String when) {
+    for (int i = 0; i < 3; i++) {
+      assertThat(work.pages(this::claimAndDeliver))
+          .as("pages of a claim, %s", when)
+          .isLessThan(MOST_PAGES);
+    }
+  }
+
+  @Test
+  @DisplayName("that were cached while the table was empty do not scan a long one")
+  void cachedWhileEmpty() {
+    database.execute("analyze outbox_message");
+    insert(1, 1, "PENDING", "null");
+    for (int i = 0; i < 12; i++) { // more often than the planner tries before it caches a plan
+      claimAndRelease();
+    }
+    insert(100_000, 1_000, "PENDING", "null");
+    assertFewPages("with plans from an empty table");
+    insert(100_000, 1_000, "SCHEDULED", "now() - interval '1 second'");
+    assertFewPages("with plans from an empty table and due messages");
+  }
+
+  @Test
+  @DisplayName("do not scan when one bucket has nearly all messages, after ANALYZE")
+  void skewed() {
+    insert(100_000, 1, "PENDING", "null");
+    insert(1_000, 200, "PENDING", "null");
+    database.execute("analyze outbox_message");
+    assertFewPages("with one large bucket");
+    insert(20_000, 50, "SCHEDULED", "now() + interval '1 day'");
+    insert(20_000, 50, "DEAD", "null");
+    database.execute("analyze outbox_message");
+    assertFewPages("with one large bucket, delayed messages and dead letters");
+  }
+
+  @Test
+  @DisplayName("do not scan the followers of a blocked key")
+  void blockedKey() {
+    insert(50_000, 1, "BLOCKED", "null");
+    database.execute(
+        "insert into outbox_blocked_key (bucket, key, retry_at, low_seq)"
+            + " select bucket, aggregate_id, now() + interval '1 day', min(seq) from outbox_message group by 1, 2");
+    insert(10_000, 1_000, "PENDING", "null");
+    database.execute("analyze outbox_message");
+    assertFewPages("beside a blocked key");
+    database.execute("update outbox_blocked_key set retry_at = now()");
+    assertFewPages("with a blocked key that is due");
+  }
+}
