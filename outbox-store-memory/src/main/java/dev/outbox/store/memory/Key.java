@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The messages of one key and the lease on them. */
 final class Key {
+  final String name;
 
   /** Dead letters too. */
   final NavigableMap<Long, Row> rows = new TreeMap<>();
@@ -22,6 +23,10 @@ final class Key {
 
   /** How many claims in a row let their lease run out (S6). */
   int expired;
+
+  Key(String name) {
+    this.name = name;
+  }
 
   /** Takes or prolongs the lease. */
   void lease(MemoryClaim claim, Instant now, Duration length) {
@@ -44,15 +49,25 @@ final class Key {
     return rows.values().stream().anyMatch(row -> row.dead && row.blocksKey);
   }
 
+  /** A message was given a retry, and nobody has to decide first. */
+  boolean isWaiting() {
+    return !isHalted() && live().stream().anyMatch(row -> row.failed);
+  }
+
+  /** All but the dead letters. */
+  List<Row> live() {
+    return rows.values().stream().filter(row -> !row.dead).toList();
+  }
+
   /** What may be delivered now, in this order. */
   List<Row> due(Instant now) {
     List<Row> due = new ArrayList<>();
     if (isHalted()) {
       return due;
     }
-    for (Row row : rows.values()) {
-      if (row.dead || (!row.failed && !row.isDue(now))) {
-        continue; // dead letters and delayed messages let others pass (O3, O4)
+    for (Row row : live()) { // dead letters let others pass (O3)
+      if (!row.failed && !row.isDue(now)) {
+        continue; // delayed messages too (O4)
       }
       if (row.failed) {
         if (due.isEmpty() && row.isDue(now)) {

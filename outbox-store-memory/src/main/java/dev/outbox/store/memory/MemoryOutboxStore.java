@@ -3,9 +3,7 @@ package dev.outbox.store.memory;
 import static java.util.Objects.requireNonNull;
 
 import dev.outbox.NoTransactionException;
-import dev.outbox.OutboxException;
 import dev.outbox.OutboxMessage;
-import dev.outbox.TransientOutboxException;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.DeadLetterStore;
@@ -17,16 +15,16 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.time.temporal.ChronoUnit;
-import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
+import java.util.NavigableMap;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.UUID;
 import java.util.function.Consumer;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -66,17 +64,12 @@ public class MemoryOutboxStore
   private static final int SUSPICIOUS = 3;
 
   private final InstantSource clock;
-  private final Duration dedupWindow;
 
   /** By key; the one longest not claimed first. */
   private final Map<String, Key> keys = new LinkedHashMap<>();
 
-  /** Who appended a dedup key and when; oldest first. */
-  private final Map<String, Dedup> dedups = new LinkedHashMap<>();
-
+  private final DedupKeys dedupKeys;
   private long lastSequence;
-
-  private record Dedup(MemoryTransaction transaction, Instant at) {}
 
   /** A store with the system's clock and the {@link #DEFAULT_DEDUP_WINDOW}. */
   public MemoryOutboxStore() {
@@ -89,7 +82,7 @@ public class MemoryOutboxStore
    */
   public MemoryOutboxStore(InstantSource clock, Duration dedupWindow) {
     this.clock = requireNonNull(clock, "clock");
-    this.dedupWindow = requireNonNull(dedupWindow, "dedupWindow");
+    this.dedupKeys = new DedupKeys(this, requireNonNull(dedupWindow, "dedupWindow"));
   }
 
   /** Begins a transaction. */
@@ -111,7 +104,7 @@ public class MemoryOutboxStore
   /** Removes everything; what claims from before still do changes nothing. */
   public synchronized void clear() {
     keys.clear();
-    dedups.clear();
+    dedupKeys.clear();
   }
 
   @Override
@@ -125,13 +118,9 @@ public class MemoryOutboxStore
     }
     Set<UUID> duplicates = new HashSet<>();
     for (OutboxMessage message : messages) {
-      String dedupKey = message.dedupKey();
-      if (dedupKey != null && isDuplicate(dedupKey, transaction)) {
+      if (message.dedupKey() != null && !dedupKeys.take(message.dedupKey(), transaction)) {
         duplicates.add(message.id());
       } else {
-        if (dedupKey != null) {
-          dedups.put(dedupKey, new Dedup(transaction, now()));
-        }
         transaction.rows.add(newRow(message.key(), message));
       }
     }
@@ -140,74 +129,20 @@ public class MemoryOutboxStore
 
   /** A row for a message, or for one that cannot be decoded. */
   Row newRow(String key, @Nullable OutboxMessage message) {
-    Instant now = now();
-    return new Row(++lastSequence, key, now, message == null ? null : withDueTime(message, now));
-  }
-
-  private static OutboxMessage withDueTime(OutboxMessage m, Instant now) {
-    if (m.deliverAfter() == null) {
-      return m;
-    }
-    return OutboxMessage.builder()
-        .id(m.id())
-        .aggregate(m.aggregateType(), m.aggregateId())
-        .eventType(m.eventType())
-        .partitionKey(m.partitionKey())
-        .payload(m.payload())
-        .contentType(m.contentType())
-        .headers(m.headers())
-        .dedupKey(m.dedupKey())
-        .correlationId(m.correlationId())
-        .availableAt(now.plus(m.deliverAfter()))
-        .build();
-  }
-
-  /** Waits while the dedup key is in another open transaction (A4). */
-  private boolean isDuplicate(String dedupKey, MemoryTransaction transaction) {
-    while (true) {
-      Instant oldest = now().minus(dedupWindow);
-      dedups.values().removeIf(d -> !d.transaction.active && d.at.isBefore(oldest));
-      Dedup first = dedups.get(dedupKey);
-      if (first == null) {
-        return false;
-      }
-      if (first.transaction == transaction || !first.transaction.active) {
-        return true;
-      }
-      awaitEnd(first.transaction, transaction);
-    }
-  }
-
-  private void awaitEnd(MemoryTransaction other, MemoryTransaction transaction) {
-    for (MemoryTransaction t = other; t != null; t = t.waitsFor) {
-      if (t == transaction) {
-        throw new TransientOutboxException(
-            "deadlock: two transactions wait for each other's dedup keys; roll back and run this"
-                + " one again");
-      }
-    }
-    transaction.waitsFor = other;
-    try {
-      wait();
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new OutboxException("interrupted while waiting for another transaction", e);
-    } finally {
-      transaction.waitsFor = null;
-    }
+    return new Row(++lastSequence, key, now(), message);
   }
 
   synchronized void commit(MemoryTransaction transaction) {
     if (transaction.active) {
       transaction.rows.forEach(
-          row -> keys.computeIfAbsent(row.key, k -> new Key()).rows.put(row.sequence, row));
+          row -> keys.computeIfAbsent(row.key, Key::new).rows.put(row.sequence, row));
       end(transaction);
     }
   }
 
   synchronized void rollback(MemoryTransaction transaction) {
     if (transaction.active) {
-      dedups.values().removeIf(dedup -> dedup.transaction == transaction);
+      dedupKeys.rolledBack(transaction);
       end(transaction);
     }
   }
@@ -229,9 +164,8 @@ public class MemoryOutboxStore
     }
     claim.rows.forEach(
         (key, rows) -> {
-          String name = rows.get(0).key;
-          keys.remove(name);
-          keys.put(name, key); // to the end of the queue (C6)
+          keys.remove(key.name);
+          keys.put(key.name, key); // to the end of the queue (C6)
           key.expired += key.holder == null ? 0 : 1;
           key.lease(claim, now, request.lease());
         });
@@ -311,7 +245,9 @@ public class MemoryOutboxStore
   }
 
   private void forgetIfEmpty(Key key) {
-    keys.values().removeIf(k -> k == key && k.rows.isEmpty() && k.holder == null);
+    if (key.rows.isEmpty() && key.holder == null) {
+      keys.remove(key.name, key);
+    }
   }
 
   void apply(Key key, Row row, @Nullable Decision decision, boolean countedBefore) {
@@ -346,9 +282,7 @@ public class MemoryOutboxStore
 
   @Override
   public synchronized List<DeadLetter> deadLetters(long afterSequence, int limit) {
-    return dead()
-        .filter(row -> row.sequence > afterSequence)
-        .sorted((a, b) -> Long.compare(a.sequence, b.sequence))
+    return dead().tailMap(afterSequence, false).values().stream()
         .limit(limit)
         .map(row -> new DeadLetter(row.toStored(), row.error, row.failedAt))
         .toList();
@@ -356,31 +290,33 @@ public class MemoryOutboxStore
 
   @Override
   public synchronized boolean requeue(long sequence) {
-    Optional<Row> found = dead().filter(row -> row.sequence == sequence).findAny();
-    found.ifPresent(
-        row -> {
-          row.dead = false;
-          row.failed = false;
-          row.attempts = 0;
-          row.dueAt = Row.ALWAYS;
-        });
-    return found.isPresent();
+    Row row = dead().get(sequence);
+    if (row != null) {
+      row.dead = false;
+      row.failed = false;
+      row.attempts = 0;
+      row.dueAt = Row.ALWAYS;
+    }
+    return row != null;
   }
 
   @Override
   public synchronized boolean discard(long sequence) {
-    Optional<Row> found = dead().filter(row -> row.sequence == sequence).findAny();
-    found.ifPresent(
-        row -> {
-          Key key = requireNonNull(keys.get(row.key));
-          key.rows.remove(sequence);
-          forgetIfEmpty(key);
-        });
-    return found.isPresent();
+    Row row = dead().get(sequence);
+    if (row != null) {
+      Key key = requireNonNull(keys.get(row.key));
+      key.rows.remove(sequence);
+      forgetIfEmpty(key);
+    }
+    return row != null;
   }
 
-  private Stream<Row> dead() {
-    return keys.values().stream().flatMap(key -> key.rows.values().stream()).filter(r -> r.dead);
+  private NavigableMap<Long, Row> dead() {
+    NavigableMap<Long, Row> dead = new TreeMap<>();
+    for (Key key : keys.values()) {
+      key.rows.values().stream().filter(row -> row.dead).forEach(r -> dead.put(r.sequence, r));
+    }
+    return dead;
   }
 
   @Override
@@ -389,45 +325,28 @@ public class MemoryOutboxStore
     long pending = 0;
     long scheduled = 0;
     long blocked = 0;
-    long blockedKeys = 0;
-    long haltedKeys = 0;
-    Instant oldest = now;
-    List<Row> due = new ArrayList<>();
     for (Key key : keys.values()) {
       boolean waits = key.isHalted();
-      haltedKeys += waits ? 1 : 0;
-      for (Row row : key.rows.values()) {
-        if (row.dead) {
-          continue;
-        }
-        if (row.failed && !waits) {
-          waits = true;
-          blockedKeys++;
-        }
-        if (row.isDue(now)) {
-          due.add(row);
-          oldest = row.createdAt.isBefore(oldest) ? row.createdAt : oldest;
-        }
-        if (waits) {
-          blocked++;
-        } else if (row.isDue(now)) {
-          pending++;
-        } else {
-          scheduled++;
-        }
+      for (Row row : key.live()) {
+        waits |= row.failed;
+        blocked += waits ? 1 : 0;
+        pending += !waits && row.isDue(now) ? 1 : 0;
+        scheduled += !waits && !row.isDue(now) ? 1 : 0;
       }
     }
-    return new Statistics(
-        pending,
-        scheduled,
-        blocked,
-        dead().count(),
-        blockedKeys,
-        haltedKeys,
-        due.isEmpty() ? null : Duration.between(oldest, now));
+    long halted = keys.values().stream().filter(Key::isHalted).count();
+    long waiting = keys.values().stream().filter(Key::isWaiting).count();
+    Duration oldest =
+        keys.values().stream()
+            .flatMap(key -> key.live().stream())
+            .filter(row -> row.isDue(now))
+            .map(row -> Duration.between(row.createdAt, now))
+            .max(Comparator.naturalOrder())
+            .orElse(null);
+    return new Statistics(pending, scheduled, blocked, dead().size(), waiting, halted, oldest);
   }
 
-  private Instant now() {
+  Instant now() {
     return clock.instant().truncatedTo(ChronoUnit.MICROS);
   }
 }

@@ -37,6 +37,25 @@ final class Row {
     this.dueAt = message == null || message.availableAt() == null ? ALWAYS : message.availableAt();
   }
 
+  /** A delay counts from the append, by the store's clock. */
+  private static OutboxMessage withDueTime(OutboxMessage m, Instant now) {
+    if (m.deliverAfter() == null) {
+      return m;
+    }
+    return OutboxMessage.builder()
+        .id(m.id())
+        .aggregate(m.aggregateType(), m.aggregateId())
+        .eventType(m.eventType())
+        .partitionKey(m.partitionKey())
+        .payload(m.payload())
+        .contentType(m.contentType())
+        .headers(m.headers())
+        .dedupKey(m.dedupKey())
+        .correlationId(m.correlationId())
+        .availableAt(now.plus(m.deliverAfter()))
+        .build();
+  }
+
   boolean isDue(Instant now) {
     return !dueAt.isAfter(now);
   }

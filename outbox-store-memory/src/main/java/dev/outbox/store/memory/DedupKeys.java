@@ -1,0 +1,66 @@
+package dev.outbox.store.memory;
+
+import dev.outbox.OutboxException;
+import dev.outbox.TransientOutboxException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** Which dedup keys were appended by whom and when (A4). All under the store's lock. */
+final class DedupKeys {
+  private record Taken(MemoryTransaction by, Instant at) {}
+
+  private final MemoryOutboxStore store;
+  private final Duration window;
+  private final Map<String, Taken> taken = new LinkedHashMap<>();
+
+  DedupKeys(MemoryOutboxStore store, Duration window) {
+    this.store = store;
+    this.window = window;
+  }
+
+  /** False when it is a duplicate; waits while it is in another open transaction. */
+  boolean take(String dedupKey, MemoryTransaction transaction) {
+    while (true) {
+      Instant oldest = store.now().minus(window);
+      taken.values().removeIf(t -> !t.by.active && t.at.isBefore(oldest));
+      Taken first = taken.get(dedupKey);
+      if (first == null) {
+        taken.put(dedupKey, new Taken(transaction, store.now()));
+        return true;
+      }
+      if (first.by == transaction || !first.by.active) {
+        return false;
+      }
+      awaitEnd(first.by, transaction);
+    }
+  }
+
+  private void awaitEnd(MemoryTransaction other, MemoryTransaction transaction) {
+    for (MemoryTransaction t = other; t != null; t = t.waitsFor) {
+      if (t == transaction) {
+        throw new TransientOutboxException(
+            "deadlock: two transactions wait for each other's dedup keys; roll back and run this"
+                + " one again");
+      }
+    }
+    transaction.waitsFor = other;
+    try {
+      store.wait();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new OutboxException("interrupted while waiting for another transaction", e);
+    } finally {
+      transaction.waitsFor = null;
+    }
+  }
+
+  void rolledBack(MemoryTransaction transaction) {
+    taken.values().removeIf(t -> t.by == transaction);
+  }
+
+  void clear() {
+    taken.clear();
+  }
+}
