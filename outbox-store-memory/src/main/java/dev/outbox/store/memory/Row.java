@@ -33,8 +33,9 @@ final class Row {
     this.sequence = sequence;
     this.key = key;
     this.createdAt = createdAt;
-    this.message = message;
-    this.dueAt = message == null || message.availableAt() == null ? ALWAYS : message.availableAt();
+    this.message = message == null ? null : withDueTime(message, createdAt);
+    Instant availableAt = this.message == null ? null : this.message.availableAt();
+    this.dueAt = availableAt == null ? ALWAYS : availableAt;
   }
 
   /** A delay counts from the append, by the store's clock. */
