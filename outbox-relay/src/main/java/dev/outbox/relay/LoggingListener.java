@@ -8,7 +8,6 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Writes events to the log, with names and numbers but no payloads and no headers. What repeats
@@ -16,9 +15,12 @@ import org.slf4j.LoggerFactory;
  * after that.
  */
 final class LoggingListener implements RelayListener {
-  private static final Logger log = LoggerFactory.getLogger(Relay.class);
-
+  private final Logger log;
   private final Map<String, String> last = new ConcurrentHashMap<>();
+
+  LoggingListener(Logger log) {
+    this.log = log;
+  }
 
   /** A warning when the text is not the last one about this subject, else debug. */
   private void warn(String subject, String text, @Nullable Throwable cause) {

@@ -32,6 +32,7 @@ final class Publication {
   private final MessagePublisher publisher;
   private final List<StoredMessage> messages;
   private final Duration timeout;
+  private final ExecutorService executor;
   private final AtomicReferenceArray<@Nullable Result> results;
   private final Queue<Broken> broken = new ConcurrentLinkedQueue<>();
   private final CountDownLatch finished = new CountDownLatch(1);
@@ -50,15 +51,20 @@ final class Publication {
   /** How the publisher broke its contract. */
   record Broken(String problem, @Nullable Throwable cause) {}
 
-  Publication(MessagePublisher publisher, List<StoredMessage> messages, Duration timeout) {
+  Publication(
+      MessagePublisher publisher,
+      List<StoredMessage> messages,
+      Duration timeout,
+      ExecutorService executor) {
     this.publisher = publisher;
     this.messages = List.copyOf(messages);
     this.timeout = timeout;
+    this.executor = executor;
     this.results = new AtomicReferenceArray<>(messages.size());
     this.call = call(messages.size() == 1 ? 0 : TOGETHER);
   }
 
-  void start(ExecutorService executor) {
+  void start() {
     call = call(call.alone);
     future = executor.submit(this::run);
   }
@@ -168,7 +174,7 @@ final class Publication {
       }
       wrong = new Broken(problem, null);
     } catch (Throwable e) { // also errors: one message must not end the relay
-      if (givenUp) {
+      if (givenUp || executor.isShutdown()) {
         return true;
       }
       wrong = new Broken("publish threw " + e, e);

@@ -26,6 +26,7 @@ import java.util.function.DoubleSupplier;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
 
 /**
  * The engine between a store and a publisher: claims messages, publishes them, settles what came of
@@ -196,7 +197,8 @@ public final class Relay implements AutoCloseable {
    * Stops: claims nothing more, lets running publish calls end for most of the stop timeout, then
    * interrupts them; settles what has a result and releases the rest as it was. Returns after the
    * stop timeout at the latest; what a store or publisher that does not answer still holds then is
-   * claimed again after its lease. Does nothing when closed already.
+   * claimed again after its lease. A {@link #runOnce} under way is cut short. Does nothing when
+   * closed already.
    */
   @Override
   public void close() {
@@ -267,7 +269,8 @@ public final class Relay implements AutoCloseable {
 
     private final OutboxStore<?> store;
     private final MessagePublisher publisher;
-    private final List<RelayListener> listeners = new ArrayList<>(List.of(new LoggingListener()));
+    private final List<RelayListener> listeners =
+        new ArrayList<>(List.of(new LoggingListener(LoggerFactory.getLogger(Relay.class))));
     private @Nullable String name;
     private int workers = DEFAULT_WORKERS;
     private int batchSize = DEFAULT_BATCH_SIZE;

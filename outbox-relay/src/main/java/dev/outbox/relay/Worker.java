@@ -12,8 +12,8 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.ExecutorService;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -28,6 +28,11 @@ final class Worker {
   private static final Duration FIRST_SETTLE_RETRY = Duration.ofMillis(50);
   private static final Duration LONGEST_SETTLE_RETRY = Duration.ofSeconds(1);
 
+  /** The most publish calls for each worker that may hang. */
+  private static final int MAX_CALLS = 10;
+
+  private static final long ASK_HANGING = Duration.ofMillis(500).toNanos();
+
   /** What workers of one relay share. */
   record Shared(
       OutboxStore<?> store,
@@ -37,7 +42,7 @@ final class Worker {
       Breaker breaker,
       Waiting waiting,
       RelayListener listener,
-      ExecutorService publishing) {}
+      ThreadPoolExecutor publishing) {}
 
   /** How a round went, and so when the next one should be. */
   enum Round {
@@ -45,7 +50,7 @@ final class Worker {
     BUSY,
     /** Nothing to do. */
     IDLE,
-    /** The breaker is open. */
+    /** The breaker is open, or too many publish calls hang. */
     REFUSED,
     /** The store failed. */
     TROUBLE
@@ -109,6 +114,10 @@ final class Worker {
 
   /** Claims, publishes and settles once. */
   Round round() throws InterruptedException {
+    if (hanging()) {
+      askAgain = ASK_HANGING;
+      return Round.REFUSED;
+    }
     Lease lease = next;
     next = null;
     Breaker.Admission admission = breaker.admit(System.nanoTime());
@@ -132,6 +141,17 @@ final class Worker {
       breaker.done(admission, batch, System.nanoTime());
     }
     return settle(lease, batch);
+  }
+
+  /** Whether so many publish calls hang that more would only fill the process with threads. */
+  private boolean hanging() {
+    int calls = shared.publishing().getActiveCount();
+    boolean hanging = next == null && calls >= settings.workers() * MAX_CALLS;
+    if (hanging) {
+      String problem = "%d publish calls have not returned; none is begun until one does";
+      listener.publisherBroken(name, problem.formatted(calls), null);
+    }
+    return hanging;
   }
 
   private @Nullable Lease claim(int most) {
@@ -161,8 +181,9 @@ final class Worker {
     }
     long before = System.nanoTime();
     Publication publication =
-        new Publication(shared.publisher(), messages, settings.publishTimeout());
-    publication.start(shared.publishing());
+        new Publication(
+            shared.publisher(), messages, settings.publishTimeout(), shared.publishing());
+    publication.start();
     await(publication, lease);
     for (Publication.Broken broken : publication.broken()) {
       listener.publisherBroken(name, broken.problem(), broken.cause());

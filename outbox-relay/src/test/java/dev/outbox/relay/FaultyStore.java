@@ -10,6 +10,7 @@ import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -23,6 +24,10 @@ class FaultyStore extends MemoryOutboxStore {
   volatile Runnable beforeRenew = NOTHING;
   volatile Runnable beforeSettle = NOTHING;
   volatile Runnable afterSettle = NOTHING;
+
+  /** What settle was given each time. */
+  final List<Map<Long, Decision>> decisions = new CopyOnWriteArrayList<>();
+
   final AtomicInteger claims = new AtomicInteger();
   final AtomicInteger renewals = new AtomicInteger();
   final AtomicInteger settles = new AtomicInteger();
@@ -72,6 +77,7 @@ class FaultyStore extends MemoryOutboxStore {
       @Override
       public Set<Long> settle(Map<Long, Decision> decisions) {
         settles.incrementAndGet();
+        FaultyStore.this.decisions.add(decisions);
         beforeSettle.run();
         Set<Long> lost = claim.settle(decisions);
         afterSettle.run();

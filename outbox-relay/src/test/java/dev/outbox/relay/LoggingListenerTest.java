@@ -3,36 +3,114 @@ package dev.outbox.relay;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.spi.Decision;
+import dev.outbox.spi.Result;
 import dev.outbox.spi.StoredMessage;
-import java.io.ByteArrayOutputStream;
-import java.io.PrintStream;
-import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.slf4j.Marker;
+import org.slf4j.event.Level;
+import org.slf4j.helpers.LegacyAbstractLogger;
+import org.slf4j.helpers.MessageFormatter;
 
-/** Reads what slf4j-simple writes to System.err; only errors, see simplelogger.properties. */
 class LoggingListenerTest {
-  private final LoggingListener listener = new LoggingListener();
 
-  private static String logged(Runnable events) {
-    PrintStream before = System.err;
-    ByteArrayOutputStream written = new ByteArrayOutputStream();
-    System.setErr(new PrintStream(written, true, StandardCharsets.UTF_8));
-    try {
-      events.run();
-    } finally {
-      System.setErr(before);
+  private static final class Lines extends LegacyAbstractLogger {
+    private final List<String> lines = new ArrayList<>();
+
+    @Override
+    protected void handleNormalizedLoggingCall(
+        Level level, Marker marker, String pattern, Object[] arguments, Throwable cause) {
+      lines.add(level + " " + MessageFormatter.basicArrayFormat(pattern, arguments));
     }
-    return written.toString(StandardCharsets.UTF_8);
+
+    @Override
+    protected String getFullyQualifiedCallerName() {
+      return null;
+    }
+
+    @Override
+    public boolean isTraceEnabled() {
+      return true;
+    }
+
+    @Override
+    public boolean isDebugEnabled() {
+      return true;
+    }
+
+    @Override
+    public boolean isInfoEnabled() {
+      return true;
+    }
+
+    @Override
+    public boolean isWarnEnabled() {
+      return true;
+    }
+
+    @Override
+    public boolean isErrorEnabled() {
+      return true;
+    }
+  }
+
+  private final Lines log = new Lines();
+  private final LoggingListener listener = new LoggingListener(log);
+  private final StoredMessage message = Samples.stored(7, "order 1");
+
+  @Test
+  void noEventShowsPayloadOrHeaders() {
+    List<StoredMessage> messages = List.of(message);
+    RuntimeException error = new IllegalStateException("down");
+    listener.started("relay", 2);
+    listener.claimed("relay/0", messages, Duration.ZERO);
+    listener.published("relay/0", messages, Duration.ZERO);
+    listener.delivered(message);
+    listener.retried(message, new Decision.Retry(Duration.ZERO, true, "x"));
+    listener.deadLettered(message, new Decision.Dead("x", true));
+    listener.unavailable(message, new Result.Unavailable("x", "topic"));
+    listener.leaseLost("relay/0", messages);
+    listener.abandoned("relay/0", messages, "x");
+    listener.publisherBroken("relay/0", "threw", error);
+    listener.breakerOpened("x");
+    listener.breakerClosed();
+    listener.storeFailed("relay/0", "claim", error);
+    listener.storeRecovered("relay/0");
+    listener.callbackFailed("retryPolicy", message, error);
+    listener.stopped("relay", 0);
+    listener.stopped("relay", 1);
+    assertThat(log.lines)
+        .hasSizeGreaterThan(12)
+        .noneMatch(line -> line.contains("secret"))
+        .anyMatch(line -> line.startsWith("ERROR message 7") && line.contains("blocks its key"));
   }
 
   @Test
-  void namesADeadLetterWithoutPayloadAndHeaders() {
-    StoredMessage message = Samples.stored(7, "order 1");
-    String text =
-        logged(
-            () -> listener.deadLettered(message, new Decision.Dead("too large for topic", true)));
-    assertThat(text)
-        .contains("message 7", "order 1", "blocks its key", "too large for topic")
-        .doesNotContain("secret");
+  void whatRepeatsIsAWarningOnce() {
+    RuntimeException down = new IllegalStateException("down");
+    for (int i = 0; i < 100; i++) {
+      listener.storeFailed("relay/0", "claim", down);
+      listener.retried(message, new Decision.Retry(Duration.ZERO, true, "refused"));
+      listener.unavailable(message, new Result.Unavailable("no topic", "orders"));
+    }
+    listener.storeFailed("relay/0", "claim", new IllegalStateException("another"));
+    assertThat(log.lines)
+        .filteredOn(line -> line.startsWith("WARN"))
+        .containsExactly(
+            "WARN claim failed on relay/0: down",
+            "WARN " + message + " is tried again in PT0S: refused",
+            "WARN orders cannot be reached: no topic",
+            "WARN claim failed on relay/0: another");
+  }
+
+  @Test
+  void afterARecoveryTheSameFailureIsAWarningAgain() {
+    RuntimeException down = new IllegalStateException("down");
+    listener.storeFailed("relay/0", "claim", down);
+    listener.storeRecovered("relay/0");
+    listener.storeFailed("relay/0", "claim", down);
+    assertThat(log.lines).filteredOn(line -> line.startsWith("WARN")).hasSize(2);
   }
 }

@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -69,8 +70,10 @@ class RelayChaosTest {
 
     private Result one(StoredMessage message) throws InterruptedException {
       int dice = random.nextInt(1_000);
-      if (dice < 3) {
-        Thread.sleep(400); // longer than the publish timeout; heeds the interrupt
+      if (dice < 2) {
+        Thread.sleep(400); // longer than the publish timeout and the lease
+      } else if (dice < 4) {
+        sleepWhateverComes(400); // and delivers long after the relay gave up on it
       } else if (dice < 15) {
         throw new IllegalStateException("thrown at random");
       } else if (dice < 20) {
@@ -82,6 +85,14 @@ class RelayChaosTest {
       }
       oracle.delivered(message);
       return dice < 70 ? Result.failed("delivered, but the answer was lost") : Result.delivered();
+    }
+  }
+
+  private static void sleepWhateverComes(long ms) {
+    long until = System.nanoTime() + ms * 1_000_000;
+    while (until - System.nanoTime() > 0) {
+      LockSupport.parkNanos(until - System.nanoTime());
+      boolean ignored = Thread.interrupted();
     }
   }
 

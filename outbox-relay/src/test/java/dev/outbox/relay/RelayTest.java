@@ -124,6 +124,33 @@ class RelayTest {
   }
 
   @Test
+  void closeCutsRunOnceShortAndCountsNothing() throws InterruptedException {
+    CountDownLatch inside = new CountDownLatch(1);
+    publisher.whole =
+        () -> {
+          inside.countDown();
+          never.await();
+          return Result.delivered();
+        };
+    store.append("a", "1");
+    Thread once =
+        new Thread(
+            () -> {
+              try {
+                relay.runOnce();
+              } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+              }
+            });
+    once.start();
+    inside.await();
+    relay.close();
+    once.join();
+    assertThat(events.of("retried")).isEmpty();
+    assertThat(claimable()).isEqualTo(1);
+  }
+
+  @Test
   void closeLetsARunningPublishEnd() throws InterruptedException {
     CountDownLatch inside = new CountDownLatch(1);
     CountDownLatch goOn = new CountDownLatch(1);

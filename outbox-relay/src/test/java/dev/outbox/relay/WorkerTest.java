@@ -1,6 +1,7 @@
 package dev.outbox.relay;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.outbox.OutboxException;
 import dev.outbox.TransientOutboxException;
@@ -16,9 +17,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -33,7 +36,8 @@ class WorkerTest {
   private final FaultyStore store = new FaultyStore(now::get);
   private final FakePublisher publisher = new FakePublisher();
   private final Recorder events = new Recorder();
-  private final ExecutorService publishing = Executors.newCachedThreadPool();
+  private final ThreadPoolExecutor publishing =
+      (ThreadPoolExecutor) Executors.newCachedThreadPool();
   private final Waiting waiting = new Waiting(Duration.ofSeconds(10));
   private Worker worker = worker(publisher, LEASE, LEASE.dividedBy(2));
 
@@ -158,6 +162,16 @@ class WorkerTest {
   }
 
   @Test
+  void noClaimIsTakenAlongWhenTheBrokerIsGone() throws InterruptedException {
+    publisher.on("2", () -> Result.unavailable("no broker"));
+    store.append("a", "1");
+    store.append("b", "2");
+    worker.round();
+    assertThat(events.of("delivered")).containsExactly("delivered 1");
+    assertThat(store.claims).hasValue(1);
+  }
+
+  @Test
   void aDeadDestinationWaitsUncountedBesideALiveOne() throws InterruptedException {
     publisher.on("lost", () -> Result.unavailable("no such topic", "topic"));
     store.append("a", "lost", "after");
@@ -240,6 +254,36 @@ class WorkerTest {
   }
 
   @Test
+  void callsThatNeverReturnDoNotFillTheProcess() throws InterruptedException {
+    worker = worker(publisher, LEASE, Duration.ofMillis(20));
+    AtomicBoolean hanging = new AtomicBoolean(true);
+    publisher.whole =
+        () -> {
+          while (hanging.get()) {
+            LockSupport.parkNanos(1_000_000);
+            boolean ignored = Thread.interrupted();
+          }
+          return Result.delivered();
+        };
+    for (int i = 0; i < 20; i++) {
+      store.append("key" + i, "event");
+      worker.round();
+    }
+    assertThat(publisher.calls).hasSize(10);
+    assertThat(worker.round()).isEqualTo(Round.REFUSED);
+    assertThat(events.of("broken 10 publish calls have not returned")).isNotEmpty();
+    worker.release();
+    hanging.set(false);
+    await().until(() -> publishing.getActiveCount() == 0);
+    worker = worker(publisher, LEASE, LEASE.dividedBy(2));
+    later(Duration.ofHours(1));
+    drain();
+    later(Duration.ofHours(1));
+    drain();
+    assertThat(events.of("delivered")).hasSize(20);
+  }
+
+  @Test
   void aSlowPublisherIsRenewedUntilItIsDone() throws InterruptedException {
     worker = worker(publisher, Duration.ofMillis(1_500), Duration.ofMillis(1_400));
     CountDownLatch renewed = new CountDownLatch(1);
@@ -297,6 +341,7 @@ class WorkerTest {
     drain();
     assertThat(events.of("lost")).containsExactly("lost [1]");
     assertThat(events.of("delivered")).isEmpty();
+    assertThat(store.decisions).containsExactly(Map.of());
   }
 
   @Test
