@@ -14,13 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.DoubleSupplier;
 import java.util.function.Function;
@@ -44,8 +38,6 @@ import org.slf4j.LoggerFactory;
  * <p>Neither store nor publisher is closed by the relay. Safe for use by many threads.
  */
 public final class Relay implements AutoCloseable {
-  private static final Duration HOUSEKEEPING = Duration.ofMinutes(1);
-
   private enum State {
     NEW,
     RUNNING,
@@ -56,10 +48,8 @@ public final class Relay implements AutoCloseable {
   private final Settings settings;
   private final RelayListener listener;
   private final Waiting waiting;
-  private final ThreadPoolExecutor publishing;
-  private final ScheduledExecutorService housekeeping;
+  private final Threads threads;
   private final Worker.Shared shared;
-  private final List<Thread> threads = new ArrayList<>();
   private final ReentrantLock lock = new ReentrantLock();
   private State state = State.NEW;
 
@@ -68,8 +58,7 @@ public final class Relay implements AutoCloseable {
     store = builder.store;
     listener = new Listeners(builder.listeners);
     waiting = new Waiting(settings.stopTimeout());
-    publishing = (ThreadPoolExecutor) Executors.newCachedThreadPool(threads("-publish-"));
-    housekeeping = Executors.newSingleThreadScheduledExecutor(threads("-housekeeping-"));
+    threads = new Threads(settings.name(), waiting);
     DoubleSupplier random = () -> ThreadLocalRandom.current().nextDouble();
     shared =
         new Worker.Shared(
@@ -80,18 +69,7 @@ public final class Relay implements AutoCloseable {
             new Breaker(settings.batchSize(), random, listener),
             waiting,
             listener,
-            publishing);
-  }
-
-  private ThreadFactory threads(String kind) {
-    AtomicInteger number = new AtomicInteger();
-    return task -> daemon(task, settings.name() + kind + number.getAndIncrement());
-  }
-
-  private static Thread daemon(Runnable task, String name) {
-    Thread thread = new Thread(task, name);
-    thread.setDaemon(true);
-    return thread;
+            threads.publishing());
   }
 
   /** Starts a relay between a store and a publisher; neither is closed by it. */
@@ -118,28 +96,15 @@ public final class Relay implements AutoCloseable {
         schema.verify();
       }
       state = State.RUNNING;
-      for (int i = 0; i < settings.workers(); i++) {
-        Worker worker = new Worker(settings.name() + "/" + i, shared);
-        threads.add(daemon(worker::run, settings.name() + "/" + i));
-      }
       listener.started(settings.name(), settings.workers());
-      threads.forEach(Thread::start);
+      for (int i = 0; i < settings.workers(); i++) {
+        threads.start(new Worker(settings.name() + "/" + i, shared));
+      }
       if (store instanceof HousekeepingStore tidy) {
-        long period = HOUSEKEEPING.toMillis();
-        var ignored =
-            housekeeping.scheduleWithFixedDelay(
-                () -> housekeep(tidy), 0, period, TimeUnit.MILLISECONDS);
+        threads.start(tidy, listener);
       }
     } finally {
       lock.unlock();
-    }
-  }
-
-  private void housekeep(HousekeepingStore tidy) {
-    try {
-      tidy.housekeep();
-    } catch (RuntimeException e) {
-      listener.storeFailed(settings.name(), "housekeep", e);
     }
   }
 
@@ -212,39 +177,7 @@ public final class Relay implements AutoCloseable {
       lock.unlock();
     }
     waiting.stop();
-    housekeeping.shutdownNow();
-    boolean interrupted = false;
-    try {
-      join();
-    } catch (InterruptedException e) {
-      interrupted = true;
-    }
-    int unfinished =
-        publishing.getActiveCount() + (int) threads.stream().filter(Relay::busy).count();
-    threads.forEach(Thread::interrupt);
-    listener.stopped(settings.name(), unfinished);
-    if (interrupted) {
-      Thread.currentThread().interrupt();
-    }
-  }
-
-  /** Waits for workers and publish calls, as long as there is time to stop. */
-  private void join() throws InterruptedException {
-    try {
-      for (Thread thread : threads) {
-        long left = TimeUnit.NANOSECONDS.toMillis(waiting.leftToStop());
-        if (left > 0 && thread != Thread.currentThread()) {
-          thread.join(left);
-        }
-      }
-    } finally {
-      publishing.shutdownNow();
-    }
-    boolean ignored = publishing.awaitTermination(waiting.leftToStop(), TimeUnit.NANOSECONDS);
-  }
-
-  private static boolean busy(Thread thread) {
-    return thread.isAlive() && thread != Thread.currentThread();
+    listener.stopped(settings.name(), threads.stop());
   }
 
   /** Collects the settings; {@link #build} checks them. Not safe for use by many threads. */

@@ -85,6 +85,14 @@ final class Worker {
     return ThreadLocalRandom.current().nextDouble();
   }
 
+  String name() {
+    return name;
+  }
+
+  static RuntimeException asRuntimeException(Throwable e) {
+    return e instanceof RuntimeException r ? r : new IllegalStateException(e);
+  }
+
   /** Works until the relay stops, and leaves no claim behind. */
   void run() {
     try {
@@ -92,7 +100,7 @@ final class Worker {
         try {
           rest(round());
         } catch (RuntimeException | Error e) { // neither store nor publisher: a worker never dies
-          failed("work", e instanceof RuntimeException r ? r : new IllegalStateException(e));
+          failed("work", asRuntimeException(e));
           rest(Round.TROUBLE);
         }
       }

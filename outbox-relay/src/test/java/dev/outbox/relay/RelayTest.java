@@ -276,10 +276,18 @@ class RelayTest {
             closed.incrementAndGet();
           }
         };
-    relay = builder().workers(1).listener(closing).stopTimeout(Duration.ofHours(1)).build();
+    relay =
+        builder()
+            .workers(1)
+            .batchSize(1)
+            .listener(closing)
+            .stopTimeout(Duration.ofHours(1))
+            .build();
     store.append("a", "1");
+    store.append("b", "2");
     relay.start();
     await().until(() -> closed.get() == 1);
+    await().untilAsserted(() -> assertThat(claimable()).as("given back").isEqualTo(1));
   }
 
   @Test

@@ -1,0 +1,110 @@
+package dev.outbox.relay;
+
+import dev.outbox.spi.HousekeepingStore;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * The threads of one relay: its workers, those in which its publisher is called, and one that
+ * tidies up. All are daemons, so that one that hangs does not keep the process alive.
+ */
+final class Threads {
+  private static final Duration HOUSEKEEPING = Duration.ofMinutes(1);
+
+  private final String name;
+  private final Waiting waiting;
+  private final ThreadPoolExecutor publishing;
+  private final ScheduledExecutorService housekeeping;
+  private final List<Thread> workers = new CopyOnWriteArrayList<>();
+
+  Threads(String name, Waiting waiting) {
+    this.name = name;
+    this.waiting = waiting;
+    publishing = (ThreadPoolExecutor) Executors.newCachedThreadPool(factory("-publish-"));
+    housekeeping = Executors.newSingleThreadScheduledExecutor(factory("-housekeeping-"));
+  }
+
+  private ThreadFactory factory(String kind) {
+    AtomicInteger number = new AtomicInteger();
+    return task -> daemon(task, name + kind + number.getAndIncrement());
+  }
+
+  private static Thread daemon(Runnable task, String name) {
+    Thread thread = new Thread(task, name);
+    thread.setDaemon(true);
+    return thread;
+  }
+
+  /** Where the publisher is called; keeps no threads while there is nothing to publish. */
+  ThreadPoolExecutor publishing() {
+    return publishing;
+  }
+
+  void start(Worker worker) {
+    Thread thread = daemon(worker::run, worker.name());
+    workers.add(thread);
+    thread.start();
+  }
+
+  void start(HousekeepingStore store, RelayListener listener) {
+    Runnable task =
+        () -> {
+          try {
+            store.housekeep();
+          } catch (RuntimeException | Error e) {
+            if (!waiting.stopping()) { // which interrupts it
+              listener.storeFailed(name, "housekeep", Worker.asRuntimeException(e));
+            }
+          }
+        };
+    long period = HOUSEKEEPING.toMillis();
+    var ignored = housekeeping.scheduleWithFixedDelay(task, 0, period, TimeUnit.MILLISECONDS);
+  }
+
+  /**
+   * Waits for all, as long as there is time to stop, but not for the thread that calls; then
+   * interrupts those that are left.
+   *
+   * @return how many are left
+   */
+  int stop() {
+    housekeeping.shutdownNow();
+    boolean interrupted = false;
+    try {
+      join();
+    } catch (InterruptedException e) {
+      interrupted = true;
+    }
+    int left = publishing.getActiveCount() + (int) workers.stream().filter(Threads::runs).count();
+    workers.forEach(Thread::interrupt);
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+    return left;
+  }
+
+  private void join() throws InterruptedException {
+    try {
+      for (Thread worker : workers) {
+        long left = TimeUnit.NANOSECONDS.toMillis(waiting.leftToStop());
+        if (left > 0 && runs(worker)) {
+          worker.join(left);
+        }
+      }
+    } finally {
+      publishing.shutdownNow();
+    }
+    boolean ignored = publishing.awaitTermination(waiting.leftToStop(), TimeUnit.NANOSECONDS);
+  }
+
+  private static boolean runs(Thread thread) {
+    return thread.isAlive() && thread != Thread.currentThread();
+  }
+}
