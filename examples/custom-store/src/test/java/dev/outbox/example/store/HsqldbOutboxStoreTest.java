@@ -1,0 +1,154 @@
+package dev.outbox.example.store;
+
+import dev.outbox.spi.OutboxStore;
+import dev.outbox.tck.AutoCommit;
+import dev.outbox.tck.DedupWindows;
+import dev.outbox.tck.OutboxStoreTck;
+import dev.outbox.tck.RawRows;
+import dev.outbox.tck.ReadOnlyTransactions;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.function.Consumer;
+import org.hsqldb.jdbc.JDBCDataSource;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.TestInstance;
+
+/** The TCK over the example: three methods, and the fixtures that cost a few lines. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class HsqldbOutboxStoreTest extends OutboxStoreTck<Connection>
+    implements AutoCommit<Connection>,
+        ReadOnlyTransactions<Connection>,
+        DedupWindows<Connection>,
+        RawRows<Connection> {
+  private final JDBCDataSource dataSource = new JDBCDataSource();
+
+  @BeforeAll
+  void createTables() {
+    dataSource.setUrl("jdbc:hsqldb:mem:" + UUID.randomUUID());
+    dataSource.setUser("sa");
+    store(Duration.ofDays(7)).migrate();
+  }
+
+  @AfterAll
+  void shutdown() {
+    withoutTransaction(connection -> execute(connection, "shutdown"));
+  }
+
+  private HsqldbOutboxStore store(Duration dedupWindow) {
+    return new HsqldbOutboxStore(dataSource, dedupWindow);
+  }
+
+  @Override
+  protected OutboxStore<Connection> createStore() {
+    return store(Duration.ofDays(7));
+  }
+
+  @Override
+  protected void inTransaction(Consumer<Connection> work) {
+    inTransaction(false, work);
+  }
+
+  @Override
+  protected void reset() {
+    inTransaction(
+        connection -> {
+          execute(connection, "delete from outbox_message");
+          execute(connection, "delete from outbox_lease");
+          execute(connection, "delete from outbox_dedup");
+        });
+  }
+
+  // What follows unlocks more tests.
+
+  @Override
+  public OutboxStore<Connection> createStore(Duration dedupWindow) {
+    return store(dedupWindow);
+  }
+
+  @Override
+  public void inReadOnlyTransaction(Consumer<Connection> work) {
+    inTransaction(true, work);
+  }
+
+  @Override
+  public void withoutTransaction(Consumer<Connection> work) {
+    try (Connection connection = dataSource.getConnection()) {
+      work.accept(connection);
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  @Override
+  public void insertRaw(Connection connection, RawRow row) {
+    List<String> columns =
+        new ArrayList<>(List.of("id", "aggregate_type", "aggregate_id", "event_type", "payload"));
+    List<Object> values =
+        new ArrayList<>(
+            List.of(
+                row.id(), row.aggregateType(), row.aggregateId(), row.eventType(), row.payload()));
+    if (row.partitionKey() != null) {
+      columns.add("partition_key");
+      values.add(row.partitionKey());
+    }
+    if (row.availableAt() != null) {
+      columns.add("available_at");
+      values.add(row.availableAt().atOffset(ZoneOffset.UTC));
+    }
+    insert(connection, columns, values);
+  }
+
+  @Override
+  public void insertUndecodable(Connection connection, String key) {
+    insert(
+        connection,
+        List.of("id", "aggregate_type", "aggregate_id", "event_type", "payload", "headers"),
+        List.of(UUID.randomUUID(), "order", key, "OrderChanged", new byte[0], "no headers"));
+  }
+
+  private static void insert(Connection connection, List<String> columns, List<Object> values) {
+    String marks = ", ?".repeat(values.size()).substring(2);
+    try (PreparedStatement insert =
+        connection.prepareStatement(
+            "insert into outbox_message (%s) values (%s)"
+                .formatted(String.join(", ", columns), marks))) {
+      for (int i = 0; i < values.size(); i++) {
+        insert.setObject(i + 1, values.get(i));
+      }
+      insert.executeUpdate();
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private static void execute(Connection connection, String sql) {
+    try (Statement statement = connection.createStatement()) {
+      statement.execute(sql);
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private void inTransaction(boolean readOnly, Consumer<Connection> work) {
+    try (Connection connection = dataSource.getConnection()) {
+      connection.setReadOnly(readOnly);
+      connection.setAutoCommit(false);
+      try {
+        work.accept(connection);
+        connection.commit();
+      } finally {
+        connection.rollback(); // does nothing after the commit
+      }
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+}
