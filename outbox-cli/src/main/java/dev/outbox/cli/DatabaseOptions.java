@@ -1,0 +1,147 @@
+package dev.outbox.cli;
+
+import dev.outbox.store.postgres.PostgresOutboxStore;
+import java.io.Console;
+import java.sql.Connection;
+import java.sql.SQLException;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.postgresql.ds.PGSimpleDataSource;
+import picocli.CommandLine.Option;
+
+/** Where the outbox is. */
+public final class DatabaseOptions {
+  public static final String PASSWORD_VARIABLE = "OUTBOX_PASSWORD";
+
+  private static final String NO_PASSWORD_STATE = "08004";
+
+  @Option(
+      names = "--url",
+      required = true,
+      paramLabel = "JDBC-URL",
+      description = "The database, as jdbc:postgresql://host:5432/name.")
+  @SuppressWarnings("NullAway.Init") // required
+  private String url;
+
+  @Option(names = "--user", description = "The database user.")
+  private @Nullable String user;
+
+  @Option(
+      names = "--password",
+      arity = "0..1",
+      interactive = true,
+      description =
+          "The password; without a value it is asked for. Others may see what stands in a command"
+              + " line: rather set the variable "
+              + PASSWORD_VARIABLE
+              + ".")
+  private @Nullable String password;
+
+  public String url() {
+    return url;
+  }
+
+  public String user() {
+    return user == null ? "" : user;
+  }
+
+  public String password() {
+    String given = password != null ? password : System.getenv(PASSWORD_VARIABLE);
+    Secrets.hide(given);
+    return given == null ? "" : given;
+  }
+
+  /** A data source that was tried; asks for the password when the server wants one. */
+  public DataSource connect() {
+    DataSource dataSource = dataSource(url, user(), password());
+    try (Connection connection = dataSource.getConnection()) {
+      return dataSource;
+    } catch (SQLException e) {
+      Console console = System.console();
+      if (!NO_PASSWORD_STATE.equals(e.getSQLState()) || console == null) {
+        throw unreachable(url, e);
+      }
+      char[] answer = console.readPassword("Password of %s: ", user());
+      password = answer == null ? "" : new String(answer);
+      return tried(url, user(), password());
+    }
+  }
+
+  /**
+   * A data source that was tried.
+   *
+   * @throws Failure when nothing answers, or not to this user
+   */
+  public static DataSource tried(String url, String user, String password) {
+    DataSource dataSource = dataSource(url, user, password);
+    try (Connection connection = dataSource.getConnection()) {
+      return dataSource;
+    } catch (SQLException e) {
+      throw unreachable(url, e);
+    }
+  }
+
+  private static Failure unreachable(String url, SQLException e) {
+    return new Failure("cannot connect to %s: %s".formatted(url, e.getMessage()), e);
+  }
+
+  private static DataSource dataSource(String url, String user, String password) {
+    Secrets.hide(password);
+    if (!url.startsWith("jdbc:postgresql:")) {
+      throw new Failure(
+          "the URL %s is not of a database that this release knows: give one that begins with jdbc:postgresql:"
+              .formatted(url));
+    }
+    PGSimpleDataSource dataSource = new PGSimpleDataSource();
+    try {
+      dataSource.setUrl(url);
+    } catch (IllegalArgumentException e) {
+      throw new Failure(
+          "the URL %s cannot be read: it looks like jdbc:postgresql://host:5432/name"
+              .formatted(url),
+          e);
+    }
+    if (!user.isEmpty()) {
+      dataSource.setUser(user);
+    }
+    if (!password.isEmpty()) {
+      dataSource.setPassword(password);
+    }
+    return dataSource;
+  }
+
+  /** The names of the tables. */
+  static final class Tables {
+    @Option(
+        names = "--schema",
+        description = "The schema of the tables; default: the connection's current one.")
+    private @Nullable String schema;
+
+    @Option(
+        names = "--prefix",
+        defaultValue = "outbox_",
+        description = "Before each table's name; default: ${DEFAULT-VALUE}.")
+    private String prefix = "outbox_";
+
+    @Nullable String schema() {
+      return schema;
+    }
+
+    String prefix() {
+      return prefix;
+    }
+
+    PostgresOutboxStore store(DataSource dataSource) {
+      return store(dataSource, schema, prefix);
+    }
+
+    static PostgresOutboxStore store(
+        DataSource dataSource, @Nullable String schema, String prefix) {
+      try {
+        return PostgresOutboxStore.builder(dataSource).schema(schema).prefix(prefix).build();
+      } catch (IllegalArgumentException e) {
+        throw new Failure(String.valueOf(e.getMessage()), e);
+      }
+    }
+  }
+}

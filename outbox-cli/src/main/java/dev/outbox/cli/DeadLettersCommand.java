@@ -1,0 +1,209 @@
+package dev.outbox.cli;
+
+import dev.outbox.spi.DeadLetterStore;
+import dev.outbox.spi.DeadLetterStore.DeadLetter;
+import dev.outbox.spi.StoredMessage;
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.function.LongPredicate;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.ArgGroup;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+@Command(
+    name = "dead-letters",
+    mixinStandardHelpOptions = true,
+    description = "Look at dead letters and decide about them.",
+    synopsisSubcommandLabel = "(list | requeue | discard)",
+    subcommands = {
+      DeadLettersCommand.ListThem.class,
+      DeadLettersCommand.Requeue.class,
+      DeadLettersCommand.Discard.class
+    })
+final class DeadLettersCommand implements Runnable {
+  private static final int PAGE = 500;
+
+  @Spec
+  @SuppressWarnings("NullAway.Init") // set by picocli
+  private CommandSpec spec;
+
+  @Override
+  public void run() {
+    throw new ParameterException(spec.commandLine(), "say what to do: list, requeue or discard");
+  }
+
+  /** What all three have in common. */
+  abstract static class Action implements Callable<Integer> {
+    @Mixin
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private DatabaseOptions database;
+
+    @Mixin private final DatabaseOptions.Tables tables = new DatabaseOptions.Tables();
+
+    @Spec
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private CommandSpec spec;
+
+    @Override
+    public Integer call() {
+      Logs.off();
+      return run(tables.store(database.connect()), spec.commandLine().getOut());
+    }
+
+    abstract int run(DeadLetterStore store, PrintWriter out);
+  }
+
+  @Command(
+      name = "list",
+      mixinStandardHelpOptions = true,
+      description = "Show dead letters, the oldest first.")
+  static final class ListThem extends Action {
+    @Option(
+        names = "--limit",
+        defaultValue = "50",
+        description = "How many at most; default: ${DEFAULT-VALUE}.")
+    private int limit;
+
+    @Option(
+        names = "--after",
+        defaultValue = "0",
+        paramLabel = "SEQ",
+        description = "Begin after this sequence.")
+    private long after;
+
+    @Override
+    int run(DeadLetterStore store, PrintWriter out) {
+      if (limit < 1) {
+        throw new Failure("--limit is " + limit + ", at least 1 is needed");
+      }
+      List<DeadLetter> letters = store.deadLetters(after, limit);
+      if (letters.isEmpty()) {
+        out.println("There are no dead letters" + (after > 0 ? " after " + after : "") + ".");
+        return 0;
+      }
+      out.printf("%10s  %-24s %8s  %s%n", "sequence", "dead since", "attempts", "message, error");
+      letters.forEach(letter -> print(letter, out));
+      if (letters.size() == limit) {
+        long last = letters.get(limit - 1).message().sequence();
+        out.println("There may be more: --after " + last);
+      }
+      return 0;
+    }
+
+    private static void print(DeadLetter letter, PrintWriter out) {
+      StoredMessage message = letter.message();
+      String what =
+          message.problem() == null
+              ? message.message().toString()
+              : "key %s, undecodable: %s".formatted(message.key(), message.problem());
+      out.printf(
+          "%10d  %-24s %8d  %s%n",
+          message.sequence(),
+          letter.failedAt() == null ? "-" : letter.failedAt().toString(),
+          message.attempts(),
+          what);
+      out.printf("%46s  %s%n", "", Secrets.mask(oneLine(letter.error())));
+    }
+
+    private static String oneLine(@Nullable String error) {
+      return error == null ? "-" : error.replaceAll("\\s*\\R\\s*", " ");
+    }
+  }
+
+  /** Which dead letters. */
+  static final class Selection {
+    @Parameters(paramLabel = "SEQ", description = "Sequences, as list shows them.")
+    private @Nullable List<Long> sequences;
+
+    @Option(names = "--all", description = "All dead letters.")
+    private boolean all;
+  }
+
+  /** Requeue or discard. */
+  abstract static class Deciding extends Action {
+    @ArgGroup(multiplicity = "1")
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private Selection selection;
+
+    abstract boolean decide(DeadLetterStore store, long sequence);
+
+    abstract String done();
+
+    @Override
+    int run(DeadLetterStore store, PrintWriter out) {
+      List<Long> missing = new ArrayList<>();
+      int count = 0;
+      if (selection.all) {
+        count = forAll(store, sequence -> decide(store, sequence));
+      } else {
+        for (long sequence :
+            List.copyOf(selection.sequences == null ? List.of() : selection.sequences)) {
+          if (decide(store, sequence)) {
+            count++;
+          } else {
+            missing.add(sequence);
+          }
+        }
+      }
+      out.printf("%d %s.%n", count, done());
+      missing.forEach(sequence -> out.printf("There is no dead letter %d.%n", sequence));
+      return missing.isEmpty() ? 0 : Main.CHECK_FAILED;
+    }
+
+    /** By sequence, so that one that dies again meanwhile is not met twice. */
+    private static int forAll(DeadLetterStore store, LongPredicate decide) {
+      int count = 0;
+      long after = 0;
+      while (true) {
+        List<DeadLetter> page = store.deadLetters(after, PAGE);
+        for (DeadLetter letter : page) {
+          after = letter.message().sequence();
+          count += decide.test(after) ? 1 : 0;
+        }
+        if (page.size() < PAGE) {
+          return count;
+        }
+      }
+    }
+  }
+
+  @Command(
+      name = "requeue",
+      mixinStandardHelpOptions = true,
+      description = "Make dead letters due again, with no attempts counted.")
+  static final class Requeue extends Deciding {
+    @Override
+    boolean decide(DeadLetterStore store, long sequence) {
+      return store.requeue(sequence);
+    }
+
+    @Override
+    String done() {
+      return "requeued";
+    }
+  }
+
+  @Command(
+      name = "discard",
+      mixinStandardHelpOptions = true,
+      description = "Remove dead letters for good.")
+  static final class Discard extends Deciding {
+    @Override
+    boolean decide(DeadLetterStore store, long sequence) {
+      return store.discard(sequence);
+    }
+
+    @Override
+    String done() {
+      return "discarded";
+    }
+  }
+}

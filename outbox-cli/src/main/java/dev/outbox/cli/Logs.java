@@ -1,0 +1,41 @@
+package dev.outbox.cli;
+
+import java.nio.file.Path;
+import java.util.logging.Level;
+import java.util.logging.LogManager;
+import java.util.logging.Logger;
+
+/** What libraries log; to be set before the first of them is loaded. */
+public final class Logs {
+  private static final String SIMPLE = "org.slf4j.simpleLogger.";
+
+  private Logs() {}
+
+  /** Nothing: errors reach the user as sentences. */
+  static void off() {
+    set("off", false);
+  }
+
+  /** To standard error, with dates. */
+  static void toStandardError(String level) {
+    set(level, true);
+    System.setProperty(SIMPLE + "log.org.apache.kafka", level.equals("info") ? "warn" : level);
+  }
+
+  /** To a file. */
+  public static void toFile(Path file) {
+    set("info", true);
+    System.setProperty(SIMPLE + "logFile", file.toString());
+  }
+
+  private static void set(String level, boolean dates) {
+    System.setProperty(SIMPLE + "defaultLogLevel", level);
+    System.setProperty(SIMPLE + "showDateTime", Boolean.toString(dates));
+    System.setProperty(SIMPLE + "dateTimeFormat", "yyyy-MM-dd HH:mm:ss.SSS");
+    System.setProperty(SIMPLE + "showShortLogName", "true");
+    System.setProperty(SIMPLE + "showThreadName", "false");
+    // Liquibase and the PostgreSQL driver log here.
+    LogManager.getLogManager().reset();
+    Logger.getLogger("").setLevel(Level.OFF);
+  }
+}

@@ -1,0 +1,117 @@
+package dev.outbox.cli;
+
+import dev.outbox.OutboxException;
+import dev.outbox.cli.demo.DemoCommand;
+import dev.outbox.cli.demo.DemoRelayCommand;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParseResult;
+import picocli.CommandLine.ScopeType;
+import picocli.CommandLine.Spec;
+
+/**
+ * The program. Exit codes: 0 fine; 1 a check failed; 2 bad usage, or something could not be reached
+ * or done.
+ */
+@Command(
+    name = "outbox",
+    mixinStandardHelpOptions = true,
+    version = "outbox 0.1.0-SNAPSHOT",
+    description = "The transactional outbox: a demo, checks, and tools for running it.",
+    synopsisSubcommandLabel = "COMMAND",
+    footer = {
+      "",
+      "Exit codes: 0 fine; 1 a check failed; 2 bad usage, or something could not be reached."
+    },
+    subcommands = {
+      DemoCommand.class,
+      DemoRelayCommand.class,
+      TckCommand.class,
+      MigrateCommand.class,
+      RelayCommand.class,
+      StatusCommand.class,
+      DeadLettersCommand.class
+    })
+public final class Main implements Runnable {
+  public static final int CHECK_FAILED = 1;
+  public static final int NOT_DONE = 2;
+
+  @Option(
+      names = "--verbose",
+      scope = ScopeType.INHERIT,
+      description = "Show the stack trace of an error.")
+  private boolean verbose;
+
+  @Spec
+  @SuppressWarnings("NullAway.Init") // set by picocli
+  private CommandSpec spec;
+
+  private Main() {}
+
+  public static void main(String[] args) {
+    System.exit(commandLine().execute(args));
+  }
+
+  static CommandLine commandLine() {
+    return new CommandLine(new Main())
+        .setUsageHelpAutoWidth(true)
+        .setParameterExceptionHandler(Main::usage)
+        .setExecutionExceptionHandler(Main::failed);
+  }
+
+  @Override
+  public void run() {
+    throw new ParameterException(spec.commandLine(), "no command is given");
+  }
+
+  private static int usage(ParameterException e, String[] args) {
+    CommandLine command = e.getCommandLine();
+    PrintWriter err = command.getErr();
+    err.println("outbox: " + Secrets.mask(String.valueOf(e.getMessage())));
+    if (!CommandLine.UnmatchedArgumentException.printSuggestions(e, err)) {
+      err.println("Try: " + command.getCommandSpec().qualifiedName() + " --help");
+    }
+    return NOT_DONE;
+  }
+
+  private static int failed(Exception e, CommandLine command, @Nullable ParseResult parsed) {
+    if (Cleanup.interrupted()) {
+      return NOT_DONE;
+    }
+    PrintWriter err = command.getErr();
+    boolean verbose = parsed != null && isVerbose(parsed);
+    err.println("outbox: " + sentence(e));
+    if (verbose) {
+      StringWriter trace = new StringWriter();
+      e.printStackTrace(new PrintWriter(trace));
+      err.print(Secrets.mask(trace.toString()));
+    } else if (!isExpected(e)) {
+      err.println("This was not expected; --verbose shows where it came from.");
+    }
+    return NOT_DONE;
+  }
+
+  private static boolean isVerbose(ParseResult parsed) {
+    for (ParseResult p = parsed; p != null; p = p.hasSubcommand() ? p.subcommand() : null) {
+      if (p.hasMatchedOption("--verbose")) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private static boolean isExpected(Exception e) {
+    return e instanceof Failure || e instanceof OutboxException;
+  }
+
+  private static String sentence(Exception e) {
+    String text = isExpected(e) ? String.valueOf(e.getMessage()) : e.toString();
+    return Secrets.mask(text.strip().replaceAll("\\s*\\R\\s*", " "));
+  }
+}

@@ -1,0 +1,51 @@
+package dev.outbox.cli;
+
+import dev.outbox.store.postgres.PostgresOutboxStore;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import org.postgresql.ds.PGSimpleDataSource;
+import picocli.CommandLine.ArgGroup;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+@Command(
+    name = "migrate",
+    mixinStandardHelpOptions = true,
+    description = "Make or update the tables, or print the statements for doing it by hand.")
+final class MigrateCommand implements Callable<Integer> {
+  @ArgGroup(exclusive = false)
+  private @Nullable DatabaseOptions database;
+
+  @Mixin private final DatabaseOptions.Tables tables = new DatabaseOptions.Tables();
+
+  @Option(names = "--print", description = "Print the statements; needs no database.")
+  private boolean print;
+
+  @Spec
+  @SuppressWarnings("NullAway.Init") // set by picocli
+  private CommandSpec spec;
+
+  @Override
+  public Integer call() {
+    Logs.off();
+    if (print) {
+      // Nothing connects.
+      spec.commandLine().getOut().print(tables.store(new PGSimpleDataSource()).ddl());
+      spec.commandLine().getOut().flush();
+      return 0;
+    }
+    if (database == null) {
+      throw new ParameterException(
+          spec.commandLine(), "Missing required option: '--url=JDBC-URL' (or --print)");
+    }
+    PostgresOutboxStore store = tables.store(database.connect());
+    store.migrate();
+    store.verify();
+    spec.commandLine().getOut().println("The tables " + tables.prefix() + "* are up to date.");
+    return 0;
+  }
+}

@@ -1,0 +1,83 @@
+package dev.outbox.cli;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.Reader;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.Properties;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.ArgGroup;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+@Command(
+    name = "relay",
+    mixinStandardHelpOptions = true,
+    description = {
+      "Run a relay beside services in any language: they append by plain SQL.",
+      "Logs to standard error; stops in good order within 20 seconds of SIGTERM or Ctrl-C."
+    })
+final class RelayCommand implements Callable<Integer> {
+  /** One of the two. */
+  static final class What {
+    @Option(names = "--config", paramLabel = "FILE", description = "The relay's properties.")
+    private @Nullable Path config;
+
+    @Option(names = "--print-config", description = "Print a properties file that explains itself.")
+    private boolean printConfig;
+  }
+
+  @ArgGroup(multiplicity = "1")
+  @SuppressWarnings("NullAway.Init") // set by picocli
+  private What what;
+
+  @Spec
+  @SuppressWarnings("NullAway.Init") // set by picocli
+  private CommandSpec spec;
+
+  @Override
+  public Integer call() throws InterruptedException {
+    if (what.config == null) {
+      spec.commandLine().getOut().print(example());
+      spec.commandLine().getOut().flush();
+      return 0;
+    }
+    RelayProcess relay = RelayProcess.start(read(what.config));
+    try (Cleanup ignored = Cleanup.atEnd(relay::close)) {
+      new CountDownLatch(1).await(); // a signal ends it
+    }
+    return 0;
+  }
+
+  private static Properties read(Path file) {
+    Properties properties = new Properties();
+    try (Reader in = Files.newBufferedReader(file, StandardCharsets.UTF_8)) {
+      properties.load(in);
+    } catch (NoSuchFileException e) {
+      throw new Failure(
+          "there is no file %s: make one with --print-config".formatted(file.toAbsolutePath()), e);
+    } catch (IOException | IllegalArgumentException e) {
+      throw new Failure("%s cannot be read: %s".formatted(file, e.getMessage()), e);
+    }
+    return properties;
+  }
+
+  static String example() {
+    try (InputStream in = RelayCommand.class.getResourceAsStream("relay.properties")) {
+      if (in == null) {
+        throw new IllegalStateException("relay.properties is missing in the class path");
+      }
+      return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}

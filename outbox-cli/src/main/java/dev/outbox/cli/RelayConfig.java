@@ -1,0 +1,280 @@
+package dev.outbox.cli;
+
+import dev.outbox.relay.Relay;
+import dev.outbox.relay.RetryPolicy;
+import java.time.Duration;
+import java.time.format.DateTimeParseException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Properties;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.BiConsumer;
+import java.util.function.Function;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What stands in a relay's properties file; {@code relay.properties} beside this class explains it.
+ */
+final class RelayConfig {
+  static final String KAFKA = "kafka.";
+  static final String TOPIC = "topic.";
+  static final String TOPIC_PREFIX = "topic.prefix";
+
+  /**
+   * Ends in time for what waits 20 s before it kills: the publisher and the pool close after it.
+   */
+  static final Duration STOP_TIMEOUT = Duration.ofSeconds(15);
+
+  private static final Set<String> KNOWN =
+      new TreeSet<>(
+          Set.of(
+              "store.url",
+              "store.user",
+              "store.password",
+              "store.schema",
+              "store.prefix",
+              "store.dedupWindow",
+              "publisher.timeout",
+              "publisher.transactional",
+              "publisher.cloudEventsSource",
+              "retry.maxAttempts",
+              "retry.firstDelay",
+              "retry.maxDelay",
+              "relay.blockKeyWhenDead",
+              "log.level",
+              TOPIC_PREFIX));
+
+  /** Those that go to the relay's builder as they are. */
+  private static final Map<String, BiConsumer<Relay.Builder, Value>> RELAY =
+      new TreeMap<>(
+          Map.of(
+              "relay.name", (relay, value) -> relay.name(value.text()),
+              "relay.workers", (relay, value) -> relay.workers(value.integer()),
+              "relay.batchSize", (relay, value) -> relay.batchSize(value.integer()),
+              "relay.batchBytes", (relay, value) -> relay.batchBytes(value.integer()),
+              "relay.lease", (relay, value) -> relay.lease(value.duration()),
+              "relay.publishTimeout", (relay, value) -> relay.publishTimeout(value.duration()),
+              "relay.idlePause", (relay, value) -> relay.idlePause(value.duration()),
+              "relay.stopTimeout", (relay, value) -> relay.stopTimeout(value.duration())));
+
+  private static final Pattern VARIABLE = Pattern.compile("\\$\\{([A-Za-z_][A-Za-z0-9_]*)}");
+
+  private final Map<String, String> values;
+
+  private RelayConfig(Map<String, String> values) {
+    this.values = values;
+  }
+
+  /**
+   * Checks the names and fills in the variables.
+   *
+   * @param environment gives the value of a variable, or null
+   * @throws Failure naming the property
+   */
+  static RelayConfig of(Properties properties, Function<String, @Nullable String> environment) {
+    Map<String, String> values = new TreeMap<>();
+    for (String name : new TreeSet<>(properties.stringPropertyNames())) {
+      checkKnown(name);
+      values.put(name, fill(name, properties.getProperty(name).strip(), environment));
+    }
+    for (String required : List.of("store.url", KAFKA + "bootstrap.servers")) {
+      if (values.getOrDefault(required, "").isEmpty()) {
+        throw new Failure("the property %s is missing: it is needed".formatted(required));
+      }
+    }
+    values.forEach(
+        (name, value) -> {
+          if (name.toLowerCase(Locale.ROOT).matches(".*(password|secret|jaas).*")) {
+            Secrets.hide(value);
+          }
+        });
+    return new RelayConfig(values);
+  }
+
+  private static void checkKnown(String name) {
+    boolean open = name.startsWith(KAFKA) || name.startsWith(TOPIC);
+    if (!open && !known().contains(name)) {
+      throw new Failure("there is no property %s: did you mean %s?".formatted(name, closest(name)));
+    }
+  }
+
+  /** All names but those of Kafka and of topics. */
+  static Set<String> known() {
+    Set<String> all = new TreeSet<>(KNOWN);
+    all.addAll(RELAY.keySet());
+    return all;
+  }
+
+  private static String closest(String name) {
+    String best = "";
+    int least = Integer.MAX_VALUE;
+    for (String known : known()) {
+      int distance = distance(name.toLowerCase(Locale.ROOT), known.toLowerCase(Locale.ROOT));
+      if (distance < least) {
+        least = distance;
+        best = known;
+      }
+    }
+    return best;
+  }
+
+  /** Levenshtein's. */
+  private static int distance(String a, String b) {
+    int[] row = new int[b.length() + 1];
+    for (int j = 0; j <= b.length(); j++) {
+      row[j] = j;
+    }
+    for (int i = 1; i <= a.length(); i++) {
+      int diagonal = row[0];
+      row[0] = i;
+      for (int j = 1; j <= b.length(); j++) {
+        int replaced = diagonal + (a.charAt(i - 1) == b.charAt(j - 1) ? 0 : 1);
+        diagonal = row[j];
+        row[j] = Math.min(replaced, 1 + Math.min(row[j], row[j - 1]));
+      }
+    }
+    return row[b.length()];
+  }
+
+  private static String fill(
+      String name, String value, Function<String, @Nullable String> environment) {
+    return VARIABLE
+        .matcher(value)
+        .replaceAll(
+            found -> {
+              String filled = environment.apply(found.group(1));
+              if (filled == null) {
+                throw new Failure(
+                    "the property %s names the variable %s, which is not set: set it, or write the value"
+                        .formatted(name, found.group(1)));
+              }
+              return Matcher.quoteReplacement(filled);
+            });
+  }
+
+  String text(String name, String otherwise) {
+    return values.getOrDefault(name, otherwise);
+  }
+
+  Duration duration(String name, Duration otherwise) {
+    String value = values.get(name);
+    return value == null ? otherwise : new Value(name, value).duration();
+  }
+
+  int integer(String name, int otherwise) {
+    String value = values.get(name);
+    return value == null ? otherwise : new Value(name, value).integer();
+  }
+
+  /** Kafka's own settings, without our prefix. */
+  Map<String, String> kafka() {
+    Map<String, String> kafka = new TreeMap<>();
+    values.forEach(
+        (name, value) -> {
+          if (name.startsWith(KAFKA)) {
+            kafka.put(name.substring(KAFKA.length()), value);
+          }
+        });
+    return kafka;
+  }
+
+  /** The topic of an aggregate type: the one named for it, else prefix and type. */
+  String topic(String aggregateType) {
+    String named = aggregateType.equals("prefix") ? null : values.get(TOPIC + aggregateType);
+    return named != null ? named : text(TOPIC_PREFIX, "") + aggregateType;
+  }
+
+  int workers() {
+    return integer("relay.workers", Relay.Builder.DEFAULT_WORKERS);
+  }
+
+  /** Below the time after which the relay gives up on a call: four fifths of it by default. */
+  Duration publisherTimeout() {
+    Duration lease = duration("relay.lease", Relay.Builder.DEFAULT_LEASE);
+    Duration most = duration("relay.publishTimeout", lease.multipliedBy(5).dividedBy(6));
+    Duration timeout = duration("publisher.timeout", most.multipliedBy(4).dividedBy(5));
+    if (timeout.compareTo(most) >= 0) {
+      throw new Failure(
+          "the property publisher.timeout is %s, it must be below relay.publishTimeout, which is %s: shorten it or lengthen relay.lease"
+              .formatted(timeout, most));
+    }
+    return timeout;
+  }
+
+  /** Everything that is the relay's. */
+  void configure(Relay.Builder relay) {
+    relay.stopTimeout(STOP_TIMEOUT);
+    RELAY.forEach(
+        (name, setter) -> {
+          String value = values.get(name);
+          if (value != null) {
+            setter.accept(relay, new Value(name, value));
+          }
+        });
+    relay.retryPolicy(retryPolicy());
+    List<String> blocking = list("relay.blockKeyWhenDead");
+    if (!blocking.isEmpty()) {
+      relay.blockKeyWhenDead(
+          message ->
+              message.problem() != null || blocking.contains(message.message().aggregateType()));
+    }
+  }
+
+  private RetryPolicy retryPolicy() {
+    return RetryPolicy.builder()
+        .maxAttempts(integer("retry.maxAttempts", RetryPolicy.DEFAULT_MAX_ATTEMPTS))
+        .firstDelay(duration("retry.firstDelay", RetryPolicy.DEFAULT_FIRST_DELAY))
+        .maxDelay(duration("retry.maxDelay", RetryPolicy.DEFAULT_MAX_DELAY))
+        .build();
+  }
+
+  private List<String> list(String name) {
+    List<String> parts = new ArrayList<>();
+    for (String part : text(name, "").split(",", -1)) {
+      if (!part.isBlank()) {
+        parts.add(part.strip());
+      }
+    }
+    return parts;
+  }
+
+  /** One value, and the property's name for errors. */
+  private record Value(String name, String text) {
+    private static final Pattern DURATION = Pattern.compile("(\\d{1,9})(ms|s|m|h|d)");
+
+    int integer() {
+      try {
+        return Integer.parseInt(text);
+      } catch (NumberFormatException e) {
+        throw new Failure("the property %s is %s, a whole number is needed".formatted(name, text));
+      }
+    }
+
+    Duration duration() {
+      Matcher matcher = DURATION.matcher(text);
+      if (matcher.matches()) {
+        long number = Long.parseLong(matcher.group(1));
+        return switch (matcher.group(2)) {
+          case "ms" -> Duration.ofMillis(number);
+          case "s" -> Duration.ofSeconds(number);
+          case "m" -> Duration.ofMinutes(number);
+          case "h" -> Duration.ofHours(number);
+          default -> Duration.ofDays(number);
+        };
+      }
+      try {
+        return Duration.parse(text);
+      } catch (DateTimeParseException e) {
+        throw new Failure(
+            "the property %s is %s, a time is needed, as 500ms, 30s, 5m, 1h or 7d"
+                .formatted(name, text));
+      }
+    }
+  }
+}

@@ -1,0 +1,159 @@
+package dev.outbox.cli;
+
+import dev.outbox.tck.Rule;
+import java.io.PrintWriter;
+import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+import org.junit.platform.engine.TestExecutionResult;
+import org.junit.platform.engine.TestSource;
+import org.junit.platform.engine.support.descriptor.ClassSource;
+import org.junit.platform.engine.support.descriptor.MethodSource;
+import org.junit.platform.launcher.TestExecutionListener;
+import org.junit.platform.launcher.TestIdentifier;
+import org.junit.platform.launcher.TestPlan;
+
+/** Collects what came of each test, and prints it by rule. */
+final class TckReport implements TestExecutionListener {
+  private static final String NO_RULE = "-";
+
+  /** The order of SPEC.md. */
+  private static final String LETTERS = "-ACSOTEP";
+
+  enum Outcome {
+    PASSED,
+    FAILED,
+    SKIPPED
+  }
+
+  /**
+   * @param rule as C1, or {@value #NO_RULE}
+   * @param detail why it failed or was skipped
+   */
+  record Line(String rule, String sentence, Outcome outcome, @Nullable String detail) {}
+
+  private final List<Line> lines = new ArrayList<>();
+  private final Runnable progress;
+  private @Nullable TestPlan plan;
+
+  /**
+   * @param progress called after each test
+   */
+  TckReport(Runnable progress) {
+    this.progress = progress;
+  }
+
+  @Override
+  public void testPlanExecutionStarted(TestPlan testPlan) {
+    plan = testPlan;
+  }
+
+  @Override
+  public synchronized void executionSkipped(TestIdentifier test, String reason) {
+    add(test, Outcome.SKIPPED, reason);
+  }
+
+  @Override
+  public synchronized void executionFinished(TestIdentifier test, TestExecutionResult result) {
+    String detail = result.getThrowable().map(TckReport::text).orElse(null);
+    switch (result.getStatus()) {
+      case SUCCESSFUL -> {
+        if (test.isTest()) {
+          add(test, Outcome.PASSED, null);
+        }
+      }
+      case ABORTED -> add(test, Outcome.SKIPPED, detail);
+      case FAILED -> add(test, Outcome.FAILED, detail);
+    }
+  }
+
+  private void add(TestIdentifier test, Outcome outcome, @Nullable String detail) {
+    for (String rule : rules(test)) {
+      lines.add(new Line(rule, sentence(test), outcome, detail));
+    }
+    progress.run();
+  }
+
+  private static String text(Throwable failure) {
+    String message = failure.getMessage();
+    return message == null || message.isBlank() ? failure.toString() : message.strip();
+  }
+
+  /** The names of a parameterised test's method and of its case belong together. */
+  private String sentence(TestIdentifier test) {
+    Optional<TestIdentifier> parent = plan == null ? Optional.empty() : plan.getParent(test);
+    return parent
+        .filter(p -> p.getSource().filter(MethodSource.class::isInstance).isPresent())
+        .map(p -> p.getDisplayName() + ": " + test.getDisplayName())
+        .orElse(test.getDisplayName());
+  }
+
+  private static List<String> rules(TestIdentifier test) {
+    TestSource source = test.getSource().orElse(null);
+    Rule rule = null;
+    if (source instanceof MethodSource method) {
+      Method java = method.getJavaMethod();
+      rule = java.getAnnotation(Rule.class);
+      if (rule == null) {
+        rule = method.getJavaClass().getAnnotation(Rule.class);
+      }
+    } else if (source instanceof ClassSource type) {
+      rule = type.getJavaClass().getAnnotation(Rule.class);
+    }
+    return rule == null ? List.of(NO_RULE) : List.of(rule.value());
+  }
+
+  boolean failed() {
+    return count(Outcome.FAILED) > 0 || count(Outcome.PASSED) == 0;
+  }
+
+  synchronized long count(Outcome outcome) {
+    return lines.stream().filter(line -> line.outcome() == outcome).count();
+  }
+
+  /** Rule by rule: the worst outcome of its tests, then each test. */
+  synchronized void print(PrintWriter out) {
+    Map<String, List<Line>> byRule = new TreeMap<>(TckReport::bySpec);
+    lines.forEach(line -> byRule.computeIfAbsent(line.rule(), r -> new ArrayList<>()).add(line));
+    byRule.forEach(
+        (rule, tests) -> {
+          out.println();
+          tests.forEach(test -> print(out, test));
+        });
+    out.println();
+    out.printf(
+        "%d passed, %d failed, %d skipped; %d rules.%n",
+        count(Outcome.PASSED),
+        count(Outcome.FAILED),
+        count(Outcome.SKIPPED),
+        byRule.keySet().stream().filter(rule -> !rule.equals(NO_RULE)).count());
+    if (count(Outcome.PASSED) == 0) {
+      out.println("Nothing passed, so nothing is proven.");
+    }
+  }
+
+  private static void print(PrintWriter out, Line line) {
+    String outcome =
+        switch (line.outcome()) {
+          case PASSED -> "passed";
+          case FAILED -> "FAILED";
+          case SKIPPED -> "skipped";
+        };
+    out.printf("%-4s %-8s %s%n", line.rule(), outcome, line.sentence());
+    if (line.detail() != null) {
+      Secrets.mask(line.detail()).lines().forEach(text -> out.println("                " + text));
+    }
+  }
+
+  private static int bySpec(String a, String b) {
+    return Comparator.<String>comparingInt(rule -> LETTERS.indexOf(rule.charAt(0)))
+        .thenComparing(rule -> rule.replaceAll("\\D", ""), Comparator.comparingInt(String::length))
+        .thenComparing(Comparator.naturalOrder())
+        .compare(a, b);
+  }
+}

@@ -1,0 +1,179 @@
+package dev.outbox.cli.demo;
+
+import dev.outbox.OutboxMessage;
+import dev.outbox.cli.Failure;
+import dev.outbox.cli.demo.OrderService.CardDeclined;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/** Uses the order service on some threads, at random, and tells the oracle what it did. */
+final class Customers implements AutoCloseable {
+  static final String ORDER = "order";
+  static final String SHIPMENT = "shipment";
+
+  /** In percent. */
+  private static final int DECLINED = 5;
+
+  private static final int DELAYED = 2;
+  private static final int REPEATED = 3;
+
+  private final OrderService service;
+  private final Oracle oracle;
+  private final DemoSettings settings;
+  private final List<Thread> threads = new ArrayList<>();
+  private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
+  private volatile boolean stopped;
+
+  Customers(OrderService service, Oracle oracle, DemoSettings settings) {
+    this.service = service;
+    this.oracle = oracle;
+    this.settings = settings;
+  }
+
+  void start() {
+    for (int i = 0; i < settings.threads(); i++) {
+      Customer customer = new Customer(i);
+      Thread thread = new Thread(customer::run, "orders-" + i);
+      thread.setDaemon(true);
+      threads.add(thread);
+    }
+    threads.forEach(Thread::start);
+  }
+
+  /**
+   * True when all transactions were made.
+   *
+   * @throws Failure when one failed
+   */
+  boolean done() {
+    Throwable e = failure.get();
+    if (e != null) {
+      throw new Failure("the order service failed: " + e.getMessage(), e);
+    }
+    return threads.stream().noneMatch(Thread::isAlive);
+  }
+
+  @Override
+  public void close() {
+    stopped = true;
+    try {
+      for (Thread thread : threads) {
+        thread.join(Duration.ofSeconds(5).toMillis());
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** One thread, with random numbers of its own: what it does does not depend on the others. */
+  private final class Customer {
+    private final int number;
+    private final SplittableRandom random;
+    private final List<String> dedupKeys = new ArrayList<>();
+
+    Customer(int number) {
+      this.number = number;
+      random = new SplittableRandom(settings.seed() * 1_000_003 + number);
+    }
+
+    void run() {
+      long begin = System.nanoTime();
+      int mine = settings.transactions() / settings.threads();
+      mine += number < settings.transactions() % settings.threads() ? 1 : 0;
+      try {
+        for (int i = 0; i < mine && !stopped; i++) {
+          pace(begin, i);
+          while (!commit()) {
+            // declined: the customer tries another card
+          }
+        }
+      } catch (Throwable e) {
+        failure.compareAndSet(null, e);
+      }
+    }
+
+    private void pace(long begin, int i) {
+      if (settings.rate() > 0) {
+        long due = begin + i * 1_000_000_000L * settings.threads() / settings.rate();
+        while (!stopped && due - System.nanoTime() > 0) {
+          LockSupport.parkNanos(due - System.nanoTime());
+        }
+      }
+    }
+
+    /** Returns false when it was rolled back. */
+    private boolean commit() throws Exception {
+      // Squared: some orders are much busier than others.
+      double where = random.nextDouble();
+      int order = (int) (settings.orders() * where * where);
+      boolean card = random.nextInt(100) >= DECLINED;
+      Purchase purchase = new Purchase(order);
+      try {
+        service.add("order-" + order, random.nextInt(1, 100), card, purchase::messages);
+        oracle.committed(purchase.ids, System.nanoTime());
+        dedupKeys.addAll(purchase.newDedupKeys);
+        return true;
+      } catch (CardDeclined e) {
+        oracle.rolledBack(purchase.ids);
+        return false;
+      }
+    }
+
+    /** The messages of one transaction. */
+    private final class Purchase {
+      private final int order;
+      private final List<UUID> ids = new ArrayList<>();
+      private final List<String> newDedupKeys = new ArrayList<>();
+
+      Purchase(int order) {
+        this.order = order;
+      }
+
+      List<OutboxMessage> messages(long version) {
+        int count = 1 + (random.nextInt(4) == 0 ? random.nextInt(1, 4) : 0);
+        List<OutboxMessage> messages = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+          messages.add(message(version, i));
+        }
+        return messages;
+      }
+
+      private OutboxMessage message(long version, int index) {
+        String type = index == 0 || random.nextBoolean() ? ORDER : SHIPMENT;
+        UUID id = new UUID(random.nextLong(), random.nextLong());
+        OutboxMessage.Builder message =
+            OutboxMessage.builder()
+                .id(id)
+                .aggregate(type, type + "-" + order)
+                .eventType(index == 0 ? "ItemAdded" : "ItemReserved")
+                .payload(
+                    "{\"order\":%d,\"version\":%d,\"item\":\"%x\"}"
+                        .formatted(order, version, random.nextLong()))
+                .header("tenant", "demo")
+                .correlationId("purchase-" + order + "-" + version);
+        int dice = random.nextInt(100);
+        boolean delayed = dice < DELAYED;
+        boolean repeated = dice >= 100 - REPEATED && !dedupKeys.isEmpty();
+        if (delayed) {
+          message.deliverAfter(Duration.ofMillis(random.nextInt(100, 3_000)));
+        } else if (repeated) {
+          message.dedupKey(dedupKeys.get(random.nextInt(dedupKeys.size())));
+        } else if (dice % 10 == 0) {
+          String dedupKey = "purchase-%d-%s".formatted(number, id);
+          message.dedupKey(dedupKey);
+          newDedupKeys.add(dedupKey);
+        }
+        OutboxMessage built = message.build();
+        oracle.appended(new Oracle.Appended(id, built.key(), version, index, delayed, repeated));
+        ids.add(id);
+        return built;
+      }
+    }
+  }
+}

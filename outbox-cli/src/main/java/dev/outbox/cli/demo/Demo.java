@@ -1,0 +1,189 @@
+package dev.outbox.cli.demo;
+
+import com.zaxxer.hikari.HikariDataSource;
+import dev.outbox.cli.Cleanup;
+import dev.outbox.cli.DatabaseOptions;
+import dev.outbox.cli.Logs;
+import dev.outbox.cli.Main;
+import dev.outbox.cli.demo.Oracle.Verdict;
+import dev.outbox.spi.DeadLetterStore.DeadLetter;
+import dev.outbox.spi.StatisticsStore.Statistics;
+import dev.outbox.store.postgres.PostgresOutboxStore;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Properties;
+import java.util.Set;
+import java.util.UUID;
+import java.util.stream.Stream;
+
+/** One run, from the servers' start to the table. */
+final class Demo {
+  /** Short, so that a killed relay's messages do not wait long. */
+  private static final Duration LEASE = Duration.ofSeconds(4);
+
+  /** Without any delivery for so long, nothing more is expected. */
+  private static final Duration PATIENCE = Duration.ofSeconds(45);
+
+  private static final int DEAD_LETTERS = 10_000;
+
+  private final DemoSettings settings;
+  private final PrintWriter out;
+  private final Resources resources = new Resources();
+  private final Oracle oracle = new Oracle();
+  private final Progress progress;
+  private final DemoServers servers;
+  private final Path logs;
+  private volatile boolean keepLogs;
+
+  Demo(DemoSettings settings, PrintWriter out) {
+    this.settings = settings;
+    this.out = out;
+    progress = new Progress(out);
+    servers = new DemoServers(settings);
+    try {
+      logs = Files.createTempDirectory("outbox-demo-");
+    } catch (IOException e) {
+      throw new UncheckedIOException("no directory for the logs", e);
+    }
+  }
+
+  /** Returns the exit code. */
+  int run() throws InterruptedException {
+    Logs.toFile(logs.resolve("demo.log"));
+    try (Cleanup ignored = Cleanup.atEnd(this::cleanUp)) {
+      Verdict verdict = produceAndConsume();
+      keepLogs = !verdict.good();
+      return verdict.good() ? 0 : Main.CHECK_FAILED;
+    } finally {
+      if (keepLogs && !Cleanup.interrupted()) {
+        out.println("The logs are in " + logs);
+        out.flush();
+      }
+    }
+  }
+
+  private Verdict produceAndConsume() throws InterruptedException {
+    progress.event("seed " + settings.seed() + "; the servers start");
+    resources.add(servers);
+    servers.start();
+    keepLogs = true;
+    HikariDataSource pool = resources.add(servers.pool(settings.threads() + 1));
+    PostgresOutboxStore store = PostgresOutboxStore.builder(pool).schema(servers.schema()).build();
+    store.migrate();
+    RelayChild a = relay("A");
+    RelayChild b = relay("B");
+    Reader reader =
+        resources.add(new Reader(servers.bootstrapServers(), servers.partitions(), oracle));
+    reader.start();
+    a.awaitStarted();
+    b.awaitStarted();
+    progress.event("relays A and B run; the order service starts");
+
+    OrderService service = new OrderService(pool, store, servers.orders());
+    Customers customers = resources.add(new Customers(service, oracle, settings));
+    RelayChild[] c = new RelayChild[1];
+    Incidents incidents =
+        new Incidents(
+            servers, a, () -> c[0] = relay("C"), LEASE, this::done, progress, settings.seed());
+    customers.start();
+    incidents.start();
+    while (!(customers.done() & incidents.over())) {
+      show();
+    }
+    progress.event("all is committed; what waits is delivered");
+    awaitEmpty(store);
+    b.stop();
+    c[0].stop();
+    reader.readToTheEnd();
+    show();
+    progress.wipe();
+    Verdict verdict = oracle.verdict(dead(store), incidents.disturbances());
+    out.println();
+    VerdictTable.print(verdict, "the kill and the outage are in it", out);
+    return verdict;
+  }
+
+  private double done() {
+    return (double) oracle.commits() / settings.transactions();
+  }
+
+  private void show() throws InterruptedException {
+    progress.at(oracle.commits(), settings.transactions(), oracle.arrived());
+    Thread.sleep(100);
+  }
+
+  /** Until nothing is left in the outbox but dead letters, or nothing happens any more. */
+  private void awaitEmpty(PostgresOutboxStore store) throws InterruptedException {
+    long lastArrived = -1;
+    long lastChange = System.nanoTime();
+    while (true) {
+      Statistics now = store.statistics();
+      if (now.pending() + now.scheduled() + now.blocked() == 0) {
+        return;
+      }
+      if (oracle.arrived() != lastArrived) {
+        lastArrived = oracle.arrived();
+        lastChange = System.nanoTime();
+      } else if (System.nanoTime() - lastChange > PATIENCE.toNanos()) {
+        progress.event(
+            "nothing was delivered for %d s, and the outbox still has %d pending, %d scheduled and %d blocked messages"
+                .formatted(PATIENCE.toSeconds(), now.pending(), now.scheduled(), now.blocked()));
+        return;
+      }
+      show();
+    }
+  }
+
+  private static Set<UUID> dead(PostgresOutboxStore store) {
+    Set<UUID> ids = new HashSet<>();
+    for (DeadLetter letter : store.deadLetters(0, DEAD_LETTERS)) {
+      ids.add(letter.message().message().id());
+    }
+    return ids;
+  }
+
+  private RelayChild relay(String name) {
+    Properties properties = new Properties();
+    properties.setProperty("store.url", servers.url());
+    properties.setProperty("store.user", servers.user());
+    properties.setProperty("store.password", "${" + DatabaseOptions.PASSWORD_VARIABLE + "}");
+    properties.setProperty("store.schema", servers.schema());
+    properties.setProperty("kafka.bootstrap.servers", servers.bootstrapServers());
+    properties.setProperty("topic.prefix", servers.topicPrefix());
+    properties.setProperty("relay.name", name);
+    properties.setProperty("relay.lease", LEASE.toString());
+    properties.setProperty("relay.idlePause", "100ms");
+    return resources.add(RelayChild.start(name, logs, properties, servers.password()));
+  }
+
+  private void cleanUp() {
+    try {
+      if (keepLogs && !Cleanup.interrupted()) {
+        servers.copyLogs(logs);
+      }
+    } catch (IOException e) {
+      System.err.println("outbox: the servers' logs could not be saved: " + e.getMessage());
+    }
+    resources.closeAll();
+    if (!keepLogs || Cleanup.interrupted()) {
+      deleteLogs();
+    }
+  }
+
+  private void deleteLogs() {
+    try (Stream<Path> files = Files.walk(logs)) {
+      for (Path file : List.copyOf(files.sorted(Comparator.reverseOrder()).toList())) {
+        Files.deleteIfExists(file);
+      }
+    } catch (IOException e) {
+      System.err.println("outbox: " + logs + " could not be deleted: " + e.getMessage());
+    }
+  }
+}

@@ -1,0 +1,231 @@
+package dev.outbox.cli.demo;
+
+import com.zaxxer.hikari.HikariDataSource;
+import dev.outbox.cli.Cleanup;
+import dev.outbox.cli.DatabaseOptions;
+import dev.outbox.cli.Failure;
+import dev.outbox.cli.RelayProcess;
+import dev.outbox.embedded.EmbeddedKafka;
+import dev.outbox.embedded.EmbeddedPostgres;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.AdminClientConfig;
+import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.common.TopicPartition;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A database and a broker, embedded or the user's own, with a schema and topics that only this demo
+ * uses.
+ */
+final class DemoServers implements AutoCloseable {
+  private static final int PARTITIONS = 6;
+  private static final Duration PATIENCE = Duration.ofSeconds(20);
+
+  private final String name = "outbox_demo_" + UUID.randomUUID().toString().substring(0, 8);
+  private final DemoSettings settings;
+  private volatile @Nullable EmbeddedPostgres postgres;
+  private volatile @Nullable EmbeddedKafka kafka;
+  private volatile boolean hasSchema;
+  private volatile boolean hasTopics;
+
+  DemoServers(DemoSettings settings) {
+    this.settings = settings;
+  }
+
+  /** Starts what is not the user's, and makes the schema and the topics. */
+  void start() {
+    CompletableFuture<Void> broker = CompletableFuture.runAsync(this::startKafka);
+    try {
+      startPostgres();
+    } finally {
+      try {
+        broker.join();
+      } catch (CompletionException e) {
+        throw e.getCause() instanceof RuntimeException cause ? cause : e;
+      }
+    }
+  }
+
+  private void startPostgres() {
+    if (settings.url() == null) {
+      postgres = EmbeddedPostgres.start();
+    } else {
+      var ignored = DatabaseOptions.tried(url(), user(), password());
+    }
+    hasSchema = true;
+    execute("create schema " + name);
+    execute(
+        "create table %s (id text primary key, version bigint not null, amount bigint not null)"
+            .formatted(orders()));
+    execute(
+        "insert into %s select 'order-' || n, 0, 0 from generate_series(0, %d) n"
+            .formatted(orders(), settings.orders() - 1));
+  }
+
+  private void startKafka() {
+    if (settings.bootstrapServers() == null) {
+      kafka = EmbeddedKafka.builder().setting("auto.create.topics.enable", "false").start();
+    }
+    try (Admin admin = admin()) {
+      hasTopics = true;
+      admin
+          .createTopics(
+              topics()
+                  .map(t -> new NewTopic(t, Optional.of(PARTITIONS), Optional.empty()))
+                  .toList())
+          .all()
+          .get();
+    } catch (ExecutionException e) {
+      throw new Failure(
+          "the topics could not be made on %s: %s".formatted(bootstrapServers(), e.getMessage()),
+          e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new Failure("interrupted while the topics were made", e);
+    }
+  }
+
+  private Admin admin() {
+    return Admin.create(
+        Map.of(
+            AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG,
+            bootstrapServers(),
+            AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG,
+            Math.toIntExact(PATIENCE.toMillis()),
+            AdminClientConfig.REQUEST_TIMEOUT_MS_CONFIG,
+            Math.toIntExact(PATIENCE.toMillis())));
+  }
+
+  String url() {
+    EmbeddedPostgres own = postgres;
+    return own != null ? own.jdbcUrl() : String.valueOf(settings.url());
+  }
+
+  String user() {
+    EmbeddedPostgres own = postgres;
+    return own != null ? own.user() : settings.user();
+  }
+
+  String password() {
+    EmbeddedPostgres own = postgres;
+    return own != null ? own.password() : settings.password();
+  }
+
+  String bootstrapServers() {
+    EmbeddedKafka own = kafka;
+    return own != null ? own.bootstrapServers() : String.valueOf(settings.bootstrapServers());
+  }
+
+  HikariDataSource pool(int connections) {
+    return RelayProcess.pool(url(), user(), password(), connections);
+  }
+
+  String schema() {
+    return name;
+  }
+
+  String orders() {
+    return name + ".demo_order";
+  }
+
+  /** Before the aggregate type. */
+  String topicPrefix() {
+    return name.replace('_', '-') + "-";
+  }
+
+  private Stream<String> topics() {
+    return Stream.of(Customers.ORDER, Customers.SHIPMENT).map(type -> topicPrefix() + type);
+  }
+
+  List<TopicPartition> partitions() {
+    return topics()
+        .flatMap(t -> IntStream.range(0, PARTITIONS).mapToObj(p -> new TopicPartition(t, p)))
+        .toList();
+  }
+
+  /** Whether the broker is ours to stop. */
+  boolean canStopBroker() {
+    return kafka != null;
+  }
+
+  void stopBroker() {
+    EmbeddedKafka own = kafka;
+    if (own != null) {
+      own.stop();
+    }
+  }
+
+  void restartBroker() {
+    EmbeddedKafka own = kafka;
+    if (own != null) {
+      own.restart();
+    }
+  }
+
+  private void execute(String sql) {
+    try (Connection connection = DatabaseOptions.tried(url(), user(), password()).getConnection();
+        Statement statement = connection.createStatement()) {
+      statement.execute(sql);
+    } catch (SQLException e) {
+      throw new Failure("the database refused \"%s\": %s".formatted(sql, e.getMessage()), e);
+    }
+  }
+
+  /** Saves what our own servers logged. */
+  void copyLogs(Path logs) throws IOException {
+    EmbeddedPostgres database = postgres;
+    EmbeddedKafka broker = kafka;
+    if (database != null && Files.exists(database.log())) {
+      Files.copy(database.log(), logs.resolve("postgresql.log"));
+    }
+    if (broker != null && Files.exists(broker.log())) {
+      Files.copy(broker.log(), logs.resolve("kafka.log"));
+    }
+  }
+
+  /** Ends our own servers; on the user's removes what was made. */
+  @Override
+  public void close() {
+    EmbeddedPostgres database = postgres;
+    EmbeddedKafka broker = kafka;
+    try {
+      if (broker != null) {
+        broker.close();
+      } else if (hasTopics) {
+        removeTopics();
+      }
+    } finally {
+      if (database != null) {
+        database.close();
+      } else if (hasSchema) {
+        execute("drop schema if exists " + name + " cascade");
+      }
+    }
+  }
+
+  private void removeTopics() {
+    try (Admin admin = admin()) {
+      admin.deleteTopics(topics().toList()).all().get();
+    } catch (ExecutionException | InterruptedException e) {
+      if (!Cleanup.interrupted()) {
+        System.err.printf("outbox: the topics %s* could not be removed: %s%n", topicPrefix(), e);
+      }
+    }
+  }
+}

@@ -1,0 +1,23 @@
+package dev.outbox.cli.demo;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What to do.
+ *
+ * @param transactions to be committed
+ * @param rate transactions a second, 0 for as many as there can be
+ * @param seed of everything random
+ * @param url of the user's own database, or null
+ * @param bootstrapServers of the user's own Kafka, or null
+ */
+record DemoSettings(
+    int transactions,
+    int orders,
+    int threads,
+    int rate,
+    long seed,
+    @Nullable String url,
+    String user,
+    String password,
+    @Nullable String bootstrapServers) {}
