@@ -81,7 +81,7 @@ public interface RelayListener {
    */
   default void storeFailed(String who, String operation, RuntimeException error) {}
 
-  /** The store works again for this worker, after {@link #storeFailed} on claim or settle. */
+  /** A settle worked again for this worker, after {@link #storeFailed} on claim or settle. */
   default void storeRecovered(String worker) {}
 
   /**

@@ -174,7 +174,6 @@ final class Worker {
   }
 
   private Lease claimed(Claim claim, long before) {
-    worked();
     if (!claim.messages().isEmpty()) {
       listener.claimed(name, claim.messages(), Duration.ofNanos(System.nanoTime() - before));
     }
@@ -310,6 +309,10 @@ final class Worker {
     listener.storeFailed(name, operation, error);
   }
 
+  /**
+   * Only a settle shows that the store works: one that can be claimed from but not settled must not
+   * have its whole backlog published again with each lease.
+   */
   private void worked() {
     trouble.reset();
     if (storeFailed) {

@@ -174,7 +174,7 @@ class RelayTest {
 
   @Test
   void closeInterruptsAPublishThatTakesTooLongAndReleases() throws InterruptedException {
-    relay = builder().stopTimeout(Duration.ofMillis(800)).build();
+    relay = builder().stopTimeout(Duration.ofSeconds(2)).build();
     CountDownLatch inside = new CountDownLatch(1);
     publisher.on(
         "hang",
@@ -195,7 +195,7 @@ class RelayTest {
 
   @Test
   void closeReportsAPublishThatNeverReturnsAndReleases() throws InterruptedException {
-    relay = builder().stopTimeout(Duration.ofMillis(800)).build();
+    relay = builder().stopTimeout(Duration.ofSeconds(2)).build();
     CountDownLatch inside = new CountDownLatch(1);
     publisher.whole =
         () -> {
@@ -219,7 +219,7 @@ class RelayTest {
 
   @Test
   void closeKeepsResultsThatCameBecauseOfTheInterrupt() throws InterruptedException {
-    relay = builder().stopTimeout(Duration.ofMillis(800)).build();
+    relay = builder().stopTimeout(Duration.ofSeconds(2)).build();
     CountDownLatch inside = new CountDownLatch(1);
     publisher.on(
         "slow",

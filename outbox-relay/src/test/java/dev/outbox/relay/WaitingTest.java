@@ -47,6 +47,17 @@ class WaitingTest {
   }
 
   @Test
+  void afterAnAppendPausesBeginSmallAgain() throws Exception {
+    Backoff pauses = new Backoff(Duration.ofNanos(1), FOREVER, () -> 0);
+    for (int i = 0; i < 20; i++) {
+      long ignored = pauses.next();
+    }
+    waiting.appended();
+    waiting.idle(pauses);
+    assertThat(pauses.next()).isLessThanOrEqualTo(2);
+  }
+
+  @Test
   void stopEndsEveryWait() throws Exception {
     CompletableFuture<Void> idle = inBackground(() -> waiting.idle(forever));
     CompletableFuture<Void> pause = inBackground(() -> waiting.pause(FOREVER.toNanos()));

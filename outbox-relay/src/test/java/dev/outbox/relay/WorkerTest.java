@@ -209,7 +209,7 @@ class WorkerTest {
 
   @Test
   void aHangOfSeveralIsLeftToTheLeaseAndTheWorkerGoesOn() throws InterruptedException {
-    worker = worker(publisher, LEASE, Duration.ofMillis(300));
+    worker = worker(publisher, LEASE, Duration.ofSeconds(1));
     CountDownLatch never = new CountDownLatch(1);
     publisher.on(
         "hang",
@@ -221,7 +221,7 @@ class WorkerTest {
     store.append("b", "2");
     assertThat(worker.round()).isEqualTo(Round.BUSY);
     assertThat(events.of("abandoned"))
-        .containsExactly("abandoned [1, 2] publish did not return within PT0.3S");
+        .containsExactly("abandoned [1, 2] publish did not return within PT1S");
     assertThat(store.settles).hasValue(0);
     store.append("c", "3");
     drain();
@@ -412,8 +412,12 @@ class WorkerTest {
     assertThat(worker.round()).isEqualTo(Round.TROUBLE);
     drain();
     assertThat(events.all())
-        .startsWith("storeFailed claim no such table", "recovered", "claimed [1]")
-        .contains("delivered 1");
+        .containsExactly(
+            "storeFailed claim no such table",
+            "claimed [1]",
+            "published [1]",
+            "recovered",
+            "delivered 1");
   }
 
   @Test
