@@ -1,0 +1,110 @@
+package dev.outbox.tck;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.outbox.spi.Result;
+import dev.outbox.spi.StoredMessage;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+/** P3 and P5: what a publisher says and does when something is wrong. */
+abstract class PublisherTroubleTests extends PublisherTests {
+  PublisherTroubleTests(PublisherTck tck) {
+    super(tck);
+  }
+
+  @Test
+  @Rule("P3")
+  @DisplayName("a message that the broker never takes is rejected, and the others are delivered")
+  void rejected() {
+    PublisherTck.BrokerRejects broker = tck.fixture(PublisherTck.BrokerRejects.class);
+    List<Result> results =
+        tck.publish(
+            tck.batch(tck.message("a"), broker.rejected(tck.message("bad")), tck.message("b")));
+    assertThat(results.get(1))
+        .as("the result of a message that the broker never takes")
+        .isInstanceOf(Result.Rejected.class);
+    assertThat(List.of(results.get(0), results.get(2)))
+        .as("the results of the messages beside it")
+        .containsOnly(Result.DELIVERED);
+  }
+
+  @Test
+  @Rule("P3")
+  @DisplayName("a missing destination is unavailable by name, and the others are delivered")
+  void missing() {
+    PublisherTck.DestinationMissing broker = tck.fixture(PublisherTck.DestinationMissing.class);
+    for (int call = 0; call < 5; call++) {
+      List<Result> results =
+          tck.publish(
+              tck.batch(tck.message("a"), broker.toMissing(tck.message("bad")), tck.message("b")));
+      assertThat(results.get(1))
+          .as("the result of a message to a missing destination, call %d", call)
+          .isInstanceOf(Result.Unavailable.class);
+      assertThat(((Result.Unavailable) results.get(1)).destination())
+          .as("the destination that is missing; null would stop all others, call %d", call)
+          .isNotNull();
+      assertThat(List.of(results.get(0), results.get(2)))
+          .as("the results of the messages beside it, call %d", call)
+          .containsOnly(Result.DELIVERED);
+    }
+  }
+
+  @Test
+  @Rule("P3")
+  @DisplayName("while the broker is stopped all is unavailable, and afterwards it is delivered")
+  void stopped() {
+    PublisherTck.BrokerStops broker = tck.fixture(PublisherTck.BrokerStops.class);
+    tck.publish(tck.batch(tck.message("a")));
+    broker.stopBroker();
+    List<StoredMessage> messages = tck.batch(tck.message("a"), tck.message("b"), tck.message("a"));
+    List<Result> results;
+    try {
+      results = tck.publish(messages);
+    } finally {
+      broker.startBroker();
+    }
+    assertThat(results)
+        .as("the results while the broker is stopped: an outage is nobody's fault")
+        .hasSize(3)
+        .allSatisfy(
+            r -> {
+              assertThat(r).isInstanceOf(Result.Unavailable.class);
+              assertThat(((Result.Unavailable) r).destination())
+                  .as("the destination; null says that it is the broker as a whole")
+                  .isNull();
+            });
+    tck.publishUntilDelivered(messages);
+    assertThat(PublisherTck.ids(tck.await(r -> r.size() >= 4)))
+        .as("what arrived after the broker was started again")
+        .containsAll(messages.stream().map(PublisherTck::id).toList());
+  }
+
+  @Test
+  @Rule("P5")
+  @DisplayName("while the broker hangs publish returns in time, and delivers afterwards")
+  void hangs() {
+    PublisherTck.BrokerHangs broker = tck.fixture(PublisherTck.BrokerHangs.class);
+    tck.publish(tck.batch(tck.message("a")));
+    List<StoredMessage> messages = tck.batch(tck.message("a"), tck.message("b"));
+    broker.pauseBroker();
+    List<Result> results;
+    Duration took;
+    try {
+      long start = System.nanoTime();
+      results = tck.publish(messages);
+      took = Duration.ofNanos(System.nanoTime() - start);
+    } finally {
+      broker.resumeBroker();
+    }
+    assertThat(took)
+        .as("how long publish took while the broker hung")
+        .isLessThanOrEqualTo(tck.timeout());
+    assertThat(results)
+        .as("the results while the broker hangs")
+        .allSatisfy(r -> assertThat(r).isInstanceOf(Result.Unavailable.class));
+    tck.publishUntilDelivered(messages);
+  }
+}
