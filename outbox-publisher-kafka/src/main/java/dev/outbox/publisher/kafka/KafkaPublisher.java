@@ -1,0 +1,172 @@
+package dev.outbox.publisher.kafka;
+
+import static java.util.Objects.requireNonNull;
+
+import dev.outbox.OutboxException;
+import dev.outbox.spi.MessagePublisher;
+import dev.outbox.spi.Result;
+import dev.outbox.spi.StoredMessage;
+import java.net.URI;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Publishes to Kafka with an idempotent producer and {@code acks=all}. Safe for use by many
+ * threads, as long as calls at the same time have no key in common; claims have none (C1).
+ *
+ * <p><b>Order (P2).</b> Idempotence alone does not keep the order of a key: when one record fails
+ * and later ones were in flight already, those get through. So by default at most one record of a
+ * key is in flight in a call: the next is sent once it is acknowledged. With many keys that costs
+ * nothing. For few hot keys there is {@link Builder#transactional}: a call's messages are one Kafka
+ * transaction, sent at once, and aborted when any of them fails; consumers then need {@code
+ * isolation.level=read_committed}.
+ *
+ * <p><b>A record.</b> The key is the message's key in UTF-8, the value is the payload. Headers are,
+ * in UTF-8, first the message's own in their order, repeats kept; then {@code outbox-id}, {@code
+ * outbox-aggregate-type}, {@code outbox-aggregate-id}, {@code outbox-event-type}, {@code
+ * content-type}, {@code outbox-created-at} (ISO 8601, UTC), {@code outbox-sequence}, and where the
+ * message has them {@code outbox-dedup-key} and {@code outbox-correlation-id} (P4). When a message
+ * has a header of such a name itself, both are there: {@code lastHeader(name)} is the library's.
+ * Trace context travels as the message's own {@code traceparent} and {@code tracestate}.
+ *
+ * <p><b>Results (P3).</b>
+ *
+ * <ul>
+ *   <li>rejected: too large for the broker, an invalid topic, no authorisation for the topic, a
+ *       record that the broker calls invalid;
+ *   <li>unavailable, with the topic: the topic does not exist, its partition has no leader or not
+ *       enough replicas, while the broker answers;
+ *   <li>unavailable, as a whole: the broker does not answer, or does not let us in;
+ *   <li>failed: anything else.
+ * </ul>
+ *
+ * <p>A topic that does not exist does not hold up others: topics are looked up without waiting, and
+ * its messages are answered at once, after a first second in which the broker may create it. A
+ * topic that does not acknowledge is waited for a quarter of the timeout, later a twentieth, and
+ * not at all while records given up on are still on their way.
+ */
+public final class KafkaPublisher implements MessagePublisher {
+
+  /** The default of {@link Builder#timeout}. */
+  public static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(20);
+
+  private final Mode mode;
+
+  /** One of the two ways to keep the order. */
+  interface Mode {
+    List<Result> publish(List<StoredMessage> messages) throws InterruptedException;
+
+    void close();
+  }
+
+  private KafkaPublisher(Mode mode) {
+    this.mode = mode;
+  }
+
+  public static Builder builder() {
+    return new Builder();
+  }
+
+  /** Returns within the timeout (P5). One record of a key was sent at most once in a call. */
+  @Override
+  public List<Result> publish(List<StoredMessage> messages) throws InterruptedException {
+    return mode.publish(messages);
+  }
+
+  /** Closes the producers; waits at most a quarter of the timeout for records on their way. */
+  @Override
+  public void close() {
+    mode.close();
+  }
+
+  /** Collects the settings; {@link #build()} checks them. Not safe for use by many threads. */
+  public static final class Builder {
+    private final Map<String, Object> properties = new LinkedHashMap<>();
+    private Function<StoredMessage, String> topic = m -> m.message().aggregateType();
+    private @Nullable String transactionalIdPrefix;
+    private Duration timeout = DEFAULT_TIMEOUT;
+    private @Nullable URI cloudEventsSource;
+
+    private Builder() {}
+
+    /** A setting of Kafka's producer; {@code bootstrap.servers} is required. */
+    public Builder property(String name, Object value) {
+      properties.put(requireNonNull(name, "name"), requireNonNull(value, "value of " + name));
+      return this;
+    }
+
+    /** Settings of Kafka's producer, added to those given before. */
+    public Builder properties(Map<String, ?> more) {
+      more.forEach(this::property);
+      return this;
+    }
+
+    /** The topic of a message, quickly computed; default: its aggregate type. */
+    public Builder topic(Function<StoredMessage, String> topic) {
+      this.topic = requireNonNull(topic, "topic");
+      return this;
+    }
+
+    /**
+     * Publishes each call's messages in one transaction. Default: no transactions.
+     *
+     * @param idPrefix of {@code transactional.id}; different for each relay process that runs at
+     *     the same time, or they stop each other, and best the same after a restart of it
+     */
+    public Builder transactional(String idPrefix) {
+      if (idPrefix.isBlank()) {
+        throw new OutboxException("the prefix of the transactional id is blank: give it a name");
+      }
+      this.transactionalIdPrefix = idPrefix;
+      return this;
+    }
+
+    /**
+     * How long {@link KafkaPublisher#publish} takes at most; default {@link #DEFAULT_TIMEOUT}, at
+     * least one second. It must be below the relay's lease.
+     */
+    public Builder timeout(Duration timeout) {
+      this.timeout = requireNonNull(timeout, "timeout");
+      return this;
+    }
+
+    /**
+     * Adds headers that make each record a CloudEvent in Kafka's binary content mode: {@code
+     * ce_specversion}, {@code ce_id}, {@code ce_source}, {@code ce_type} (event type), {@code
+     * ce_subject} (aggregate id), {@code ce_time} and {@code ce_partitionkey}. Default: none.
+     */
+    public Builder cloudEvents(URI source) {
+      this.cloudEventsSource = requireNonNull(source, "source");
+      return this;
+    }
+
+    /**
+     * Checks and builds; connects in the background, so the broker need not be there yet.
+     *
+     * @throws OutboxException naming the setting, its value and what to do; values that may be
+     *     secret are masked
+     */
+    public KafkaPublisher build() {
+      Timing timing = Timing.of(timeout);
+      ProducerSettings settings = new ProducerSettings(properties, timing);
+      Records records = new Records(topic, cloudEventsSource);
+      Topics topics = new Topics(timing);
+      ProducerHolder producer = new ProducerHolder(settings.plain(), settings::scrub);
+      producer.get();
+      return new KafkaPublisher(
+          transactionalIdPrefix == null
+              ? new KeyByKey(producer, records, topics, timing)
+              : new Transactional(
+                  producer,
+                  id -> new ProducerHolder(settings.transactional(id), settings::scrub),
+                  transactionalIdPrefix,
+                  records,
+                  topics,
+                  timing));
+    }
+  }
+}

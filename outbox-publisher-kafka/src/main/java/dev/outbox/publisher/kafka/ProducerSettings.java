@@ -1,0 +1,167 @@
+package dev.outbox.publisher.kafka;
+
+import static org.apache.kafka.clients.producer.ProducerConfig.ACKS_CONFIG;
+import static org.apache.kafka.clients.producer.ProducerConfig.BOOTSTRAP_SERVERS_CONFIG;
+import static org.apache.kafka.clients.producer.ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG;
+import static org.apache.kafka.clients.producer.ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG;
+import static org.apache.kafka.clients.producer.ProducerConfig.KEY_SERIALIZER_CLASS_CONFIG;
+import static org.apache.kafka.clients.producer.ProducerConfig.LINGER_MS_CONFIG;
+import static org.apache.kafka.clients.producer.ProducerConfig.MAX_BLOCK_MS_CONFIG;
+import static org.apache.kafka.clients.producer.ProducerConfig.MAX_REQUEST_SIZE_CONFIG;
+import static org.apache.kafka.clients.producer.ProducerConfig.PARTITIONER_IGNORE_KEYS_CONFIG;
+import static org.apache.kafka.clients.producer.ProducerConfig.REQUEST_TIMEOUT_MS_CONFIG;
+import static org.apache.kafka.clients.producer.ProducerConfig.RETRY_BACKOFF_MAX_MS_CONFIG;
+import static org.apache.kafka.clients.producer.ProducerConfig.RETRY_BACKOFF_MS_CONFIG;
+import static org.apache.kafka.clients.producer.ProducerConfig.TRANSACTIONAL_ID_CONFIG;
+import static org.apache.kafka.clients.producer.ProducerConfig.TRANSACTION_TIMEOUT_CONFIG;
+import static org.apache.kafka.clients.producer.ProducerConfig.VALUE_SERIALIZER_CLASS_CONFIG;
+
+import dev.outbox.OutboxException;
+import dev.outbox.OutboxMessage;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.jspecify.annotations.Nullable;
+
+/** The user's producer settings, checked, with ours added. */
+final class ProducerSettings {
+
+  /** The largest record: payload, headers, and room for the key, the texts and the framing. */
+  static final int MIN_REQUEST_SIZE =
+      OutboxMessage.MAX_PAYLOAD + OutboxMessage.MAX_HEADERS + 24_000;
+
+  private static final List<String> OURS =
+      List.of(
+          KEY_SERIALIZER_CLASS_CONFIG,
+          VALUE_SERIALIZER_CLASS_CONFIG,
+          MAX_BLOCK_MS_CONFIG,
+          TRANSACTION_TIMEOUT_CONFIG);
+
+  private final Map<String, Object> given;
+  private final Timing timing;
+
+  ProducerSettings(Map<String, Object> given, Timing timing) {
+    this.given = Map.copyOf(given);
+    this.timing = timing;
+    check();
+  }
+
+  /**
+   * For a producer whose methods never block; {@code max.block.ms=0} makes lookups asynchronous.
+   */
+  Map<String, Object> plain() {
+    return with(timing.timeout() / 4 * 3, 0);
+  }
+
+  Map<String, Object> transactional(String id) {
+    Map<String, Object> all = with(timing.timeout() / 2, timing.block());
+    all.put(TRANSACTIONAL_ID_CONFIG, id);
+    all.put(TRANSACTION_TIMEOUT_CONFIG, Timing.millis(timing.timeout()));
+    return all;
+  }
+
+  private Map<String, Object> with(long delivery, long block) {
+    Map<String, Object> all = new HashMap<>();
+    all.put(LINGER_MS_CONFIG, 0);
+    all.put(DELIVERY_TIMEOUT_MS_CONFIG, Timing.millis(delivery));
+    all.put(REQUEST_TIMEOUT_MS_CONFIG, Timing.millis(delivery / 3));
+    // Whoever does not hear the broker for longer than the silence takes it for gone.
+    int backoff = Math.min(1_000, Timing.millis(timing.silence() / 2));
+    all.put(RETRY_BACKOFF_MAX_MS_CONFIG, backoff);
+    all.put(RETRY_BACKOFF_MS_CONFIG, Math.min(100, backoff));
+    all.putAll(given);
+    all.put(ENABLE_IDEMPOTENCE_CONFIG, true);
+    all.put(ACKS_CONFIG, "all");
+    all.put(MAX_BLOCK_MS_CONFIG, Timing.millis(block));
+    all.put(KEY_SERIALIZER_CLASS_CONFIG, ByteArraySerializer.class);
+    all.put(VALUE_SERIALIZER_CLASS_CONFIG, ByteArraySerializer.class);
+    return all;
+  }
+
+  private void check() {
+    if (text(BOOTSTRAP_SERVERS_CONFIG) == null) {
+      throw new OutboxException(
+          "bootstrap.servers is missing: name the brokers, as in localhost:9092");
+    }
+    for (String name : OURS) {
+      if (given.containsKey(name)) {
+        throw wrong(name, "is set by the publisher itself: leave it out");
+      }
+    }
+    if (given.containsKey(TRANSACTIONAL_ID_CONFIG)) {
+      throw wrong(
+          TRANSACTIONAL_ID_CONFIG, "is set by the publisher itself: use transactional(prefix)");
+    }
+    requireOneOf(ENABLE_IDEMPOTENCE_CONFIG, Set.of("true"), "without it, retries repeat records");
+    requireOneOf(ACKS_CONFIG, Set.of("all", "-1"), "less acknowledges what can still be lost");
+    requireOneOf(
+        PARTITIONER_IGNORE_KEYS_CONFIG,
+        Set.of("false"),
+        "the order of a key needs one partition for it");
+    Long size = number(MAX_REQUEST_SIZE_CONFIG);
+    if (size != null && size < MIN_REQUEST_SIZE) {
+      throw wrong(
+          MAX_REQUEST_SIZE_CONFIG,
+          "must be at least %d, for the largest message: leave it out or raise it"
+              .formatted(MIN_REQUEST_SIZE));
+    }
+    for (String name : List.of(DELIVERY_TIMEOUT_MS_CONFIG, REQUEST_TIMEOUT_MS_CONFIG)) {
+      int longest = Timing.millis(timing.timeout() / 2);
+      Long millis = number(name);
+      if (millis != null && millis > longest) {
+        throw wrong(
+            name,
+            "must be at most %d, half of the publisher's timeout: leave it out or lengthen the timeout"
+                .formatted(longest));
+      }
+    }
+  }
+
+  private void requireOneOf(String name, Set<String> allowed, String why) {
+    String value = text(name);
+    if (value != null && !allowed.contains(value.toLowerCase(Locale.ROOT))) {
+      throw wrong(name, "must be %s, %s: leave it out".formatted(allowed.iterator().next(), why));
+    }
+  }
+
+  private OutboxException wrong(String name, String problem) {
+    return new OutboxException("%s is %s, it %s".formatted(name, given.get(name), problem));
+  }
+
+  private @Nullable String text(String name) {
+    Object value = given.get(name);
+    return value == null ? null : value.toString().strip();
+  }
+
+  private @Nullable Long number(String name) {
+    String text = text(name);
+    try {
+      return text == null ? null : Long.valueOf(text);
+    } catch (NumberFormatException e) {
+      throw new OutboxException("%s is %s, it must be a number".formatted(name, text));
+    }
+  }
+
+  /** Kafka's own words about its settings, without any part of a value that may be secret. */
+  String scrub(String text) {
+    String scrubbed = text;
+    for (Map.Entry<String, Object> entry : given.entrySet()) {
+      if (maySecret(entry.getKey())) {
+        for (String part : entry.getValue().toString().split("[\\s\"';=,]+")) {
+          scrubbed = part.length() < 3 ? scrubbed : scrubbed.replace(part, "***");
+        }
+      }
+    }
+    return scrubbed;
+  }
+
+  private static boolean maySecret(String name) {
+    String lower = name.toLowerCase(Locale.ROOT);
+    return List.of("password", "jaas", "secret", "key", "token", "credential", "oauth", "user")
+        .stream()
+        .anyMatch(lower::contains);
+  }
+}

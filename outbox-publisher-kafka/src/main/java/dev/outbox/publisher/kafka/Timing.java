@@ -1,0 +1,34 @@
+package dev.outbox.publisher.kafka;
+
+import dev.outbox.OutboxException;
+import java.time.Duration;
+
+/**
+ * What follows from the publisher's timeout; all in nanoseconds.
+ *
+ * @param timeout in which publish returns
+ * @param deadline when a call gives up on what is still open
+ * @param patience how long a topic may take that does not acknowledge while the broker answers
+ * @param impatience the same for a topic that took too long the last time
+ * @param silence a broker that was not heard for so long does not answer
+ * @param block for one step that Kafka's client blocks for, in the transactional mode
+ */
+record Timing(
+    long timeout, long deadline, long patience, long impatience, long silence, long block) {
+
+  static final Duration SHORTEST = Duration.ofSeconds(1);
+  static final Duration LONGEST = Duration.ofHours(1);
+
+  static Timing of(Duration timeout) {
+    if (timeout.compareTo(SHORTEST) < 0 || timeout.compareTo(LONGEST) > 0) {
+      throw new OutboxException(
+          "timeout is %s, allowed is from %s to %s".formatted(timeout, SHORTEST, LONGEST));
+    }
+    long t = timeout.toNanos();
+    return new Timing(t, t / 10 * 9, t / 4, t / 20, t / 20 * 3, t / 8);
+  }
+
+  static int millis(long nanos) {
+    return (int) (nanos / 1_000_000);
+  }
+}

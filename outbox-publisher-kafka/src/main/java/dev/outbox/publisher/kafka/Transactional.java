@@ -1,0 +1,119 @@
+package dev.outbox.publisher.kafka;
+
+import dev.outbox.spi.Result;
+import dev.outbox.spi.StoredMessage;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.errors.InterruptException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The transactional mode: a call's messages in one Kafka transaction. A transactional producer has
+ * one transaction at a time, so each call under way has a producer to itself; they are kept for the
+ * next calls. Topics are looked up through another producer, which never blocks and sends nothing.
+ */
+final class Transactional implements KafkaPublisher.Mode {
+  private final ProducerHolder lookup;
+  private final Function<String, ProducerHolder> producers;
+  private final String idPrefix;
+  private final Records records;
+  private final Topics topics;
+  private final Timing timing;
+  private final ConcurrentLinkedDeque<Slot> idle = new ConcurrentLinkedDeque<>();
+  private final AtomicInteger slots = new AtomicInteger();
+  private volatile boolean closed;
+
+  /** A transactional id with its producer; used by one call at a time. */
+  static final class Slot {
+    final ProducerHolder producer;
+    private ProducerHolder.@Nullable Connection connection;
+    private boolean initialised;
+
+    Slot(ProducerHolder producer) {
+      this.producer = producer;
+    }
+
+    /** The producer, ready to begin a transaction; ends what its predecessor left open. */
+    ProducerHolder.Connection ready() {
+      ProducerHolder.Connection ready = producer.get();
+      if (ready != connection || !initialised) {
+        connection = ready;
+        ready.producer().initTransactions();
+        initialised = true;
+      }
+      return ready;
+    }
+
+    /** Aborts the transaction if asked to and possible; otherwise gives the producer up. */
+    void abortOrRetire(boolean abort) {
+      if (abort && initialised && connection != null) {
+        try {
+          connection.producer().abortTransaction();
+          return;
+        } catch (InterruptException e) {
+          throw e;
+        } catch (KafkaException | IllegalStateException e) {
+          // it is of no use any more
+        }
+      }
+      retire();
+    }
+
+    /** Gives the producer up; the broker ends its transaction when the next one starts. */
+    void retire() {
+      initialised = false;
+      if (connection != null) {
+        producer.retire(connection);
+        connection = null;
+      }
+    }
+  }
+
+  Transactional(
+      ProducerHolder lookup,
+      Function<String, ProducerHolder> producers,
+      String idPrefix,
+      Records records,
+      Topics topics,
+      Timing timing) {
+    this.lookup = lookup;
+    this.producers = producers;
+    this.idPrefix = idPrefix;
+    this.records = records;
+    this.topics = topics;
+    this.timing = timing;
+  }
+
+  @Override
+  public List<Result> publish(List<StoredMessage> messages) throws InterruptedException {
+    Slot slot = idle.pollFirst();
+    if (slot == null) {
+      slot = new Slot(producers.apply(idPrefix + "-" + slots.getAndIncrement()));
+    }
+    try {
+      return new TransactionalCall(lookup, slot, records, topics, timing, messages).run();
+    } finally {
+      idle.addFirst(slot);
+      if (closed) {
+        closeIdle();
+      }
+    }
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    lookup.close(Duration.ZERO);
+    closeIdle();
+  }
+
+  private void closeIdle() {
+    for (Slot slot = idle.poll(); slot != null; slot = idle.poll()) {
+      slot.producer.close(Duration.ofNanos(timing.impatience()));
+    }
+  }
+}
