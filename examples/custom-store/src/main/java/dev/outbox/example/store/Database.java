@@ -8,6 +8,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.SQLIntegrityConstraintViolationException;
 import java.sql.Statement;
 import java.time.Instant;
 import java.time.OffsetDateTime;
@@ -36,7 +37,7 @@ final class Database {
   }
 
   /** Works in the caller's transaction, and leaves it open (A2). */
-  static <R> R joining(Connection transaction, Work<R> work) {
+  static <R> R within(Connection transaction, Work<R> work) {
     try {
       if (transaction.getAutoCommit()) {
         throw new NoTransactionException(
@@ -82,6 +83,16 @@ final class Database {
       throws SQLException {
     try (PreparedStatement statement = prepare(connection, sql, values)) {
       return statement.executeUpdate();
+    }
+  }
+
+  /** False when the row is there already; waits while another transaction is about to insert it. */
+  static boolean insertUnique(Connection connection, String sql, @Nullable Object... values)
+      throws SQLException {
+    try {
+      return update(connection, sql, values) > 0;
+    } catch (SQLIntegrityConstraintViolationException e) {
+      return false;
     }
   }
 
