@@ -60,7 +60,7 @@ abstract class AppendTests<T> extends StoreTests<T> {
           }
           run("append of no messages", () -> store().append(t, List.of()));
         });
-    assertThat(ids(drain())).as("claimed").containsExactlyElementsOf(idsOf(messages));
+    assertThat(ids(drain())).as("what was claimed").containsExactlyElementsOf(idsOf(messages));
   }
 
   @Test

@@ -35,12 +35,12 @@ abstract class ClaimTests<T> extends StoreTests<T> {
   void notTwice() {
     OutboxMessage message = committed(message("k"));
     Claim claim = claim();
-    assertThat(ids(claim)).as("claimed").containsExactly(message.id());
+    assertThat(ids(claim)).as("what was claimed").containsExactly(message.id());
     assertNothingDue("claimed a second time, by the same store");
     assertThat(claim(tck.createStore(), request(100, LONG)).messages())
         .as("claimed a second time, by another store")
         .isEmpty();
-    assertThat(settle(claim, Decision.delivered())).as("lost").isEmpty();
+    assertThat(settle(claim, Decision.delivered())).as("what settle says was lost").isEmpty();
   }
 
   @Test
@@ -100,7 +100,7 @@ abstract class ClaimTests<T> extends StoreTests<T> {
   void inOrderWithoutGap() {
     List<OutboxMessage> messages = committed("k", 60);
     Claim claim = claim();
-    assertThat(claim.messages()).as("due").isNotEmpty();
+    assertThat(claim.messages()).as("what is due now").isNotEmpty();
     assertThat(ids(claim))
         .as("the claim begins with the oldest and has no gap")
         .isEqualTo(idsOf(messages).subList(0, claim.messages().size()));
@@ -166,7 +166,7 @@ abstract class ClaimTests<T> extends StoreTests<T> {
         .as("a message larger than all that was asked for comes alone")
         .containsExactly(messages.get(0).id());
     release(one);
-    assertThat(ids(drain())).as("all").containsExactlyElementsOf(idsOf(messages));
+    assertThat(ids(drain())).as("all that came").containsExactlyElementsOf(idsOf(messages));
   }
 
   @Test
@@ -203,7 +203,7 @@ abstract class ClaimTests<T> extends StoreTests<T> {
     Claim claim = claim();
     assertThat(claim.messages()).as("claimed from an empty store").isEmpty();
     assertThat(call("renew", () -> claim.renew(LONG))).as("renewed").isEmpty();
-    assertThat(settle(claim, Map.of())).as("lost").isEmpty();
+    assertThat(settle(claim, Map.of())).as("what settle says was lost").isEmpty();
     committed("k", 1);
     assertThat(drain()).as("due, after an empty claim was settled").hasSize(1);
     claim(); // and an empty claim that is never settled holds nothing

@@ -35,7 +35,7 @@ abstract class ClockTests<T> extends StoreTests<T> {
     assertNothingDue("all is due only after hours");
     clock.moveClock(LONG.plusMinutes(1));
     assertThat(drain()).as("due when the store's clock is past all of them").hasSize(3);
-    assertThat(settle(claim, Decision.delivered())).as("lost").hasSize(1);
+    assertThat(settle(claim, Decision.delivered())).as("what settle says was lost").hasSize(1);
   }
 
   @Test

@@ -39,11 +39,15 @@ abstract class DeadLetterTests<T> extends StoreTests<T> {
   }
 
   private void requeue(long sequence) {
-    assertThat(call("requeue", () -> letters().requeue(sequence))).as("requeued").isTrue();
+    assertThat(call("requeue", () -> letters().requeue(sequence)))
+        .as("whether it was requeued")
+        .isTrue();
   }
 
   private void discard(long sequence) {
-    assertThat(call("discard", () -> letters().discard(sequence))).as("discarded").isTrue();
+    assertThat(call("discard", () -> letters().discard(sequence)))
+        .as("whether it was discarded")
+        .isTrue();
   }
 
   @Test
@@ -81,7 +85,7 @@ abstract class DeadLetterTests<T> extends StoreTests<T> {
     Claim claim = claim();
     settle(claim, Map.of(first(claim).sequence(), Decision.dead("rejected", true)));
     OutboxMessage clock = committed(message("clock").deliverAfter(tck.shortTime()));
-    assertThat(ids(awaitDrained(1))).as("due").containsExactly(clock.id());
+    assertThat(ids(awaitDrained(1))).as("what is due now").containsExactly(clock.id());
   }
 
   @Test
@@ -115,8 +119,10 @@ abstract class DeadLetterTests<T> extends StoreTests<T> {
     assertThat(first(claim).sequence()).as("sequence of the head").isEqualTo(dead);
     assertThat(first(claim).attempts()).as("attempts of a requeued message").isZero();
     release(claim);
-    assertThat(ids(awaitDrained(4))).as("came").containsExactlyElementsOf(idsOf(messages));
-    assertThat(letters().deadLetters(0, 10)).as("dead letters").isEmpty();
+    assertThat(ids(awaitDrained(4)))
+        .as("what came in the end")
+        .containsExactlyElementsOf(idsOf(messages));
+    assertThat(letters().deadLetters(0, 10)).as("the dead letters listed").isEmpty();
   }
 
   @Test
@@ -128,7 +134,7 @@ abstract class DeadLetterTests<T> extends StoreTests<T> {
     messages.addAll(committed("k", 1));
     discard(dead);
     assertThat(ids(awaitDrained(3)))
-        .as("came")
+        .as("what came in the end")
         .containsExactlyElementsOf(idsOf(messages.subList(1, 4)));
     committed("k", 1);
     assertThat(drain()).as("due, appended after the key was free again").hasSize(1);
@@ -157,7 +163,9 @@ abstract class DeadLetterTests<T> extends StoreTests<T> {
     long again = die(true);
     assertNothingDue("behind a dead letter that blocks its key again");
     discard(again);
-    assertThat(ids(awaitDrained(1))).as("came").containsExactly(messages.get(1).id());
+    assertThat(ids(awaitDrained(1)))
+        .as("what came in the end")
+        .containsExactly(messages.get(1).id());
   }
 
   @Test
@@ -191,7 +199,7 @@ abstract class DeadLetterTests<T> extends StoreTests<T> {
     requeue(dead);
     settle(claim, Decision.retry(tck.shortTime(), true, "refused"));
     assertThat(ids(awaitDrained(3)))
-        .as("came")
+        .as("what came in the end")
         .containsExactlyInAnyOrderElementsOf(idsOf(messages))
         .containsSubsequence(messages.get(1).id(), messages.get(2).id());
   }
@@ -205,7 +213,7 @@ abstract class DeadLetterTests<T> extends StoreTests<T> {
     for (int i = 0; i < 3; i++) {
       Claim claim = claim();
       assertThat(ids(claim)).as("a claim after %d messages died", i).noneMatch(dead::contains);
-      assertThat(id(first(claim))).as("head").isEqualTo(messages.get(i).id());
+      assertThat(id(first(claim))).as("the head of the key").isEqualTo(messages.get(i).id());
       dead.add(id(first(claim)));
       settle(claim, Map.of(first(claim).sequence(), Decision.dead("rejected", false)));
     }
@@ -224,7 +232,7 @@ abstract class DeadLetterTests<T> extends StoreTests<T> {
       settle(claim, Decision.dead("rejected", false));
     }
     List<Long> all = sequences(letters.deadLetters(0, 100));
-    assertThat(all).as("dead letters").hasSize(5).isSorted();
+    assertThat(all).as("the dead letters listed").hasSize(5).isSorted();
     List<Long> paged = new ArrayList<>();
     for (List<Long> page = sequences(letters.deadLetters(0, 2));
         !page.isEmpty() && paged.size() < 100;
@@ -248,8 +256,12 @@ abstract class DeadLetterTests<T> extends StoreTests<T> {
     Claim claim = claim();
     long sequence = first(claim).sequence();
     for (long wrong : List.of(sequence, -1L, Long.MAX_VALUE)) {
-      assertThat(call("requeue", () -> letters.requeue(wrong))).as("requeued").isFalse();
-      assertThat(call("discard", () -> letters.discard(wrong))).as("discarded").isFalse();
+      assertThat(call("requeue", () -> letters.requeue(wrong)))
+          .as("whether it was requeued")
+          .isFalse();
+      assertThat(call("discard", () -> letters.discard(wrong)))
+          .as("whether it was discarded")
+          .isFalse();
     }
     settle(claim, Map.of(sequence, Decision.dead("rejected", false)));
     requeue(sequence);

@@ -44,7 +44,7 @@ abstract class DecisionTests<T> extends StoreTests<T> {
     committed("k", 1);
     for (int attempts = 0; attempts < 3; attempts++) {
       Claim claim = awaitClaim("the message after its retry delay");
-      assertThat(first(claim).attempts()).as("attempts").isEqualTo(attempts);
+      assertThat(first(claim).attempts()).as("attempts of the claimed message").isEqualTo(attempts);
       settle(claim, at(tck.shortTime().dividedBy(10)));
     }
     Claim claim = awaitClaim("the message after its retry delay");
@@ -80,11 +80,13 @@ abstract class DecisionTests<T> extends StoreTests<T> {
     assertNothingDue("settled as dead");
     DeadLetterStore letters = tck.ability(DeadLetterStore.class);
     List<DeadLetterStore.DeadLetter> dead = call("list", () -> letters.deadLetters(0, 10));
-    assertThat(dead).as("dead letters").hasSize(1);
+    assertThat(dead).as("the dead letters listed").hasSize(1);
     DeadLetterStore.DeadLetter letter = dead.get(0);
     FieldTests.assertSame(letter.message().message(), message);
-    assertThat(letter.message().sequence()).as("sequence").isEqualTo(first(claim).sequence());
-    assertThat(letter.message().attempts()).as("attempts").isEqualTo(2);
+    assertThat(letter.message().sequence())
+        .as("sequence of the message")
+        .isEqualTo(first(claim).sequence());
+    assertThat(letter.message().attempts()).as("attempts of the claimed message").isEqualTo(2);
     assertThat(letter.error()).as("error").isEqualTo("too large for the broker");
     assertThat(letter.failedAt()).as("failedAt").isNotNull();
   }
@@ -96,13 +98,17 @@ abstract class DecisionTests<T> extends StoreTests<T> {
     List<OutboxMessage> messages = committed("k", 3);
     release(claim());
     Claim claim = claim();
-    assertThat(id(first(claim))).as("head").isEqualTo(messages.get(0).id());
-    assertThat(claim.messages()).as("attempts").allMatch(m -> m.attempts() == 0);
+    assertThat(id(first(claim))).as("the head of the key").isEqualTo(messages.get(0).id());
+    assertThat(claim.messages())
+        .as("attempts of the claimed message")
+        .allMatch(m -> m.attempts() == 0);
     settle(claim, Map.of(first(claim).sequence(), at(Duration.ZERO)));
     Claim retried = awaitClaim("the head after its retry");
     release(retried);
     Claim again = awaitClaim("the head, given back");
-    assertThat(first(again).sequence()).as("head").isEqualTo(first(retried).sequence());
+    assertThat(first(again).sequence())
+        .as("the head of the key")
+        .isEqualTo(first(retried).sequence());
     assertThat(first(again).attempts()).as("attempts of the head").isEqualTo(1);
   }
 
@@ -118,11 +124,11 @@ abstract class DecisionTests<T> extends StoreTests<T> {
             claim.messages().get(0).sequence(), Decision.delivered(),
             claim.messages().get(1).sequence(), at(Duration.ZERO)));
     Claim second = awaitClaim("the second message after its retry");
-    assertThat(id(first(second))).as("head").isEqualTo(messages.get(1).id());
+    assertThat(id(first(second))).as("the head of the key").isEqualTo(messages.get(1).id());
     assertThat(first(second).attempts()).as("attempts of the second").isEqualTo(1);
     settle(second, Decision.delivered());
     Claim third = claim();
-    assertThat(id(first(third))).as("next").isEqualTo(messages.get(2).id());
+    assertThat(id(first(third))).as("the next of the key").isEqualTo(messages.get(2).id());
     assertThat(first(third).attempts()).as("attempts of the third").isZero();
   }
 
@@ -151,8 +157,8 @@ abstract class DecisionTests<T> extends StoreTests<T> {
     StoredMessage before = first(claim);
     settle(claim, at(Duration.ZERO));
     StoredMessage after = first(awaitClaim("the message after its retry"));
-    assertThat(after.sequence()).as("sequence").isEqualTo(before.sequence());
-    assertThat(after.key()).as("key").isEqualTo(before.key());
+    assertThat(after.sequence()).as("sequence of the message").isEqualTo(before.sequence());
+    assertThat(after.key()).as("key of the message").isEqualTo(before.key());
     assertThat(after.createdAt()).as("createdAt").isEqualTo(before.createdAt());
     FieldTests.assertSame(after.message(), before.message());
   }
@@ -176,13 +182,19 @@ abstract class DecisionTests<T> extends StoreTests<T> {
     for (String text : texts) {
       tck.prepare();
       committed("k", 1);
-      assertThat(settle(claim(), Decision.retry(Duration.ZERO, true, text))).as("lost").isEmpty();
+      assertThat(settle(claim(), Decision.retry(Duration.ZERO, true, text)))
+          .as("what settle says was lost")
+          .isEmpty();
       Claim again = awaitClaim("the message after its retry");
-      assertThat(first(again).attempts()).as("attempts").isEqualTo(1);
-      assertThat(settle(again, Decision.dead(text, false))).as("lost").isEmpty();
+      assertThat(first(again).attempts()).as("attempts of the claimed message").isEqualTo(1);
+      assertThat(settle(again, Decision.dead(text, false)))
+          .as("what settle says was lost")
+          .isEmpty();
       assertNothingDue("settled as dead");
       if (store() instanceof DeadLetterStore letters) {
-        assertThat(call("list", () -> letters.deadLetters(0, 10))).as("dead letters").hasSize(1);
+        assertThat(call("list", () -> letters.deadLetters(0, 10)))
+            .as("the dead letters listed")
+            .hasSize(1);
       }
     }
   }

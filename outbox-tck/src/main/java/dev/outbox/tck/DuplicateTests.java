@@ -35,7 +35,9 @@ abstract class DuplicateTests<T> extends StoreTests<T> {
     assertThat(commit(List.of(again, other)))
         .as("duplicates of the second append")
         .containsExactly(again.id());
-    assertThat(ids(drain())).as("stored").containsExactlyInAnyOrder(first.id(), other.id());
+    assertThat(ids(drain()))
+        .as("what was stored and comes")
+        .containsExactlyInAnyOrder(first.id(), other.id());
   }
 
   @Test
@@ -71,7 +73,9 @@ abstract class DuplicateTests<T> extends StoreTests<T> {
     assertThat(duplicates)
         .as("duplicates of two appends in one transaction")
         .containsExactly(Set.of(second.id()), Set.of(third.id()));
-    assertThat(ids(drain())).as("stored").containsExactly(first.id(), different.id());
+    assertThat(ids(drain()))
+        .as("what was stored and comes")
+        .containsExactly(first.id(), different.id());
   }
 
   @Test
@@ -87,7 +91,9 @@ abstract class DuplicateTests<T> extends StoreTests<T> {
             dedup("k", "caf\u00E9"),
             dedup("k", "cafe\u0301"));
     assertThat(commit(messages)).as("duplicates among different dedup keys").isEmpty();
-    assertThat(ids(drain())).as("stored").containsExactlyElementsOf(idsOf(messages));
+    assertThat(ids(drain()))
+        .as("what was stored and comes")
+        .containsExactlyElementsOf(idsOf(messages));
   }
 
   @Test
@@ -95,7 +101,7 @@ abstract class DuplicateTests<T> extends StoreTests<T> {
   @DisplayName("messages without a dedup key are never duplicates")
   void withoutDedupKey() {
     assertThat(commit(List.of(message("k").build(), message("k").build()))).isEmpty();
-    assertThat(drain()).as("stored").hasSize(2);
+    assertThat(drain()).as("what was stored and comes").hasSize(2);
   }
 
   @Test
@@ -108,7 +114,7 @@ abstract class DuplicateTests<T> extends StoreTests<T> {
     }
     OutboxMessage again = dedup("k", "d");
     assertThat(commit(List.of(again))).as("duplicates, after the first rolled back").isEmpty();
-    assertThat(ids(drain())).as("stored").containsExactly(again.id());
+    assertThat(ids(drain())).as("what was stored and comes").containsExactly(again.id());
   }
 
   @Test
@@ -133,7 +139,7 @@ abstract class DuplicateTests<T> extends StoreTests<T> {
       other.append(more);
       other.commit();
       assertThat(ids(drain()))
-          .as("stored")
+          .as("what was stored and comes")
           .containsExactlyInAnyOrder(first.id(), meanwhile.id(), more.id());
     }
   }
@@ -154,7 +160,7 @@ abstract class DuplicateTests<T> extends StoreTests<T> {
           .isEmpty();
       other.commit();
     }
-    assertThat(ids(drain())).as("stored").contains(second.id());
+    assertThat(ids(drain())).as("what was stored and comes").contains(second.id());
   }
 
   @Test
@@ -176,6 +182,6 @@ abstract class DuplicateTests<T> extends StoreTests<T> {
           tck.inTransaction(t -> stored.add(store.append(t, dedup("k", "d"))));
           return stored.get(0) ? true : null;
         });
-    assertThat(drain()).as("stored").hasSize(2);
+    assertThat(drain()).as("what was stored and comes").hasSize(2);
   }
 }

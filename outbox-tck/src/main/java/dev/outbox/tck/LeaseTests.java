@@ -26,7 +26,7 @@ abstract class LeaseTests<T> extends StoreTests<T> {
   void ends() {
     OutboxMessage message = committed(message("k"));
     TakenOver claims = takenOver();
-    assertThat(ids(claims.stale())).as("claimed").containsExactly(message.id());
+    assertThat(ids(claims.stale())).as("what was claimed").containsExactly(message.id());
     assertThat(ids(claims.current())).as("claimed afterwards").containsExactly(message.id());
   }
 
@@ -36,7 +36,7 @@ abstract class LeaseTests<T> extends StoreTests<T> {
   void lateSettle() {
     committed("k", 1);
     Claim claim = claim(1, tck.shortTime());
-    assertThat(claim.messages()).as("claimed").hasSize(1);
+    assertThat(claim.messages()).as("what was claimed").hasSize(1);
     letLeaseEnd();
     assertThat(settle(claim, Decision.delivered()))
         .as("lost, though nobody took over after the lease ended")
@@ -96,7 +96,7 @@ abstract class LeaseTests<T> extends StoreTests<T> {
     OutboxMessage message = committed(message("k"));
     for (int i = 0; i < 3; i++) {
       Claim claim = await("a claim", () -> nonEmpty(claim(1, tck.shortTime())));
-      assertThat(ids(claim)).as("claimed").containsExactly(message.id());
+      assertThat(ids(claim)).as("what was claimed").containsExactly(message.id());
     }
     Claim last = awaitClaim("the end of the last lease");
     settle(last, Decision.delivered());

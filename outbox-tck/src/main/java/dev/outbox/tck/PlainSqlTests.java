@@ -59,8 +59,8 @@ abstract class PlainSqlTests<T> extends StoreTests<T> {
             .orElseThrow(() -> new AssertionError("the row by plain SQL is not claimed"));
     StoredMessage other =
         claimed.stream().filter(m -> id(m).equals(appended.id())).findAny().orElseThrow();
-    assertThat(came.key()).as("key").isEqualTo("k");
-    assertThat(came.attempts()).as("attempts").isZero();
+    assertThat(came.key()).as("key of the message").isEqualTo("k");
+    assertThat(came.attempts()).as("attempts of the claimed message").isZero();
     assertThat(Duration.between(came.createdAt(), other.createdAt()).abs())
         .as("time between the createdAt of the row and of a message appended next")
         .isLessThan(Duration.ofMinutes(5));
@@ -107,11 +107,11 @@ abstract class PlainSqlTests<T> extends StoreTests<T> {
   void availableAt() {
     inserted(RawRow.of("later").withAvailableAt(Instant.now().plus(LONG)));
     RawRow past = inserted(RawRow.of("past").withAvailableAt(Instant.now().minus(LONG)));
-    assertThat(ids(drain())).as("due").containsExactly(past.id());
+    assertThat(ids(drain())).as("what is due now").containsExactly(past.id());
   }
 
   @Test
-  @Rule("A6")
+  @Rule("A1")
   @DisplayName("rows that are rolled back are never claimed")
   void rolledBack() {
     try {
@@ -179,9 +179,11 @@ abstract class PlainSqlTests<T> extends StoreTests<T> {
     insertUndecodable("k");
     settle(claim(), Decision.dead("cannot be decoded", false));
     List<DeadLetterStore.DeadLetter> dead = call("list", () -> letters.deadLetters(0, 10));
-    assertThat(dead).as("dead letters").hasSize(1);
-    assertThat(dead.get(0).message().problem()).as("problem").isNotBlank();
-    assertThat(letters.requeue(dead.get(0).message().sequence())).as("requeued").isTrue();
+    assertThat(dead).as("the dead letters listed").hasSize(1);
+    assertThat(dead.get(0).message().problem()).as("problem of the message").isNotBlank();
+    assertThat(letters.requeue(dead.get(0).message().sequence()))
+        .as("whether it was requeued")
+        .isTrue();
     assertThat(first(claim()).problem()).as("problem, when it comes again").isNotBlank();
   }
 }

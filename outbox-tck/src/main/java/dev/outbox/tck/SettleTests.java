@@ -83,7 +83,9 @@ abstract class SettleTests<T> extends StoreTests<T> {
       settle(claim, decisions);
       settle(claim, decisions);
       Claim again = awaitClaim("the message due at once, after a repeated " + decision);
-      assertThat(first(again).sequence()).as("head").isEqualTo(first(claim).sequence());
+      assertThat(first(again).sequence())
+          .as("the head of the key")
+          .isEqualTo(first(claim).sequence());
       assertThat(first(again).attempts())
           .as("attempts after a repeated %s", decision)
           .isEqualTo(((Decision.Retry) decision).counts() ? 1 : 0);
@@ -105,8 +107,12 @@ abstract class SettleTests<T> extends StoreTests<T> {
       settle(claim, decisions);
       List<DeadLetterStore.DeadLetter> dead = call("list", () -> letters.deadLetters(0, 10));
       assertThat(dead).as("dead letters after a repeated settle").hasSize(1);
-      assertThat(dead.get(0).message().attempts()).as("attempts").isEqualTo(1);
-      assertThat(call("requeue", () -> letters.requeue(sequence))).as("requeued").isTrue();
+      assertThat(dead.get(0).message().attempts())
+          .as("attempts of the claimed message")
+          .isEqualTo(1);
+      assertThat(call("requeue", () -> letters.requeue(sequence)))
+          .as("whether it was requeued")
+          .isTrue();
       settle(claim, decisions);
       assertThat(letters.deadLetters(0, 10))
           .as("dead letters, when the settle is repeated once more after a requeue")
@@ -129,8 +135,8 @@ abstract class SettleTests<T> extends StoreTests<T> {
     assertNothingDue("held by another when the settle was repeated");
     assertThat(settle(other, Map.of())).as("lost by the other").isEmpty();
     Claim again = claim();
-    assertThat(ids(again)).as("due").containsExactly(message.id());
-    assertThat(first(again).attempts()).as("attempts").isEqualTo(1);
+    assertThat(ids(again)).as("what is due now").containsExactly(message.id());
+    assertThat(first(again).attempts()).as("attempts of the claimed message").isEqualTo(1);
   }
 
   @Test
@@ -175,7 +181,7 @@ abstract class SettleTests<T> extends StoreTests<T> {
       Map<Long, Decision> delivered = Map.of(first(done).sequence(), Decision.delivered());
       Settled settled =
           call("settleAndClaim", () -> store().settleAndClaim(done, delivered, request(1, LONG)));
-      assertThat(settled.lost()).as("lost").isEmpty();
+      assertThat(settled.lost()).as("what settle says was lost").isEmpty();
       claim = settled.next();
       if (claim.messages().isEmpty() && claim.pollAgain()) {
         claim = claim(1, LONG);
@@ -200,7 +206,7 @@ abstract class SettleTests<T> extends StoreTests<T> {
                 store()
                     .settleAndClaim(
                         claims.stale(), Map.of(sequence, Decision.delivered()), request(1, LONG)));
-    assertThat(settled.lost()).as("lost").containsExactly(sequence);
+    assertThat(settled.lost()).as("what settle says was lost").containsExactly(sequence);
     assertThat(settled.next().messages()).as("claimed while another holds it").isEmpty();
     assertThat(settle(claims.current(), Map.of())).as("lost by the other").isEmpty();
     assertThat(drain()).as("due: the stale settle changed nothing").hasSize(1);

@@ -269,7 +269,7 @@ abstract class StoreTests<T> {
   /** A claim with a short lease of the next due messages, and another that took them over. */
   TakenOver takenOver() {
     Claim stale = claim(100, tck.shortTime());
-    assertThat(stale.messages()).as("claimed").isNotEmpty();
+    assertThat(stale.messages()).as("what was claimed").isNotEmpty();
     return new TakenOver(stale, awaitClaim("the end of a lease of " + tck.shortTime()));
   }
 

@@ -66,7 +66,7 @@ public class MemoryOutboxStore
   private final InstantSource clock;
 
   /** By key; the one longest not claimed first. */
-  private final Map<String, Key> keys = new LinkedHashMap<>();
+  final Map<String, Key> keys = new LinkedHashMap<>();
 
   private final DedupKeys dedupKeys;
   private long lastSequence;
@@ -164,12 +164,17 @@ public class MemoryOutboxStore
     }
     claim.rows.forEach(
         (key, rows) -> {
-          keys.remove(key.name);
-          keys.put(key.name, key); // to the end of the queue (C6)
+          moveToEnd(key);
           key.expired += key.holder == null ? 0 : 1;
           key.lease(claim, now, request.lease());
         });
     return claim;
+  }
+
+  /** The other keys are before it in the next claim (C6). */
+  void moveToEnd(Key key) {
+    keys.remove(key.name);
+    keys.put(key.name, key);
   }
 
   boolean isFree(Key key, Instant now) {

@@ -77,7 +77,10 @@ public abstract class MemoryStoreFixture extends OutboxStoreTck<MemoryTransactio
             .partitionKey(row.partitionKey())
             .availableAt(row.availableAt())
             .build();
-    transaction.rows.add(store.newRow(message.key(), message));
+    transaction.rows.add(
+        store instanceof BrokenStores.Broken broken
+            ? broken.rawRow(message)
+            : store.newRow(message.key(), message));
   }
 
   @Override

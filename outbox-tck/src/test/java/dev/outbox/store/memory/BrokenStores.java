@@ -1,0 +1,495 @@
+package dev.outbox.store.memory;
+
+import dev.outbox.Header;
+import dev.outbox.OutboxException;
+import dev.outbox.OutboxMessage;
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.Decision;
+import dev.outbox.tck.Rule;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.UnaryOperator;
+
+/**
+ * Stores that break one rule each, which the tests of just that rule must notice. Each is a mistake
+ * that was made somewhere, and narrow enough that the other rules hold.
+ */
+public final class BrokenStores {
+  private BrokenStores() {}
+
+  /** The reference, to be broken in one place. */
+  abstract static class Broken extends MemoryOutboxStore {
+    Broken(InstantSource clock, Duration dedupWindow) {
+      super(clock, dedupWindow);
+    }
+
+    /** As {@code insert} by plain SQL would make it. */
+    Row rawRow(OutboxMessage message) {
+      return newRow(message.key(), message);
+    }
+  }
+
+  /** Writes outside the caller's transaction. */
+  @Rule("A1")
+  static final class KeepsWhatIsRolledBack extends Broken {
+    KeepsWhatIsRolledBack(InstantSource clock, Duration dedupWindow) {
+      super(clock, dedupWindow);
+    }
+
+    @Override
+    synchronized void rollback(MemoryTransaction transaction) {
+      MemoryTransaction own = begin();
+      own.rows.addAll(transaction.rows);
+      own.rows.removeIf(row -> row.message == null || row.message.dedupKey() != null);
+      super.rollback(transaction);
+      commit(own);
+    }
+  }
+
+  /** Takes a connection in auto-commit for a transaction. */
+  @Rule("A2")
+  static final class AppendsWithoutTransaction extends Broken {
+    AppendsWithoutTransaction(InstantSource clock, Duration dedupWindow) {
+      super(clock, dedupWindow);
+    }
+
+    @Override
+    public synchronized Set<UUID> append(
+        MemoryTransaction transaction, List<OutboxMessage> messages) {
+      if (transaction.active) {
+        return super.append(transaction, messages);
+      }
+      MemoryTransaction own = begin();
+      Set<UUID> duplicates = super.append(own, messages);
+      own.commit();
+      return duplicates;
+    }
+  }
+
+  /** Stores headers as a map. */
+  @Rule("A3")
+  static final class SortsHeaders extends Broken {
+    SortsHeaders(InstantSource clock, Duration dedupWindow) {
+      super(clock, dedupWindow);
+    }
+
+    @Override
+    Row newRow(String key, OutboxMessage message) {
+      return super.newRow(
+          key,
+          withHeaders(
+              message,
+              headers -> headers.stream().sorted(Comparator.comparing(Header::name)).toList()));
+    }
+  }
+
+  /** Has a collation that ignores case. */
+  @Rule("A3")
+  static final class MixesUpCase extends Broken {
+    MixesUpCase(InstantSource clock, Duration dedupWindow) {
+      super(clock, dedupWindow);
+    }
+
+    @Override
+    Row newRow(String key, OutboxMessage message) {
+      return super.newRow(key.toLowerCase(Locale.ROOT), message);
+    }
+  }
+
+  /** Writes dedup keys in a transaction of its own. */
+  @Rule("A4")
+  static final class RemembersRolledBackDedupKeys extends Broken {
+    RemembersRolledBackDedupKeys(InstantSource clock, Duration dedupWindow) {
+      super(clock, dedupWindow);
+    }
+
+    @Override
+    synchronized void rollback(MemoryTransaction transaction) {
+      transaction.rows.clear();
+      commit(transaction);
+    }
+  }
+
+  /** Has a column that is too short, and a database that cuts without a word. */
+  @Rule("A5")
+  static final class CutsHeaders extends Broken {
+    CutsHeaders(InstantSource clock, Duration dedupWindow) {
+      super(clock, dedupWindow);
+    }
+
+    @Override
+    Row newRow(String key, OutboxMessage message) {
+      return super.newRow(
+          key, withHeaders(message, headers -> headers.stream().limit(50).toList()));
+    }
+  }
+
+  /** Computes the key in Java, so that plain SQL has another. */
+  @Rule("A6")
+  static final class GivesRawRowsOtherKeys extends Broken {
+    GivesRawRowsOtherKeys(InstantSource clock, Duration dedupWindow) {
+      super(clock, dedupWindow);
+    }
+
+    @Override
+    Row rawRow(OutboxMessage message) {
+      return newRow(message.id().toString(), message);
+    }
+  }
+
+  /** Leases messages instead of keys: with new messages, a key can be claimed a second time. */
+  @Rule("C1")
+  static final class LeasesMessages extends Broken {
+    LeasesMessages(InstantSource clock, Duration dedupWindow) {
+      super(clock, dedupWindow);
+    }
+
+    @Override
+    boolean isFree(Key key, Instant now) {
+      return super.isFree(key, now)
+          || (key.holder != null && key.live().size() > key.holder.rows.get(key).size());
+    }
+  }
+
+  /** Reads by something else than the sequence when there is much. */
+  @Rule("C2")
+  static final class LeavesGaps extends Broken {
+    LeavesGaps(InstantSource clock, Duration dedupWindow) {
+      super(clock, dedupWindow);
+    }
+
+    @Override
+    List<Row> due(Key key, Instant now) {
+      List<Row> due = new ArrayList<>(super.due(key, now));
+      if (due.size() > 50) {
+        due.remove(1);
+      }
+      return due;
+    }
+  }
+
+  /** Has a database that locks the table for a transaction with many rows. */
+  @Rule("C3")
+  static final class WaitsForLargeTransactions extends Broken {
+    private final List<MemoryTransaction> begun = new CopyOnWriteArrayList<>();
+
+    WaitsForLargeTransactions(InstantSource clock, Duration dedupWindow) {
+      super(clock, dedupWindow);
+    }
+
+    @Override
+    public MemoryTransaction begin() {
+      MemoryTransaction transaction = super.begin();
+      begun.add(transaction);
+      return transaction;
+    }
+
+    @Override
+    public synchronized Claim claim(ClaimRequest request) {
+      begun.removeIf(transaction -> !transaction.active);
+      while (begun.stream().anyMatch(t -> t.active && t.rows.size() >= 100)) {
+        try {
+          wait();
+        } catch (InterruptedException e) {
+          throw new OutboxException("interrupted", e);
+        }
+      }
+      return super.claim(request);
+    }
+  }
+
+  /** Compares the time where it should compare the holder. */
+  @Rule("C4")
+  static final class RefusesLateSettles extends Broken {
+    RefusesLateSettles(InstantSource clock, Duration dedupWindow) {
+      super(clock, dedupWindow);
+    }
+
+    @Override
+    boolean holds(MemoryClaim claim, Key key) {
+      return super.holds(claim, key) && key.isLeased(now());
+    }
+  }
+
+  /** Always begins at the same key. */
+  @Rule("C6")
+  static final class ServesTheFirstKeys extends Broken {
+    ServesTheFirstKeys(InstantSource clock, Duration dedupWindow) {
+      super(clock, dedupWindow);
+    }
+
+    @Override
+    void moveToEnd(Key key) {}
+  }
+
+  /** Decodes in the claim, and does not expect that to fail. */
+  @Rule("C7")
+  static final class ThrowsForUndecodable extends Broken {
+    ThrowsForUndecodable(InstantSource clock, Duration dedupWindow) {
+      super(clock, dedupWindow);
+    }
+
+    @Override
+    List<Row> due(Key key, Instant now) {
+      List<Row> due = super.due(key, now);
+      if (due.stream().anyMatch(row -> row.message == null)) {
+        throw new OutboxException("unexpected end of headers");
+      }
+      return due;
+    }
+  }
+
+  /** Finds out that it lost the key when it has changed it already. */
+  @Rule("S1")
+  static final class SettlesWhatItLost extends Broken {
+    SettlesWhatItLost(InstantSource clock, Duration dedupWindow) {
+      super(clock, dedupWindow);
+    }
+
+    @Override
+    synchronized Set<Long> settle(MemoryClaim claim, Map<Long, Decision> decisions) {
+      Set<Long> lost = super.settle(claim, decisions);
+      claim.rows.forEach(
+          (key, rows) -> {
+            for (Row row : rows) {
+              Decision decision = decisions.get(row.sequence);
+              if (lost.contains(row.sequence)
+                  && key.rows.containsKey(row.sequence)
+                  && !(decision instanceof Decision.Dead)) {
+                apply(key, row, decision, false);
+              }
+            }
+          });
+      return lost;
+    }
+  }
+
+  /** Does not keep the error. */
+  @Rule("S2")
+  static final class ForgetsTheError extends Broken {
+    ForgetsTheError(InstantSource clock, Duration dedupWindow) {
+      super(clock, dedupWindow);
+    }
+
+    @Override
+    void apply(Key key, Row row, Decision decision, boolean countedBefore) {
+      super.apply(key, row, decision, countedBefore);
+      row.error = null;
+    }
+  }
+
+  /** Carries out the decisions of a key up to the first that is not delivered. */
+  @Rule("S2")
+  static final class StopsAtTheFirstFailure extends Broken {
+    StopsAtTheFirstFailure(InstantSource clock, Duration dedupWindow) {
+      super(clock, dedupWindow);
+    }
+
+    @Override
+    void apply(Key key, Row row, Decision decision, boolean countedBefore) {
+      boolean failedBefore =
+          key.rows.headMap(row.sequence).values().stream().anyMatch(r -> r.failed);
+      super.apply(key, row, failedBefore ? null : decision, countedBefore);
+    }
+  }
+
+  /** Keeps a busy key until its lease ends. */
+  @Rule("S3")
+  static final class KeepsBusyKeys extends Broken {
+    KeepsBusyKeys(InstantSource clock, Duration dedupWindow) {
+      super(clock, dedupWindow);
+    }
+
+    @Override
+    void release(Key key) {
+      if (key.live().size() < 45) {
+        super.release(key);
+      }
+    }
+  }
+
+  /** Takes a crashed relay's word for what it had not settled. */
+  @Rule("S4")
+  static final class LosesWhatACrashedRelayHeld extends Broken {
+    LosesWhatACrashedRelayHeld(InstantSource clock, Duration dedupWindow) {
+      super(clock, dedupWindow);
+    }
+
+    @Override
+    List<Row> due(Key key, Instant now) {
+      if (key.holder != null && key.holder.rows.size() > 1 && key.live().size() > 1) {
+        List<Row> live = key.live();
+        key.rows.remove(live.get(live.size() - 1).sequence);
+      }
+      return super.due(key, now);
+    }
+  }
+
+  /** Stores error texts as they come. */
+  @Rule("S5")
+  static final class FailsOnStrangeErrors extends Broken {
+    FailsOnStrangeErrors(InstantSource clock, Duration dedupWindow) {
+      super(clock, dedupWindow);
+    }
+
+    @Override
+    void apply(Key key, Row row, Decision decision, boolean countedBefore) {
+      if (decision instanceof Decision.Retry retry && retry.error().indexOf('\0') >= 0) {
+        throw new OutboxException("invalid byte sequence: 0x00");
+      }
+      super.apply(key, row, decision, countedBefore);
+    }
+  }
+
+  /** Adds a delay as it comes. */
+  @Rule("S5")
+  static final class DoesNotClampDelays extends Broken {
+    DoesNotClampDelays(InstantSource clock, Duration dedupWindow) {
+      super(clock, dedupWindow);
+    }
+
+    @Override
+    Duration clamp(Duration delay) {
+      return delay;
+    }
+  }
+
+  /** Takes the head for in flight after a crash, and begins at the one behind it. */
+  @Rule("O1")
+  static final class SkipsTheHeadAfterACrash extends Broken {
+    SkipsTheHeadAfterACrash(InstantSource clock, Duration dedupWindow) {
+      super(clock, dedupWindow);
+    }
+
+    @Override
+    List<Row> due(Key key, Instant now) {
+      List<Row> due = super.due(key, now);
+      return key.holder != null && due.size() >= 4 ? due.subList(1, due.size()) : due;
+    }
+  }
+
+  /** Parks messages that were unavailable, and forgets whom they hold back. */
+  @Rule("O2")
+  static final class LetsOthersPassTheUnavailable extends Broken {
+    LetsOthersPassTheUnavailable(InstantSource clock, Duration dedupWindow) {
+      super(clock, dedupWindow);
+    }
+
+    @Override
+    List<Row> due(Key key, Instant now) {
+      Key others = new Key(key.name);
+      others.rows.putAll(key.rows);
+      others
+          .rows
+          .values()
+          .removeIf(r -> r.failed && r.attempts == 0 && r.dueAt.isAfter(now.plusSeconds(60)));
+      return others.due(now);
+    }
+  }
+
+  /** Tells a head that failed from others by its attempts. */
+  @Rule("O2")
+  static final class BringsFollowersOfTheUnavailable extends Broken {
+    BringsFollowersOfTheUnavailable(InstantSource clock, Duration dedupWindow) {
+      super(clock, dedupWindow);
+    }
+
+    @Override
+    List<Row> due(Key key, Instant now) {
+      List<Row> due = super.due(key, now);
+      boolean wrong = due.size() == 1 && due.get(0).failed && due.get(0).attempts == 0;
+      return wrong ? key.live().stream().filter(row -> row.isDue(now)).toList() : due;
+    }
+  }
+
+  /** Moves aside what waits when a key is blocked, and forgets what is appended later. */
+  @Rule("O3")
+  static final class LetsLaterAppendsPassABlockedKey extends Broken {
+    LetsLaterAppendsPassABlockedKey(InstantSource clock, Duration dedupWindow) {
+      super(clock, dedupWindow);
+    }
+
+    @Override
+    List<Row> due(Key key, Instant now) {
+      for (Row blocker : key.rows.values()) {
+        if (blocker.dead && blocker.blocksKey) {
+          return key.live().stream()
+              .filter(row -> row.isDue(now) && row.createdAt.isAfter(blocker.failedAt))
+              .toList();
+        }
+      }
+      return super.due(key, now);
+    }
+  }
+
+  /** Keeps with the key that it is blocked, but not by which dead letter. */
+  @Rule("O3")
+  static final class FreesAKeyByAnyDecision extends Broken {
+    FreesAKeyByAnyDecision(InstantSource clock, Duration dedupWindow) {
+      super(clock, dedupWindow);
+    }
+
+    @Override
+    public synchronized boolean requeue(long sequence) {
+      free(sequence);
+      return super.requeue(sequence);
+    }
+
+    @Override
+    public synchronized boolean discard(long sequence) {
+      free(sequence);
+      return super.discard(sequence);
+    }
+
+    private void free(long sequence) {
+      for (Key key : keys.values()) {
+        if (key.rows.containsKey(sequence)) {
+          key.rows.values().forEach(row -> row.blocksKey = false);
+        }
+      }
+    }
+  }
+
+  /** Takes the oldest message of a key for its head, due or not. */
+  @Rule("O4")
+  static final class HoldsBackBehindDelayed extends Broken {
+    HoldsBackBehindDelayed(InstantSource clock, Duration dedupWindow) {
+      super(clock, dedupWindow);
+    }
+
+    @Override
+    List<Row> due(Key key, Instant now) {
+      List<Row> live = key.live();
+      return live.isEmpty() || live.get(0).isDue(now) ? super.due(key, now) : List.of();
+    }
+  }
+
+  private static OutboxMessage withHeaders(OutboxMessage m, UnaryOperator<List<Header>> change) {
+    if (m == null || m.headers().isEmpty()) {
+      return m;
+    }
+    return OutboxMessage.builder()
+        .id(m.id())
+        .aggregate(m.aggregateType(), m.aggregateId())
+        .eventType(m.eventType())
+        .partitionKey(m.partitionKey())
+        .payload(m.payload())
+        .contentType(m.contentType())
+        .headers(change.apply(m.headers()))
+        .dedupKey(m.dedupKey())
+        .correlationId(m.correlationId())
+        .availableAt(m.availableAt())
+        .deliverAfter(m.deliverAfter())
+        .build();
+  }
+}

@@ -1,0 +1,146 @@
+package dev.outbox.store.memory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass;
+
+import dev.outbox.tck.Rule;
+import java.lang.reflect.Constructor;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+import org.junit.platform.engine.TestExecutionResult;
+import org.junit.platform.engine.support.descriptor.MethodSource;
+import org.junit.platform.testkit.engine.EngineTestKit;
+import org.junit.platform.testkit.engine.Event;
+
+/** The suite is worth what it catches. */
+class BrokenStoresTest {
+
+  /** The store that {@link Suite} runs on in this thread. */
+  private static final ThreadLocal<Class<? extends MemoryOutboxStore>> STORE = new ThreadLocal<>();
+
+  /** Most of the time the suite waits. */
+  private static final ExecutorService RUNS = Executors.newFixedThreadPool(4);
+
+  @AfterAll
+  static void end() {
+    RUNS.shutdownNow();
+  }
+
+  /** The suite, quicker than a real database allows, and soon out of patience. */
+  static class Suite extends MemoryStoreFixture {
+    @Override
+    MemoryOutboxStore newStore(InstantSource clock, Duration dedupWindow) {
+      try {
+        Constructor<? extends MemoryOutboxStore> constructor =
+            STORE.get().getDeclaredConstructor(InstantSource.class, Duration.class);
+        return constructor.newInstance(clock, dedupWindow);
+      } catch (ReflectiveOperationException e) {
+        throw new IllegalStateException(e);
+      }
+    }
+
+    @Override
+    protected Duration shortTime() {
+      return Duration.ofMillis(15);
+    }
+
+    @Override
+    protected Duration patience() {
+      return Duration.ofSeconds(5);
+    }
+
+    @Override
+    protected int load() {
+      return 600;
+    }
+  }
+
+  @Test
+  @DisplayName("the memory store passes, so that what fails below is broken")
+  void passes() {
+    assertThat(failures(MemoryOutboxStore.class)).as("tests that the memory store fails").isEmpty();
+  }
+
+  @TestFactory
+  @DisplayName("each broken store is caught")
+  Stream<DynamicTest> caught() {
+    return Stream.of(BrokenStores.class.getDeclaredClasses())
+        .filter(type -> type.isAnnotationPresent(Rule.class))
+        .sorted(Comparator.comparing(BrokenStoresTest::rule).thenComparing(Class::getSimpleName))
+        .map(type -> new Run(type, RUNS.submit(() -> failures(type))))
+        .toList() // all are started
+        .stream()
+        .map(
+            run ->
+                DynamicTest.dynamicTest(
+                    "by the tests of %s, and by no others: %s"
+                        .formatted(rule(run.broken()), run.broken().getSimpleName()),
+                    () -> assertCaught(run.broken(), run.failures().get())));
+  }
+
+  private record Run(Class<?> broken, Future<List<Failure>> failures) {}
+
+  private static void assertCaught(Class<?> broken, List<Failure> failures) {
+    assertThat(failures).as("tests that %s fails", broken.getSimpleName()).isNotEmpty();
+    assertThat(failures)
+        .as("tests that %s fails are those of %s", broken.getSimpleName(), rule(broken))
+        .allMatch(failure -> failure.rules().contains(rule(broken)));
+    assertThat(failures)
+        .as("failures are assertions that say what is wrong")
+        .allMatch(
+            failure ->
+                failure.thrown() instanceof AssertionError
+                    && failure.thrown().getMessage() != null
+                    && failure.thrown().getMessage().matches("(?s).*\\w+ \\w+ \\w+.*"));
+  }
+
+  private static String rule(Class<?> type) {
+    return type.getAnnotation(Rule.class).value()[0];
+  }
+
+  private record Failure(String test, List<String> rules, Throwable thrown) {
+    @Override
+    public String toString() {
+      return "%s %s: %.300s".formatted(test, rules, thrown);
+    }
+  }
+
+  private static List<Failure> failures(Class<?> store) {
+    STORE.set(store.asSubclass(MemoryOutboxStore.class));
+    return EngineTestKit.engine("junit-jupiter")
+        .selectors(selectClass(Suite.class))
+        .execute()
+        .allEvents()
+        .failed()
+        .stream()
+        .map(BrokenStoresTest::failure)
+        .toList();
+  }
+
+  private static Failure failure(Event event) {
+    Optional<Rule> rule =
+        event
+            .getTestDescriptor()
+            .getSource()
+            .filter(MethodSource.class::isInstance)
+            .map(source -> ((MethodSource) source).getJavaMethod().getAnnotation(Rule.class));
+    Throwable thrown =
+        event.getRequiredPayload(TestExecutionResult.class).getThrowable().orElseThrow();
+    return new Failure(
+        event.getTestDescriptor().getDisplayName(),
+        rule.map(r -> List.of(r.value())).orElse(List.of()),
+        thrown);
+  }
+}
