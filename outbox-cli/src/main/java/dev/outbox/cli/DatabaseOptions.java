@@ -3,6 +3,7 @@ package dev.outbox.cli;
 import dev.outbox.store.postgres.PostgresOutboxStore;
 import java.io.Console;
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -129,6 +130,23 @@ public final class DatabaseOptions {
 
     String prefix() {
       return prefix;
+    }
+
+    /** Refuses a schema that is not there; after {@link #store}, which checks the name. */
+    void checkSchema(DataSource dataSource) {
+      if (schema == null) {
+        return;
+      }
+      try (Connection connection = dataSource.getConnection();
+          ResultSet rows = connection.getMetaData().getSchemas(null, schema.replace("_", "\\_"))) {
+        if (!rows.next()) {
+          throw new Failure(
+              "there is no schema %s in this database: make it with \"create schema %s\""
+                  .formatted(schema, schema));
+        }
+      } catch (SQLException e) {
+        throw new Failure("the schemas cannot be read: " + e.getMessage(), e);
+      }
     }
 
     PostgresOutboxStore store(DataSource dataSource) {

@@ -120,7 +120,7 @@ final class DeadLettersCommand implements Runnable {
 
   /** Which dead letters. */
   static final class Selection {
-    @Parameters(paramLabel = "SEQ", description = "Sequences, as list shows them.")
+    @Parameters(arity = "1..*", paramLabel = "SEQ", description = "Sequences, as list shows them.")
     private @Nullable List<Long> sequences;
 
     @Option(names = "--all", description = "All dead letters.")

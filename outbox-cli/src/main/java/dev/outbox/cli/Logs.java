@@ -4,6 +4,7 @@ import java.nio.file.Path;
 import java.util.logging.Level;
 import java.util.logging.LogManager;
 import java.util.logging.Logger;
+import org.slf4j.LoggerFactory;
 
 /** What libraries log; to be set before the first of them is loaded. */
 public final class Logs {
@@ -25,7 +26,9 @@ public final class Logs {
   /** To a file. */
   public static void toFile(Path file) {
     set("info", true);
+    System.setProperty(SIMPLE + "log.org.apache.kafka", "warn");
     System.setProperty(SIMPLE + "logFile", file.toString());
+    LoggerFactory.getLogger(Logs.class).info("The log begins"); // opens the file now
   }
 
   private static void set(String level, boolean dates) {

@@ -73,7 +73,8 @@ public final class Main implements Runnable {
   private static int usage(ParameterException e, String[] args) {
     CommandLine command = e.getCommandLine();
     PrintWriter err = command.getErr();
-    err.println("outbox: " + Secrets.mask(String.valueOf(e.getMessage())));
+    String text = String.valueOf(e.getMessage()).replaceFirst("^Error: ", "");
+    err.println("outbox: " + Secrets.mask(text));
     if (!CommandLine.UnmatchedArgumentException.printSuggestions(e, err)) {
       err.println("Try: " + command.getCommandSpec().qualifiedName() + " --help");
     }

@@ -2,6 +2,7 @@ package dev.outbox.cli;
 
 import dev.outbox.store.postgres.PostgresOutboxStore;
 import java.util.concurrent.Callable;
+import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.ds.PGSimpleDataSource;
 import picocli.CommandLine.ArgGroup;
@@ -42,7 +43,9 @@ final class MigrateCommand implements Callable<Integer> {
       throw new ParameterException(
           spec.commandLine(), "Missing required option: '--url=JDBC-URL' (or --print)");
     }
-    PostgresOutboxStore store = tables.store(database.connect());
+    DataSource dataSource = database.connect();
+    PostgresOutboxStore store = tables.store(dataSource);
+    tables.checkSchema(dataSource);
     store.migrate();
     store.verify();
     spec.commandLine().getOut().println("The tables " + tables.prefix() + "* are up to date.");

@@ -12,7 +12,8 @@ public final class Secrets {
 
   /** In a URL's parameters, in properties, in JAAS settings. */
   private static final Pattern PARAMETER =
-      Pattern.compile("(?i)([a-z.]*(?:password|passwd|secret)\\s*=\\s*)(\"[^\"]*\"|[^&;,\\s]+)");
+      Pattern.compile(
+          "(?i)([a-z.]*(?:password|passwd|secret)\\s*=\\s*)(\"[^\"]*\"|[^&;,\\s]+?(?=[&;,\\s]|:\\s|$))");
 
   /** {@code //user:password@host}. */
   private static final Pattern USER_INFO = Pattern.compile("//([^/:@\\s]+):[^/\\s]*@");

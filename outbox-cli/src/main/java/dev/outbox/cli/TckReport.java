@@ -84,13 +84,15 @@ final class TckReport implements TestExecutionListener {
     return message == null || message.isBlank() ? failure.toString() : message.strip();
   }
 
-  /** The names of a parameterised test's method and of its case belong together. */
+  /** With the name of what the test is nested in, where that is not the suite itself. */
   private String sentence(TestIdentifier test) {
-    Optional<TestIdentifier> parent = plan == null ? Optional.empty() : plan.getParent(test);
-    return parent
-        .filter(p -> p.getSource().filter(MethodSource.class::isInstance).isPresent())
-        .map(p -> p.getDisplayName() + ": " + test.getDisplayName())
-        .orElse(test.getDisplayName());
+    Optional<TestIdentifier> parent = parent(test);
+    boolean nested = parent.flatMap(this::parent).flatMap(this::parent).isPresent();
+    return (nested ? parent.get().getDisplayName() + ": " : "") + test.getDisplayName();
+  }
+
+  private Optional<TestIdentifier> parent(TestIdentifier test) {
+    return plan == null ? Optional.empty() : plan.getParent(test);
   }
 
   private static List<String> rules(TestIdentifier test) {
@@ -146,7 +148,9 @@ final class TckReport implements TestExecutionListener {
         };
     out.printf("%-4s %-8s %s%n", line.rule(), outcome, line.sentence());
     if (line.detail() != null) {
-      Secrets.mask(line.detail()).lines().forEach(text -> out.println("                " + text));
+      // Skipped tests begin their reason with the word that stands there already.
+      String detail = Secrets.mask(line.detail()).replaceFirst("^skipped: ", "");
+      detail.lines().forEach(text -> out.println("                " + text));
     }
   }
 

@@ -20,6 +20,7 @@ import picocli.CommandLine.Command;
 public final class DemoRelayCommand implements Callable<Integer> {
   static final String NAME = "demo-relay";
   static final String STARTED = "started";
+  static final String STOP = "stop";
 
   @Override
   public Integer call() throws IOException {
@@ -34,8 +35,8 @@ public final class DemoRelayCommand implements Callable<Integer> {
     try (Cleanup ignored = Cleanup.atEnd(relay::close)) {
       System.out.println(STARTED);
       System.out.flush();
-      while (in.readLine() != null) {
-        // nothing is said here: the end of the input is the sign to stop
+      if (!STOP.equals(in.readLine())) {
+        Runtime.getRuntime().halt(1); // the demo is gone, and with it, as a rule, the servers
       }
     }
     return 0;

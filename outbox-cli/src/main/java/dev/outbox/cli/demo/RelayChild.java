@@ -54,12 +54,16 @@ final class RelayChild implements AutoCloseable {
       RelayChild child = new RelayChild(name, log, builder.start());
       StringWriter text = new StringWriter();
       properties.store(text, null);
-      child.process.getOutputStream().write((text + "\n").getBytes(UTF_8));
-      child.process.getOutputStream().flush();
+      child.say(text + "\n");
       return child;
     } catch (IOException e) {
       throw new Failure("relay " + name + " could not be started: " + e.getMessage(), e);
     }
+  }
+
+  private void say(String text) throws IOException {
+    process.getOutputStream().write(text.getBytes(UTF_8));
+    process.getOutputStream().flush();
   }
 
   /** Waits until it runs. */
@@ -90,16 +94,12 @@ final class RelayChild implements AutoCloseable {
     process.destroyForcibly().waitFor();
   }
 
-  boolean isAlive() {
-    return process.isAlive();
-  }
-
   /** Asks for the end, and waits for it. */
   void stop() throws InterruptedException {
     try {
-      process.getOutputStream().close();
+      say(DemoRelayCommand.STOP + "\n");
     } catch (IOException e) {
-      // it has ended already
+      throw new Failure("relay %s ended by itself; it said: %s".formatted(name, tail()), e);
     }
     if (!process.waitFor(PATIENCE.toMillis(), TimeUnit.MILLISECONDS)) {
       kill();
