@@ -18,8 +18,8 @@ import org.jdbi.v3.core.Handle;
 
 /**
  * What differs from database to database: statements, types and error numbers. Every method but
- * {@link #append} runs inside a transaction of the store's own that {@link #begin} opened. Nothing
- * here decides anything; {@link JdbcOutboxStore} has the algorithm.
+ * {@link #append} and {@link #schemaVersion} runs inside a transaction of the store's own that
+ * {@link #begin} opened. Nothing here decides anything; {@link JdbcOutboxStore} has the algorithm.
  */
 public interface Dialect {
 
@@ -53,6 +53,9 @@ public interface Dialect {
    *     by itself, so that a stalled client holds no bucket (C4)
    */
   void begin(Connection connection, Duration patience) throws SQLException;
+
+  /** The version that the schema says it has; 0 when it says none. */
+  int schemaVersion(Connection connection) throws SQLException;
 
   /**
    * Appends in one round trip on the caller's connection.
@@ -163,8 +166,13 @@ public interface Dialect {
   /** As {@link StatisticsStore#statistics}. */
   Statistics statistics(Handle handle);
 
-  /** Puts back bucket rows that somebody deleted (E1). */
-  void restoreBuckets(Handle handle);
+  /**
+   * Puts back bucket rows that somebody deleted (E1), and with them the blocked keys that BLOCKED
+   * messages need.
+   *
+   * @return whether any were missing
+   */
+  boolean restoreBuckets(Handle handle);
 
   /** Deletes dedup keys older than the window; returns how many. */
   int purgeDedup(Handle handle, Duration window);

@@ -17,10 +17,7 @@ import java.util.List;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.UUID;
-import java.util.function.Function;
 import javax.sql.DataSource;
-import org.jdbi.v3.core.Handle;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The store on a relational database.
@@ -93,7 +90,14 @@ public abstract class JdbcOutboxStore
         throw new NoTransactionException(
             "the connection is in auto-commit mode, so there is no transaction to join: call setAutoCommit(false) or use your framework's transaction");
       }
-      return messages.isEmpty() ? Set.of() : dialect.append(transaction, messages, dedupWindow);
+      if (messages.isEmpty()) {
+        return Set.of();
+      }
+      if (!verified) {
+        schema.check(dialect.schemaVersion(transaction));
+        verified = true;
+      }
+      return dialect.append(transaction, messages, dedupWindow);
     } catch (SQLException e) {
       throw transactions.translate(e);
     }
@@ -105,29 +109,32 @@ public abstract class JdbcOutboxStore
       verify();
     }
     UUID owner = UUID.randomUUID();
-    Batch batch = transactions.run(request.lease(), handle -> lease(handle, owner, request));
-    if (batch.leases().isEmpty()) {
-      restoreBucketsNowAndThen();
+    Batch batch = lease(owner, request);
+    if (batch.leases().isEmpty() && restoredNowAndThen()) {
+      batch = lease(owner, request);
     }
     return new JdbcClaim(transactions, dialect, owner, batch, request.lease());
   }
 
-  private Batch lease(Handle handle, UUID owner, ClaimRequest request) {
-    List<Lease> leases =
-        dialect.lease(handle, owner, request, Math.min(MOST_BUCKETS, request.maxMessages()));
-    return leases.isEmpty() ? Batch.EMPTY : Batch.read(handle, dialect, owner, leases, request);
+  private Batch lease(UUID owner, ClaimRequest request) {
+    int most = Math.min(MOST_BUCKETS, request.maxMessages());
+    return transactions.run(
+        request.lease(),
+        handle -> {
+          List<Lease> leases = dialect.lease(handle, owner, request, most);
+          return leases.isEmpty()
+              ? Batch.EMPTY
+              : Batch.read(handle, dialect, owner, leases, request);
+        });
   }
 
-  /** Test cleaners empty all tables; without its rows a bucket would never be served again. */
-  private void restoreBucketsNowAndThen() {
-    if (System.nanoTime() - restoredAt >= RESTORE_NANOS) {
-      restoredAt = System.nanoTime();
-      run(
-          handle -> {
-            dialect.restoreBuckets(handle);
-            return null;
-          });
+  /** Test cleaners empty all tables; without its row a bucket would never be served again. */
+  private boolean restoredNowAndThen() {
+    if (System.nanoTime() - restoredAt < RESTORE_NANOS) {
+      return false;
     }
+    restoredAt = System.nanoTime();
+    return run(dialect::restoreBuckets);
   }
 
   @Override
@@ -184,7 +191,7 @@ public abstract class JdbcOutboxStore
     return PoolSize.of(dataSource);
   }
 
-  private <R extends @Nullable Object> R run(Function<Handle, R> work) {
+  private <R> R run(Transactions.Work<R> work) {
     return transactions.run(PATIENCE, work);
   }
 }

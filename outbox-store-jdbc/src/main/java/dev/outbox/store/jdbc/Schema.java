@@ -10,7 +10,9 @@ import javax.sql.DataSource;
 final class Schema {
 
   /** What this library works with. */
-  static final int VERSION = 1;
+  private static final int VERSION = 1;
+
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
 
   private final DataSource dataSource;
   private final Dialect dialect;
@@ -44,24 +46,25 @@ final class Schema {
   }
 
   void verify(Transactions transactions) {
-    String table = names.table("schema");
     int version;
     try {
-      version =
-          transactions.run(
-              Duration.ofSeconds(30),
-              handle ->
-                  handle
-                      .createQuery("select version from " + table)
-                      .mapTo(Integer.class)
-                      .findOne()
-                      .orElse(0));
+      version = transactions.run(PATIENCE, handle -> dialect.schemaVersion(handle.getConnection()));
     } catch (SchemaException e) {
-      throw new SchemaException(
-          "there is no table %s: migrate the database first (./outbox migrate, or migrate() of the store)"
-              .formatted(table),
-          e);
+      throw missing(e);
     }
+    check(version);
+  }
+
+  private SchemaException missing(SchemaException cause) {
+    return new SchemaException(
+        "there is no table %s: migrate the database first (./outbox migrate, or migrate() of the store)"
+            .formatted(names.table("schema")),
+        cause);
+  }
+
+  /** Refuses a version that this library does not work with. */
+  void check(int version) {
+    String table = names.table("schema");
     if (version == 0) {
       throw new SchemaException(
           "table %s is empty, so its version is not known: put the row back (insert into %s (version) values (%d)), or migrate an empty schema"

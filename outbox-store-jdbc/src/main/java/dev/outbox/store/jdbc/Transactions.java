@@ -6,7 +6,6 @@ import dev.outbox.TransientOutboxException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.function.Function;
 import javax.sql.DataSource;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Handles;
@@ -36,8 +35,12 @@ final class Transactions {
     this.names = names;
   }
 
+  interface Work<R extends @Nullable Object> {
+    R in(Handle handle) throws SQLException;
+  }
+
   /** Runs {@code work} in a transaction, again when it lost a conflict; it must bear that. */
-  <R extends @Nullable Object> R run(Duration patience, Function<Handle, R> work) {
+  <R extends @Nullable Object> R run(Duration patience, Work<R> work) {
     for (int attempt = 1; ; attempt++) {
       try (Handle handle = jdbi.open()) {
         return once(handle, patience, work);
@@ -52,15 +55,15 @@ final class Transactions {
     }
   }
 
-  private <R extends @Nullable Object> R once(
-      Handle handle, Duration patience, Function<Handle, R> work) throws SQLException {
+  private <R extends @Nullable Object> R once(Handle handle, Duration patience, Work<R> work)
+      throws SQLException {
     Connection connection = handle.getConnection();
     boolean autoCommit = connection.getAutoCommit();
     connection.setAutoCommit(false);
     boolean committed = false;
     try {
       dialect.begin(connection, patience);
-      R result = work.apply(handle);
+      R result = work.in(handle);
       connection.commit();
       committed = true;
       return result;

@@ -77,6 +77,14 @@ final class PostgresDialect implements Dialect {
   }
 
   @Override
+  public int schemaVersion(Connection connection) throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(sql.schemaVersion);
+        ResultSet rows = statement.executeQuery()) {
+      return rows.next() ? rows.getInt(1) : 0;
+    }
+  }
+
+  @Override
   public Set<UUID> append(Connection connection, List<OutboxMessage> messages, Duration dedupWindow)
       throws SQLException {
     boolean dedup = messages.stream().anyMatch(m -> m.dedupKey() != null);
@@ -505,8 +513,12 @@ final class PostgresDialect implements Dialect {
   }
 
   @Override
-  public void restoreBuckets(Handle handle) {
-    handle.createUpdate(sql.restoreBuckets).execute();
+  public boolean restoreBuckets(Handle handle) {
+    boolean missing = handle.createUpdate(sql.restoreBuckets).execute() > 0;
+    if (missing) {
+      handle.createUpdate(sql.restoreBlockedKeys).execute();
+    }
+    return missing;
   }
 
   @Override

@@ -68,6 +68,8 @@ final class PostgresStatements {
   final String requeue;
   final String statistics;
   final String restoreBuckets;
+  final String restoreBlockedKeys;
+  final String schemaVersion;
   final String purgeDedup;
   final String append;
   final String appendWithDedup;
@@ -330,6 +332,17 @@ final class PostgresStatements {
         names.fill(
             "insert into ${q}${p}bucket (bucket) select generate_series(0, 63)"
                 + " on conflict (bucket) do nothing");
+    restoreBlockedKeys =
+        names.fill(
+            """
+            insert into ${q}${p}blocked_key (bucket, key, retry_at, low_seq)
+            select m.bucket, coalesce(m.partition_key, m.aggregate_id), statement_timestamp(), min(m.seq)
+            from ${q}${p}message m
+            where m.status = 'BLOCKED'
+            group by 1, 2
+            on conflict (bucket, key) do nothing
+            """);
+    schemaVersion = names.fill("select version from ${q}${p}schema");
     purgeDedup =
         names.fill(
             """

@@ -5,6 +5,7 @@
 grant insert (id, aggregate_type, aggregate_id, event_type, partition_key, payload, content_type,
   headers, dedup_key, correlation_id, status, available_at) on ${q}${p}message to ${producer};
 grant select, insert, update on ${q}${p}dedup to ${producer};
+grant select on ${q}${p}schema to ${producer};
 
 -- A relay claims, settles and tidies up; it makes and alters no table.
 grant select, update, delete on ${q}${p}message to ${relay};
