@@ -91,9 +91,11 @@ abstract class PublisherArrivalTests extends PublisherTests {
     assertThat(Instant.parse(createdAt))
         .as("the attribute CREATED_AT that arrived")
         .isEqualTo(sent.createdAt());
-    assertThat(came.headers())
-        .as("the message's own headers, in their order and with repeats")
-        .containsSubsequence(message.headers());
+    if (!message.headers().isEmpty()) {
+      assertThat(came.headers())
+          .as("the message's own headers, in their order and with repeats")
+          .containsSubsequence(message.headers());
+    }
   }
 
   private static void assertAttribute(

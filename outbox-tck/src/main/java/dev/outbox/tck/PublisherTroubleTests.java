@@ -11,6 +11,8 @@ import org.junit.jupiter.api.Test;
 
 /** P3 and P5: what a publisher says and does when something is wrong. */
 abstract class PublisherTroubleTests extends PublisherTests {
+  private static final Duration BUSY_MACHINE = Duration.ofSeconds(5);
+
   PublisherTroubleTests(PublisherTck tck) {
     super(tck);
   }
@@ -101,10 +103,8 @@ abstract class PublisherTroubleTests extends PublisherTests {
     }
     assertThat(took)
         .as("how long publish took while the broker hung")
-        .isLessThanOrEqualTo(tck.timeout());
-    assertThat(results)
-        .as("the results while the broker hangs")
-        .allSatisfy(r -> assertThat(r).isInstanceOf(Result.Unavailable.class));
+        .isLessThan(tck.timeout().plus(BUSY_MACHINE));
+    assertThat(results).as("the results while the broker hangs").doesNotContain(Result.DELIVERED);
     tck.publishUntilDelivered(messages);
   }
 }

@@ -1,0 +1,120 @@
+package dev.outbox.publisher.kafka;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.outbox.OutboxMessage;
+import dev.outbox.embedded.EmbeddedKafka;
+import dev.outbox.embedded.KafkaServer;
+import dev.outbox.spi.Result;
+import dev.outbox.spi.StoredMessage;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicLong;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.header.Header;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.opentest4j.TestAbortedException;
+
+/** The broker that all tests of this module share; topics are each test's own. */
+final class TestKafka {
+  static final int PARTITIONS = 3;
+
+  private static final AtomicLong sequences = new AtomicLong();
+  private static final KafkaServer server =
+      KafkaServer.forTests(Map.of("auto.create.topics.enable", "false"));
+
+  private TestKafka() {}
+
+  static String bootstrapServers() {
+    return server.bootstrapServers();
+  }
+
+  /** The broker as one that can be stopped. */
+  static EmbeddedKafka embedded() {
+    return server
+        .embedded()
+        .orElseThrow(
+            () -> new TestAbortedException("skipped: only the embedded broker can be stopped"));
+  }
+
+  static KafkaPublisher.Builder publisher() {
+    return KafkaPublisher.builder().property("bootstrap.servers", bootstrapServers());
+  }
+
+  /** A new topic, with settings of its own. */
+  static String topic(Map<String, String> settings) throws Exception {
+    String name = "test-" + UUID.randomUUID();
+    create(bootstrapServers(), name, settings);
+    return name;
+  }
+
+  static void create(String bootstrap, String name, Map<String, String> settings) throws Exception {
+    try (Admin admin = Admin.create(Map.of("bootstrap.servers", bootstrap))) {
+      NewTopic topic = new NewTopic(name, Optional.of(PARTITIONS), Optional.empty());
+      admin.createTopics(Set.of(topic.configs(settings))).all().get();
+    }
+  }
+
+  /** All committed records of the topics, of each partition the oldest first. */
+  static List<ConsumerRecord<byte[], byte[]>> read(Collection<String> topics) {
+    return read(bootstrapServers(), topics);
+  }
+
+  static List<ConsumerRecord<byte[], byte[]>> read(String bootstrap, Collection<String> topics) {
+    Map<String, Object> settings =
+        Map.of("bootstrap.servers", bootstrap, "isolation.level", "read_committed");
+    try (KafkaConsumer<byte[], byte[]> consumer =
+        new KafkaConsumer<>(settings, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
+      List<TopicPartition> partitions =
+          topics.stream()
+              .flatMap(t -> consumer.partitionsFor(t).stream())
+              .map(p -> new TopicPartition(p.topic(), p.partition()))
+              .toList();
+      consumer.assign(partitions);
+      consumer.seekToBeginning(partitions);
+      Map<TopicPartition, Long> ends = consumer.endOffsets(partitions);
+      List<ConsumerRecord<byte[], byte[]>> records = new ArrayList<>();
+      while (ends.entrySet().stream().anyMatch(e -> consumer.position(e.getKey()) < e.getValue())) {
+        consumer.poll(Duration.ofMillis(200)).forEach(records::add);
+      }
+      return records;
+    }
+  }
+
+  static String header(ConsumerRecord<byte[], byte[]> record, String name) {
+    Header header = record.headers().lastHeader(name);
+    return header == null ? null : new String(header.value(), UTF_8);
+  }
+
+  static OutboxMessage.Builder message(String topic, String key) {
+    return OutboxMessage.builder().aggregate(topic, key).eventType("Happened").payload("{}");
+  }
+
+  static StoredMessage stored(OutboxMessage.Builder message) {
+    Instant now = Instant.now().truncatedTo(ChronoUnit.MICROS);
+    return StoredMessage.of(sequences.incrementAndGet(), 0, now, message.build());
+  }
+
+  /** The sequences that a consumer finds in the topic, in its order. */
+  static List<Long> sequences(String topic) {
+    return read(List.of(topic)).stream()
+        .map(r -> Long.valueOf(header(r, "outbox-sequence")))
+        .toList();
+  }
+
+  static String destination(Result result) {
+    return ((Result.Unavailable) result).destination();
+  }
+}

@@ -1,0 +1,184 @@
+package dev.outbox.tck;
+
+import dev.outbox.Header;
+import dev.outbox.OutboxMessage;
+import dev.outbox.spi.Result;
+import dev.outbox.spi.StoredMessage;
+import dev.outbox.tck.PublisherTck.Attribute;
+import dev.outbox.tck.PublisherTck.Received;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Publishers that break one rule each, which the tests of just that rule must notice. Each is a
+ * mistake that is easily made in front of a real broker.
+ */
+public final class BrokenPublishers {
+  private BrokenPublishers() {}
+
+  /** Fires and forgets: what it calls delivered is still on its way. */
+  @Rule("P1")
+  static final class AcknowledgesTooEarly extends PublisherInMemory {
+    private static final Executor LATER =
+        CompletableFuture.delayedExecutor(150, TimeUnit.MILLISECONDS);
+    private final List<Received> onTheirWay = new ArrayList<>();
+
+    AcknowledgesTooEarly(PublisherBroker broker) {
+      super(broker);
+    }
+
+    @Override
+    void take(Received record) {
+      synchronized (onTheirWay) {
+        onTheirWay.add(record);
+      }
+      LATER.execute(
+          () -> {
+            synchronized (onTheirWay) {
+              onTheirWay.forEach(broker::take);
+              onTheirWay.clear();
+            }
+          });
+    }
+  }
+
+  /** Sends in portions, and forgets the results of the last one. */
+  @Rule("P1")
+  static final class GivesTooFewResults extends PublisherInMemory {
+    GivesTooFewResults(PublisherBroker broker) {
+      super(broker);
+    }
+
+    @Override
+    public List<Result> publish(List<StoredMessage> messages) throws InterruptedException {
+      List<Result> results = super.publish(messages);
+      return results.subList(0, Math.min(results.size(), 250));
+    }
+  }
+
+  /** Has several messages of a key in flight: when one is refused, the later ones get through. */
+  @Rule("P2")
+  static final class SendsOnAfterRejected extends PublisherInMemory {
+    SendsOnAfterRejected(PublisherBroker broker) {
+      super(broker);
+    }
+
+    @Override
+    void stopped(StoredMessage message, Map<String, Result> stopped) {}
+  }
+
+  /** Sends a call's messages at once, and the second overtakes the first. */
+  @Rule("P2")
+  static final class LetsMessagesOvertake extends PublisherInMemory {
+    LetsMessagesOvertake(PublisherBroker broker) {
+      super(broker);
+    }
+
+    @Override
+    public List<Result> publish(List<StoredMessage> messages) throws InterruptedException {
+      if (messages.size() != 60) {
+        return super.publish(messages);
+      }
+      List<StoredMessage> turned = new ArrayList<>(messages);
+      turned.set(0, messages.get(7));
+      turned.set(7, messages.get(0));
+      return super.publish(turned);
+    }
+  }
+
+  /** Counts an outage as the message's failure: after some retries it is a dead letter. */
+  @Rule("P3")
+  static final class BlamesMessagesForOutage extends PublisherInMemory {
+    BlamesMessagesForOutage(PublisherBroker broker) {
+      super(broker);
+    }
+
+    @Override
+    Result down() {
+      return Result.failed("connection refused");
+    }
+  }
+
+  /** Takes one missing queue for an outage of the broker, and stops for it. */
+  @Rule("P3")
+  static final class StopsForOneDeadDestination extends PublisherInMemory {
+    StopsForOneDeadDestination(PublisherBroker broker) {
+      super(broker);
+    }
+
+    @Override
+    Result missing() {
+      return down();
+    }
+  }
+
+  /** Tries for ever what the broker never takes. */
+  @Rule("P3")
+  static final class RetriesWhatIsRejected extends PublisherInMemory {
+    RetriesWhatIsRejected(PublisherBroker broker) {
+      super(broker);
+    }
+
+    @Override
+    Result send(StoredMessage message) throws InterruptedException {
+      Result result = super.send(message);
+      return result instanceof Result.Rejected rejected ? Result.failed(rejected.error()) : result;
+    }
+  }
+
+  /** Keeps headers in a map. */
+  @Rule("P4")
+  static final class KeepsHeadersInMap extends PublisherInMemory {
+    KeepsHeadersInMap(PublisherBroker broker) {
+      super(broker);
+    }
+
+    @Override
+    List<Header> headers(OutboxMessage message) {
+      Map<String, String> map = new LinkedHashMap<>();
+      message.headers().forEach(h -> map.put(h.name(), h.value()));
+      return map.entrySet().stream().map(e -> new Header(e.getKey(), e.getValue())).toList();
+    }
+  }
+
+  /** Sends what was thought of on the first day. */
+  @Rule("P4")
+  static final class ForgetsCorrelationId extends PublisherInMemory {
+    ForgetsCorrelationId(PublisherBroker broker) {
+      super(broker);
+    }
+
+    @Override
+    Received record(StoredMessage stored) {
+      OutboxMessage message = stored.message();
+      return Received.of(stored.key(), message.payload(), message.headers())
+          .with(Attribute.ID, message.id().toString())
+          .with(Attribute.AGGREGATE_TYPE, message.aggregateType())
+          .with(Attribute.AGGREGATE_ID, message.aggregateId())
+          .with(Attribute.EVENT_TYPE, message.eventType())
+          .with(Attribute.CONTENT_TYPE, message.contentType())
+          .with(Attribute.CREATED_AT, stored.createdAt().toString())
+          .with(Attribute.SEQUENCE, Long.toString(stored.sequence()))
+          .with(Attribute.DEDUP_KEY, message.dedupKey());
+    }
+  }
+
+  /** Waits for the broker without a limit. */
+  @Rule("P5")
+  static final class WaitsForEver extends PublisherInMemory {
+    WaitsForEver(PublisherBroker broker) {
+      super(broker);
+    }
+
+    @Override
+    Duration patience() {
+      return Duration.ofHours(1);
+    }
+  }
+}

@@ -1,0 +1,194 @@
+package dev.outbox.tck;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass;
+
+import dev.outbox.OutboxMessage;
+import dev.outbox.spi.MessagePublisher;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+import org.junit.platform.engine.TestExecutionResult;
+import org.junit.platform.engine.support.descriptor.MethodSource;
+import org.junit.platform.testkit.engine.EngineExecutionResults;
+import org.junit.platform.testkit.engine.EngineTestKit;
+import org.junit.platform.testkit.engine.Event;
+
+/** The suite is worth what it catches. */
+class BrokenPublishersTest {
+
+  /** The publisher that {@link Suite} runs on. */
+  private static Class<? extends PublisherInMemory> publisherClass = PublisherInMemory.class;
+
+  /** The suite with the least: a publisher's author need not offer more. */
+  static class Core extends PublisherTck {
+    PublisherBroker broker = new PublisherBroker();
+
+    @Override
+    protected MessagePublisher createPublisher() {
+      try {
+        return publisherClass.getDeclaredConstructor(PublisherBroker.class).newInstance(broker);
+      } catch (ReflectiveOperationException e) {
+        throw new IllegalStateException(e);
+      }
+    }
+
+    @Override
+    protected List<Received> received() {
+      return broker.taken();
+    }
+
+    @Override
+    protected void reset() {
+      broker = new PublisherBroker();
+    }
+
+    @Override
+    protected Duration timeout() {
+      return PublisherInMemory.TIMEOUT;
+    }
+
+    @Override
+    protected Duration patience() {
+      return Duration.ofSeconds(2);
+    }
+  }
+
+  /** The suite with everything. */
+  static class Suite extends Core
+      implements PublisherTck.BrokerCrashes,
+          PublisherTck.BrokerHangs,
+          PublisherTck.BrokerRejects,
+          PublisherTck.DestinationMissing {
+
+    @Override
+    public void stopBroker() {
+      broker.stop();
+    }
+
+    @Override
+    public void killBroker() {
+      broker.stop();
+    }
+
+    @Override
+    public void startBroker() {
+      broker.start();
+    }
+
+    @Override
+    public void pauseBroker() {
+      broker.hang();
+    }
+
+    @Override
+    public void resumeBroker() {
+      broker.start();
+    }
+
+    @Override
+    public OutboxMessage.Builder rejected(OutboxMessage.Builder message) {
+      return message.header(PublisherBroker.POISON, "");
+    }
+
+    @Override
+    public OutboxMessage.Builder toMissing(OutboxMessage.Builder message) {
+      return message.header(PublisherBroker.MISSING, "");
+    }
+  }
+
+  @Test
+  @DisplayName("a right publisher passes, so that what fails below is broken")
+  void passes() {
+    EngineExecutionResults results = run(Suite.class, PublisherInMemory.class);
+    assertThat(failures(results)).as("tests that a right publisher fails").isEmpty();
+    assertThat(results.testEvents().aborted().count()).as("skipped tests").isZero();
+    assertThat(results.testEvents().succeeded().count()).as("tests").isGreaterThan(10);
+  }
+
+  @Test
+  @DisplayName("without more than the three methods the rest is skipped, and says why")
+  void skips() {
+    EngineExecutionResults results = run(Core.class, PublisherInMemory.class);
+    assertThat(failures(results)).isEmpty();
+    assertThat(results.testEvents().aborted().stream())
+        .isNotEmpty()
+        .allSatisfy(
+            event ->
+                assertThat(
+                        event
+                            .getRequiredPayload(TestExecutionResult.class)
+                            .getThrowable()
+                            .orElseThrow())
+                    .hasMessageStartingWith("skipped: runs when the test class implements"));
+  }
+
+  @TestFactory
+  @DisplayName("each broken publisher is caught")
+  Stream<DynamicTest> caught() {
+    return Stream.of(BrokenPublishers.class.getDeclaredClasses())
+        .filter(type -> type.isAnnotationPresent(Rule.class))
+        .sorted(Comparator.comparing(BrokenPublishersTest::rule))
+        .map(
+            type ->
+                DynamicTest.dynamicTest(
+                    "by the tests of %s, and by no others: %s"
+                        .formatted(rule(type), type.getSimpleName()),
+                    () -> assertCaught(type.asSubclass(PublisherInMemory.class))));
+  }
+
+  private static void assertCaught(Class<? extends PublisherInMemory> broken) {
+    List<Failure> failures = failures(run(Suite.class, broken));
+    assertThat(failures).as("tests that %s fails", broken.getSimpleName()).isNotEmpty();
+    assertThat(failures)
+        .as("tests that %s fails are those of %s", broken.getSimpleName(), rule(broken))
+        .allMatch(failure -> failure.rules().contains(rule(broken)));
+    assertThat(failures)
+        .as("failures are assertions that say what is wrong")
+        .allMatch(
+            failure ->
+                failure.thrown() instanceof AssertionError
+                    && failure.thrown().getMessage() != null
+                    && failure.thrown().getMessage().matches("(?s).*\\w+ \\w+ \\w+.*"));
+  }
+
+  private static String rule(Class<?> type) {
+    return type.getAnnotation(Rule.class).value()[0];
+  }
+
+  private record Failure(String test, List<String> rules, Throwable thrown) {
+    @Override
+    public String toString() {
+      return "%s %s: %s".formatted(test, rules, thrown);
+    }
+  }
+
+  private static EngineExecutionResults run(
+      Class<?> suite, Class<? extends PublisherInMemory> publisher) {
+    publisherClass = publisher;
+    return EngineTestKit.engine("junit-jupiter").selectors(selectClass(suite)).execute();
+  }
+
+  private static List<Failure> failures(EngineExecutionResults results) {
+    return results.allEvents().failed().stream().map(BrokenPublishersTest::failure).toList();
+  }
+
+  private static Failure failure(Event event) {
+    Optional<Rule> rule =
+        event
+            .getTestDescriptor()
+            .getSource()
+            .filter(MethodSource.class::isInstance)
+            .map(source -> ((MethodSource) source).getJavaMethod().getAnnotation(Rule.class));
+    return new Failure(
+        event.getTestDescriptor().getDisplayName(),
+        rule.map(r -> List.of(r.value())).orElse(List.of()),
+        event.getRequiredPayload(TestExecutionResult.class).getThrowable().orElseThrow());
+  }
+}

@@ -1,0 +1,84 @@
+package dev.outbox.tck;
+
+import dev.outbox.tck.PublisherTck.Received;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/** A broker in memory, in front of which a publisher can be right or wrong. */
+class PublisherBroker {
+  /** The header that makes the broker refuse a message. */
+  static final String POISON = "poison";
+
+  /** The header that sends a message to a destination that does not exist. */
+  static final String MISSING = "missing";
+
+  private enum State {
+    UP,
+    STOPPED,
+    HANGS
+  }
+
+  /** Why a message was not taken. */
+  static final class NotTaken extends Exception {
+    private static final long serialVersionUID = 1L;
+    final Reason reason;
+
+    enum Reason {
+      REJECTED,
+      MISSING,
+      DOWN
+    }
+
+    NotTaken(Reason reason) {
+      super(reason.toString());
+      this.reason = reason;
+    }
+  }
+
+  private final List<Received> taken = new ArrayList<>();
+  private State state = State.UP;
+
+  synchronized List<Received> taken() {
+    return List.copyOf(taken);
+  }
+
+  synchronized void stop() {
+    state = State.STOPPED;
+  }
+
+  synchronized void hang() {
+    state = State.HANGS;
+  }
+
+  synchronized void start() {
+    state = State.UP;
+    notifyAll();
+  }
+
+  /** Whether it would take the message; waits while it hangs, at most so long. */
+  synchronized void check(Received message, Duration patience)
+      throws NotTaken, InterruptedException {
+    long end = System.nanoTime() + patience.toNanos();
+    while (state == State.HANGS && end - System.nanoTime() > 1_000_000) {
+      wait((end - System.nanoTime()) / 1_000_000);
+    }
+    if (state != State.UP) {
+      throw new NotTaken(NotTaken.Reason.DOWN);
+    }
+    if (has(message, POISON)) {
+      throw new NotTaken(NotTaken.Reason.REJECTED);
+    }
+    if (has(message, MISSING)) {
+      throw new NotTaken(NotTaken.Reason.MISSING);
+    }
+  }
+
+  synchronized void take(Received message) {
+    taken.add(message);
+  }
+
+  private static boolean has(Received message, String header) {
+    return message.headers().stream().anyMatch(h -> h.name().equals(header));
+  }
+}

@@ -1,0 +1,103 @@
+package dev.outbox.tck;
+
+import dev.outbox.Header;
+import dev.outbox.OutboxMessage;
+import dev.outbox.spi.MessagePublisher;
+import dev.outbox.spi.Result;
+import dev.outbox.spi.StoredMessage;
+import dev.outbox.tck.PublisherBroker.NotTaken;
+import dev.outbox.tck.PublisherTck.Attribute;
+import dev.outbox.tck.PublisherTck.Received;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * A publisher that is right, with one method for each mistake that {@link BrokenPublishers} make.
+ */
+class PublisherInMemory implements MessagePublisher {
+  static final Duration TIMEOUT = Duration.ofMillis(300);
+
+  final PublisherBroker broker;
+  private final long patience = TIMEOUT.toMillis() / 2;
+
+  PublisherInMemory(PublisherBroker broker) {
+    this.broker = broker;
+  }
+
+  @Override
+  public List<Result> publish(List<StoredMessage> messages) throws InterruptedException {
+    List<Result> results = new ArrayList<>();
+    Map<String, Result> stopped = new HashMap<>();
+    Result down = null;
+    for (StoredMessage message : messages) {
+      Result result = down != null ? down : stopped.get(message.key());
+      if (result == null) {
+        result = send(message);
+      }
+      results.add(result);
+      if (!(result instanceof Result.Delivered)) {
+        stopped(message, stopped);
+      }
+      if (result instanceof Result.Unavailable u && u.destination() == null) {
+        down = result;
+      }
+    }
+    return results;
+  }
+
+  void stopped(StoredMessage message, Map<String, Result> stopped) {
+    stopped.put(message.key(), Result.unavailable("an earlier one was not delivered", "a queue"));
+  }
+
+  Result send(StoredMessage message) throws InterruptedException {
+    Received record = record(message);
+    try {
+      broker.check(record, patience());
+      take(record);
+      return Result.DELIVERED;
+    } catch (NotTaken e) {
+      return switch (e.reason) {
+        case REJECTED -> Result.rejected("the broker never takes it");
+        case MISSING -> missing();
+        case DOWN -> down();
+      };
+    }
+  }
+
+  Duration patience() {
+    return Duration.ofMillis(patience);
+  }
+
+  void take(Received record) {
+    broker.take(record);
+  }
+
+  Result missing() {
+    return Result.unavailable("no such queue", "a queue");
+  }
+
+  Result down() {
+    return Result.unavailable("the broker does not answer");
+  }
+
+  List<Header> headers(OutboxMessage message) {
+    return message.headers();
+  }
+
+  Received record(StoredMessage stored) {
+    OutboxMessage message = stored.message();
+    return Received.of(stored.key(), message.payload(), headers(message))
+        .with(Attribute.ID, message.id().toString())
+        .with(Attribute.AGGREGATE_TYPE, message.aggregateType())
+        .with(Attribute.AGGREGATE_ID, message.aggregateId())
+        .with(Attribute.EVENT_TYPE, message.eventType())
+        .with(Attribute.CONTENT_TYPE, message.contentType())
+        .with(Attribute.CREATED_AT, stored.createdAt().toString())
+        .with(Attribute.SEQUENCE, Long.toString(stored.sequence()))
+        .with(Attribute.DEDUP_KEY, message.dedupKey())
+        .with(Attribute.CORRELATION_ID, message.correlationId());
+  }
+}
