@@ -29,8 +29,12 @@ public interface Dialect {
     CONFLICT,
     /** The database or the connection to it is gone, or no connection was free. */
     UNREACHABLE,
+    /** Wrong user, password or database. */
+    REFUSED,
     MISSING_SCHEMA,
     READ_ONLY,
+    /** An earlier statement of the caller's transaction failed. */
+    FAILED_BEFORE,
     OTHER
   }
 

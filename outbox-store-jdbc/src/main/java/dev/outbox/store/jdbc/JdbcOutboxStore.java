@@ -139,7 +139,7 @@ public abstract class JdbcOutboxStore
 
   @Override
   public void migrate() {
-    schema.migrate();
+    schema.migrate(transactions);
     verified = false;
   }
 

@@ -20,39 +20,47 @@ import liquibase.ui.LoggerUIService;
 final class LiquibaseMigration {
   private LiquibaseMigration() {}
 
-  static void run(DataSource dataSource, Dialect dialect, Names names) {
+  static void run(DataSource dataSource, Dialect dialect, Names names) throws SQLException {
     try (Connection connection = dataSource.getConnection()) {
-      Database database =
-          DatabaseFactory.getInstance()
-              .findCorrectDatabaseImplementation(new JdbcConnection(connection));
-      if (names.schema() != null) {
-        database.setDefaultSchemaName(names.schema());
-        database.setLiquibaseSchemaName(names.schema());
-      }
-      // One changelog table a prefix: in a common one the second outbox in a database fails the
-      // checksum validation, because the names are part of the statements.
-      database.setDatabaseChangeLogTableName(names.prefix() + "databasechangelog");
-      database.setDatabaseChangeLogLockTableName(names.prefix() + "databasechangeloglock");
-      Scope.child(
-          // Its messages go to the log, not to standard output.
-          Map.of(Scope.Attr.ui.name(), new LoggerUIService()),
-          () -> {
-            Liquibase liquibase =
-                new Liquibase(
-                    dialect.changelog(),
-                    new ClassLoaderResourceAccessor(dialect.getClass().getClassLoader()),
-                    database);
-            liquibase.setShowSummary(UpdateSummaryEnum.OFF);
-            liquibase.setChangeLogParameter("q", names.qualifier());
-            liquibase.setChangeLogParameter("p", names.prefix());
-            liquibase.update(new Contexts(), new LabelExpression());
-          });
+      update(connection, dialect, names);
     } catch (SQLException e) {
-      throw new OutboxException(
-          "migration could not connect to " + dialect.name() + ": " + e.getMessage(), e);
+      throw e;
     } catch (Exception e) {
+      SQLException cause = Transactions.sqlException(e);
       throw new OutboxException(
-          "migration of %s failed: %s".formatted(names.table("*"), e.getMessage()), e);
+          "migration of %s failed: %s"
+              .formatted(
+                  names.table("*"),
+                  cause != null ? cause.getMessage() : String.valueOf(e.getMessage())),
+          e);
     }
+  }
+
+  private static void update(Connection connection, Dialect dialect, Names names) throws Exception {
+    Database database =
+        DatabaseFactory.getInstance()
+            .findCorrectDatabaseImplementation(new JdbcConnection(connection));
+    if (names.schema() != null) {
+      database.setDefaultSchemaName(names.schema());
+      database.setLiquibaseSchemaName(names.schema());
+    }
+    // One changelog table a prefix: in a common one the second outbox in a database fails the
+    // checksum validation, because the names are part of the statements.
+    database.setDatabaseChangeLogTableName(names.prefix() + "databasechangelog");
+    database.setDatabaseChangeLogLockTableName(names.prefix() + "databasechangeloglock");
+    Scope.child(
+        // Its messages go to the log, not to standard output.
+        Map.of(Scope.Attr.ui.name(), new LoggerUIService()),
+        () -> {
+          Liquibase liquibase =
+              new Liquibase(
+                  dialect.changelog(),
+                  new ClassLoaderResourceAccessor(dialect.getClass().getClassLoader()),
+                  database);
+          liquibase.setShowSummary(UpdateSummaryEnum.OFF);
+          liquibase.setChangeLogParameter("q", names.qualifier());
+          liquibase.setChangeLogParameter("p", names.prefix());
+          liquibase.update(new Contexts(), new LabelExpression());
+        });
   }
 }

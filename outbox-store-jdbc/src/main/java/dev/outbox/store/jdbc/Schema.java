@@ -2,6 +2,7 @@ package dev.outbox.store.jdbc;
 
 import dev.outbox.OutboxException;
 import dev.outbox.SchemaException;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.stream.Collectors;
 import javax.sql.DataSource;
@@ -24,9 +25,11 @@ final class Schema {
     this.names = names;
   }
 
-  void migrate() {
+  void migrate(Transactions transactions) {
     try {
       LiquibaseMigration.run(dataSource, dialect, names);
+    } catch (SQLException e) {
+      throw transactions.translate(e);
     } catch (NoClassDefFoundError e) {
       throw new OutboxException(
           "Liquibase is not on the class path: add org.liquibase:liquibase-core, or run the statements of ddl() by hand",

@@ -108,6 +108,13 @@ final class Transactions {
               "a table of the outbox is missing or of another version, migrate it (table %s): %s"
                   .formatted(names.table("message"), detail),
               e);
+      case REFUSED ->
+          new OutboxException(
+              "%s refused the connection, check user, password and database: %s"
+                  .formatted(dialect.name(), detail),
+              e);
+      case FAILED_BEFORE ->
+          new OutboxException("the transaction has failed already, roll it back: " + detail, e);
       case READ_ONLY ->
           new OutboxException(
               "the transaction is read-only, append needs one that may write: " + detail, e);

@@ -62,6 +62,8 @@ final class PostgresDialect implements Dialect {
       case "40001", "40P01", "55P03" -> Trouble.CONFLICT;
       case "42P01", "42703", "3F000" -> Trouble.MISSING_SCHEMA;
       case "25006" -> Trouble.READ_ONLY;
+      case "25P02" -> Trouble.FAILED_BEFORE;
+      case "28000", "28P01", "3D000" -> Trouble.REFUSED;
       // Idle in transaction for too long, shut down, killed, starting up, too many connections.
       case "25P03", "57P01", "57P02", "57P03", "53300" -> Trouble.UNREACHABLE;
       default ->

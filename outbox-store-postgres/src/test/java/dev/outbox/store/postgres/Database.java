@@ -4,6 +4,7 @@ import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.embedded.PostgresServer;
 import java.sql.Connection;
+import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -21,11 +22,7 @@ public final class Database implements AutoCloseable {
   }
 
   private final PostgresServer server;
-  public final String schema =
-      // "./outbox tck" chooses how the name begins, to find what an interrupted run left.
-      System.getProperty("outbox.test.postgres.schema", "outbox_test")
-          + "_"
-          + UUID.randomUUID().toString().substring(0, 8);
+  private final String schema;
   public final HikariDataSource pool;
 
   public Database(PostgresServer server) {
@@ -36,27 +33,54 @@ public final class Database implements AutoCloseable {
    * @param settings changes the pool's settings
    */
   public Database(PostgresServer server, Consumer<HikariConfig> settings) {
+    this(server, newSchemaName(), settings);
+    try (Connection connection =
+            DriverManager.getConnection(server.jdbcUrl(), server.user(), server.password());
+        Statement statement = connection.createStatement()) {
+      statement.execute("create schema " + schema);
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private Database(PostgresServer server, String schema, Consumer<HikariConfig> settings) {
     this.server = server;
+    this.schema = schema;
     HikariConfig config = new HikariConfig();
     config.setJdbcUrl(server.jdbcUrl());
     config.setUsername(server.user());
     config.setPassword(server.password());
     config.setMaximumPoolSize(24);
     config.setMinimumIdle(0);
+    config.setInitializationFailTimeout(-1);
     config.setConnectionInitSql("set search_path to " + schema);
     settings.accept(config);
-    try (Connection connection =
-            java.sql.DriverManager.getConnection(
-                server.jdbcUrl(), server.user(), server.password());
-        Statement statement = connection.createStatement()) {
-      statement.execute("create schema " + schema);
-    } catch (SQLException e) {
-      throw new IllegalStateException(e);
-    }
     pool = new HikariDataSource(config);
   }
 
-  PostgresServer server() {
+  /** The command line names the beginning, so that it can remove what an interrupted run left. */
+  private static String newSchemaName() {
+    return // "./outbox tck" chooses how the name begins, to find what an interrupted run left.
+    System.getProperty("outbox.test.postgres.schema", "outbox_test")
+        + "_"
+        + UUID.randomUUID().toString().substring(0, 8);
+  }
+
+  public String schema() {
+    return schema;
+  }
+
+  /** The same schema through a pool of one connection, which the caller closes. */
+  Database withOneConnection() {
+    return new Database(server, schema, config -> config.setMaximumPoolSize(1));
+  }
+
+  /** Makes the pool open new connections, because the server was restarted. */
+  public void forgetConnections() {
+    pool.getHikariPoolMXBean().softEvictConnections();
+  }
+
+  public PostgresServer server() {
     return server;
   }
 

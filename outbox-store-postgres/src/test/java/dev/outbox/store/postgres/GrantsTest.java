@@ -37,10 +37,10 @@ class GrantsTest {
         "the user of outbox.test.postgres.url may not create roles");
     PostgresOutboxStore store = PostgresOutboxStore.of(owner.pool);
     store.migrate();
-    producer = owner.schema + "_producer";
-    relay = owner.schema + "_relay";
+    producer = owner.schema() + "_producer";
+    relay = owner.schema() + "_relay";
     owner.execute("create role %s; create role %s".formatted(producer, relay));
-    owner.execute("grant usage on schema %s to %s, %s".formatted(owner.schema, producer, relay));
+    owner.execute("grant usage on schema %s to %s, %s".formatted(owner.schema(), producer, relay));
     owner.execute(store.grants(producer, relay));
   }
 
@@ -56,7 +56,7 @@ class GrantsTest {
 
   /** A store whose connections have only the role's rights. */
   private static PostgresOutboxStore storeAs(String role) {
-    return PostgresOutboxStore.of(new RoleDataSource(owner.pool, role));
+    return PostgresOutboxStore.of(RoleDataSource.of(owner.pool, role));
   }
 
   private static OutboxMessage message(String dedupKey) {
@@ -70,7 +70,7 @@ class GrantsTest {
   }
 
   private static void inTransactionAs(String role, SqlWork work) throws SQLException {
-    try (Connection connection = new RoleDataSource(owner.pool, role).getConnection()) {
+    try (Connection connection = RoleDataSource.of(owner.pool, role).getConnection()) {
       connection.setAutoCommit(false);
       try {
         work.run(connection);

@@ -1,25 +1,38 @@
 package dev.outbox.store.postgres;
 
+import dev.outbox.embedded.EmbeddedPostgres;
 import dev.outbox.embedded.PostgresServer;
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.Decision;
 import dev.outbox.spi.OutboxStore;
 import dev.outbox.tck.AutoCommit;
+import dev.outbox.tck.CountsWork;
 import dev.outbox.tck.DedupWindows;
+import dev.outbox.tck.FindsPoison;
+import dev.outbox.tck.KillsServer;
+import dev.outbox.tck.MovesClock;
 import dev.outbox.tck.OutboxStoreTck;
 import dev.outbox.tck.RawRows;
 import dev.outbox.tck.ReadOnlyTransactions;
+import dev.outbox.tck.SchemaFixture;
+import dev.outbox.tck.StalledClients;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.time.ZoneOffset;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.TestInstance;
+import org.opentest4j.TestAbortedException;
 
 /** The TCK on PostgreSQL; also what {@code ./outbox tck} runs in a user's own database. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
@@ -27,20 +40,31 @@ public class PostgresStoreTck extends OutboxStoreTck<Connection>
     implements AutoCommit<Connection>,
         ReadOnlyTransactions<Connection>,
         DedupWindows<Connection>,
-        RawRows<Connection> {
+        RawRows<Connection>,
+        CountsWork<Connection>,
+        FindsPoison,
+        SchemaFixture,
+        MovesClock,
+        KillsServer<Connection>,
+        StalledClients {
   private PostgresServer server;
   private Database database;
+  private Database oneConnection;
+  private Stalling stalling;
 
   @BeforeAll
   void start() {
     server = PostgresServer.forTests();
     database = new Database(server);
+    stalling = new Stalling(database.pool);
     PostgresOutboxStore.of(database.pool).migrate();
+    oneConnection = database.withOneConnection();
   }
 
   @AfterAll
   void stop() throws Exception {
     if (database != null) {
+      oneConnection.pool.close();
       database.close();
     }
     if (server != null) {
@@ -50,7 +74,7 @@ public class PostgresStoreTck extends OutboxStoreTck<Connection>
 
   @Override
   protected OutboxStore<Connection> createStore() {
-    return PostgresOutboxStore.of(database.pool);
+    return PostgresOutboxStore.of(stalling.dataSource());
   }
 
   @Override
@@ -128,5 +152,97 @@ public class PostgresStoreTck extends OutboxStoreTck<Connection>
     database.execute("truncate outbox_message, outbox_blocked_key, outbox_dedup");
     database.execute(
         "update outbox_bucket set owner = null, leased_at = null, lease_until = null, takeovers = 0, singles = 0");
+  }
+
+  @Override
+  public Counted countedClaim(OutboxStore<Connection> store, ClaimRequest request) {
+    PostgresOutboxStore counted = PostgresOutboxStore.of(oneConnection.pool);
+    counted.verify();
+    AtomicReference<Claim> claim = new AtomicReference<>();
+    long pages = new Work(oneConnection).pages(() -> claim.set(counted.claim(request)));
+    return new Counted(claim.get(), pages);
+  }
+
+  @Override
+  public void backlogBuilt() {
+    database.execute("vacuum analyze outbox_message, outbox_blocked_key");
+  }
+
+  @Override
+  public void dropSchema() {
+    database.execute("drop schema %1$s cascade; create schema %1$s".formatted(database.schema()));
+  }
+
+  @Override
+  public void makeSchemaOlder() {
+    database.execute("update outbox_schema set version = version - 1");
+  }
+
+  @Override
+  public void makeSchemaNewer() {
+    database.execute("update outbox_schema set version = version + 1");
+  }
+
+  @Override
+  public void emptyInternalRows() {
+    database.execute("truncate outbox_bucket, outbox_blocked_key");
+  }
+
+  @Override
+  public void restoreSchema() {
+    dropSchema();
+    PostgresOutboxStore.of(database.pool).migrate();
+  }
+
+  /** The server's clock cannot be moved, but all times that are compared with it can. */
+  @Override
+  public void moveClock(Duration by) {
+    String shift = "- interval '%d milliseconds'".formatted(by.toMillis());
+    database.execute(
+        """
+        update outbox_bucket set leased_at = leased_at %1$s, lease_until = lease_until %1$s, served_at = served_at %1$s;
+        update outbox_blocked_key set retry_at = retry_at %1$s;
+        update outbox_message set available_at = available_at %1$s, created_at = created_at %1$s;
+        update outbox_dedup set created_at = created_at %1$s
+        """
+            .formatted(shift));
+  }
+
+  @Override
+  public void inRelaxedTransaction(Consumer<Connection> work) {
+    database.inTransaction(
+        false,
+        connection -> {
+          try (Statement statement = connection.createStatement()) {
+            statement.execute("set local synchronous_commit = off");
+          } catch (SQLException e) {
+            throw new IllegalStateException(e);
+          }
+          work.accept(connection);
+        });
+  }
+
+  @Override
+  public void killServer() {
+    EmbeddedPostgres embedded =
+        server
+            .embedded()
+            .orElseThrow(
+                () -> new TestAbortedException("skipped: only the embedded server can be killed"));
+    embedded.kill();
+    embedded.restart();
+    database.forgetConnections();
+    oneConnection.forgetConnections();
+  }
+
+  @Override
+  public AutoCloseable stopInClaim(ClaimRequest request) {
+    OutboxStore<Connection> store = createStore();
+    return stalling.stopAt("bytes_before", () -> store.claim(request));
+  }
+
+  @Override
+  public AutoCloseable stopInSettle(Claim claim, Map<Long, Decision> decisions) {
+    return stalling.stopAt("set\n  owner = null", () -> claim.settle(decisions));
   }
 }

@@ -30,7 +30,7 @@ final class Work {
             "select sum(coalesce(heap_blks_hit, 0) + coalesce(heap_blks_read, 0)"
                 + " + coalesce(idx_blks_hit, 0) + coalesce(idx_blks_read, 0))"
                 + " from pg_statio_user_tables where schemaname = '"
-                + database.schema
+                + database.schema()
                 + "'"));
   }
 }
