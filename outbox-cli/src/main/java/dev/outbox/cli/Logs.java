@@ -26,7 +26,7 @@ public final class Logs {
   /** To a file. */
   public static void toFile(Path file) {
     set("info", true);
-    System.setProperty(SIMPLE + "log.org.apache.kafka", "warn");
+    System.setProperty(SIMPLE + "log.org.apache.kafka", "error");
     System.setProperty(SIMPLE + "logFile", file.toString());
     LoggerFactory.getLogger(Logs.class).info("The log begins"); // opens the file now
   }

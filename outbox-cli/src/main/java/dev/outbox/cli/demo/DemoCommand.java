@@ -22,7 +22,7 @@ import picocli.CommandLine.Spec;
 public final class DemoCommand implements Callable<Integer> {
   private static final int QUICK_TRANSACTIONS = 2_000;
   private static final int TRANSACTIONS = 20_000;
-  private static final int QUICK_RATE = 500;
+  private static final int QUICK_RATE = 400;
   private static final int RATE = 1_000;
 
   @Option(
@@ -45,7 +45,7 @@ public final class DemoCommand implements Callable<Integer> {
   @Option(
       names = "--rate",
       description =
-          "Transactions a second; 0: as many as there can be; default: 1000, with --quick 500.")
+          "Transactions a second; 0: as many as there can be; default: 1000, with --quick 400.")
   private @Nullable Integer rate;
 
   @Option(
@@ -53,7 +53,7 @@ public final class DemoCommand implements Callable<Integer> {
       description = "Of everything random; default: another one each time, which is printed.")
   private @Nullable Long seed;
 
-  @Option(names = "--quick", description = "A tenth of it.")
+  @Option(names = "--quick", description = "A tenth of the transactions.")
   private boolean quick;
 
   @ArgGroup(exclusive = false, heading = "Your own database (a schema of its own is used):%n")

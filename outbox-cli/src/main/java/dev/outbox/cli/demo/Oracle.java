@@ -110,13 +110,6 @@ final class Oracle {
     return commits.get();
   }
 
-  /** How many committed messages have not arrived yet. */
-  long waiting() {
-    return notes.values().stream()
-        .filter(note -> note.expected() && !arrived.contains(note.message.id()))
-        .count();
-  }
-
   /**
    * @param dead the ids of the dead letters
    * @param disturbances when deliveries were held up on purpose

@@ -1,0 +1,129 @@
+package dev.outbox.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.outbox.relay.Relay;
+import dev.outbox.spi.Result;
+import dev.outbox.store.postgres.PostgresOutboxStore;
+import java.io.StringReader;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.postgresql.ds.PGSimpleDataSource;
+
+class RelayConfigTest {
+  private static final String LEAST =
+      "store.url=jdbc:postgresql://h/d\nkafka.bootstrap.servers=k:9092\n";
+
+  private static RelayConfig config(String text, Map<String, String> environment) throws Exception {
+    Properties properties = new Properties();
+    properties.load(new StringReader(text));
+    return RelayConfig.of(properties, environment::get);
+  }
+
+  private static RelayConfig config(String text) throws Exception {
+    return config(text, Map.of());
+  }
+
+  /** Builds a relay, which checks its settings and connects nowhere. */
+  private static Relay relay(RelayConfig config) {
+    Relay.Builder builder =
+        Relay.builder(
+            PostgresOutboxStore.of(new PGSimpleDataSource()),
+            messages -> messages.stream().map(m -> Result.delivered()).toList());
+    config.configure(builder);
+    return builder.build();
+  }
+
+  @Test
+  @DisplayName("the example explains each property, and works when all of them are switched on")
+  void example() throws Exception {
+    String text = RelayCommand.example();
+    assertThat(RelayConfig.known())
+        .allSatisfy(
+            name ->
+                assertThat(Pattern.compile("(?m)^#?" + Pattern.quote(name) + "=").matcher(text))
+                    .as(name)
+                    .matches(java.util.regex.Matcher::find));
+
+    Map<String, String> environment = Map.of("OUTBOX_PASSWORD", "pw", "KAFKA_PASSWORD", "kpw");
+    assertThat(config(text, environment).text("store.password", "")).isEqualTo("pw");
+    String all =
+        text.replaceAll("(?m)^#(?=[a-z]+\\.[A-Za-z.]+=|  username)", "")
+            .replace("relay.name=", "relay.name=one");
+    RelayConfig config = config(all, environment);
+    relay(config).close();
+    assertThat(config.topic("order")).isEqualTo("shop.orders");
+    assertThat(config.kafka().get("sasl.jaas.config")).endsWith("password=\"kpw\";");
+    assertThat(config.publisherTimeout()).isEqualTo(Duration.ofSeconds(20));
+  }
+
+  @ParameterizedTest
+  @DisplayName("an unknown property is refused, and the closest one named")
+  @CsvSource({
+    "relay.batchsize, relay.batchSize",
+    "relay.lease.time, relay.lease",
+    "store.pasword, store.password",
+    "storeurl, store.url",
+    "retry.attempts, retry.maxAttempts"
+  })
+  void unknown(String name, String closest) {
+    assertThatThrownBy(() -> config(LEAST + name + "=1"))
+        .isInstanceOf(Failure.class)
+        .hasMessage("there is no property %s: did you mean %s?", name, closest);
+  }
+
+  @ParameterizedTest
+  @DisplayName("a value of the wrong kind is refused with its property's name")
+  @CsvSource({
+    "relay.workers=two, 'the property relay.workers is two, a whole number is needed'",
+    "relay.lease=30, 'the property relay.lease is 30, a time is needed, as 500ms, 30s, 5m, 1h or 7d'",
+    "publisher.timeout=26s, 'the property publisher.timeout is PT26S, it must be below relay.publishTimeout, which is PT25S: shorten it or lengthen relay.lease'"
+  })
+  void wrongKind(String line, String sentence) throws Exception {
+    RelayConfig config = config(LEAST + line);
+    assertThatThrownBy(
+            () -> {
+              Duration ignored = config.publisherTimeout();
+              relay(config).close();
+            })
+        .isInstanceOf(Failure.class)
+        .hasMessage(sentence);
+  }
+
+  @Test
+  @DisplayName("what is required is asked for by name")
+  void required() {
+    assertThatThrownBy(() -> config("kafka.bootstrap.servers=k:9092"))
+        .hasMessage("the property store.url is missing: it is needed");
+    assertThatThrownBy(() -> config("store.url=jdbc:postgresql://h/d"))
+        .hasMessage("the property kafka.bootstrap.servers is missing: it is needed");
+  }
+
+  @Test
+  @DisplayName("variables are filled in as they are; one that is not set is an error")
+  void variables() throws Exception {
+    RelayConfig config = config(LEAST + "store.password=a${ONE}b", Map.of("ONE", "$1\\${TWO}"));
+    assertThat(config.text("store.password", "")).isEqualTo("a$1\\${TWO}b");
+    assertThat(Secrets.mask("it was a$1\\${TWO}b")).isEqualTo("it was ***");
+    assertThatThrownBy(() -> config(LEAST + "store.password=${NOT_SET}"))
+        .hasMessageContaining("the property store.password names the variable NOT_SET");
+  }
+
+  @Test
+  @DisplayName("Kafka's settings lose the prefix, topics are named or prefixed")
+  void kafkaAndTopics() throws Exception {
+    RelayConfig config =
+        config(LEAST + "kafka.linger.ms=5\ntopic.prefix=shop.\ntopic.order=orders\n");
+    assertThat(config.kafka()).isEqualTo(Map.of("bootstrap.servers", "k:9092", "linger.ms", "5"));
+    assertThat(List.of(config.topic("order"), config.topic("bill"), config.topic("prefix")))
+        .containsExactly("orders", "shop.bill", "shop.prefix");
+  }
+}
