@@ -73,10 +73,7 @@ final class TestKafka {
   }
 
   static List<ConsumerRecord<byte[], byte[]>> read(String bootstrap, Collection<String> topics) {
-    Map<String, Object> settings =
-        Map.of("bootstrap.servers", bootstrap, "isolation.level", "read_committed");
-    try (KafkaConsumer<byte[], byte[]> consumer =
-        new KafkaConsumer<>(settings, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
+    try (KafkaConsumer<byte[], byte[]> consumer = consumer(bootstrap, "read_committed")) {
       List<TopicPartition> partitions =
           topics.stream()
               .flatMap(t -> consumer.partitionsFor(t).stream())
@@ -84,13 +81,30 @@ final class TestKafka {
               .toList();
       consumer.assign(partitions);
       consumer.seekToBeginning(partitions);
-      Map<TopicPartition, Long> ends = consumer.endOffsets(partitions);
+      Map<TopicPartition, Long> ends = ends(bootstrap, partitions);
       List<ConsumerRecord<byte[], byte[]>> records = new ArrayList<>();
       while (ends.entrySet().stream().anyMatch(e -> consumer.position(e.getKey()) < e.getValue())) {
         consumer.poll(Duration.ofMillis(200)).forEach(records::add);
       }
       return records;
     }
+  }
+
+  /**
+   * The ends that a consumer of uncommitted records sees: when a commit returns, it is durable, but
+   * consumers of committed records may see it a little later.
+   */
+  private static Map<TopicPartition, Long> ends(String bootstrap, List<TopicPartition> partitions) {
+    try (KafkaConsumer<byte[], byte[]> consumer = consumer(bootstrap, "read_uncommitted")) {
+      return consumer.endOffsets(partitions);
+    }
+  }
+
+  private static KafkaConsumer<byte[], byte[]> consumer(String bootstrap, String isolation) {
+    return new KafkaConsumer<>(
+        Map.of("bootstrap.servers", bootstrap, "isolation.level", isolation),
+        new ByteArrayDeserializer(),
+        new ByteArrayDeserializer());
   }
 
   static String header(ConsumerRecord<byte[], byte[]> record, String name) {

@@ -1,0 +1,235 @@
+package dev.outbox.publisher.kafka;
+
+import static dev.outbox.publisher.kafka.TestKafka.destination;
+import static dev.outbox.publisher.kafka.TestKafka.message;
+import static dev.outbox.publisher.kafka.TestKafka.publisher;
+import static dev.outbox.publisher.kafka.TestKafka.sequences;
+import static dev.outbox.publisher.kafka.TestKafka.stored;
+import static dev.outbox.publisher.kafka.TestKafka.topic;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.outbox.embedded.EmbeddedKafka;
+import dev.outbox.spi.Result;
+import dev.outbox.spi.StoredMessage;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import org.apache.kafka.clients.admin.Admin;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What is Kafka's own, beyond the TCK. */
+class KafkaPublisherTest {
+  private static final Duration TIMEOUT = Duration.ofSeconds(8);
+
+  enum Mode {
+    KEY_BY_KEY,
+    TRANSACTIONAL;
+
+    KafkaPublisher.Builder in(KafkaPublisher.Builder builder) {
+      return this == KEY_BY_KEY ? builder : builder.transactional("test-" + UUID.randomUUID());
+    }
+  }
+
+  private static KafkaPublisher build(Mode mode) {
+    return mode.in(publisher()).timeout(TIMEOUT).build();
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  @DisplayName("a dead topic beside live ones: the first call delivers all of theirs, once each")
+  void deadTopic(Mode mode) throws Exception {
+    List<String> live = List.of(topic(Map.of()), topic(Map.of()));
+    String dead = "dead-" + UUID.randomUUID();
+    List<StoredMessage> messages = new ArrayList<>();
+    List<Long> toLive = new ArrayList<>();
+    for (int i = 0; i < 300; i++) {
+      StoredMessage message = stored(message(i % 3 == 2 ? dead : live.get(i % 3), "k" + i % 90));
+      messages.add(message);
+      if (i % 3 != 2) {
+        toLive.add(message.sequence());
+      }
+    }
+    try (KafkaPublisher publisher = build(mode)) {
+      List<Result> results = publisher.publish(messages);
+      for (int i = 0; i < results.size(); i++) {
+        if (i % 3 == 2) {
+          assertThat(results.get(i)).isInstanceOf(Result.Unavailable.class);
+          assertThat(destination(results.get(i))).isEqualTo(dead);
+        } else {
+          assertThat(results.get(i)).isEqualTo(Result.DELIVERED);
+        }
+      }
+      List<Long> arrived = new ArrayList<>(sequences(live.get(0)));
+      arrived.addAll(sequences(live.get(1)));
+      assertThat(arrived).containsExactlyInAnyOrderElementsOf(toLive);
+
+      TestKafka.create(TestKafka.bootstrapServers(), dead, Map.of());
+      List<StoredMessage> late =
+          messages.stream().filter(m -> m.message().aggregateType().equals(dead)).toList();
+      publishUntilDelivered(publisher, late);
+      assertThat(sequences(dead)).hasSize(late.size());
+    }
+  }
+
+  @Test
+  @DisplayName("a topic that does not acknowledge holds up neither the others nor later calls")
+  void slowTopic() throws Exception {
+    String live = topic(Map.of());
+    String slow = topic(Map.of());
+    try (KafkaPublisher publisher = build(Mode.KEY_BY_KEY);
+        Admin admin = Admin.create(Map.of("bootstrap.servers", TestKafka.bootstrapServers()))) {
+      publisher.publish(List.of(stored(message(live, "a")), stored(message(slow, "k"))));
+      // The producer knows its partitions, and waits for a leader of theirs.
+      admin.deleteTopics(List.of(slow)).all().get();
+      StoredMessage first = stored(message(slow, "k"));
+      StoredMessage second = stored(message(slow, "k"));
+
+      List<Result> results = publisher.publish(List.of(first, stored(message(live, "a")), second));
+      assertThat(results.get(1)).isEqualTo(Result.DELIVERED);
+      assertThat(destination(results.get(0))).isEqualTo(slow);
+      assertThat(destination(results.get(2))).isEqualTo(slow);
+
+      List<Result> again = publisher.publish(List.of(first, stored(message(live, "a"))));
+      assertThat(again.get(1)).isEqualTo(Result.DELIVERED);
+      assertThat(((Result.Unavailable) again.get(0)).error())
+          .as("nothing more is sent while the first try is on its way")
+          .contains("earlier records are still on their way");
+
+      TestKafka.create(TestKafka.bootstrapServers(), slow, Map.of());
+      publishUntilDelivered(publisher, List.of(first, second));
+      assertThat(sequences(slow).stream().distinct().toList())
+          .containsExactly(first.sequence(), second.sequence());
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  @DisplayName("the hole of idempotent producers: nothing of a key gets through after a failure")
+  void hole(Mode mode) throws Exception {
+    String topic = topic(Map.of("max.message.bytes", "2000"));
+    List<StoredMessage> messages = new ArrayList<>();
+    for (int i = 0; i < 10; i++) {
+      messages.add(stored(message(topic, "k").payload(i == 3 ? new byte[5_000] : new byte[] {1})));
+    }
+    StoredMessage other = stored(message(topic, "other"));
+    messages.add(other);
+    try (KafkaPublisher publisher = build(mode)) {
+      List<Result> results = publisher.publish(messages);
+      assertThat(results.subList(0, 3)).containsOnly(Result.DELIVERED);
+      assertThat(results.get(3)).isInstanceOf(Result.Rejected.class);
+      assertThat(results.subList(4, 10)).hasOnlyElementsOfType(Result.Unavailable.class);
+      assertThat(results.get(10)).isEqualTo(Result.DELIVERED);
+      assertThat(sequences(topic))
+          .containsExactlyInAnyOrder(
+              messages.get(0).sequence(),
+              messages.get(1).sequence(),
+              messages.get(2).sequence(),
+              other.sequence());
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  @DisplayName("an invalid topic name is rejected, no topic is a failure, and the others go on")
+  void badTopics(Mode mode) throws Exception {
+    String live = topic(Map.of());
+    KafkaPublisher.Builder builder =
+        mode.in(publisher())
+            .timeout(TIMEOUT)
+            .topic(
+                m -> m.message().aggregateId().equals("none") ? null : m.message().aggregateType());
+    try (KafkaPublisher publisher = builder.build()) {
+      List<Result> results =
+          publisher.publish(
+              List.of(
+                  stored(message("not a topic!", "a")),
+                  stored(message(live, "none")),
+                  stored(message(live, "b"))));
+      assertThat(results.get(0)).isInstanceOf(Result.Rejected.class);
+      assertThat(results.get(1)).isInstanceOf(Result.Failed.class);
+      assertThat(results.get(2)).isEqualTo(Result.DELIVERED);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  @DisplayName("no broker there from the start: all is unavailable as a whole")
+  void unreachable(Mode mode) throws Exception {
+    try (KafkaPublisher publisher =
+        mode.in(KafkaPublisher.builder().property("bootstrap.servers", "127.0.0.1:1"))
+            .timeout(Duration.ofSeconds(2))
+            .build()) {
+      List<Result> results =
+          publisher.publish(List.of(stored(message("t", "a")), stored(message("t", "a"))));
+      assertThat(results).hasSize(2).allSatisfy(r -> assertThat(destination(r)).isNull());
+    }
+  }
+
+  @Test
+  @DisplayName("after close all is unavailable")
+  void closed() throws Exception {
+    for (Mode mode : Mode.values()) {
+      KafkaPublisher publisher = build(mode);
+      publisher.close();
+      assertThat(publisher.publish(List.of(stored(message("t", "a")))))
+          .allSatisfy(r -> assertThat(destination(r)).isNull());
+    }
+  }
+
+  @Test
+  @DisplayName("a broker that creates topics does so, within the first call or the next ones")
+  void autoCreation() throws Exception {
+    try (EmbeddedKafka kafka =
+            EmbeddedKafka.builder().setting("auto.create.topics.enable", "true").start();
+        KafkaPublisher publisher =
+            KafkaPublisher.builder()
+                .property("bootstrap.servers", kafka.bootstrapServers())
+                .timeout(TIMEOUT)
+                .build()) {
+      List<StoredMessage> messages =
+          List.of(stored(message("new-1", "a")), stored(message("new-2", "b")));
+      publishUntilDelivered(publisher, messages);
+      assertThat(TestKafka.read(kafka.bootstrapServers(), Set.of("new-1", "new-2"))).hasSize(2);
+    }
+  }
+
+  @Test
+  @DisplayName("two publishers with one transactional prefix fence each other, and none is blamed")
+  void fenced() throws Exception {
+    String topic = topic(Map.of());
+    String prefix = "same-" + UUID.randomUUID();
+    try (KafkaPublisher one = publisher().transactional(prefix).timeout(TIMEOUT).build();
+        KafkaPublisher two = publisher().transactional(prefix).timeout(TIMEOUT).build()) {
+      assertThat(one.publish(List.of(stored(message(topic, "a"))))).containsOnly(Result.DELIVERED);
+      assertThat(two.publish(List.of(stored(message(topic, "a"))))).containsOnly(Result.DELIVERED);
+      StoredMessage message = stored(message(topic, "a"));
+      List<Result> results = one.publish(List.of(message));
+      assertThat(results).hasOnlyElementsOfType(Result.Unavailable.class);
+      assertThat(one.publish(List.of(message))).containsOnly(Result.DELIVERED);
+    }
+  }
+
+  static void publishUntilDelivered(KafkaPublisher publisher, List<StoredMessage> messages)
+      throws Exception {
+    List<StoredMessage> open = messages;
+    long end = System.nanoTime() + Duration.ofSeconds(90).toNanos();
+    while (!open.isEmpty()) {
+      List<Result> results = publisher.publish(open);
+      List<StoredMessage> rest = new ArrayList<>();
+      for (int i = 0; i < open.size(); i++) {
+        assertThat(results.get(i)).isNotInstanceOfAny(Result.Failed.class, Result.Rejected.class);
+        if (!(results.get(i) instanceof Result.Delivered)) {
+          rest.add(open.get(i));
+        }
+      }
+      assertThat(System.nanoTime() - end).as("still not delivered: %s", results).isNegative();
+      open = rest;
+    }
+  }
+}

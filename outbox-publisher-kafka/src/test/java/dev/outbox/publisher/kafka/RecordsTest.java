@@ -1,0 +1,82 @@
+package dev.outbox.publisher.kafka;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.outbox.OutboxMessage;
+import dev.outbox.spi.StoredMessage;
+import java.net.URI;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+class RecordsTest {
+  private static final UUID ID = UUID.fromString("01234567-89ab-cdef-0123-456789abcdef");
+
+  private static StoredMessage stored() {
+    OutboxMessage message =
+        OutboxMessage.builder()
+            .id(ID)
+            .aggregate("order", "4711")
+            .eventType("OrderPlaced")
+            .payload("{}")
+            .header("content-type", "the message's own")
+            .header("traceparent", "00-1-2-01")
+            .header("traceparent", "00-1-3-01")
+            .correlationId("c")
+            .build();
+    return StoredMessage.of(42, 3, Instant.parse("2026-11-20T08:09:10.123456Z"), message);
+  }
+
+  private static List<String> headers(ProducerRecord<byte[], byte[]> record) {
+    List<String> headers = new ArrayList<>();
+    record.headers().forEach(h -> headers.add(h.key() + "=" + new String(h.value(), UTF_8)));
+    return headers;
+  }
+
+  @Test
+  @DisplayName("key, value and headers, the message's own first")
+  void record() {
+    ProducerRecord<byte[], byte[]> record =
+        new Records(m -> m.message().aggregateType(), null).of(stored());
+    assertThat(record.topic()).isEqualTo("order");
+    assertThat(record.key()).isEqualTo("4711".getBytes(UTF_8));
+    assertThat(record.value()).isEqualTo("{}".getBytes(UTF_8));
+    assertThat(record.partition()).isNull();
+    assertThat(record.timestamp()).isNull();
+    assertThat(headers(record))
+        .containsExactly(
+            "content-type=the message's own",
+            "traceparent=00-1-2-01",
+            "traceparent=00-1-3-01",
+            "outbox-id=" + ID,
+            "outbox-aggregate-type=order",
+            "outbox-aggregate-id=4711",
+            "outbox-event-type=OrderPlaced",
+            "content-type=application/json",
+            "outbox-created-at=2026-11-20T08:09:10.123456Z",
+            "outbox-sequence=42",
+            "outbox-correlation-id=c");
+    assertThat(record.headers().lastHeader("content-type").value())
+        .isEqualTo("application/json".getBytes(UTF_8));
+  }
+
+  @Test
+  @DisplayName("as a CloudEvent in binary mode")
+  void cloudEvent() {
+    Records records = new Records(m -> "t", URI.create("https://shop.example/orders"));
+    assertThat(headers(records.of(stored())))
+        .containsSequence(
+            "ce_specversion=1.0",
+            "ce_id=" + ID,
+            "ce_source=https://shop.example/orders",
+            "ce_type=OrderPlaced",
+            "ce_subject=4711",
+            "ce_time=2026-11-20T08:09:10.123456Z",
+            "ce_partitionkey=4711");
+  }
+}

@@ -1,0 +1,106 @@
+package dev.outbox.publisher.kafka;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.outbox.OutboxException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.time.Duration;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class SettingsTest {
+
+  private static KafkaPublisher.Builder builder() {
+    return KafkaPublisher.builder().property("bootstrap.servers", "127.0.0.1:1");
+  }
+
+  private static ThrowingCallable building(KafkaPublisher.Builder builder) {
+    return () -> builder.build().close();
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "acks, 1",
+    "acks, 0",
+    "enable.idempotence, false",
+    "partitioner.ignore.keys, true",
+    "max.request.size, 1039999",
+    "max.request.size, many",
+    "delivery.timeout.ms, 10001",
+    "request.timeout.ms, 30000",
+    "max.block.ms, 60000",
+    "transactional.id, mine",
+    "transaction.timeout.ms, 60000",
+    "key.serializer, org.apache.kafka.common.serialization.StringSerializer",
+    "value.serializer, org.apache.kafka.common.serialization.StringSerializer",
+  })
+  @DisplayName("a setting that would break the contract is refused by name and value")
+  void refused(String name, String value) {
+    assertThatThrownBy(building(builder().property(name, value)))
+        .isInstanceOf(OutboxException.class)
+        .hasMessageContaining(name)
+        .hasMessageContaining(value);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "acks, all",
+    "acks, -1",
+    "enable.idempotence, true",
+    "max.request.size, 1040000",
+    "delivery.timeout.ms, 10000",
+    "compression.type, zstd",
+    "linger.ms, 5",
+  })
+  @DisplayName("a setting that does not is taken")
+  void taken(String name, String value) {
+    assertThatCode(building(builder().property(name, value))).doesNotThrowAnyException();
+  }
+
+  @Test
+  @DisplayName("missing brokers and a timeout out of its limits are refused")
+  void others() {
+    assertThatThrownBy(building(KafkaPublisher.builder()))
+        .hasMessageContaining("bootstrap.servers is missing");
+    assertThatThrownBy(building(builder().timeout(Duration.ofMillis(999))))
+        .hasMessageContaining("PT0.999S");
+    assertThatThrownBy(building(builder().timeout(Duration.ofHours(2))))
+        .hasMessageContaining("PT2H");
+    assertThatThrownBy(() -> builder().transactional(" ")).hasMessageContaining("blank");
+    assertThatCode(building(builder().timeout(Duration.ofSeconds(1)))).doesNotThrowAnyException();
+    assertThatCode(building(builder().timeout(Duration.ofHours(1)))).doesNotThrowAnyException();
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "sasl.jaas.config | PlainLoginModule required username=\"u\" password=\"hunter2secret",
+        "sasl.jaas.config | x.y.NoSuchModule hunter2secret password=\"hunter2secret\";",
+        "ssl.keystore.key | hunter2secret",
+      })
+  @DisplayName("no part of a secret is in an error")
+  void secrets(String name, String value) {
+    KafkaPublisher.Builder builder =
+        builder()
+            .property("security.protocol", "SASL_SSL")
+            .property("sasl.mechanism", "PLAIN")
+            .property("ssl.keystore.type", "PEM")
+            .property(name, value);
+    assertThatThrownBy(building(builder))
+        .isInstanceOf(OutboxException.class)
+        .hasMessageContaining("Kafka producer could not be made")
+        .satisfies(
+            e -> {
+              StringWriter text = new StringWriter();
+              e.printStackTrace(new PrintWriter(text));
+              assertThat(text.toString()).doesNotContain("hunter2secret");
+            });
+  }
+}
