@@ -18,7 +18,6 @@ import java.util.Set;
 import java.util.UUID;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
-import org.opentest4j.TestAbortedException;
 
 /** O3: dead letters, {@code BLOCK_KEY}, and what people decide about them. */
 abstract class DeadLetterTests<T> extends StoreTests<T> {
@@ -299,17 +298,5 @@ abstract class DeadLetterTests<T> extends StoreTests<T> {
     assertThat(came.haltedKeys()).as("haltedKeys").isEqualTo(1);
     assertThat(came.oldestPending()).as("oldestPending").isNotNull().isLessThan(LONG);
     assertThat(came.oldestPending()).as("oldestPending").isGreaterThanOrEqualTo(Duration.ZERO);
-  }
-
-  @Test
-  @Rule("S2")
-  @DisplayName("without DeadLetterStore nobody can decide about dead letters")
-  void offersDeadLetters() {
-    if (!(store() instanceof DeadLetterStore)) {
-      throw new TestAbortedException(
-          "skipped: the store does not implement DeadLetterStore, so dead letters can only be"
-              + " looked at with the database's own tools");
-    }
-    assertThat(letters().deadLetters(0, 10)).as("dead letters of an empty store").isEmpty();
   }
 }

@@ -1,7 +1,5 @@
 package dev.outbox.tck;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.DeadLetterStore;
@@ -88,20 +86,6 @@ abstract class FairnessTests<T> extends StoreTests<T> {
     committed("long", 1_000);
     OutboxMessage wanted = committed(message("wanted"));
     assertComes(wanted, 1, m -> Decision.delivered(), () -> {});
-  }
-
-  @Test
-  @Rule("C6")
-  @DisplayName("messages that are given back again and again do not keep another away")
-  void givenBack() {
-    List<OutboxMessage> messages = oneOfEach(40);
-    Set<UUID> came = new TreeSet<>();
-    for (int i = 0; i < MAX_CLAIMS && came.size() < messages.size(); i++) {
-      Claim claim = claim(2, LONG);
-      came.addAll(ids(claim));
-      release(claim);
-    }
-    assertThat(came).as("messages that came at least once").hasSize(messages.size());
   }
 
   @Test

@@ -204,6 +204,7 @@ final class Workload<T> {
       }
       oracle.claimed(claim, calledAt);
       Map<Long, Decision> decisions = publish(claim, random);
+      LockSupport.parkNanos(random.nextInt(1_000_000)); // publishing takes time, claims meet
       int fate = random.nextInt(producing ? 60 : 200);
       if (fate == 0) {
         continue; // crashed before settle

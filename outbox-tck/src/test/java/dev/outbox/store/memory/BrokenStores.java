@@ -298,7 +298,7 @@ public final class BrokenStores {
     @Override
     void apply(Key key, Row row, Decision decision, boolean countedBefore) {
       boolean failedBefore =
-          key.rows.headMap(row.sequence).values().stream().anyMatch(r -> r.failed);
+          key.rows.headMap(row.sequence).values().stream().anyMatch(r -> r.failed && !r.dead);
       super.apply(key, row, failedBefore ? null : decision, countedBefore);
     }
   }
@@ -408,7 +408,12 @@ public final class BrokenStores {
     List<Row> due(Key key, Instant now) {
       List<Row> due = super.due(key, now);
       boolean wrong = due.size() == 1 && due.get(0).failed && due.get(0).attempts == 0;
-      return wrong ? key.live().stream().filter(row -> row.isDue(now)).toList() : due;
+      return wrong
+          ? key.live().stream()
+              .takeWhile(row -> !row.failed || row == due.get(0))
+              .filter(row -> row.isDue(now))
+              .toList()
+          : due;
     }
   }
 

@@ -6,6 +6,7 @@ import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass
 import dev.outbox.tck.Rule;
 import java.lang.reflect.Constructor;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Comparator;
 import java.util.List;
@@ -88,6 +89,34 @@ class BrokenStoresTest {
                     "by the tests of %s, and by no others: %s"
                         .formatted(rule(run.broken()), run.broken().getSimpleName()),
                     () -> assertCaught(run.broken(), run.failures().get())));
+  }
+
+  /**
+   * Leases that hold nobody back, and settles that nobody checks. Order and loss may well look
+   * right then; only who held what shows it.
+   */
+  static final class NotFenced extends MemoryOutboxStore {
+    NotFenced(InstantSource clock, Duration dedupWindow) {
+      super(clock, dedupWindow);
+    }
+
+    @Override
+    boolean isFree(Key key, Instant now) {
+      return true;
+    }
+
+    @Override
+    boolean holds(MemoryClaim claim, Key key) {
+      return true;
+    }
+  }
+
+  @Test
+  @DisplayName("missing fencing is seen under load by who held what")
+  void notFenced() {
+    assertThat(failures(NotFenced.class))
+        .as("tests that a store without fencing fails")
+        .anyMatch(failure -> failure.test().equals("no key is in two live claims"));
   }
 
   private record Run(Class<?> broken, Future<List<Failure>> failures) {}
