@@ -25,12 +25,17 @@ import java.util.function.UnaryOperator;
  * that was made somewhere, and narrow enough that the other rules hold.
  */
 public final class BrokenStores {
+  /** What the store that is made next in this thread is made with. */
+  static final ThreadLocal<InstantSource> CLOCK = new ThreadLocal<>();
+
+  static final ThreadLocal<Duration> DEDUP_WINDOW = new ThreadLocal<>();
+
   private BrokenStores() {}
 
   /** The reference, to be broken in one place. */
   abstract static class Broken extends MemoryOutboxStore {
-    Broken(InstantSource clock, Duration dedupWindow) {
-      super(clock, dedupWindow);
+    Broken() {
+      super(CLOCK.get(), DEDUP_WINDOW.get());
     }
 
     /** As {@code insert} by plain SQL would make it. */
@@ -42,10 +47,6 @@ public final class BrokenStores {
   /** Writes outside the caller's transaction. */
   @Rule("A1")
   static final class KeepsWhatIsRolledBack extends Broken {
-    KeepsWhatIsRolledBack(InstantSource clock, Duration dedupWindow) {
-      super(clock, dedupWindow);
-    }
-
     @Override
     synchronized void rollback(MemoryTransaction transaction) {
       MemoryTransaction own = begin();
@@ -59,10 +60,6 @@ public final class BrokenStores {
   /** Takes a connection in auto-commit for a transaction. */
   @Rule("A2")
   static final class AppendsWithoutTransaction extends Broken {
-    AppendsWithoutTransaction(InstantSource clock, Duration dedupWindow) {
-      super(clock, dedupWindow);
-    }
-
     @Override
     public synchronized Set<UUID> append(
         MemoryTransaction transaction, List<OutboxMessage> messages) {
@@ -79,10 +76,6 @@ public final class BrokenStores {
   /** Stores headers as a map. */
   @Rule("A3")
   static final class SortsHeaders extends Broken {
-    SortsHeaders(InstantSource clock, Duration dedupWindow) {
-      super(clock, dedupWindow);
-    }
-
     @Override
     Row newRow(String key, OutboxMessage message) {
       return super.newRow(
@@ -96,10 +89,6 @@ public final class BrokenStores {
   /** Has a collation that ignores case. */
   @Rule("A3")
   static final class MixesUpCase extends Broken {
-    MixesUpCase(InstantSource clock, Duration dedupWindow) {
-      super(clock, dedupWindow);
-    }
-
     @Override
     Row newRow(String key, OutboxMessage message) {
       return super.newRow(key.toLowerCase(Locale.ROOT), message);
@@ -109,10 +98,6 @@ public final class BrokenStores {
   /** Writes dedup keys in a transaction of its own. */
   @Rule("A4")
   static final class RemembersRolledBackDedupKeys extends Broken {
-    RemembersRolledBackDedupKeys(InstantSource clock, Duration dedupWindow) {
-      super(clock, dedupWindow);
-    }
-
     @Override
     synchronized void rollback(MemoryTransaction transaction) {
       transaction.rows.clear();
@@ -123,10 +108,6 @@ public final class BrokenStores {
   /** Has a column that is too short, and a database that cuts without a word. */
   @Rule("A5")
   static final class CutsHeaders extends Broken {
-    CutsHeaders(InstantSource clock, Duration dedupWindow) {
-      super(clock, dedupWindow);
-    }
-
     @Override
     Row newRow(String key, OutboxMessage message) {
       return super.newRow(
@@ -137,10 +118,6 @@ public final class BrokenStores {
   /** Computes the key in Java, so that plain SQL has another. */
   @Rule("A6")
   static final class GivesRawRowsOtherKeys extends Broken {
-    GivesRawRowsOtherKeys(InstantSource clock, Duration dedupWindow) {
-      super(clock, dedupWindow);
-    }
-
     @Override
     Row rawRow(OutboxMessage message) {
       return newRow(message.id().toString(), message);
@@ -150,10 +127,6 @@ public final class BrokenStores {
   /** Leases messages instead of keys: with new messages, a key can be claimed a second time. */
   @Rule("C1")
   static final class LeasesMessages extends Broken {
-    LeasesMessages(InstantSource clock, Duration dedupWindow) {
-      super(clock, dedupWindow);
-    }
-
     @Override
     boolean isFree(Key key, Instant now) {
       return super.isFree(key, now)
@@ -164,10 +137,6 @@ public final class BrokenStores {
   /** Reads by something else than the sequence when there is much. */
   @Rule("C2")
   static final class LeavesGaps extends Broken {
-    LeavesGaps(InstantSource clock, Duration dedupWindow) {
-      super(clock, dedupWindow);
-    }
-
     @Override
     List<Row> due(Key key, Instant now) {
       List<Row> due = new ArrayList<>(super.due(key, now));
@@ -182,10 +151,6 @@ public final class BrokenStores {
   @Rule("C3")
   static final class WaitsForLargeTransactions extends Broken {
     private final List<MemoryTransaction> begun = new CopyOnWriteArrayList<>();
-
-    WaitsForLargeTransactions(InstantSource clock, Duration dedupWindow) {
-      super(clock, dedupWindow);
-    }
 
     @Override
     public MemoryTransaction begin() {
@@ -211,10 +176,6 @@ public final class BrokenStores {
   /** Compares the time where it should compare the holder. */
   @Rule("C4")
   static final class RefusesLateSettles extends Broken {
-    RefusesLateSettles(InstantSource clock, Duration dedupWindow) {
-      super(clock, dedupWindow);
-    }
-
     @Override
     boolean holds(MemoryClaim claim, Key key) {
       return super.holds(claim, key) && key.isLeased(now());
@@ -224,10 +185,6 @@ public final class BrokenStores {
   /** Always begins at the same key. */
   @Rule("C6")
   static final class ServesTheFirstKeys extends Broken {
-    ServesTheFirstKeys(InstantSource clock, Duration dedupWindow) {
-      super(clock, dedupWindow);
-    }
-
     @Override
     void moveToEnd(Key key) {}
   }
@@ -235,10 +192,6 @@ public final class BrokenStores {
   /** Decodes in the claim, and does not expect that to fail. */
   @Rule("C7")
   static final class ThrowsForUndecodable extends Broken {
-    ThrowsForUndecodable(InstantSource clock, Duration dedupWindow) {
-      super(clock, dedupWindow);
-    }
-
     @Override
     List<Row> due(Key key, Instant now) {
       List<Row> due = super.due(key, now);
@@ -252,10 +205,6 @@ public final class BrokenStores {
   /** Finds out that it lost the key when it has changed it already. */
   @Rule("S1")
   static final class SettlesWhatItLost extends Broken {
-    SettlesWhatItLost(InstantSource clock, Duration dedupWindow) {
-      super(clock, dedupWindow);
-    }
-
     @Override
     synchronized Set<Long> settle(MemoryClaim claim, Map<Long, Decision> decisions) {
       Set<Long> lost = super.settle(claim, decisions);
@@ -277,10 +226,6 @@ public final class BrokenStores {
   /** Does not keep the error. */
   @Rule("S2")
   static final class ForgetsTheError extends Broken {
-    ForgetsTheError(InstantSource clock, Duration dedupWindow) {
-      super(clock, dedupWindow);
-    }
-
     @Override
     void apply(Key key, Row row, Decision decision, boolean countedBefore) {
       super.apply(key, row, decision, countedBefore);
@@ -291,10 +236,6 @@ public final class BrokenStores {
   /** Carries out the decisions of a key up to the first that is not delivered. */
   @Rule("S2")
   static final class StopsAtTheFirstFailure extends Broken {
-    StopsAtTheFirstFailure(InstantSource clock, Duration dedupWindow) {
-      super(clock, dedupWindow);
-    }
-
     @Override
     void apply(Key key, Row row, Decision decision, boolean countedBefore) {
       boolean failedBefore =
@@ -306,10 +247,6 @@ public final class BrokenStores {
   /** Keeps a busy key until its lease ends. */
   @Rule("S3")
   static final class KeepsBusyKeys extends Broken {
-    KeepsBusyKeys(InstantSource clock, Duration dedupWindow) {
-      super(clock, dedupWindow);
-    }
-
     @Override
     void release(Key key) {
       if (key.live().size() < 45) {
@@ -321,10 +258,6 @@ public final class BrokenStores {
   /** Takes a crashed relay's word for what it had not settled. */
   @Rule("S4")
   static final class LosesWhatACrashedRelayHeld extends Broken {
-    LosesWhatACrashedRelayHeld(InstantSource clock, Duration dedupWindow) {
-      super(clock, dedupWindow);
-    }
-
     @Override
     List<Row> due(Key key, Instant now) {
       if (key.holder != null && key.holder.rows.size() > 1 && key.live().size() > 1) {
@@ -338,10 +271,6 @@ public final class BrokenStores {
   /** Stores error texts as they come. */
   @Rule("S5")
   static final class FailsOnStrangeErrors extends Broken {
-    FailsOnStrangeErrors(InstantSource clock, Duration dedupWindow) {
-      super(clock, dedupWindow);
-    }
-
     @Override
     void apply(Key key, Row row, Decision decision, boolean countedBefore) {
       if (decision instanceof Decision.Retry retry && retry.error().indexOf('\0') >= 0) {
@@ -354,10 +283,6 @@ public final class BrokenStores {
   /** Adds a delay as it comes. */
   @Rule("S5")
   static final class DoesNotClampDelays extends Broken {
-    DoesNotClampDelays(InstantSource clock, Duration dedupWindow) {
-      super(clock, dedupWindow);
-    }
-
     @Override
     Duration clamp(Duration delay) {
       return delay;
@@ -367,10 +292,6 @@ public final class BrokenStores {
   /** Takes the head for in flight after a crash, and begins at the one behind it. */
   @Rule("O1")
   static final class SkipsTheHeadAfterACrash extends Broken {
-    SkipsTheHeadAfterACrash(InstantSource clock, Duration dedupWindow) {
-      super(clock, dedupWindow);
-    }
-
     @Override
     List<Row> due(Key key, Instant now) {
       List<Row> due = super.due(key, now);
@@ -381,10 +302,6 @@ public final class BrokenStores {
   /** Parks messages that were unavailable, and forgets whom they hold back. */
   @Rule("O2")
   static final class LetsOthersPassTheUnavailable extends Broken {
-    LetsOthersPassTheUnavailable(InstantSource clock, Duration dedupWindow) {
-      super(clock, dedupWindow);
-    }
-
     @Override
     List<Row> due(Key key, Instant now) {
       Key others = new Key(key.name);
@@ -400,10 +317,6 @@ public final class BrokenStores {
   /** Tells a head that failed from others by its attempts. */
   @Rule("O2")
   static final class BringsFollowersOfTheUnavailable extends Broken {
-    BringsFollowersOfTheUnavailable(InstantSource clock, Duration dedupWindow) {
-      super(clock, dedupWindow);
-    }
-
     @Override
     List<Row> due(Key key, Instant now) {
       List<Row> due = super.due(key, now);
@@ -420,10 +333,6 @@ public final class BrokenStores {
   /** Moves aside what waits when a key is blocked, and forgets what is appended later. */
   @Rule("O3")
   static final class LetsLaterAppendsPassABlockedKey extends Broken {
-    LetsLaterAppendsPassABlockedKey(InstantSource clock, Duration dedupWindow) {
-      super(clock, dedupWindow);
-    }
-
     @Override
     List<Row> due(Key key, Instant now) {
       for (Row blocker : key.rows.values()) {
@@ -440,10 +349,6 @@ public final class BrokenStores {
   /** Keeps with the key that it is blocked, but not by which dead letter. */
   @Rule("O3")
   static final class FreesAKeyByAnyDecision extends Broken {
-    FreesAKeyByAnyDecision(InstantSource clock, Duration dedupWindow) {
-      super(clock, dedupWindow);
-    }
-
     @Override
     public synchronized boolean requeue(long sequence) {
       free(sequence);
@@ -468,10 +373,6 @@ public final class BrokenStores {
   /** Takes the oldest message of a key for its head, due or not. */
   @Rule("O4")
   static final class HoldsBackBehindDelayed extends Broken {
-    HoldsBackBehindDelayed(InstantSource clock, Duration dedupWindow) {
-      super(clock, dedupWindow);
-    }
-
     @Override
     List<Row> due(Key key, Instant now) {
       List<Row> live = key.live();

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass;
 
 import dev.outbox.tck.Rule;
-import java.lang.reflect.Constructor;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -14,6 +13,7 @@ import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.DisplayName;
@@ -29,7 +29,7 @@ import org.junit.platform.testkit.engine.Event;
 class BrokenStoresTest {
 
   /** The store that {@link Suite} runs on in this thread. */
-  private static final ThreadLocal<Class<? extends MemoryOutboxStore>> STORE = new ThreadLocal<>();
+  private static final ThreadLocal<Supplier<MemoryOutboxStore>> STORE = new ThreadLocal<>();
 
   /** Most of the time the suite waits. */
   private static final ExecutorService RUNS = Executors.newFixedThreadPool(4);
@@ -43,13 +43,9 @@ class BrokenStoresTest {
   static class Suite extends MemoryStoreFixture {
     @Override
     MemoryOutboxStore newStore(InstantSource clock, Duration dedupWindow) {
-      try {
-        Constructor<? extends MemoryOutboxStore> constructor =
-            STORE.get().getDeclaredConstructor(InstantSource.class, Duration.class);
-        return constructor.newInstance(clock, dedupWindow);
-      } catch (ReflectiveOperationException e) {
-        throw new IllegalStateException(e);
-      }
+      BrokenStores.CLOCK.set(clock);
+      BrokenStores.DEDUP_WINDOW.set(dedupWindow);
+      return STORE.get().get();
     }
 
     @Override
@@ -68,10 +64,12 @@ class BrokenStoresTest {
     }
   }
 
+  static final class NotBroken extends BrokenStores.Broken {}
+
   @Test
   @DisplayName("the memory store passes, so that what fails below is broken")
   void passes() {
-    assertThat(failures(MemoryOutboxStore.class)).as("tests that the memory store fails").isEmpty();
+    assertThat(failures(NotBroken.class)).as("tests that the memory store fails").isEmpty();
   }
 
   @TestFactory
@@ -95,11 +93,7 @@ class BrokenStoresTest {
    * Leases that hold nobody back, and settles that nobody checks. Order and loss may well look
    * right then; only who held what shows it.
    */
-  static final class NotFenced extends MemoryOutboxStore {
-    NotFenced(InstantSource clock, Duration dedupWindow) {
-      super(clock, dedupWindow);
-    }
-
+  static final class NotFenced extends BrokenStores.Broken {
     @Override
     boolean isFree(Key key, Instant now) {
       return true;
@@ -147,7 +141,7 @@ class BrokenStoresTest {
   }
 
   private static List<Failure> failures(Class<?> store) {
-    STORE.set(store.asSubclass(MemoryOutboxStore.class));
+    STORE.set(() -> made(store));
     return EngineTestKit.engine("junit-jupiter")
         .selectors(selectClass(Suite.class))
         .execute()
@@ -156,6 +150,14 @@ class BrokenStoresTest {
         .stream()
         .map(BrokenStoresTest::failure)
         .toList();
+  }
+
+  private static MemoryOutboxStore made(Class<?> store) {
+    try {
+      return (MemoryOutboxStore) store.getDeclaredConstructor().newInstance();
+    } catch (ReflectiveOperationException e) {
+      throw new IllegalStateException(e);
+    }
   }
 
   private static Failure failure(Event event) {
