@@ -61,9 +61,12 @@ class BreakerTest {
 
   @Test
   void oneWorkerTestsAtATime() {
+    Admission early = breaker.admit(0);
     round(0, DOWN);
     Admission test = breaker.admit(100 * MS);
     assertThat(most(100)).isZero();
+    breaker.done(early, batch(Result.delivered()), 100 * MS);
+    assertThat(most(100)).as("while the test is under way").isZero();
     assertThat(breaker.admit(100 * MS).askAgain()).isPositive();
     breaker.done(test, null, 100 * MS);
     assertThat(most(100)).as("after a test that brought nothing").isEqualTo(1);

@@ -157,7 +157,7 @@ class PublicationTest {
   }
 
   @Test
-  void aHangWhileOneAtATimeFailsTheCulpritAndKeepsTheOthersResults() {
+  void aHangWhileOneAtATimeFailsTheCulpritAndKeepsTheOthersResults() throws InterruptedException {
     publisher.on(
         "event3",
         () -> {
@@ -171,6 +171,8 @@ class PublicationTest {
     assertThat(publication.culpritUnknown()).isFalse();
     assertThat(publication.results())
         .containsExactly(OK, OK, failed("publish did not return within PT0.05S"), null);
+    assertThat(publication.await(TimeUnit.MINUTES.toNanos(1))).as("interrupted").isTrue();
+    assertThat(publisher.calls).as("together, then three").hasSize(4);
   }
 
   @Test

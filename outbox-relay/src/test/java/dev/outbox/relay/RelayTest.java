@@ -281,6 +281,7 @@ class RelayTest {
             .workers(1)
             .batchSize(1)
             .listener(closing)
+            .lease(Duration.ofHours(1))
             .stopTimeout(Duration.ofHours(1))
             .build();
     store.append("a", "1");
