@@ -1,0 +1,159 @@
+package dev.outbox.store.postgres.torture;
+
+import com.zaxxer.hikari.HikariDataSource;
+import dev.outbox.OutboxException;
+import dev.outbox.TransientOutboxException;
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.Decision;
+import dev.outbox.spi.StoredMessage;
+import dev.outbox.store.postgres.PostgresOutboxStore;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * A client that claims and settles once, and stands still at one place until it is told to go on.
+ * It says where it is; whether it is stopped there is the parent's business.
+ */
+final class StalledClient {
+
+  /** Where it stands still. */
+  enum Place {
+    CLAIM_BETWEEN_LEASE_AND_READ,
+    CLAIM_WHILE_A_LARGE_RESULT_IS_ON_ITS_WAY,
+    CLAIM_BEFORE_COMMIT,
+    BETWEEN_CLAIM_AND_SETTLE,
+    RENEW_BEFORE_COMMIT,
+    SETTLE_AFTER_THE_BUCKETS_ARE_LOCKED,
+    SETTLE_BEFORE_COMMIT
+  }
+
+  private final Parent parent;
+  private final Place place;
+  private final AtomicInteger prepared = new AtomicInteger();
+  private String operation = "";
+  private boolean stood;
+
+  private StalledClient(Parent parent) {
+    this.parent = parent;
+    this.place = Place.valueOf(parent.get("place"));
+  }
+
+  public static void main(String[] args) throws Exception {
+    Parent parent = Parent.connect();
+    // One connection only: whatever fails must give it back.
+    try (HikariDataSource pool = parent.pool(1)) {
+      new StalledClient(parent).run(pool);
+    }
+  }
+
+  private void run(HikariDataSource pool) {
+    PostgresOutboxStore store = PostgresOutboxStore.of(Watched.dataSource(pool, this::before));
+    store.verify();
+    Duration lease = Duration.parse(parent.get("lease"));
+    ClaimRequest request = new ClaimRequest("stalled", 1_000, 1L << 30, lease);
+    Claim claim = null;
+    if (place == Place.CLAIM_WHILE_A_LARGE_RESULT_IS_ON_ITS_WAY) {
+      CountingSocketFactory.after(1_000_000, this::standStill);
+    }
+    try {
+      begin("claim");
+      claim = store.claim(request);
+      parent.say("claimed " + claim.messages().size());
+    } catch (OutboxException e) {
+      failed(e);
+    }
+    if (claim != null && place == Place.BETWEEN_CLAIM_AND_SETTLE) {
+      standStill();
+    }
+    if (claim != null && place == Place.RENEW_BEFORE_COMMIT) {
+      renew(claim, lease);
+    }
+    if (claim != null) {
+      settle(claim);
+    }
+    begin("");
+    parent.say("then claimed " + store.claim(request).messages().size());
+  }
+
+  private void renew(Claim claim, Duration lease) {
+    try {
+      begin("renew");
+      parent.say("renewed " + claim.renew(lease).size());
+    } catch (OutboxException e) {
+      failed(e);
+    }
+  }
+
+  private void settle(Claim claim) {
+    Map<Long, Decision> decisions = decisions(claim);
+    for (int tries = 0; tries < 2; tries++) {
+      try {
+        begin("settle");
+        Set<Long> lost = claim.settle(decisions);
+        parent.say("lost " + new TreeSet<>(lost));
+        return;
+      } catch (TransientOutboxException e) {
+        failed(e);
+      } catch (OutboxException e) {
+        failed(e);
+        return;
+      }
+    }
+  }
+
+  /** Of everything something, so that whatever is carried out can be seen. */
+  private static Map<Long, Decision> decisions(Claim claim) {
+    Map<Long, Decision> decisions = new HashMap<>();
+    for (StoredMessage message : claim.messages()) {
+      int kind = decisions.size() % 4;
+      decisions.put(
+          message.sequence(),
+          switch (kind) {
+            case 0 -> Decision.delivered();
+            case 1 -> Decision.retry(Duration.ofHours(1), true, "late");
+            case 2 -> Decision.dead("late", false);
+            default -> Decision.dead("late", true);
+          });
+    }
+    return decisions;
+  }
+
+  private void failed(OutboxException e) {
+    parent.say(
+        (e instanceof TransientOutboxException ? "transient " : "failed ")
+            + e.getMessage().replace('\n', ' '));
+  }
+
+  private void begin(String next) {
+    prepared.set(0);
+    operation = next;
+  }
+
+  private void before(String method) {
+    boolean second = method.equals("prepareStatement") && prepared.incrementAndGet() == 2;
+    boolean commit = method.equals("commit");
+    boolean here =
+        switch (place) {
+          case CLAIM_BETWEEN_LEASE_AND_READ -> second && operation.equals("claim");
+          case CLAIM_BEFORE_COMMIT -> commit && operation.equals("claim");
+          case RENEW_BEFORE_COMMIT -> commit && operation.equals("renew");
+          case SETTLE_AFTER_THE_BUCKETS_ARE_LOCKED -> second && operation.equals("settle");
+          case SETTLE_BEFORE_COMMIT -> commit && operation.equals("settle");
+          case CLAIM_WHILE_A_LARGE_RESULT_IS_ON_ITS_WAY, BETWEEN_CLAIM_AND_SETTLE -> false;
+        };
+    if (here && !stood) {
+      stood = true;
+      standStill();
+    }
+  }
+
+  private void standStill() {
+    parent.say("here " + place);
+    String ignored = parent.command();
+  }
+}
