@@ -27,11 +27,11 @@ abstract class ClockTests<T> extends StoreTests<T> {
   @Rule("T1")
   @DisplayName("leases, delays and retries end by the store's clock")
   void storesClock() {
+    committed("retried", 1);
+    settle(claim(), Decision.retry(LONG, true, "refused"));
+    committed(message("delayed").deliverAfter(LONG));
     committed("leased", 1);
     Claim claim = claim();
-    committed(message("delayed").deliverAfter(LONG));
-    committed("retried", 1);
-    settle(claimOf("retried"), Decision.retry(LONG, true, "refused"));
     assertNothingDue("all is due only after hours");
     clock.moveClock(LONG.plusMinutes(1));
     assertThat(drain()).as("due when the store's clock is past all of them").hasSize(3);

@@ -84,7 +84,7 @@ abstract class FailureTests<T> extends StoreTests<T> {
   @DisplayName("what was claimed has happened, even if the server is killed right after")
   void claimedHasHappened() {
     KillsServer<T> fixture = tck.fixture(KillsServer.class);
-    for (int round = 0; round < 5; round++) {
+    for (int round = 0; round < 3; round++) {
       tck.prepare();
       List<UUID> claimed = new ArrayList<>();
       for (int i = 0; i < 20; i++) {

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 
 /** S6. */
 abstract class PoisonTests<T> extends StoreTests<T> {
-  private static final int SOME = 10;
+  private static final int SOME = 7;
 
   PoisonTests(OutboxStoreTck<T> tck) {
     super(tck);

@@ -72,6 +72,25 @@ class BrokenStoresTest {
     assertThat(failures(NotBroken.class)).as("tests that the memory store fails").isEmpty();
   }
 
+  /** Hands out one message of a key in a claim, and nothing while any claim is live. */
+  static final class Modest extends BrokenStores.Broken {
+    @Override
+    boolean isFree(Key key, Instant now) {
+      return keys.values().stream().noneMatch(k -> k.isLeased(now));
+    }
+
+    @Override
+    List<Row> due(Key key, Instant now) {
+      return super.due(key, now).stream().limit(1).toList();
+    }
+  }
+
+  @Test
+  @DisplayName("a store that hands out little, and leases more than it hands out, passes too")
+  void modest() {
+    assertThat(failures(Modest.class)).as("tests that a modest store fails").isEmpty();
+  }
+
   @TestFactory
   @DisplayName("each broken store is caught")
   Stream<DynamicTest> caught() {
