@@ -38,8 +38,8 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An outbox on HSQLDB: the whole contract, in one class, with a lease for each key. Written to be
- * read; the stores of this project are the ones that are fast.
+ * An outbox on HSQLDB, inside the application's process: the core of the contract with a lease for
+ * each key. Written to be read, not to be fast.
  *
  * <pre>
  * outbox_message  one row a message, until it is delivered; seq is its sequence.
@@ -68,6 +68,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Left out is what the contract leaves to the store: a cost that does not grow with the backlog
  * (C5), and finding out poison messages (S6).
+ *
+ * <p>With a database on another machine one thing more is needed: a client that stops in the middle
+ * of a transaction would hold the row of outbox_turn, so the database has to end such transactions
+ * after about the lease (C4). Here it stops together with them.
  *
  * <p>Why not SQLite: it has one writer at a time, so a producer's open transaction would keep all
  * other producers and all relays waiting (C3).
@@ -116,6 +120,7 @@ public final class HsqldbOutboxStore
    * its retry (O2). A lease counts only from one lease's length before it was given, so that it
    * does not last when the clock is put back (T1).
    */
+  // tag::due
   private static final String DUE =
       """
       select m.* from outbox_message m left join outbox_lease l on l.message_key = m.message_key
@@ -125,6 +130,8 @@ public final class HsqldbOutboxStore
           and (b.dead and b.blocks_key or not b.dead and b.retry_at is not null and b.seq < m.seq))
       order by coalesce(l.served, m.seq), m.seq limit ?
       """;
+
+  // end::due
 
   private static final String LEASE =
       "insert into outbox_lease values (?, ?, ?, ?, next value for outbox_number)";
@@ -154,6 +161,7 @@ public final class HsqldbOutboxStore
     return within(transaction, (c, now) -> insert(c, messages, now));
   }
 
+  // tag::append
   private static Set<UUID> insert(Connection c, List<OutboxMessage> messages, Instant now)
       throws SQLException {
     Set<UUID> duplicates = new HashSet<>();
@@ -174,6 +182,9 @@ public final class HsqldbOutboxStore
     return duplicates;
   }
 
+  // end::append
+
+  // tag::claim
   @Override
   public Claim claim(ClaimRequest request) {
     return db.inTurn(
@@ -196,6 +207,7 @@ public final class HsqldbOutboxStore
         });
   }
 
+  // end::claim
   private StoredMessage decode(ResultSet row) throws SQLException {
     long sequence = row.getLong("seq");
     int attempts = row.getInt("attempts");
@@ -242,6 +254,7 @@ public final class HsqldbOutboxStore
           .collect(toSet());
     }
 
+    // tag::settle
     @Override
     public Set<Long> settle(Map<Long, Decision> decisions) {
       Set<Long> lost = messages.stream().map(StoredMessage::sequence).collect(toSet());
@@ -258,6 +271,7 @@ public final class HsqldbOutboxStore
             return lost;
           });
     }
+    // end::settle
   }
 
   private static void carryOut(

@@ -46,6 +46,7 @@ class HsqldbOutboxStoreTest extends OutboxStoreTck<Connection>
     return new HsqldbOutboxStore(dataSource, dedupWindow);
   }
 
+  // tag::three
   @Override
   protected OutboxStore<Connection> createStore() {
     return store(Duration.ofDays(7));
@@ -66,6 +67,7 @@ class HsqldbOutboxStoreTest extends OutboxStoreTck<Connection>
         });
   }
 
+  // end::three
   // What follows unlocks more tests.
 
   @Override

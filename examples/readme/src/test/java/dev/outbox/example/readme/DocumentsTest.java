@@ -1,0 +1,145 @@
+package dev.outbox.example.readme;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.outbox.example.readme.Documents.Block;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+
+/** What the documents show is what the other tests of this module compile and run. */
+class DocumentsTest {
+  private static final Set<String> COPIED = Set.of("java", "sql", "xml");
+  private static final Set<String> CHECKED = Set.of("sh", "properties", "text");
+
+  private final Map<String, String> helps = new HashMap<>();
+
+  @TestFactory
+  Stream<DynamicTest> eachBlockIsARegionOfASource() throws IOException {
+    Map<String, String> regions = Documents.regions();
+    return blocks(COPIED)
+        .map(block -> DynamicTest.dynamicTest("" + block, () -> check(block, regions)));
+  }
+
+  private static void check(Block block, Map<String, String> regions) {
+    if (regions.containsValue(Regions.normal(block.text()))) {
+      return;
+    }
+    String text = Regions.normal(block.text());
+    regions.entrySet().stream()
+        .max(Comparator.comparingLong(region -> linesInCommon(region.getValue(), text)))
+        .filter(region -> linesInCommon(region.getValue(), text) > 1)
+        .ifPresent(
+            region ->
+                assertThat(text)
+                    .as("%s, as in %s", block, region.getKey())
+                    .isEqualTo(region.getValue()));
+    throw new AssertionError(
+        "%s is in no source under examples/: mark one with // tag::name and // end::name"
+            .formatted(block));
+  }
+
+  private static long linesInCommon(String one, String other) {
+    Set<String> lines = other.lines().map(String::strip).collect(Collectors.toSet());
+    return one.lines().map(String::strip).filter(lines::contains).distinct().count();
+  }
+
+  @Test
+  void everyBlockSaysItsLanguage() throws IOException {
+    Set<String> known = new HashSet<>(COPIED);
+    known.addAll(CHECKED);
+    assertThat(Documents.blocks()).isNotEmpty().allMatch(block -> known.contains(block.language()));
+  }
+
+  /** Each command and option of ./outbox is one that its help names. */
+  @TestFactory
+  Stream<DynamicTest> commandsExist() throws IOException {
+    return blocks(Set.of("sh"))
+        .flatMap(block -> block.text().replace("\\\n", " ").lines())
+        .filter(line -> line.startsWith("./outbox "))
+        .distinct()
+        .map(line -> DynamicTest.dynamicTest(line, () -> checkCommand(line)));
+  }
+
+  private void checkCommand(String line) throws Exception {
+    List<String> command = new ArrayList<>();
+    List<String> options = new ArrayList<>();
+    for (String word : line.replaceAll(" #.*| >.*", "").split(" +", -1)) {
+      if (word.startsWith("--")) {
+        options.add(word);
+      } else if (options.isEmpty() && word.matches("[a-z-]+")) {
+        command.add(word);
+      }
+    }
+    options.add("Usage: outbox " + String.join(" ", command));
+    assertThat(help(command)).contains(options);
+  }
+
+  /** The help of the longest part of the words that is a command. */
+  private String help(List<String> words) throws Exception {
+    String known = helps.get(words.toString());
+    if (known == null) {
+      List<String> java =
+          new ArrayList<>(List.of(System.getProperty("java.home") + "/bin/java", "-cp"));
+      java.addAll(List.of(System.getProperty("java.class.path"), "dev.outbox.cli.Main"));
+      java.addAll(words);
+      java.add("--help");
+      Process process = new ProcessBuilder(java).redirectErrorStream(true).start();
+      known = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+      assertThat(process.waitFor()).as(known).isZero();
+      helps.put(words.toString(), known);
+    }
+    return known;
+  }
+
+  @Test
+  void relayPropertiesExist() throws IOException {
+    String explained;
+    try (InputStream in = getClass().getResourceAsStream("/dev/outbox/cli/relay.properties")) {
+      explained = new String(in.readAllBytes(), StandardCharsets.UTF_8);
+    }
+    assertThat(blocks(Set.of("properties")).flatMap(block -> block.text().lines()))
+        .isNotEmpty()
+        .filteredOn(line -> !line.isBlank() && !line.startsWith("#"))
+        .map(line -> line.substring(0, line.indexOf('=')))
+        .allMatch(
+            name -> name.startsWith("kafka.") || explained.matches("(?s).*\n#?" + name + "=.*"));
+  }
+
+  @TestFactory
+  Stream<DynamicTest> linksLead() throws IOException {
+    Pattern link = Pattern.compile("\\]\\(([^)#:]+)(#[^)]*)?\\)");
+    List<DynamicTest> tests = new ArrayList<>();
+    for (Path document : Documents.all()) {
+      Matcher matcher = link.matcher(Files.readString(document));
+      while (matcher.find()) {
+        Path target = document.resolveSibling(matcher.group(1));
+        tests.add(
+            DynamicTest.dynamicTest(
+                document.getFileName() + " -> " + matcher.group(1),
+                () -> assertThat(target).exists()));
+      }
+    }
+    return tests.stream();
+  }
+
+  private static Stream<Block> blocks(Set<String> languages) throws IOException {
+    return Documents.blocks().stream().filter(block -> languages.contains(block.language()));
+  }
+}

@@ -1,0 +1,65 @@
+package dev.outbox.example.readme;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.outbox.Outbox;
+import dev.outbox.OutboxMessage;
+import dev.outbox.relay.Relay;
+import dev.outbox.relay.RetryPolicy;
+import dev.outbox.spi.Result;
+import dev.outbox.store.postgres.PostgresOutboxStore;
+import dev.outbox.testing.RecordingPublisher;
+import java.sql.Connection;
+import java.sql.SQLException;
+import org.junit.jupiter.api.Test;
+
+class SettingsTest {
+
+  @Test
+  void aDeadLetterBlocksItsKeyUntilItIsRequeued() throws Exception {
+    try (Shop shop = new Shop()) {
+      PostgresOutboxStore outbox = PostgresOutboxStore.of(shop.dataSource);
+      outbox.migrate();
+      RecordingPublisher kafka = new RecordingPublisher();
+      kafka.answer(message -> Result.rejected("too large"));
+      // tag::settings
+      Relay relay =
+          Relay.builder(outbox, kafka)
+              .workers(4)
+              .retryPolicy(RetryPolicy.builder().maxAttempts(20).build())
+              .blockKeyWhenDead(
+                  m -> m.problem() != null || m.message().aggregateType().equals("account"))
+              .build();
+      // end::settings
+      append(shop, relay.watch(outbox), "opened");
+      append(shop, outbox, "closed");
+      relay.runOnce();
+      assertThat(outbox.statistics().dead()).isEqualTo(1);
+      assertThat(outbox.statistics().haltedKeys()).isEqualTo(1);
+      kafka.clear();
+      relay.runOnce();
+      assertThat(kafka.delivered()).isEmpty();
+      outbox.requeue(outbox.deadLetters(0, 1).get(0).message().sequence());
+      relay.runOnce();
+      assertThat(kafka.delivered())
+          .extracting(stored -> stored.message().eventType())
+          .startsWith("opened");
+      relay.close();
+    }
+  }
+
+  private static void append(Shop shop, Outbox<Connection> outbox, String eventType)
+      throws SQLException {
+    try (Connection connection = shop.dataSource.getConnection()) {
+      connection.setAutoCommit(false);
+      outbox.append(
+          connection,
+          OutboxMessage.builder()
+              .aggregate("account", "1")
+              .eventType(eventType)
+              .payload("{}")
+              .build());
+      connection.commit();
+    }
+  }
+}

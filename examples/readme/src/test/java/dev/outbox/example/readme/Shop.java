@@ -1,0 +1,82 @@
+package dev.outbox.example.readme;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import dev.outbox.OutboxMessage;
+import dev.outbox.embedded.PostgresServer;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.UUID;
+import org.jdbi.v3.core.Jdbi;
+
+/** The application that the snippets are from: a schema of its own with one table of orders. */
+final class Shop implements AutoCloseable {
+  private final PostgresServer server = PostgresServer.forTests();
+  private final String schema =
+      "outbox_readme_" + UUID.randomUUID().toString().replace('-', '_').substring(0, 13);
+  final HikariDataSource dataSource;
+
+  Shop() {
+    execute("create schema " + schema);
+    HikariConfig config = new HikariConfig();
+    config.setJdbcUrl(server.jdbcUrl());
+    config.setUsername(server.user());
+    config.setPassword(server.password());
+    config.setMinimumIdle(0);
+    config.setConnectionInitSql("set search_path to " + schema);
+    dataSource = new HikariDataSource(config);
+    Jdbi.create(dataSource)
+        .useHandle(
+            handle -> {
+              handle.execute("create table orders (id text primary key, state text not null)");
+              handle.execute("create table handled_message (id text primary key)");
+            });
+  }
+
+  static void placeOrder(Connection connection, String id) throws SQLException {
+    try (PreparedStatement insert =
+        connection.prepareStatement("insert into orders values (?, 'PLACED')")) {
+      insert.setString(1, id);
+      insert.executeUpdate();
+    }
+  }
+
+  static OutboxMessage paid(String order) {
+    return OutboxMessage.builder()
+        .aggregate("order", order)
+        .eventType("OrderPaid")
+        .payload("{}")
+        .build();
+  }
+
+  String state(String order) {
+    return Jdbi.create(dataSource)
+        .withHandle(
+            handle ->
+                handle
+                    .createQuery("select state from orders where id = :id")
+                    .bind("id", order)
+                    .mapTo(String.class)
+                    .one());
+  }
+
+  private void execute(String sql) {
+    try (Connection connection =
+            DriverManager.getConnection(server.jdbcUrl(), server.user(), server.password());
+        Statement statement = connection.createStatement()) {
+      statement.execute(sql);
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  @Override
+  public void close() throws Exception {
+    dataSource.close();
+    execute("drop schema " + schema + " cascade");
+    server.close();
+  }
+}

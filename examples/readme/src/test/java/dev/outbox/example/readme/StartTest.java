@@ -1,0 +1,132 @@
+package dev.outbox.example.readme;
+
+import static dev.outbox.example.readme.Shop.placeOrder;
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.outbox.OutboxMessage;
+import dev.outbox.embedded.KafkaServer;
+import dev.outbox.publisher.kafka.KafkaPublisher;
+import dev.outbox.relay.Relay;
+import dev.outbox.store.postgres.PostgresOutboxStore;
+import java.sql.Connection;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import javax.sql.DataSource;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.apache.kafka.common.serialization.StringDeserializer;
+import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.Jdbi;
+import org.junit.jupiter.api.Test;
+
+/** The first lines that a reader copies, against a real database and a real broker. */
+class StartTest {
+  private static final String TOPIC = "order";
+
+  private final List<String> shipped = new ArrayList<>();
+
+  @Test
+  void aMessageGoesFromTheTransactionToTheConsumer() throws Exception {
+    try (Shop shop = new Shop();
+        KafkaServer broker = KafkaServer.forTests()) {
+      createTopic(broker.bootstrapServers());
+      List<AutoCloseable> started = start(shop.dataSource, broker.bootstrapServers());
+      try {
+        consume(shop, broker.bootstrapServers());
+      } finally {
+        for (AutoCloseable one : started) {
+          one.close();
+        }
+      }
+      assertThat(shop.state("order-1")).isEqualTo("PLACED");
+    }
+    assertThat(shipped).contains("{\"total\": 12.50}");
+  }
+
+  /** Of the aggregate type's name; on a broker of the user's own it may be there. */
+  private static void createTopic(String bootstrapServers) throws Exception {
+    try (Admin admin = Admin.create(Map.of("bootstrap.servers", bootstrapServers))) {
+      if (!admin.listTopics().names().get().contains(TOPIC)) {
+        admin.createTopics(List.of(new NewTopic(TOPIC, 1, (short) 1))).all().get();
+      }
+    }
+  }
+
+  private static List<AutoCloseable> start(DataSource dataSource, String bootstrapServers)
+      throws Exception {
+    // tag::start
+    PostgresOutboxStore outbox = PostgresOutboxStore.of(dataSource);
+    outbox.migrate(); // creates the tables unless they are there
+
+    try (Connection connection = dataSource.getConnection()) {
+      connection.setAutoCommit(false);
+      placeOrder(connection, "order-1"); // your own change, first
+      outbox.append(
+          connection,
+          OutboxMessage.builder()
+              .aggregate("order", "order-1")
+              .eventType("OrderPlaced")
+              .payload("{\"total\": 12.50}")
+              .build());
+      connection.commit(); // both, or neither
+    }
+
+    KafkaPublisher kafka =
+        KafkaPublisher.builder().property("bootstrap.servers", bootstrapServers).build();
+    Relay relay = Relay.builder(outbox, kafka).build();
+    relay.start(); // here or in another process; any number may run
+    // end::start
+    return List.of(relay, kafka);
+  }
+
+  private void consume(Shop shop, String bootstrapServers) {
+    Jdbi jdbi = Jdbi.create(shop.dataSource);
+    Map<String, Object> settings =
+        Map.of(
+            "bootstrap.servers",
+            bootstrapServers,
+            "group.id",
+            UUID.randomUUID().toString(),
+            "auto.offset.reset",
+            "earliest");
+    try (KafkaConsumer<String, byte[]> consumer =
+        new KafkaConsumer<>(settings, new StringDeserializer(), new ByteArrayDeserializer())) {
+      consumer.subscribe(List.of(TOPIC));
+      await()
+          .atMost(Duration.ofSeconds(60))
+          .until(
+              () -> {
+                pollOnce(consumer, jdbi);
+                return !shipped.isEmpty();
+              });
+    }
+  }
+
+  private void pollOnce(KafkaConsumer<String, byte[]> consumer, Jdbi jdbi) {
+    // tag::consume
+    for (ConsumerRecord<String, byte[]> record : consumer.poll(Duration.ofMillis(500))) {
+      String id = new String(record.headers().lastHeader("outbox-id").value(), UTF_8);
+      jdbi.useTransaction(
+          handle -> {
+            String unlessHandled = "insert into handled_message values (?) on conflict do nothing";
+            if (handle.execute(unlessHandled, id) == 1) {
+              ship(handle, record.value());
+            }
+          });
+    }
+    // end::consume
+  }
+
+  private void ship(Handle handle, byte[] order) {
+    assertThat(handle.isInTransaction()).isTrue();
+    shipped.add(new String(order, UTF_8));
+  }
+}
