@@ -1,6 +1,7 @@
 package dev.outbox.cli;
 
 import java.nio.file.Path;
+import java.util.List;
 import java.util.logging.Level;
 import java.util.logging.LogManager;
 import java.util.logging.Logger;
@@ -10,6 +11,9 @@ import org.slf4j.LoggerFactory;
 public final class Logs {
   private static final String SIMPLE = "org.slf4j.simpleLogger.";
 
+  private static final List<String> LEVELS =
+      List.of("trace", "debug", "info", "warn", "error", "off");
+
   private Logs() {}
 
   /** Nothing: errors reach the user as sentences. */
@@ -17,10 +21,23 @@ public final class Logs {
     set("off", false);
   }
 
-  /** To standard error, with dates. */
+  /**
+   * To standard error, with dates.
+   *
+   * @throws Failure when there is no such level
+   */
   static void toStandardError(String level) {
+    if (!LEVELS.contains(level)) {
+      throw new Failure(
+          "the property log.level is %s, allowed are %s"
+              .formatted(level, String.join(", ", LEVELS)));
+    }
     set(level, true);
-    System.setProperty(SIMPLE + "log.org.apache.kafka", level.equals("info") ? "warn" : level);
+    if (level.equals("info")) {
+      // That the broker is away says the relay itself, and not each second.
+      System.setProperty(SIMPLE + "log.org.apache.kafka", "error");
+      System.setProperty(SIMPLE + "log.com.zaxxer.hikari", "warn");
+    }
   }
 
   /** To a file. */

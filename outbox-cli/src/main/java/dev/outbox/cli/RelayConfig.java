@@ -29,7 +29,7 @@ final class RelayConfig {
   /**
    * Ends in time for what waits 20 s before it kills: the publisher and the pool close after it.
    */
-  static final Duration STOP_TIMEOUT = Duration.ofSeconds(15);
+  static final Duration STOP_TIMEOUT = Duration.ofSeconds(12);
 
   private static final Set<String> KNOWN =
       new TreeSet<>(

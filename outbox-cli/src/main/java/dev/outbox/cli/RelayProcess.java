@@ -10,6 +10,7 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.Properties;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
 
 /** A relay from a configuration, with its pool and its publisher. */
 public final class RelayProcess implements AutoCloseable {
@@ -38,13 +39,15 @@ public final class RelayProcess implements AutoCloseable {
     String user = config.text("store.user", "");
     String password = config.text("store.password", "");
     var ignored = DatabaseOptions.tried(url, user, password);
-    HikariDataSource pool = pool(url, user, password, config.workers() + 1);
+    HikariDataSource pool = pool(url, user, password, Math.max(1, config.workers()) + 1);
     MessagePublisher publisher = null;
     try {
       publisher = publisher(config);
       Relay.Builder relay = Relay.builder(store(config, pool), publisher);
       config.configure(relay);
       RelayProcess process = new RelayProcess(pool, publisher, relay.build());
+      LoggerFactory.getLogger(RelayProcess.class)
+          .info("From {} to {}", Secrets.mask(url), config.kafka().get("bootstrap.servers"));
       process.relay.start();
       return process;
     } catch (RuntimeException e) {

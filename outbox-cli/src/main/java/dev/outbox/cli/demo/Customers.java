@@ -28,6 +28,7 @@ final class Customers implements AutoCloseable {
   private final DemoSettings settings;
   private final List<Thread> threads = new ArrayList<>();
   private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
+  private volatile double allowed;
   private volatile boolean stopped;
 
   Customers(OrderService service, Oracle oracle, DemoSettings settings) {
@@ -44,6 +45,11 @@ final class Customers implements AutoCloseable {
       threads.add(thread);
     }
     threads.forEach(Thread::start);
+  }
+
+  /** Lets them make this part of the transactions, 0 to 1; none in the beginning. */
+  void allow(double part) {
+    allowed = part;
   }
 
   /**
@@ -88,7 +94,7 @@ final class Customers implements AutoCloseable {
       mine += number < settings.transactions() % settings.threads() ? 1 : 0;
       try {
         for (int i = 0; i < mine && !stopped; i++) {
-          pace(begin, i);
+          pace(begin, i, (double) i / mine);
           while (!commit()) {
             // declined: the customer tries another card
           }
@@ -98,7 +104,10 @@ final class Customers implements AutoCloseable {
       }
     }
 
-    private void pace(long begin, int i) {
+    private void pace(long begin, int i, double part) {
+      while (!stopped && part >= allowed) {
+        LockSupport.parkNanos(10_000_000);
+      }
       if (settings.rate() > 0) {
         long due = begin + i * 1_000_000_000L * settings.threads() / settings.rate();
         while (!stopped && due - System.nanoTime() > 0) {

@@ -22,6 +22,7 @@ import java.util.Properties;
 import java.util.Set;
 import java.util.UUID;
 import java.util.stream.Stream;
+import javax.sql.DataSource;
 
 /** One run, from the servers' start to the table. */
 final class Demo {
@@ -59,6 +60,11 @@ final class Demo {
     Logs.toFile(logs.resolve("demo.log"));
     try (Cleanup ignored = Cleanup.atEnd(this::cleanUp)) {
       Verdict verdict = produceAndConsume();
+      out.println();
+      VerdictTable.print(
+          verdict,
+          servers.canStopBroker() ? "the kill and the outage are in it" : "the kill is in it",
+          out);
       keepLogs = !verdict.good();
       return verdict.good() ? 0 : Main.CHECK_FAILED;
     } finally {
@@ -72,11 +78,13 @@ final class Demo {
   private Verdict produceAndConsume() throws InterruptedException {
     progress.event("seed " + settings.seed() + "; the servers start");
     resources.add(servers);
-    servers.start();
+    servers.start(
+        () ->
+            store(DatabaseOptions.tried(servers.url(), servers.user(), servers.password()))
+                .migrate());
     keepLogs = true;
     HikariDataSource pool = resources.add(servers.pool(settings.threads() + 1));
-    PostgresOutboxStore store = PostgresOutboxStore.builder(pool).schema(servers.schema()).build();
-    store.migrate();
+    PostgresOutboxStore store = store(pool);
     RelayChild a = relay("A");
     RelayChild b = relay("B");
     Reader reader =
@@ -85,13 +93,11 @@ final class Demo {
     a.awaitStarted();
     b.awaitStarted();
     progress.event("relays A and B run; the order service starts");
-
     OrderService service = new OrderService(pool, store, servers.orders());
     Customers customers = resources.add(new Customers(service, oracle, settings));
-    RelayChild[] c = new RelayChild[1];
     Incidents incidents =
         new Incidents(
-            servers, a, () -> c[0] = relay("C"), LEASE, this::done, progress, settings.seed());
+            servers, a, () -> relay("C"), LEASE, this::done, customers::allow, progress, settings);
     customers.start();
     incidents.start();
     while (!(customers.done() & incidents.over())) {
@@ -99,17 +105,17 @@ final class Demo {
     }
     progress.event("all is committed; what waits is delivered");
     awaitEmpty(store);
-    b.stop();
-    c[0].stop();
+    for (RelayChild relay : List.of(b, incidents.newcomer())) {
+      relay.stop();
+    }
     reader.readToTheEnd();
     show();
     progress.wipe();
-    Verdict verdict = oracle.verdict(dead(store), incidents.disturbances());
-    out.println();
-    String held =
-        servers.canStopBroker() ? "the kill and the outage are in it" : "the kill is in it";
-    VerdictTable.print(verdict, held, out);
-    return verdict;
+    return oracle.verdict(dead(store), incidents.disturbances());
+  }
+
+  private PostgresOutboxStore store(DataSource dataSource) {
+    return PostgresOutboxStore.builder(dataSource).schema(servers.schema()).build();
   }
 
   private double done() {

@@ -48,11 +48,16 @@ final class DemoServers implements AutoCloseable {
     this.settings = settings;
   }
 
-  /** Starts what is not the user's, and makes the schema and the topics. */
-  void start() {
+  /**
+   * Starts what is not the user's, and makes the schema and the topics.
+   *
+   * @param migration run once the schema is there, while the broker may still be starting
+   */
+  void start(Runnable migration) {
     CompletableFuture<Void> broker = CompletableFuture.runAsync(this::startKafka);
     try {
       startPostgres();
+      migration.run();
     } finally {
       try {
         broker.join();
