@@ -117,7 +117,7 @@ public final class TestReport {
     errors += count(suite, "errors");
     skipped += count(suite, "skipped");
     Path module = root.relativize(file.getParent().getParent().getParent());
-    String name = module + ", " + suite.getAttribute("name").replaceAll(".*\\.", "");
+    String name = (module.toString().isEmpty() ? "." : module) + ", " + suite.getAttribute("name").replaceAll(".*\\.", "");
     NodeList cases = suite.getElementsByTagName("testcase");
     for (int i = 0; i < cases.getLength(); i++) {
       Element test = (Element) cases.item(i);
