@@ -54,7 +54,7 @@ final class Producer implements Runnable {
       try (Connection connection = dataSource.getConnection()) {
         connection.setAutoCommit(false);
         transaction(connection);
-        Thread.sleep(random.nextInt(12));
+        Thread.sleep(random.nextInt(40));
       } catch (SQLException | InterruptedException e) {
         throw new IllegalStateException(e);
       }

@@ -39,7 +39,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Execution(ExecutionMode.CONCURRENT) // each waits for seconds, in a schema of its own
 class StalledClientTest {
   private static final Duration LEASE = Duration.ofSeconds(2);
-  private static final Duration PATIENCE = Duration.ofSeconds(Integer.getInteger("pat", 60));
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final int KEYS = 4;
 
   private PostgresServer server;
