@@ -79,11 +79,15 @@ import org.jspecify.annotations.Nullable;
 public final class HsqldbOutboxStore
     implements OutboxStore<Connection>, DeadLetterStore, HousekeepingStore {
 
-  /** With MVCC nobody waits for a producer (C3); NO PAD keeps "a" and "a " apart (A3). */
+  /**
+   * With MVCC nobody waits for a producer (C3); NO PAD keeps "a" and "a " apart (A3); without a
+   * write delay a commit is durable when it returns (A1).
+   */
   private static final String DDL =
       """
       set database transaction control mvcc;
       set database collation sql_text no pad;
+      set files write delay false;
       create domain outbox_time as timestamp(6) with time zone;
       create domain outbox_text varchar(510) check (regexp_matches(value, '(?s)(?=.*\\S).{1,255}'));
       create sequence outbox_number as bigint start with 1;
