@@ -3,11 +3,15 @@ package dev.outbox.cli;
 import dev.outbox.OutboxException;
 import dev.outbox.cli.demo.DemoCommand;
 import dev.outbox.cli.demo.DemoRelayCommand;
+import java.io.IOException;
+import java.io.InputStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.IVersionProvider;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -22,7 +26,7 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "outbox",
     mixinStandardHelpOptions = true,
-    version = "outbox 0.1.0-SNAPSHOT",
+    versionProvider = Main.Version.class,
     description = "The transactional outbox: a demo, checks, and tools for running it.",
     synopsisSubcommandLabel = "COMMAND",
     footer = {
@@ -68,6 +72,19 @@ public final class Main implements Runnable {
   @Override
   public void run() {
     throw new ParameterException(spec.commandLine(), "no command is given");
+  }
+
+  /** What Maven wrote at build time. */
+  static final class Version implements IVersionProvider {
+    @Override
+    public String[] getVersion() throws IOException {
+      try (InputStream in = Main.class.getResourceAsStream("version.txt")) {
+        if (in == null) {
+          throw new IOException("version.txt is missing in the class path");
+        }
+        return new String[] {new String(in.readAllBytes(), StandardCharsets.UTF_8).strip()};
+      }
+    }
   }
 
   private static int usage(ParameterException e, String[] args) {

@@ -24,6 +24,12 @@ class UsageTest {
   }
 
   @Test
+  @DisplayName("the version is the one that was built")
+  void version() {
+    assertThat(Cli.run("--version").out().strip()).matches("outbox \\d+\\.\\d+\\.\\d+\\S*");
+  }
+
+  @Test
   @DisplayName("the help shows what users need, not what the demo needs")
   void hidden() {
     assertThat(Cli.run("--help").out()).contains("migrate").doesNotContain("demo-relay");

@@ -1,7 +1,6 @@
 package dev.outbox.cli.demo;
 
 import com.zaxxer.hikari.HikariDataSource;
-import dev.outbox.cli.Cleanup;
 import dev.outbox.cli.DatabaseOptions;
 import dev.outbox.cli.Failure;
 import dev.outbox.cli.RelayProcess;
@@ -21,6 +20,7 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.admin.Admin;
@@ -35,7 +35,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class DemoServers implements AutoCloseable {
   private static final int PARTITIONS = 6;
-  private static final Duration PATIENCE = Duration.ofSeconds(20);
+  private static final Duration PATIENCE = Duration.ofSeconds(15);
 
   private final String name = "outbox_demo_" + UUID.randomUUID().toString().substring(0, 8);
   private final DemoSettings settings;
@@ -87,22 +87,24 @@ final class DemoServers implements AutoCloseable {
     if (settings.bootstrapServers() == null) {
       kafka = EmbeddedKafka.builder().setting("auto.create.topics.enable", "false").start();
     }
+    List<NewTopic> topics =
+        topics().map(t -> new NewTopic(t, Optional.of(PARTITIONS), Optional.empty())).toList();
     try (Admin admin = admin()) {
+      ask("cannot connect to Kafka at", admin.describeCluster().clusterId());
       hasTopics = true;
-      admin
-          .createTopics(
-              topics()
-                  .map(t -> new NewTopic(t, Optional.of(PARTITIONS), Optional.empty()))
-                  .toList())
-          .all()
-          .get();
+      ask("the topics could not be made on", admin.createTopics(topics).all());
+    }
+  }
+
+  private void ask(String problem, Future<?> answer) {
+    try {
+      answer.get();
     } catch (ExecutionException e) {
-      throw new Failure(
-          "the topics could not be made on %s: %s".formatted(bootstrapServers(), e.getMessage()),
-          e);
+      Throwable cause = e.getCause() != null ? e.getCause() : e;
+      throw new Failure("%s %s: %s".formatted(problem, bootstrapServers(), cause.getMessage()), e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw new Failure("interrupted while the topics were made", e);
+      throw new Failure("%s %s: interrupted".formatted(problem, bootstrapServers()), e);
     }
   }
 
@@ -226,11 +228,9 @@ final class DemoServers implements AutoCloseable {
 
   private void removeTopics() {
     try (Admin admin = admin()) {
-      admin.deleteTopics(topics().toList()).all().get();
-    } catch (ExecutionException | InterruptedException e) {
-      if (!Cleanup.interrupted()) {
-        System.err.printf("outbox: the topics %s* could not be removed: %s%n", topicPrefix(), e);
-      }
+      ask(
+          "the topics %s* could not be removed from".formatted(topicPrefix()),
+          admin.deleteTopics(topics().toList()).all());
     }
   }
 }

@@ -1,6 +1,7 @@
 package dev.outbox.cli.demo;
 
 import dev.outbox.cli.Cleanup;
+import dev.outbox.cli.Secrets;
 import java.util.ArrayDeque;
 import java.util.Deque;
 
@@ -42,7 +43,7 @@ final class Resources {
       resource.close();
     } catch (Exception e) {
       if (!Cleanup.interrupted()) {
-        System.err.println("outbox: something was not cleaned up: " + e);
+        System.err.println("outbox: " + Secrets.mask(String.valueOf(e.getMessage())));
       }
     }
   }
