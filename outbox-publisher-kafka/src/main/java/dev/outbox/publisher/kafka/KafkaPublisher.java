@@ -71,7 +71,7 @@ public final class KafkaPublisher implements MessagePublisher {
     return new Builder();
   }
 
-  /** Returns within the timeout (P5). One record of a key was sent at most once in a call. */
+  /** Returns within the timeout (P5); see {@link KafkaPublisher} for the results. */
   @Override
   public List<Result> publish(List<StoredMessage> messages) throws InterruptedException {
     return mode.publish(messages);

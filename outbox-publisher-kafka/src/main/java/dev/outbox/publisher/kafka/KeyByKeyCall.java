@@ -31,6 +31,7 @@ final class KeyByKeyCall {
 
   private final ProducerHolder holder;
   private final ProducerHolder.Connection connection;
+  private final Contact.Ear ear;
   private final Records records;
   private final Topics topics;
   private final Timing timing;
@@ -70,6 +71,7 @@ final class KeyByKeyCall {
       List<StoredMessage> messages) {
     this.holder = holder;
     this.connection = connection;
+    this.ear = connection.contact().listen();
     this.records = records;
     this.topics = topics;
     this.timing = timing;
@@ -90,7 +92,7 @@ final class KeyByKeyCall {
   List<Result> run() throws InterruptedException {
     try {
       while (true) {
-        connection.contact().sample();
+        ear.listen();
         sendAll();
         if (open == 0) {
           return Arrays.asList(results);
@@ -117,7 +119,7 @@ final class KeyByKeyCall {
       }
       String topic = topic(item);
       if (topics.isStuck(topic)) {
-        decide(item, outOfReach("topic %s: earlier records are still on their way", topic));
+        refuseStuck(item, topic);
         continue;
       }
       Topics.Found is =
@@ -129,6 +131,15 @@ final class KeyByKeyCall {
       } else {
         send(item);
       }
+    }
+  }
+
+  /** Waits just long enough to know whether the broker answers, so that the right one is blamed. */
+  private void refuseStuck(Item item, String topic) {
+    if (answers() || System.nanoTime() - start > timing.silence()) {
+      decide(item, outOfReach("topic %s: earlier records are still on their way", topic));
+    } else {
+      toSend.add(item);
     }
   }
 
@@ -242,7 +253,7 @@ final class KeyByKeyCall {
   }
 
   private boolean answers() {
-    return connection.contact().heardWithin(timing.silence());
+    return ear.heardWithin(timing.silence());
   }
 
   private Result outOfReach(String text, String topic) {

@@ -64,7 +64,8 @@ final class Results {
         || error instanceof InvalidProducerEpochException
         || error instanceof InvalidPidMappingException
         || error instanceof UnsupportedVersionException
-        || error instanceof IllegalStateException;
+        || error instanceof IllegalStateException
+        || (isGeneric(error) && error.getCause() != null && isProducersFault(error.getCause()));
   }
 
   /** That a message was not sent because an earlier one of its key was not delivered (P2). */

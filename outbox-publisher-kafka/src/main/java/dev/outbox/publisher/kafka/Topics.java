@@ -33,7 +33,7 @@ final class Topics {
     /** Whether it did not acknowledge in time the last time. */
     volatile boolean slow;
 
-    /** Records that a call gave up on and that are still on their way. */
+    /** Records that a call gave up on and that are still on their way; changed in the map only. */
     final AtomicInteger stuck = new AtomicInteger();
   }
 
@@ -116,7 +116,13 @@ final class Topics {
 
   /** A call gives up on a record: to be called before its callback can find that out. */
   void stuck(String topic) {
-    trouble(topic).stuck.incrementAndGet();
+    troubled.compute(
+        topic,
+        (name, known) -> {
+          Trouble trouble = known == null ? new Trouble() : known;
+          trouble.stuck.incrementAndGet();
+          return trouble;
+        });
   }
 
   /** Such a record has ended. */

@@ -47,7 +47,7 @@ final class TransactionalCall {
   private final @Nullable Result[] results;
   private final List<@Nullable ProducerRecord<byte[], byte[]>> prepared = new ArrayList<>();
   private final long start = System.nanoTime();
-  private @Nullable Contact contact;
+  private Contact.@Nullable Ear ear;
 
   /** The end of one record's way. */
   private record Report(int index, @Nullable Exception error) {}
@@ -106,10 +106,10 @@ final class TransactionalCall {
       prepared.add(record);
     }
     ProducerHolder.Connection connection = lookup.get();
-    contact = connection.contact();
+    ear = connection.contact().listen();
     Map<String, Topics.Found> found = new HashMap<>();
     while (true) {
-      connection.contact().sample();
+      sample();
       boolean pending = false;
       boolean over = late(3 * timing.block()) || (answers() && elapsed() > timing.patience());
       for (int i : open()) {
@@ -139,7 +139,7 @@ final class TransactionalCall {
     RuntimeException failure = null;
     try {
       ProducerHolder.Connection connection = slot.ready();
-      contact = connection.contact();
+      ear = connection.contact().listen();
       connection.producer().beginTransaction();
       if (sendAll(connection.producer(), batch, reports) && awaitAll(batch, reports, errors)) {
         connection.producer().commitTransaction();
@@ -287,14 +287,13 @@ final class TransactionalCall {
   }
 
   private void sample() {
-    if (contact != null) {
-      contact.sample();
+    if (ear != null) {
+      ear.listen();
     }
   }
 
   private boolean answers() {
-    sample();
-    return contact != null && contact.heardWithin(timing.silence());
+    return ear != null && ear.heardWithin(timing.silence());
   }
 
   private long elapsed() {

@@ -47,12 +47,8 @@ abstract class KafkaPublisherTck extends PublisherTck
 
   @Override
   protected void reset() {
-    try {
-      topic = TestKafka.topic(Map.of());
-      small = TestKafka.topic(Map.of("max.message.bytes", "2000"));
-    } catch (Exception e) {
-      throw new IllegalStateException(e);
-    }
+    topic = TestKafka.topic(Map.of());
+    small = TestKafka.topic(Map.of("max.message.bytes", "2000"));
   }
 
   @Override

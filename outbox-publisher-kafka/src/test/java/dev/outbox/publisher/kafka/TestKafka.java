@@ -23,8 +23,10 @@ import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.InvalidReplicationFactorException;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.awaitility.Awaitility;
 import org.opentest4j.TestAbortedException;
 
 /** The broker that all tests of this module share; topics are each test's own. */
@@ -54,16 +56,20 @@ final class TestKafka {
   }
 
   /** A new topic, with settings of its own. */
-  static String topic(Map<String, String> settings) throws Exception {
+  static String topic(Map<String, String> settings) {
     String name = "test-" + UUID.randomUUID();
     create(bootstrapServers(), name, settings);
     return name;
   }
 
-  static void create(String bootstrap, String name, Map<String, String> settings) throws Exception {
+  /** A broker that has just been resumed is fenced for a moment, and creates no topics. */
+  static void create(String bootstrap, String name, Map<String, String> settings) {
+    NewTopic topic = new NewTopic(name, Optional.of(PARTITIONS), Optional.empty());
     try (Admin admin = Admin.create(Map.of("bootstrap.servers", bootstrap))) {
-      NewTopic topic = new NewTopic(name, Optional.of(PARTITIONS), Optional.empty());
-      admin.createTopics(Set.of(topic.configs(settings))).all().get();
+      Awaitility.await()
+          .atMost(Duration.ofSeconds(60))
+          .ignoreExceptionsMatching(e -> e.getCause() instanceof InvalidReplicationFactorException)
+          .untilAsserted(() -> admin.createTopics(Set.of(topic.configs(settings))).all().get());
     }
   }
 
