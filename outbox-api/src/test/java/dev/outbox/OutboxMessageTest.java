@@ -1,0 +1,149 @@
+package dev.outbox;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+@DisplayName("A message")
+class OutboxMessageTest {
+
+  private static OutboxMessage.Builder valid() {
+    return OutboxMessage.builder().aggregate("order", "1").eventType("Placed").payload("{}");
+  }
+
+  private static OutboxMessage.Builder with(String field, String value) {
+    OutboxMessage.Builder b = valid();
+    return switch (field) {
+      case "aggregateType" -> b.aggregateType(value);
+      case "aggregateId" -> b.aggregateId(value);
+      case "eventType" -> b.eventType(value);
+      case "partitionKey" -> b.partitionKey(value);
+      case "contentType" -> b.contentType(value);
+      case "dedupKey" -> b.dedupKey(value);
+      case "correlationId" -> b.correlationId(value);
+      case "a header's name" -> b.header(value, "v");
+      default -> throw new IllegalArgumentException(field);
+    };
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "aggregateType",
+    "aggregateId",
+    "eventType",
+    "partitionKey",
+    "contentType",
+    "dedupKey",
+    "correlationId",
+    "a header's name"
+  })
+  @DisplayName("takes texts up to the limit in code points, and says what is over it")
+  void texts(String field) {
+    String emoji = "\uD83D\uDE00".repeat(OutboxMessage.MAX_TEXT);
+    assertThat(with(field, emoji).build()).isNotNull();
+    refused(
+        with(field, emoji + "x"), field + " has 256 characters, at most 255 are allowed: shorten");
+    refused(with(field, " \t"), field + " is blank: give it at least one visible character");
+    refused(with(field, "a\0b"), field + " has a NUL at index 1");
+    refused(with(field, "a\uD83D"), field + " has half a surrogate pair at index 1");
+    refused(with(field, "\uDE00a"), field + " has half a surrogate pair at index 0");
+  }
+
+  private static void refused(OutboxMessage.Builder builder, String beginning) {
+    assertThatThrownBy(builder::build)
+        .isInstanceOf(InvalidMessageException.class)
+        .hasMessageStartingWith(beginning);
+  }
+
+  @Test
+  @DisplayName("says which required field is missing")
+  void missing() {
+    refused(OutboxMessage.builder(), "aggregateType is missing");
+    refused(valid().id(null), "id is null");
+    refused(
+        OutboxMessage.builder().aggregate("order", "1").eventType("Placed"), "payload is missing");
+  }
+
+  @Test
+  @DisplayName("takes a payload up to the limit, also an empty one, and keeps it for itself")
+  void payload() {
+    byte[] bytes = new byte[OutboxMessage.MAX_PAYLOAD];
+    OutboxMessage message = valid().payload(bytes).build();
+    bytes[0] = 1;
+    message.payload()[1] = 1;
+    assertThat(message.payload()).isEqualTo(new byte[OutboxMessage.MAX_PAYLOAD]);
+    assertThat(valid().payload(new byte[0]).build().payloadSize()).isZero();
+    refused(
+        valid().payload(new byte[OutboxMessage.MAX_PAYLOAD + 1]),
+        "payload has 1000001 bytes, at most 1000000 are allowed: store it elsewhere");
+  }
+
+  @Test
+  @DisplayName("takes headers up to their limits, with order and repeats")
+  void headers() {
+    List<Header> two = List.of(new Header("a", "1"), new Header("a", "2"));
+    assertThat(valid().header("a", "1").header("a", "2").build().headers()).isEqualTo(two);
+    assertThat(valid().header("a", "x".repeat(OutboxMessage.MAX_HEADERS - 1)).build()).isNotNull();
+    refused(
+        valid().header("a", "x".repeat(OutboxMessage.MAX_HEADERS)),
+        "headers have 16001 bytes, at most 16000 are allowed");
+    OutboxMessage.Builder many = valid();
+    for (int i = 0; i < OutboxMessage.MAX_HEADER_COUNT; i++) {
+      many.header("h" + i, "");
+    }
+    assertThat(many.build().headers()).hasSize(OutboxMessage.MAX_HEADER_COUNT);
+    refused(many.header("more", ""), "there are 101 headers, at most 100 are allowed");
+  }
+
+  @Test
+  @DisplayName("takes one way to be delayed, within bounds, to the microsecond")
+  void delays() {
+    Instant nanos = Instant.parse("2030-01-01T00:00:00.123456789Z");
+    assertThat(valid().availableAt(nanos).build().availableAt())
+        .isEqualTo("2030-01-01T00:00:00.123456Z");
+    assertThat(valid().deliverAfter(OutboxMessage.MAX_DELAY).build().deliverAfter())
+        .isEqualTo(OutboxMessage.MAX_DELAY);
+    refused(valid().deliverAfter(OutboxMessage.MAX_DELAY.plusNanos(1)), "deliverAfter is ");
+    refused(valid().deliverAfter(Duration.ofNanos(-1)), "deliverAfter is ");
+    refused(valid().availableAt(Instant.EPOCH.minusNanos(1)), "availableAt is ");
+    refused(valid().availableAt(Instant.parse("9999-01-01T00:00:00Z")), "availableAt is ");
+    refused(
+        valid().availableAt(nanos).deliverAfter(Duration.ZERO),
+        "availableAt and deliverAfter are both given");
+  }
+
+  @Test
+  @DisplayName("has the partition key as key, or else the aggregate's id, or its own id")
+  void key() {
+    assertThat(valid().build().key()).isEqualTo("1");
+    assertThat(valid().partitionKey("customer").build().key()).isEqualTo("customer");
+    OutboxMessage unordered = valid().unordered().build();
+    assertThat(unordered.key()).isEqualTo(unordered.id().toString());
+  }
+
+  @Test
+  @DisplayName("does not show payload and headers as a text")
+  void secrets() {
+    OutboxMessage message = valid().payload("secret-1").header("h", "secret-2").build();
+    assertThat(message.toString()).doesNotContain("secret").contains(message.id().toString());
+  }
+
+  @Test
+  @DisplayName("equals one with the same fields, and none that differs in one")
+  void equality() {
+    OutboxMessage message = valid().build();
+    UnaryOperator<OutboxMessage.Builder> same =
+        b -> b.id(message.id()).aggregate("order", "1").eventType("Placed").payload("{}");
+    assertThat(same.apply(OutboxMessage.builder()).build()).isEqualTo(message);
+    assertThat(same.apply(OutboxMessage.builder()).payload("").build()).isNotEqualTo(message);
+    assertThat(same.apply(OutboxMessage.builder()).header("a", "").build()).isNotEqualTo(message);
+  }
+}
