@@ -63,6 +63,7 @@ final class Demo {
       out.println();
       VerdictTable.print(
           verdict,
+          settings.rate(),
           servers.canStopBroker() ? "the kill and the outage are in it" : "the kill is in it",
           out);
       keepLogs = !verdict.good();

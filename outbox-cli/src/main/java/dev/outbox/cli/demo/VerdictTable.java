@@ -8,8 +8,12 @@ import java.util.Locale;
 final class VerdictTable {
   private VerdictTable() {}
 
-  static void print(Verdict v, String held, PrintWriter out) {
-    row(out, "committed", v.commits(), "transactions with %,d messages".formatted(v.messages()));
+  static void print(Verdict v, int rate, String held, PrintWriter out) {
+    row(
+        out,
+        "committed",
+        v.commits(),
+        String.format(Locale.ROOT, "transactions with %,d messages", v.messages()));
     row(out, "rolled back", v.rollbacks(), "transactions");
     row(out, "delivered", v.delivered(), "messages");
     row(out, "duplicates", v.duplicates(), "allowed: at least once; consumers know them by the id");
@@ -17,7 +21,11 @@ final class VerdictTable {
     row(out, "leaked", v.leaked(), bad(v.leaked(), "delivered but rolled back, or a repeat"));
     row(out, "order violations", v.orderViolations(), bad(v.orderViolations(), "within a key"));
     row(out, "dead letters", v.deadLetters(), bad(v.deadLetters(), "given up"));
-    row(out, "throughput", Math.round(v.throughput()), "messages a second");
+    String asked =
+        rate == 0
+            ? ""
+            : String.format(Locale.ROOT, ", with %,d transactions a second asked for", rate);
+    row(out, "throughput", Math.round(v.throughput()), "messages a second" + asked);
     latencies(out, "commit to delivery", held, v.all());
     latencies(out, "  in quiet times", "", v.quiet());
     out.flush();
