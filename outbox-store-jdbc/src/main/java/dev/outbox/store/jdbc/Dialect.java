@@ -178,6 +178,9 @@ public interface Dialect {
    */
   boolean restoreBuckets(Handle handle);
 
-  /** Deletes dedup keys older than the window; returns how many. */
+  /** How many dedup keys are purged at once. */
+  int PURGE = 10_000;
+
+  /** Deletes at most {@link #PURGE} dedup keys older than the window; returns how many. */
   int purgeDedup(Handle handle, Duration window);
 }

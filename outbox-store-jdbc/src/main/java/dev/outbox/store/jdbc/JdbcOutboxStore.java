@@ -179,11 +179,9 @@ public abstract class JdbcOutboxStore
 
   @Override
   public void housekeep() {
-    run(
-        handle -> {
-          dialect.restoreBuckets(handle);
-          return dialect.purgeDedup(handle, dedupWindow);
-        });
+    run(dialect::restoreBuckets);
+    // In small transactions, so that nobody waits for long for a key that is being purged.
+    while (run(handle -> dialect.purgeDedup(handle, dedupWindow)) == Dialect.PURGE) {}
   }
 
   @Override

@@ -525,6 +525,10 @@ final class PostgresDialect implements Dialect {
 
   @Override
   public int purgeDedup(Handle handle, Duration window) {
-    return handle.createUpdate(sql.purgeDedup).bind("windowMillis", window.toMillis()).execute();
+    return handle
+        .createUpdate(sql.purgeDedup)
+        .bind("windowMillis", window.toMillis())
+        .bind("most", PURGE)
+        .execute();
   }
 }

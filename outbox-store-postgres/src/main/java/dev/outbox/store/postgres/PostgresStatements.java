@@ -350,7 +350,7 @@ final class PostgresStatements {
               select dedup_key from ${q}${p}dedup
               where created_at < statement_timestamp() - :windowMillis * interval '1 millisecond'
               order by created_at
-              limit 10000
+              limit :most
               for update skip locked)
             """);
     append = names.fill(INPUT + insert("") + " order by i.position");

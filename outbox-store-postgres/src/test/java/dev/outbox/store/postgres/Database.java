@@ -53,7 +53,7 @@ public final class Database implements AutoCloseable {
     config.setMaximumPoolSize(24);
     config.setMinimumIdle(0);
     config.setInitializationFailTimeout(-1);
-    config.setConnectionInitSql("set search_path to " + schema);
+    config.addDataSourceProperty("currentSchema", schema);
     settings.accept(config);
     pool = new HikariDataSource(config);
   }
@@ -87,10 +87,8 @@ public final class Database implements AutoCloseable {
   public void execute(String sql) {
     try (Connection connection = pool.getConnection();
         Statement statement = connection.createStatement()) {
+      connection.setAutoCommit(true);
       statement.execute(sql);
-      if (!connection.getAutoCommit()) {
-        connection.commit();
-      }
     } catch (SQLException e) {
       throw new IllegalStateException(e);
     }
@@ -116,7 +114,10 @@ public final class Database implements AutoCloseable {
     try (Connection connection = pool.getConnection()) {
       connection.setAutoCommit(false);
       connection.setReadOnly(readOnly);
-      try {
+      connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
+      try (Statement statement = connection.createStatement()) {
+        // The tests' own transactions are durable, whatever a variant's sessions begin with.
+        statement.execute("set local synchronous_commit = on");
         work.accept(connection);
         connection.commit();
       } catch (Throwable e) {

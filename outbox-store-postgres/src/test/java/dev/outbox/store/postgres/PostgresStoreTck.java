@@ -1,5 +1,6 @@
 package dev.outbox.store.postgres;
 
+import com.zaxxer.hikari.HikariConfig;
 import dev.outbox.embedded.EmbeddedPostgres;
 import dev.outbox.embedded.PostgresServer;
 import dev.outbox.spi.Claim;
@@ -29,6 +30,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.TestInstance;
@@ -55,9 +57,9 @@ public class PostgresStoreTck extends OutboxStoreTck<Connection>
   @BeforeAll
   void start() {
     server = PostgresServer.forTests();
-    database = new Database(server);
+    database = new Database(server, this::configure);
     stalling = new Stalling(database.pool);
-    PostgresOutboxStore.of(database.pool).migrate();
+    store(database.pool).migrate();
     oneConnection = database.withOneConnection();
   }
 
@@ -72,9 +74,30 @@ public class PostgresStoreTck extends OutboxStoreTck<Connection>
     }
   }
 
+  /** The pool's settings; a variant changes them. */
+  protected void configure(HikariConfig config) {}
+
+  /** The prefix of the tables' names; a variant changes it. */
+  protected String prefix() {
+    return "outbox_";
+  }
+
+  private PostgresOutboxStore store(DataSource dataSource) {
+    return PostgresOutboxStore.builder(dataSource).prefix(prefix()).build();
+  }
+
+  /** Runs statements that name the tables with the default prefix. */
+  private void execute(String sql) {
+    database.execute(named(sql));
+  }
+
+  private String named(String sql) {
+    return sql.replace("outbox_", prefix());
+  }
+
   @Override
   protected OutboxStore<Connection> createStore() {
-    return PostgresOutboxStore.of(stalling.dataSource());
+    return store(stalling.dataSource());
   }
 
   @Override
@@ -90,6 +113,7 @@ public class PostgresStoreTck extends OutboxStoreTck<Connection>
   @Override
   public void withoutTransaction(Consumer<Connection> work) {
     try (Connection connection = database.pool.getConnection()) {
+      connection.setAutoCommit(true);
       work.accept(connection);
     } catch (SQLException e) {
       throw new IllegalStateException(e);
@@ -98,7 +122,10 @@ public class PostgresStoreTck extends OutboxStoreTck<Connection>
 
   @Override
   public OutboxStore<Connection> createStore(Duration dedupWindow) {
-    return PostgresOutboxStore.builder(database.pool).dedupWindow(dedupWindow).build();
+    return PostgresOutboxStore.builder(database.pool)
+        .prefix(prefix())
+        .dedupWindow(dedupWindow)
+        .build();
   }
 
   @Override
@@ -122,7 +149,8 @@ public class PostgresStoreTck extends OutboxStoreTck<Connection>
     RawRow row = RawRow.of(key);
     insertRaw(transaction, row);
     try (PreparedStatement statement =
-        transaction.prepareStatement("update outbox_message set headers = '[1]' where id = ?")) {
+        transaction.prepareStatement(
+            named("update outbox_message set headers = '[1]' where id = ?"))) {
       statement.setObject(1, row.id());
       statement.executeUpdate();
     } catch (SQLException e) {
@@ -130,13 +158,13 @@ public class PostgresStoreTck extends OutboxStoreTck<Connection>
     }
   }
 
-  private static void insert(Connection transaction, Map<String, Object> columns) {
+  private void insert(Connection transaction, Map<String, Object> columns) {
     String sql =
         "insert into outbox_message (%s) values (%s)"
             .formatted(
                 String.join(", ", columns.keySet()),
                 String.join(", ", Collections.nCopies(columns.size(), "?")));
-    try (PreparedStatement statement = transaction.prepareStatement(sql)) {
+    try (PreparedStatement statement = transaction.prepareStatement(named(sql))) {
       int i = 0;
       for (Object value : columns.values()) {
         statement.setObject(++i, value);
@@ -149,14 +177,14 @@ public class PostgresStoreTck extends OutboxStoreTck<Connection>
 
   @Override
   protected void reset() {
-    database.execute("truncate outbox_message, outbox_blocked_key, outbox_dedup");
-    database.execute(
+    execute("truncate outbox_message, outbox_blocked_key, outbox_dedup");
+    execute(
         "update outbox_bucket set owner = null, leased_at = null, lease_until = null, takeovers = 0, singles = 0");
   }
 
   @Override
   public Counted countedClaim(OutboxStore<Connection> store, ClaimRequest request) {
-    PostgresOutboxStore counted = PostgresOutboxStore.of(oneConnection.pool);
+    PostgresOutboxStore counted = store(oneConnection.pool);
     counted.verify();
     AtomicReference<Claim> claim = new AtomicReference<>();
     long pages = new Work(oneConnection).pages(() -> claim.set(counted.claim(request)));
@@ -165,7 +193,7 @@ public class PostgresStoreTck extends OutboxStoreTck<Connection>
 
   @Override
   public void backlogBuilt() {
-    database.execute("vacuum analyze outbox_message, outbox_blocked_key");
+    execute("vacuum analyze outbox_message, outbox_blocked_key");
   }
 
   @Override
@@ -175,30 +203,30 @@ public class PostgresStoreTck extends OutboxStoreTck<Connection>
 
   @Override
   public void makeSchemaOlder() {
-    database.execute("update outbox_schema set version = version - 1");
+    execute("update outbox_schema set version = version - 1");
   }
 
   @Override
   public void makeSchemaNewer() {
-    database.execute("update outbox_schema set version = version + 1");
+    execute("update outbox_schema set version = version + 1");
   }
 
   @Override
   public void emptyInternalRows() {
-    database.execute("truncate outbox_bucket, outbox_blocked_key");
+    execute("truncate outbox_bucket, outbox_blocked_key");
   }
 
   @Override
   public void restoreSchema() {
     dropSchema();
-    PostgresOutboxStore.of(database.pool).migrate();
+    store(database.pool).migrate();
   }
 
   /** The server's clock cannot be moved, but all times that are compared with it can. */
   @Override
   public void moveClock(Duration by) {
     String shift = "- interval '%d milliseconds'".formatted(by.toMillis());
-    database.execute(
+    execute(
         """
         update outbox_bucket set leased_at = leased_at %1$s, lease_until = lease_until %1$s, served_at = served_at %1$s;
         update outbox_blocked_key set retry_at = retry_at %1$s;

@@ -1,0 +1,29 @@
+package dev.outbox.store.postgres;
+
+import com.zaxxer.hikari.HikariConfig;
+
+/**
+ * The TCK once more, with everything different that a pool or a database may set: connections that
+ * come with auto-commit off, SERIALIZABLE as the default, commits that do not wait for the disk, no
+ * prepared statements on the server (as behind PgBouncer), other names.
+ */
+class PostgresVariantTest extends PostgresStoreTck {
+
+  @Override
+  protected void configure(HikariConfig config) {
+    config.setAutoCommit(false);
+    config.addDataSourceProperty("prepareThreshold", "0");
+    config.addDataSourceProperty(
+        "options", "-c default_transaction_isolation=serializable -c synchronous_commit=off");
+  }
+
+  @Override
+  protected String prefix() {
+    return "billing_events_";
+  }
+
+  @Override
+  protected int load() {
+    return 500;
+  }
+}
