@@ -50,9 +50,9 @@ record Batch(List<Lease> leases, List<Row> rows, List<Lease> counted, boolean po
     List<Row> blocked = reader.read(dialect::readBlocked, blockedDue, rest);
     reader.removeEmptyKeys();
 
-    List<Row> rows = choose(request, leases, List.of(pending, scheduled, blocked));
-    boolean full = rows.size() < pending.size() + scheduled.size() + blocked.size();
-    return giveBackUnused(handle, dialect, owner, leases, rows, full || reader.moved);
+    List<Row> found = inTurn(leases, List.of(pending, scheduled, blocked));
+    List<Row> rows = choose(request, leases, found);
+    return giveBackUnused(handle, dialect, owner, leases, found, rows, reader.moved);
   }
 
   /** Which of the three kinds comes first when not all fit; changes from claim to claim. */
@@ -60,25 +60,34 @@ record Batch(List<Lease> leases, List<Row> rows, List<Lease> counted, boolean po
     return (int) (leases.get(0).token() % 3);
   }
 
-  /** Cuts each kind at its end only: what stays of a key has no gap. */
-  private static List<Row> choose(ClaimRequest request, List<Lease> leases, List<List<Row>> kinds) {
+  /**
+   * The order in which messages get a place: kind by kind, and of a kind those of the buckets first
+   * that have waited longest, because what does not fit is cut off at the end (C6).
+   */
+  private static List<Row> inTurn(List<Lease> leases, List<List<Row>> kinds) {
+    Map<Integer, Integer> place = new HashMap<>();
+    leases.forEach(lease -> place.put(lease.bucket(), place.size()));
+    Comparator<Row> byPlace = Comparator.comparing(row -> place.get(row.bucket()));
     List<List<Row>> order = new ArrayList<>(kinds);
     Collections.rotate(order, -turn(leases));
+    // The sort is stable: of each bucket, what stays has no gap.
+    return order.stream().flatMap(kind -> kind.stream().sorted(byPlace)).toList();
+  }
+
+  private static List<Row> choose(ClaimRequest request, List<Lease> leases, List<Row> found) {
     Set<Integer> single =
         leases.stream().filter(Lease::single).map(Lease::bucket).collect(Collectors.toSet());
     Set<Integer> singleTaken = new HashSet<>();
     List<Row> chosen = new ArrayList<>();
     long bytes = 0;
-    for (List<Row> kind : order) {
-      for (Row row : kind) {
-        bytes += row.payloadSize();
-        if (chosen.size() == request.maxMessages()
-            || (bytes > request.maxBytes() && !chosen.isEmpty())) {
-          return sorted(chosen);
-        }
-        if (!single.contains(row.bucket()) || singleTaken.add(row.bucket())) {
-          chosen.add(row);
-        }
+    for (Row row : found) {
+      bytes += row.payloadSize();
+      if (chosen.size() == request.maxMessages()
+          || (bytes > request.maxBytes() && !chosen.isEmpty())) {
+        break;
+      }
+      if (!single.contains(row.bucket()) || singleTaken.add(row.bucket())) {
+        chosen.add(row);
       }
     }
     return sorted(chosen);
@@ -93,27 +102,24 @@ record Batch(List<Lease> leases, List<Row> rows, List<Lease> counted, boolean po
       Dialect dialect,
       UUID owner,
       List<Lease> leases,
+      List<Row> found,
       List<Row> rows,
-      boolean pollAgain) {
+      boolean moved) {
+    Set<Integer> withMessages = found.stream().map(Row::bucket).collect(Collectors.toSet());
     Set<Integer> served = rows.stream().map(Row::bucket).collect(Collectors.toSet());
-    Map<Integer, Integer> unused = new HashMap<>();
-    List<Lease> used = new ArrayList<>();
-    for (Lease lease : leases) {
-      if (served.contains(lease.bucket())) {
-        used.add(lease);
-      } else {
-        unused.put(lease.bucket(), 0);
-      }
-    }
+    List<Lease> used = leases.stream().filter(l -> served.contains(l.bucket())).toList();
+    List<Integer> unused =
+        leases.stream().map(Lease::bucket).filter(bucket -> !served.contains(bucket)).toList();
     if (!unused.isEmpty()) {
-      dialect.release(handle, owner, unused);
+      dialect.giveBack(
+          handle, owner, unused, unused.stream().filter(withMessages::contains).toList());
     }
     List<Lease> single = used.stream().filter(Lease::single).toList();
     if (!single.isEmpty()) {
       Set<Integer> buckets = single.stream().map(Lease::bucket).collect(Collectors.toSet());
       dialect.count(handle, rows.stream().filter(r -> buckets.contains(r.bucket())).toList(), 1);
     }
-    return new Batch(used, rows, single, pollAgain);
+    return new Batch(used, rows, single, moved || rows.size() < found.size());
   }
 
   private static int ceil(int a, int b) {

@@ -27,8 +27,10 @@ public interface Dialect {
   enum Trouble {
     /** A deadlock or the like: the library runs its own transaction again. */
     CONFLICT,
-    /** The database or the connection to it is gone, or no connection was free. */
+    /** There is no connection to be had. */
     UNREACHABLE,
+    /** The statement or the connection was ended from outside: a time limit, a shutdown. */
+    CUT_OFF,
     /** Wrong user, password or database. */
     REFUSED,
     MISSING_SCHEMA,
@@ -58,7 +60,11 @@ public interface Dialect {
    */
   void begin(Connection connection, Duration patience) throws SQLException;
 
-  /** The version that the schema says it has; 0 when it says none. */
+  /**
+   * The version that the schema says it has; 0 when it says none.
+   *
+   * @throws dev.outbox.OutboxException when the database cannot hold every message
+   */
   int schemaVersion(Connection connection) throws SQLException;
 
   /**
@@ -70,8 +76,8 @@ public interface Dialect {
       throws SQLException;
 
   /**
-   * Leases free buckets with work, longest unserved first, a fair share of them but at least one;
-   * waits for nobody.
+   * Leases free buckets with work, a fair share of them but at least one, and returns them longest
+   * unserved first; waits for nobody.
    *
    * @param owner random, new for each claim
    * @param most the most buckets
@@ -88,9 +94,17 @@ public interface Dialect {
   Set<Integer> lockHeld(Handle handle, UUID owner, Collection<Lease> leases);
 
   /**
-   * Gives buckets back.
+   * Gives back buckets that a claim leased and needs nothing of.
    *
-   * @param settled how many messages of each were settled
+   * @param cut those of them that had messages for which the claim had no room: they keep their
+   *     turn
+   */
+  void giveBack(Handle handle, UUID owner, Collection<Integer> buckets, Collection<Integer> cut);
+
+  /**
+   * Gives buckets back after settling.
+   *
+   * @param settled how many messages of each had a decision
    */
   void release(Handle handle, UUID owner, Map<Integer, Integer> settled);
 
@@ -138,10 +152,12 @@ public interface Dialect {
    * A key that must wait.
    *
    * @param sequence its head, or the dead letter that halts it
+   * @param lowSequence no BLOCKED message of the key is below
    * @param delay until the next try
    * @param halted whether it waits for a person's decision instead
    */
-  record Block(int bucket, String key, long sequence, Duration delay, boolean halted) {}
+  record Block(
+      int bucket, String key, long sequence, long lowSequence, Duration delay, boolean halted) {}
 
   /** Blocks keys, or prolongs their wait. */
   void block(Handle handle, List<Block> blocks);
@@ -169,6 +185,9 @@ public interface Dialect {
 
   /** As {@link StatisticsStore#statistics}. */
   Statistics statistics(Handle handle);
+
+  /** Lets keys go that are halted by a dead letter which somebody deleted with plain SQL. */
+  void freeHaltedByNothing(Handle handle);
 
   /**
    * Puts back bucket rows that somebody deleted (E1), and with them the blocked keys that BLOCKED

@@ -72,7 +72,7 @@ final class JdbcClaim implements Claim {
                   batch.rows().stream().filter(row -> ours.contains(row.bucket())).toList();
               if (!ours.isEmpty()) {
                 new Settlement(handle, dialect, counted(ours)).apply(mine, decisions);
-                dialect.release(handle, owner, settled(ours, mine));
+                dialect.release(handle, owner, settled(ours, mine, decisions));
               }
               return ours;
             });
@@ -86,10 +86,13 @@ final class JdbcClaim implements Claim {
         .collect(Collectors.toSet());
   }
 
-  private static Map<Integer, Integer> settled(Set<Integer> ours, List<Row> mine) {
+  private static Map<Integer, Integer> settled(
+      Set<Integer> ours, List<Row> mine, Map<Long, Decision> decisions) {
     Map<Integer, Integer> settled = new HashMap<>();
     ours.forEach(bucket -> settled.put(bucket, 0));
-    mine.forEach(row -> settled.merge(row.bucket(), 1, Integer::sum));
+    mine.stream()
+        .filter(row -> decisions.containsKey(row.sequence()))
+        .forEach(row -> settled.merge(row.bucket(), 1, Integer::sum));
     return settled;
   }
 

@@ -179,7 +179,11 @@ public abstract class JdbcOutboxStore
 
   @Override
   public void housekeep() {
-    run(dialect::restoreBuckets);
+    run(
+        handle -> {
+          dialect.freeHaltedByNothing(handle);
+          return dialect.restoreBuckets(handle);
+        });
     // In small transactions, so that nobody waits for long for a key that is being purged.
     while (run(handle -> dialect.purgeDedup(handle, dedupWindow)) == Dialect.PURGE) {}
   }

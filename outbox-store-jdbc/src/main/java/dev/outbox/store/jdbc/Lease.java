@@ -8,15 +8,8 @@ package dev.outbox.store.jdbc;
  * @param lowWater nothing below this sequence is PENDING
  * @param scheduled whether SCHEDULED messages are due
  * @param blocked whether blocked keys are due
- * @param anyBlocked whether the bucket has blocked keys at all
  * @param single whether its messages are handed out one at a time, because its last holders did not
  *     come back (S6)
  */
 public record Lease(
-    int bucket,
-    long token,
-    long lowWater,
-    boolean scheduled,
-    boolean blocked,
-    boolean anyBlocked,
-    boolean single) {}
+    int bucket, long token, long lowWater, boolean scheduled, boolean blocked, boolean single) {}

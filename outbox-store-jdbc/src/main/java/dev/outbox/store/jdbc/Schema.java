@@ -4,6 +4,7 @@ import dev.outbox.OutboxException;
 import dev.outbox.SchemaException;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import javax.sql.DataSource;
 
@@ -12,6 +13,8 @@ final class Schema {
 
   /** What this library works with. */
   private static final int VERSION = 1;
+
+  private static final Pattern LIQUIBASE = Pattern.compile("--(liquibase|changeset|comment)");
 
   private static final Duration PATIENCE = Duration.ofSeconds(30);
 
@@ -42,7 +45,7 @@ final class Schema {
     return names.fill(
         Names.resource(dialect.getClass(), "/" + dialect.changelog())
                 .lines()
-                .filter(line -> !line.startsWith("--liquibase") && !line.startsWith("--changeset"))
+                .filter(line -> !LIQUIBASE.matcher(line).lookingAt())
                 .collect(Collectors.joining("\n"))
                 .strip()
             + "\n");

@@ -85,9 +85,10 @@ final class Settlement {
 
   private void failed(Row row, boolean counts, Status status, String error) {
     int before = row.claimed().attempts();
-    int claimed = counted.contains(row.bucket()) ? before + 1 : before;
+    int claimed = counted.contains(row.bucket()) ? oneMore(before) : before;
     failures.add(
-        new Failure(row, claimed, counts ? before + 1 : before, status, ErrorText.clean(error)));
+        new Failure(
+            row, claimed, counts ? oneMore(before) : before, status, ErrorText.clean(error)));
   }
 
   private void progressed(Row row) {
@@ -97,7 +98,7 @@ final class Settlement {
   }
 
   private static Block block(Row row, Duration delay, boolean halted) {
-    return new Block(row.bucket(), row.key(), row.sequence(), delay, halted);
+    return new Block(row.bucket(), row.key(), row.sequence(), row.sequence(), delay, halted);
   }
 
   private List<Block> headOfEachKey(Set<Long> changed) {
@@ -105,10 +106,23 @@ final class Settlement {
     blockBySequence.forEach(
         (sequence, block) -> {
           if (changed.contains(sequence)) {
-            heads.merge(block.key(), block, (head, later) -> later.halted() ? later : head);
+            heads.merge(block.key(), block, Settlement::together);
           }
         });
     return List.copyOf(heads.values());
+  }
+
+  /** Of two blocks of a key: the halting one, read from the first message of both on. */
+  private static Block together(Block head, Block later) {
+    return later.halted()
+        ? new Block(
+            later.bucket(), later.key(), later.sequence(), head.lowSequence(), later.delay(), true)
+        : head;
+  }
+
+  /** Plain SQL may have set any number (S5). */
+  private static int oneMore(int attempts) {
+    return attempts == Integer.MAX_VALUE ? attempts : attempts + 1;
   }
 
   private static Duration clamp(Duration delay) {

@@ -108,6 +108,11 @@ final class Transactions {
               "a table of the outbox is missing or of another version, migrate it (table %s): %s"
                   .formatted(names.table("message"), detail),
               e);
+      case CUT_OFF ->
+          new TransientOutboxException(
+              "%s ended the statement or the connection, as after a time limit or a pause longer than the lease: %s"
+                  .formatted(dialect.name(), detail),
+              e);
       case REFUSED ->
           new OutboxException(
               "%s refused the connection, check user, password and database: %s"

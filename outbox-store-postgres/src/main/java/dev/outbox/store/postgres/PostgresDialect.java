@@ -2,6 +2,7 @@ package dev.outbox.store.postgres;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.outbox.OutboxException;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.DeadLetterStore.DeadLetter;
@@ -18,6 +19,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.SQLTransientConnectionException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
@@ -64,12 +66,16 @@ final class PostgresDialect implements Dialect {
       case "25006" -> Trouble.READ_ONLY;
       case "25P02" -> Trouble.FAILED_BEFORE;
       case "28000", "28P01", "3D000" -> Trouble.REFUSED;
-      // Idle in transaction for too long, shut down, killed, starting up, too many connections.
-      case "25P03", "57P01", "57P02", "57P03", "53300" -> Trouble.UNREACHABLE;
-      default ->
-          state.startsWith("08") || failure instanceof java.sql.SQLTransientConnectionException
-              ? Trouble.UNREACHABLE
-              : Trouble.OTHER;
+      // Starting up, no connection left, no memory or disk for it.
+      case "57P03", "53300", "53100", "53200", "08001", "08004" -> Trouble.UNREACHABLE;
+      // Time limits of statements, transactions and sessions; shut down; killed.
+      case "57014", "25P03", "25P04", "57P01", "57P02", "57P05" -> Trouble.CUT_OFF;
+      default -> {
+        if (failure instanceof SQLTransientConnectionException) {
+          yield Trouble.UNREACHABLE;
+        }
+        yield state.startsWith("08") ? Trouble.CUT_OFF : Trouble.OTHER;
+      }
     };
   }
 
@@ -82,7 +88,16 @@ final class PostgresDialect implements Dialect {
   public int schemaVersion(Connection connection) throws SQLException {
     try (PreparedStatement statement = connection.prepareStatement(sql.schemaVersion);
         ResultSet rows = statement.executeQuery()) {
-      return rows.next() ? rows.getInt(1) : 0;
+      if (!rows.next()) {
+        return 0;
+      }
+      String encoding = rows.getString("encoding");
+      if (!encoding.equals("UTF8")) {
+        throw new OutboxException(
+            "the database's encoding is %s, which cannot hold every text: use one that was created with encoding 'UTF8'"
+                .formatted(encoding));
+      }
+      return rows.getInt("version");
     }
   }
 
@@ -153,25 +168,31 @@ final class PostgresDialect implements Dialect {
 
   @Override
   public List<Lease> lease(Handle handle, UUID owner, ClaimRequest request, int most) {
+    record Served(OffsetDateTime at, Lease lease) {}
     return handle
         .createQuery(sql.lease)
         .bind("owner", owner)
         .bind("relay", request.owner())
         .bind("leaseMillis", request.lease().toMillis())
+        .bind("mostMessages", request.maxMessages())
         .bind("most", most)
         .map(
             (rows, context) ->
-                new Lease(
-                    rows.getInt("bucket"),
-                    rows.getLong("token"),
-                    rows.getLong("low_water"),
-                    rows.getBoolean("scheduled"),
-                    rows.getBoolean("blocked"),
-                    rows.getBoolean("any_blocked"),
-                    rows.getBoolean("single")))
+                new Served(rows.getObject("served_at", OffsetDateTime.class), lease(rows)))
         .stream()
-        .sorted(Comparator.comparingInt(Lease::bucket))
+        .sorted(Comparator.comparing(Served::at).thenComparing(served -> served.lease().bucket()))
+        .map(Served::lease)
         .toList();
+  }
+
+  private static Lease lease(ResultSet rows) throws SQLException {
+    return new Lease(
+        rows.getInt("bucket"),
+        rows.getLong("token"),
+        rows.getLong("low_water"),
+        rows.getBoolean("scheduled"),
+        rows.getBoolean("blocked"),
+        rows.getBoolean("single"));
   }
 
   @Override
@@ -205,6 +226,17 @@ final class PostgresDialect implements Dialect {
         .bindArray("tokens", Long.class, leases.stream().map(Lease::token).toList())
         .mapTo(Integer.class)
         .set();
+  }
+
+  @Override
+  public void giveBack(
+      Handle handle, UUID owner, Collection<Integer> buckets, Collection<Integer> cut) {
+    handle
+        .createUpdate(sql.giveBack)
+        .bind("owner", owner)
+        .bindArray("buckets", Integer.class, buckets)
+        .bindArray("cut", Integer.class, cut)
+        .execute();
   }
 
   @Override
@@ -254,7 +286,6 @@ final class PostgresDialect implements Dialect {
             "most",
             Integer.class,
             leases.stream().map(lease -> lease.single() ? 1 : limits.messages()).toList())
-        .bindArray("anyBlocked", Boolean.class, leases.stream().map(Lease::anyBlocked).toList())
         .bind("bytes", limits.bytes());
   }
 
@@ -391,6 +422,7 @@ final class PostgresDialect implements Dialect {
                 .bind("bucket", block.bucket())
                 .bind("key", block.key())
                 .bind("seq", block.sequence())
+                .bind("lowSeq", block.lowSequence())
                 .bind("delayMillis", block.delay().toMillis())
                 .bind("halted", block.halted()));
   }
@@ -512,6 +544,11 @@ final class PostgresDialect implements Dialect {
                         ? null
                         : Duration.ofMillis(rows.getLong("oldest_millis"))))
         .one();
+  }
+
+  @Override
+  public void freeHaltedByNothing(Handle handle) {
+    handle.createUpdate(sql.freeHaltedByNothing).execute();
   }
 
   @Override

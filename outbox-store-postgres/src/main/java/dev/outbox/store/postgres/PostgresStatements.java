@@ -35,8 +35,8 @@ final class PostgresStatements {
   private static final String FREE =
       """
       (b.lease_until is null
-        or b.lease_until <= statement_timestamp()
-        or b.leased_at - statement_timestamp() > b.lease_until - b.leased_at)
+        or b.lease_until <= clock_timestamp()
+        or b.leased_at - clock_timestamp() > b.lease_until - b.leased_at)
       """;
 
   /**
@@ -49,6 +49,8 @@ final class PostgresStatements {
   final String renew;
   final String lockHeld;
   final String release;
+  final String giveBack;
+  final String freeHaltedByNothing;
   final String readPending;
   final String readScheduled;
   final String readBlocked;
@@ -93,7 +95,7 @@ final class PostgresStatements {
                   order by k.retry_at limit 1) is not null as blocked
               from ${q}${p}bucket b
             ), picked as materialized (
-              select b.bucket, w.scheduled, w.blocked
+              select b.bucket, w.scheduled, w.blocked, b.served_at
               from ${q}${p}bucket b join work w on w.bucket = b.bucket
               where (w.pending or w.scheduled or w.blocked) and """
                 + FREE
@@ -112,14 +114,13 @@ final class PostgresStatements {
               relay = :relay,
               leased_at = statement_timestamp(),
               lease_until = statement_timestamp() + :leaseMillis * interval '1 millisecond',
-              served_at = statement_timestamp(),
               takeovers = case when b.owner is null then b.takeovers
                 when b.takeovers >= 2 then 0 else b.takeovers + 1 end,
-              singles = case when b.owner is not null and b.takeovers >= 2 then 500 else b.singles end
+              singles = case when b.owner is not null and b.takeovers >= 2 then :mostMessages else b.singles end
             from picked p
             where b.bucket = p.bucket
-            returning b.bucket, b.token, b.low_water, p.scheduled, p.blocked, b.singles > 0 as single,
-              (select true from ${q}${p}blocked_key k where k.bucket = b.bucket limit 1) is not null as any_blocked
+            returning b.bucket, b.token, b.low_water, p.scheduled, p.blocked, p.served_at,
+              b.singles > 0 as single
             """);
     renew =
         names.fill(
@@ -144,10 +145,18 @@ final class PostgresStatements {
             """
             update ${q}${p}bucket b set
               owner = null, leased_at = null, lease_until = null,
-              takeovers = case when l.settled > 0 then 0 else b.takeovers end,
+              served_at = statement_timestamp(), takeovers = 0,
               singles = greatest(0, b.singles - l.settled)
             from unnest(:buckets, :settled) l (bucket, settled)
             where b.bucket = l.bucket and b.owner = :owner
+            """);
+    giveBack =
+        names.fill(
+            """
+            update ${q}${p}bucket set
+              owner = null, leased_at = null, lease_until = null,
+              served_at = case when bucket = any(:cut) then served_at else statement_timestamp() end
+            where bucket = any(:buckets) and owner = :owner
             """);
     readPending =
         names.fill(
@@ -184,8 +193,12 @@ final class PostgresStatements {
     readBlocked =
         names.fill(
             """
-            select d.bucket as due_bucket, d.key as due_key, d.low_seq as due_low_seq, m.*
-            from unnest(:buckets, :lowWater, :most, :anyBlocked) l (bucket, low_water, most, any_blocked)
+            select * from (
+            select d.bucket as due_bucket, d.key as due_key, d.low_seq as due_low_seq, d.retry_at, m.*,
+              sum(coalesce(octet_length(m.payload), 0))
+                over (partition by d.bucket order by d.retry_at, d.key, m.seq)
+                - coalesce(octet_length(m.payload), 0) as bytes_before
+            from unnest(:buckets, :lowWater, :most) l (bucket, low_water, most)
             cross join lateral (
               select k.*, count(*) over () as due
               from (
@@ -208,7 +221,6 @@ final class PostgresStatements {
             """
                 + COLUMNS
                 + """
-              , sum(octet_length(m.payload)) over (order by m.seq) - octet_length(m.payload) as bytes_before
               from (
                 select m.*, null::text as target
                 from ${q}${p}message m
@@ -217,8 +229,10 @@ final class PostgresStatements {
                 order by m.seq
                 limit case when head.failed then 1 else greatest(1, l.most / d.due) end
               ) m
-            ) m on m.bytes_before < :bytes
-            order by d.bucket, d.retry_at, d.key, m.seq
+            ) m on true
+            ) due
+            where bytes_before < :bytes
+            order by due_bucket, retry_at, due_key, seq
             """);
     moveToBlocked =
         names.fill(
@@ -230,7 +244,7 @@ final class PostgresStatements {
                 + " where bucket = :bucket and seq = any(:seqs) and status = 'PENDING'");
     count =
         names.fill(
-            "update ${q}${p}message set attempts = greatest(0, attempts + :by)"
+            "update ${q}${p}message set attempts = greatest(0, least(attempts, 2147483646) + :by)"
                 + " where bucket = :bucket and seq = any(:seqs)"
                 + " and status in ('PENDING', 'SCHEDULED', 'BLOCKED')");
     delete = names.fill("delete from ${q}${p}message where bucket = :bucket and seq = any(:seqs)");
@@ -248,7 +262,7 @@ final class PostgresStatements {
             """
             insert into ${q}${p}blocked_key as k (bucket, key, retry_at, halted_by, low_seq)
             values (:bucket, :key, statement_timestamp() + :delayMillis * interval '1 millisecond',
-              case when :halted then :seq end, :seq)
+              case when :halted then :seq end, :lowSeq)
             on conflict (bucket, key) do update set
               retry_at = excluded.retry_at,
               halted_by = coalesce(excluded.halted_by, k.halted_by),
@@ -342,7 +356,15 @@ final class PostgresStatements {
             group by 1, 2
             on conflict (bucket, key) do nothing
             """);
-    schemaVersion = names.fill("select version from ${q}${p}schema");
+    schemaVersion =
+        names.fill("select version, getdatabaseencoding() as encoding from ${q}${p}schema");
+    freeHaltedByNothing =
+        names.fill(
+            """
+            update ${q}${p}blocked_key k set halted_by = null, retry_at = statement_timestamp()
+            where k.halted_by is not null and not exists (
+              select from ${q}${p}message m where m.status = 'DEAD' and m.seq = k.halted_by)
+            """);
     purgeDedup =
         names.fill(
             """
@@ -412,7 +434,9 @@ final class PostgresStatements {
 
   /**
    * Reads the first messages of each bucket, as {@code rows} finds them, until their payloads are
-   * too large together; the first always comes.
+   * too large together; the first always comes. Whether a bucket has blocked keys at all is asked
+   * here and once a bucket (OFFSET 0 sees to that), not in the lease: that statement's snapshot may
+   * be older than the last holder's settle.
    */
   private static String read(String rows, String order) {
     return """
@@ -421,7 +445,12 @@ final class PostgresStatements {
           select m.*, sum(m.bytes) over (partition by m.bucket order by ${order}) - m.bytes as bytes_before
           from (
             select m.*, case when m.target is null then octet_length(m.payload) else 0 end as bytes
-            from unnest(:buckets, :lowWater, :most, :anyBlocked) l (bucket, low_water, most, any_blocked)
+            from (
+              select l.*, (select true from ${q}${p}blocked_key k
+                where k.bucket = l.bucket limit 1) is not null as any_blocked
+              from unnest(:buckets, :lowWater, :most) l (bucket, low_water, most)
+              offset 0
+            ) l
             cross join lateral (
               ${rows}
             ) m

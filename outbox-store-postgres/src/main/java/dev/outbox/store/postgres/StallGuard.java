@@ -29,7 +29,7 @@ final class StallGuard {
 
   private static final String SETTINGS =
       """
-      set transaction isolation level read committed;
+      set transaction isolation level read committed, read write;
       set local idle_in_transaction_session_timeout = %1$d;
       set local enable_seqscan = off;
       %2$s

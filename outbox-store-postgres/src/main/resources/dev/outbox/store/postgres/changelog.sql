@@ -1,7 +1,7 @@
 --liquibase formatted sql
 
 --changeset outbox:1
--- ${q} is the schema with a dot, or nothing; ${p} is the prefix of all names.
+--comment: q is the schema with a dot, or nothing; p is the prefix of all names
 
 create table ${q}${p}message (
   -- The unit that a relay leases. Computed here, so that a producer in any language only inserts.
@@ -20,7 +20,7 @@ create table ${q}${p}message (
   partition_key   text collate "C",
   payload         bytea not null,
   content_type    text collate "C" not null default 'application/json',
-  -- [["name","value"],…] or {"name":"value",…}; json, not jsonb, keeps order and repeats.
+  -- [["name","value"], ...] or {"name":"value", ...}; json, not jsonb, keeps order and repeats.
   headers         json not null default '[]',
   dedup_key       text collate "C",
   correlation_id  text collate "C",

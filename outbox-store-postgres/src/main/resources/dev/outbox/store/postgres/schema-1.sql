@@ -1,5 +1,3 @@
---  is the schema with a dot, or nothing; outbox_ is the prefix of all names.
-
 create table outbox_message (
   -- The unit that a relay leases. Computed here, so that a producer in any language only inserts.
   bucket          smallint not null generated always as
@@ -17,7 +15,7 @@ create table outbox_message (
   partition_key   text collate "C",
   payload         bytea not null,
   content_type    text collate "C" not null default 'application/json',
-  -- [["name","value"],…] or {"name":"value",…}; json, not jsonb, keeps order and repeats.
+  -- [["name","value"], ...] or {"name":"value", ...}; json, not jsonb, keeps order and repeats.
   headers         json not null default '[]',
   dedup_key       text collate "C",
   correlation_id  text collate "C",

@@ -1,0 +1,281 @@
+package dev.outbox.store.postgres.torture;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+import static org.awaitility.Awaitility.await;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import dev.outbox.OutboxMessage;
+import dev.outbox.TransientOutboxException;
+import dev.outbox.embedded.PostgresServer;
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.Decision;
+import dev.outbox.spi.StoredMessage;
+import dev.outbox.store.postgres.Database;
+import dev.outbox.store.postgres.PostgresOutboxStore;
+import java.sql.Connection;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+
+/** Narrow cases that once went wrong, step by step. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class NarrowCasesTest {
+  private PostgresServer server;
+  private Database database;
+  private PostgresOutboxStore store;
+
+  @BeforeAll
+  void startServer() {
+    server = PostgresServer.forTests();
+  }
+
+  @AfterAll
+  void stopServer() throws Exception {
+    server.close();
+  }
+
+  @BeforeEach
+  void createTables() {
+    database = new Database(server);
+    store = PostgresOutboxStore.of(database.pool);
+    database.execute(store.ddl());
+  }
+
+  @AfterEach
+  void dropTables() {
+    database.close();
+  }
+
+  /**
+   * The lease statement is held up after its snapshot was taken, until another has leased the same
+   * bucket, failed its message and given it back.
+   */
+  @Test
+  void keyThatWasBlockedWhileTheLeaseStatementRan() throws Exception {
+    append("key", 3, 10);
+    String schema = database.query("select current_schema()");
+    String role = "relay_" + schema;
+    database.execute(
+        """
+        create role %1$s;
+        grant usage on schema %2$s to %1$s;
+        grant all on all tables in schema %2$s to %1$s;
+        create function gate() returns boolean language plpgsql volatile as
+          'begin perform pg_advisory_xact_lock_shared(4711); return true; end';
+        alter table outbox_message enable row level security;
+        create policy gate on outbox_message using (gate());
+        """
+            .formatted(role, schema));
+    try (HikariDataSource slow = pool("set search_path to " + schema + "; set role " + role);
+        Connection gate = database.pool.getConnection();
+        Statement close = gate.createStatement()) {
+      PostgresOutboxStore slowStore = PostgresOutboxStore.of(slow);
+      slowStore.verify();
+      close.execute("select pg_advisory_lock(4711)");
+      CompletableFuture<Claim> late =
+          CompletableFuture.supplyAsync(() -> slowStore.claim(request(100)));
+      await()
+          .until(
+              () ->
+                  database
+                      .query(
+                          "select count(*) from pg_locks where locktype = 'advisory' and not granted")
+                      .equals("1"));
+
+      Claim first = store.claim(request(1));
+      first.settle(
+          Map.of(
+              first.messages().get(0).sequence(), Decision.retry(Duration.ofHours(1), true, "no")));
+      close.execute("select pg_advisory_unlock(4711)");
+
+      assertThat(late.get(20, TimeUnit.SECONDS).messages())
+          .as("messages behind the one that waits for its retry (O2)")
+          .isEmpty();
+    } finally {
+      database.execute("drop owned by " + role + "; drop role " + role);
+    }
+  }
+
+  /** Two decisions of one key in one settle, as the SPI allows. */
+  @Test
+  void retryAndThenBlockingDeathOfOneKey() {
+    append("key", 2, 10);
+    Claim claim = store.claim(request(100));
+    long first = claim.messages().get(0).sequence();
+    long second = claim.messages().get(1).sequence();
+    claim.settle(
+        Map.of(
+            first, Decision.retry(Duration.ZERO, true, "no"),
+            second, Decision.dead("no", true)));
+    assertThat(store.discard(second)).isTrue();
+    List<StoredMessage> found = new ArrayList<>();
+    for (int i = 0; i < 5; i++) {
+      found.addAll(store.claim(request(100)).messages());
+    }
+    assertThat(found).as("the message that waited for its retry").hasSize(1);
+  }
+
+  /** S5: no row by plain SQL makes settle fail. */
+  @Test
+  void mostAttemptsByPlainSql() {
+    append("key", 1, 10);
+    database.execute("update outbox_message set attempts = 2147483647");
+    Claim claim = store.claim(request(100));
+    assertThat(claim.settle(Map.of(claim.messages().get(0).sequence(), Decision.dead("no", false))))
+        .isEmpty();
+  }
+
+  /** What a claim reads is about what it may bring. */
+  @Test
+  void largeMessagesOfBlockedKeys() {
+    int keys = 640;
+    long max = 20_000;
+    for (int i = 0; i < keys; i++) {
+      append("key-" + i, 1, (int) max);
+    }
+    for (int failed = 0; failed < keys; ) {
+      Claim claim = store.claim(request(1_000));
+      Map<Long, Decision> decisions = new HashMap<>();
+      claim
+          .messages()
+          .forEach(m -> decisions.put(m.sequence(), Decision.retry(Duration.ZERO, true, "no")));
+      assertThat(claim.settle(decisions)).isEmpty();
+      failed += decisions.size();
+    }
+    String url =
+        server.jdbcUrl()
+            + (server.jdbcUrl().contains("?") ? "&" : "?")
+            + "socketFactory="
+            + CountingSocketFactory.class.getName();
+    HikariConfig config = config("set search_path to " + database.query("select current_schema()"));
+    config.setJdbcUrl(url);
+    try (HikariDataSource counted = new HikariDataSource(config)) {
+      PostgresOutboxStore other = PostgresOutboxStore.of(counted);
+      other.verify();
+      CountingSocketFactory.reset();
+      Claim claim = other.claim(new ClaimRequest("a", 500, max, Duration.ofMinutes(1)));
+      assertThat(claim.messages()).isNotEmpty();
+    }
+    assertThat(CountingSocketFactory.bytesRead())
+        .as("bytes read for a claim of at most " + max)
+        .isLessThan(30 * max);
+  }
+
+  /** C6: what does not fit into the claim comes with one of the next, whatever others do. */
+  @Test
+  void largeMessagesInEveryBucket() {
+    Map<String, Integer> waiting = new HashMap<>();
+    for (int i = 0; i < 40; i++) {
+      append("key-" + i, 1, 1_000);
+      waiting.put("key-" + i, 0);
+    }
+    // As many claims as would serve every key ten times over.
+    for (int i = 0; i < 400; i++) {
+      Claim claim = store.claim(new ClaimRequest("a", 8, 1_000, Duration.ofMinutes(1)));
+      Map<Long, Decision> decisions = new HashMap<>();
+      for (StoredMessage message : claim.messages()) {
+        decisions.put(message.sequence(), Decision.delivered());
+        waiting.merge(message.key(), 1, Integer::sum);
+      }
+      assertThat(claim.settle(decisions)).isEmpty();
+      claim.messages().forEach(message -> append(message.key(), 1, 1_000));
+    }
+    assertThat(waiting.entrySet().stream().filter(e -> e.getValue() == 0).map(Map.Entry::getKey))
+        .as("keys that never came in 400 claims")
+        .isEmpty();
+  }
+
+  @Test
+  void poolThatConnectsLater() {
+    HikariDataSource lazy = new HikariDataSource();
+    lazy.setJdbcUrl("jdbc:postgresql://127.0.0.1:1/none");
+    lazy.setUsername("nobody");
+    lazy.setConnectionTimeout(300);
+    try (lazy) {
+      assertThat(catchThrowable(() -> PostgresOutboxStore.of(lazy).claim(request(1))))
+          .isInstanceOf(TransientOutboxException.class);
+    }
+  }
+
+  @Test
+  void statementTimeout() throws Exception {
+    append("key", 1, 10);
+    Claim claim = store.claim(request(1));
+    String schema = database.query("select current_schema()");
+    try (HikariDataSource impatient =
+            pool("set search_path to " + schema + "; set statement_timeout = 200");
+        Connection blocker = database.pool.getConnection();
+        Statement lock = blocker.createStatement()) {
+      blocker.setAutoCommit(false);
+      lock.execute("lock table outbox_bucket in access exclusive mode");
+      assertThat(
+              catchThrowable(
+                  () -> {
+                    PostgresOutboxStore other = PostgresOutboxStore.of(impatient);
+                    other.verify();
+                    other.claim(request(1));
+                  }))
+          .isInstanceOf(TransientOutboxException.class);
+      blocker.rollback();
+    }
+    assertThat(claim.settle(Map.of())).isEmpty();
+  }
+
+  @Test
+  void readOnlyByDefault() {
+    String schema = database.query("select current_schema()");
+    append("key", 1, 10);
+    try (HikariDataSource readOnly =
+        pool("set search_path to " + schema + "; set default_transaction_read_only = on")) {
+      assertThat(PostgresOutboxStore.of(readOnly).claim(request(1)).messages()).hasSize(1);
+    }
+  }
+
+  private static ClaimRequest request(int most) {
+    return new ClaimRequest("a", most, 1L << 30, Duration.ofMinutes(1));
+  }
+
+  private HikariConfig config(String init) {
+    HikariConfig config = new HikariConfig();
+    config.setJdbcUrl(server.jdbcUrl());
+    config.setUsername(server.user());
+    config.setPassword(server.password());
+    config.setMaximumPoolSize(2);
+    config.setMinimumIdle(0);
+    config.setConnectionInitSql(init);
+    return config;
+  }
+
+  private HikariDataSource pool(String init) {
+    return new HikariDataSource(config(init));
+  }
+
+  private void append(String key, int messages, int size) {
+    List<OutboxMessage> list =
+        Stream.generate(
+                () ->
+                    OutboxMessage.builder()
+                        .aggregate("order", key)
+                        .eventType("changed")
+                        .payload(new byte[size])
+                        .build())
+            .limit(messages)
+            .toList();
+    database.inTransaction(false, connection -> store.append(connection, list));
+  }
+}
