@@ -1,31 +1,25 @@
 package dev.outbox.example.store;
 
 import static dev.outbox.OutboxMessage.MAX_DELAY;
-import static dev.outbox.example.store.Database.insertUnique;
-import static dev.outbox.example.store.Database.query;
-import static dev.outbox.example.store.Database.time;
-import static dev.outbox.example.store.Database.update;
-import static dev.outbox.example.store.Database.within;
 import static dev.outbox.spi.ErrorText.clean;
 import static java.time.Duration.ZERO;
 import static java.util.Collections.max;
 import static java.util.Collections.min;
-import static java.util.Objects.requireNonNull;
 import static java.util.stream.Collectors.toSet;
+import static org.jdbi.v3.core.transaction.TransactionIsolationLevel.READ_COMMITTED;
 
+import dev.outbox.NoTransactionException;
 import dev.outbox.OutboxException;
 import dev.outbox.OutboxMessage;
+import dev.outbox.TransientOutboxException;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
-import dev.outbox.spi.DeadLetterStore;
 import dev.outbox.spi.Decision;
 import dev.outbox.spi.HeaderCodec;
-import dev.outbox.spi.HousekeepingStore;
 import dev.outbox.spi.OutboxStore;
 import dev.outbox.spi.StoredMessage;
 import java.sql.Connection;
-import java.sql.ResultSet;
-import java.sql.SQLException;
+import java.sql.SQLTransientException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -34,40 +28,51 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.BiFunction;
 import javax.sql.DataSource;
+import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.Jdbi;
+import org.jdbi.v3.core.JdbiException;
+import org.jdbi.v3.core.result.RowView;
+import org.jdbi.v3.core.transaction.LocalTransactionHandler;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An outbox on HSQLDB, inside the application's process: the core of the contract with a lease for
- * each key. Written to be read, not to be fast.
+ * An outbox on HSQLDB, inside the application's process: the core of the contract. Written to be
+ * read, not to be fast.
  *
  * <pre>
  * outbox_message  one row a message, until it is delivered; seq is its sequence.
- *                 retry_at: it failed, and waits until then. dead: a dead letter.
- *                 last_error, failed_at: for people only
- * outbox_lease    one row a key that was claimed. claim_id: who holds it; null: nobody.
- *                 It counts from leased_from to leased_until. served: the key's place in the queue
- * outbox_dedup    one row a dedup key, until its window is over
+ *                 claim_id, leased_until: who has it, and how long nobody else gets its key.
+ *                 place: its key's place in the queue, once the key was claimed.
+ *                 retry_at: it failed, and waits until then.
+ *                 dead: a dead letter; blocks_key: which holds back its key.
+ *                 last_error: for people only
+ * outbox_dedup    one row a dedup key; created_at: for people, who delete old ones
  * outbox_turn     one row, which every transaction of the store itself updates first
  * </pre>
  *
  * <ol>
  *   <li>Append inserts on the caller's connection (A2), the dedup key first: where another open
- *       transaction has inserted the same one, the database lets us wait for its end (A4).
+ *       transaction has inserted the same one, the database waits for its end (A4).
  *   <li>All else happens in short transactions of the store's own, one after the other, because
  *       each begins by updating the row of outbox_turn. So no two of them can race.
- *   <li>Claim reads what is {@link #DUE} in sequence order (C2), and gives each key that it meets a
- *       lease with the claim's id (C1). A key that is served goes to the end of the queue: its
- *       place is the next number of those that sequences are drawn from (C6). Nothing is published
- *       before this is committed.
- *   <li>A lease that ran out is free to take, and is held by the old claim until another takes it
- *       (C4).
- *   <li>Settle asks which keys the claim still holds, changes their messages and no others (S1),
- *       and gives the keys back. When it is repeated, the claim holds nothing any more.
+ *   <li>Claim reads what is {@link #DUE} in sequence order (C2), and writes its id and the end of
+ *       the lease into these rows. A key with a leased row is not due, whatever is appended to it
+ *       (C1). Nothing is published before this is committed.
+ *   <li>When its lease has run out, a claim has its messages until another takes their keys and
+ *       with that removes its id from all rows of these keys (C4).
+ *   <li>A key that is claimed goes to the end of the queue: its place is a number of those that
+ *       sequences are drawn from (C6).
+ *   <li>Settle changes the messages that have the claim's id and no others (S1), and removes the
+ *       id. When it is repeated, there are none any more.
  * </ol>
  *
  * <p>Left out is what the contract leaves to the store: a cost that does not grow with the backlog
- * (C5), and finding out poison messages (S6).
+ * (C5), finding out poison messages (S6), a clock that is put back (T1), an exception of its own
+ * for missing tables (E1), and methods for dead letters: {@code update outbox_message set dead =
+ * false, attempts = 0 where seq = ?} requeues one, and to delete its row discards it (O3). The
+ * dedup window has no end (A4).
  *
  * <p>With a database on another machine one thing more is needed: a client that stops in the middle
  * of a transaction would hold the row of outbox_turn, so the database has to end such transactions
@@ -76,8 +81,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Why not SQLite: it has one writer at a time, so a producer's open transaction would keep all
  * other producers and all relays waiting (C3).
  */
-public final class HsqldbOutboxStore
-    implements OutboxStore<Connection>, DeadLetterStore, HousekeepingStore {
+public final class HsqldbOutboxStore implements OutboxStore<Connection> {
 
   /**
    * With MVCC nobody waits for a producer (C3); NO PAD keeps "a" and "a " apart (A3); without a
@@ -99,91 +103,103 @@ public final class HsqldbOutboxStore
         payload varbinary(1000000) not null, headers varchar(100000) default '[]' not null,
         content_type outbox_text default 'application/json' not null, dedup_key outbox_text,
         correlation_id outbox_text, created_at outbox_time default current_timestamp(6) not null,
-        available_at outbox_time, attempts int default 0 not null, retry_at outbox_time,
-        dead boolean default false not null, blocks_key boolean, last_error varchar(4000),
-        failed_at outbox_time);
+        available_at outbox_time, attempts int default 0 not null, last_error varchar(4000),
+        retry_at outbox_time, place bigint, dead boolean default false not null,
+        blocks_key boolean, claim_id uuid, leased_until outbox_time);
       create index outbox_message_by_key on outbox_message (message_key, seq);
-      create table outbox_lease (message_key varchar(510) primary key, claim_id uuid,
-        leased_from outbox_time, leased_until outbox_time, served bigint);
       create table outbox_dedup (dedup_key outbox_text primary key, created_at outbox_time);
-      create table outbox_turn (turn bigint);
-      insert into outbox_turn values (0)
+      create table outbox_turn (turn) as (values 0) with data
       """;
 
-  private static final String DEDUP = "insert into outbox_dedup values (?, ?)";
+  /** While the dedup key is in another open transaction, the database waits, then looks again. */
+  // tag::dedup
+  private static final String DEDUP =
+      "insert into outbox_dedup select ?, current_timestamp(6) from outbox_turn"
+          + " where not exists (select * from outbox_dedup where dedup_key = ?)";
+
+  // end::dedup
 
   private static final String INSERT =
       """
       insert into outbox_message (id, aggregate_type, aggregate_id, event_type, partition_key,
         payload, content_type, dedup_key, correlation_id, headers, available_at)
-      values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      values (:id, :aggregateType, :aggregateId, :eventType, :partitionKey,
+        :payload, :contentType, :dedupKey, :correlationId, :encodedHeaders, :due)
       """;
 
   /**
    * Due; of a key that nobody holds and no dead letter blocks (O3); not behind one that waits for
-   * its retry (O2). A lease counts only from one lease's length before it was given, so that it
-   * does not last when the clock is put back (T1).
+   * its retry (O2).
    */
   // tag::due
   private static final String DUE =
       """
-      select m.* from outbox_message m left join outbox_lease l on l.message_key = m.message_key
-      where not m.dead and coalesce(coalesce(m.retry_at, m.available_at) <= ?, true)
-        and (l.claim_id is null or l.leased_from > ? or l.leased_until <= ?)
+      select * from outbox_message m
+      where not dead and coalesce(coalesce(retry_at, available_at) <= ?, true)
         and not exists (select * from outbox_message b where b.message_key = m.message_key
-          and (b.dead and b.blocks_key or not b.dead and b.retry_at is not null and b.seq < m.seq))
-      order by coalesce(l.served, m.seq), m.seq limit ?
+          and (b.claim_id is not null and b.leased_until > ? or b.dead and b.blocks_key
+            or not b.dead and b.retry_at is not null and b.seq < m.seq))
+      order by coalesce((select max(place) from outbox_message p
+        where p.message_key = m.message_key), seq), seq limit ?
       """;
 
   // end::due
 
+  // tag::lease
+  private static final String TAKE_OVER =
+      "update outbox_message set claim_id = null, place = next value for outbox_number"
+          + " where message_key = ?";
+
   private static final String LEASE =
-      "insert into outbox_lease values (?, ?, ?, ?, next value for outbox_number)";
+      "update outbox_message set claim_id = ?, leased_until = ? where seq = ?";
+
+  // end::lease
 
   private static final String FAIL =
-      """
-      update outbox_message set attempts = attempts + ?, retry_at = ?, dead = ?, blocks_key = ?,
-        last_error = ?, failed_at = ? where seq = ?
-      """;
+      "update outbox_message set attempts = attempts + ?, retry_at = ?, dead = ?, blocks_key = ?,"
+          + " last_error = ? where seq = ?";
 
-  private final Database db;
-  private final Duration window;
+  private final Jdbi jdbi;
 
   /** Does not connect yet. */
-  public HsqldbOutboxStore(DataSource dataSource, Duration dedupWindow) {
-    this.db = new Database(dataSource);
-    this.window = dedupWindow;
+  public HsqldbOutboxStore(DataSource dataSource) {
+    jdbi = Jdbi.create(dataSource);
+    // Otherwise JDBI commits nothing where a pool's connections have auto-commit off already.
+    jdbi.setTransactionHandler(LocalTransactionHandler.managed());
   }
 
   /** Creates the tables; fails when they are there. */
   public void migrate() {
-    db.execute(DDL);
-  }
-
-  @Override
-  public Set<UUID> append(Connection transaction, List<OutboxMessage> messages) {
-    return within(transaction, (c, now) -> insert(c, messages, now));
+    jdbi.useTransaction(handle -> handle.createScript(DDL).execute());
   }
 
   // tag::append
-  private static Set<UUID> insert(Connection c, List<OutboxMessage> messages, Instant now)
-      throws SQLException {
-    Set<UUID> duplicates = new HashSet<>();
-    for (OutboxMessage m : messages) {
-      if (m.dedupKey() != null && !insertUnique(c, DEDUP, m.dedupKey(), now)) {
-        duplicates.add(m.id());
-        continue;
+  @Override
+  public Set<UUID> append(Connection transaction, List<OutboxMessage> messages) {
+    // Made of a connection, JDBI neither closes it nor ends its transaction (A2).
+    try (Handle handle = Jdbi.create(transaction).open()) {
+      if (!handle.isInTransaction()) {
+        throw new NoTransactionException(
+            "the connection is in auto-commit: call setAutoCommit(false) before the append");
       }
-      String headers = HeaderCodec.encode(m.headers());
-      Instant due = m.deliverAfter() != null ? now.plus(m.deliverAfter()) : m.availableAt();
-      Object[] values = {
-        m.id(), m.aggregateType(), m.aggregateId(), m.eventType(),
-        m.partitionKey(), m.payload(), m.contentType(), m.dedupKey(),
-        m.correlationId(), headers, due
-      };
-      update(c, INSERT, values);
+      Instant now = now(handle);
+      Set<UUID> duplicates = new HashSet<>();
+      for (OutboxMessage m : messages) {
+        if (m.dedupKey() != null && handle.execute(DEDUP, m.dedupKey(), m.dedupKey()) == 0) {
+          duplicates.add(m.id());
+          continue;
+        }
+        handle
+            .createUpdate(INSERT)
+            .bindMethods(m)
+            .bind("encodedHeaders", HeaderCodec.encode(m.headers()))
+            .bind("due", m.deliverAfter() != null ? now.plus(m.deliverAfter()) : m.availableAt())
+            .execute();
+      }
+      return duplicates;
+    } catch (JdbiException e) {
+      throw problem(e);
     }
-    return duplicates;
   }
 
   // end::append
@@ -191,12 +207,12 @@ public final class HsqldbOutboxStore
   // tag::claim
   @Override
   public Claim claim(ClaimRequest request) {
-    return db.inTurn(
-        (c, now) -> {
+    return inTurn(
+        (handle, now) -> {
           List<StoredMessage> messages = new ArrayList<>();
           long bytes = 0;
           for (StoredMessage m :
-              query(c, DUE, this::decode, now, now, now, request.maxMessages())) {
+              handle.select(DUE, now, now, request.maxMessages()).map(this::decode).list()) {
             bytes += m.problem() == null ? m.message().payloadSize() : 0;
             if (messages.isEmpty() || bytes <= request.maxBytes()) {
               messages.add(m);
@@ -204,58 +220,53 @@ public final class HsqldbOutboxStore
           }
           UUID id = UUID.randomUUID();
           for (String key : messages.stream().map(StoredMessage::key).collect(toSet())) {
-            update(c, "delete from outbox_lease where message_key = ?", key);
-            update(c, LEASE, key, id, now.minus(request.lease()), now.plus(request.lease()));
+            handle.execute(TAKE_OVER, key);
           }
-          return new KeyClaim(db, id, List.copyOf(messages));
+          for (StoredMessage m : messages) {
+            handle.execute(LEASE, id, now.plus(request.lease()), m.sequence());
+          }
+          return new KeyClaim(this, id, List.copyOf(messages));
         });
   }
 
   // end::claim
-  private StoredMessage decode(ResultSet row) throws SQLException {
-    long sequence = row.getLong("seq");
-    int attempts = row.getInt("attempts");
-    Instant createdAt = requireNonNull(time(row, "created_at"));
+  private StoredMessage decode(RowView row) {
+    long sequence = row.getColumn("seq", Long.class);
+    int attempts = row.getColumn("attempts", Integer.class);
+    Instant createdAt = row.getColumn("created_at", Instant.class);
     try {
       OutboxMessage message =
           OutboxMessage.builder()
-              .id(row.getObject("id", UUID.class))
-              .aggregate(row.getString("aggregate_type"), row.getString("aggregate_id"))
-              .eventType(row.getString("event_type"))
-              .partitionKey(row.getString("partition_key"))
-              .payload(row.getBytes("payload"))
-              .contentType(row.getString("content_type"))
-              .headers(HeaderCodec.decode(row.getString("headers")))
-              .dedupKey(row.getString("dedup_key"))
-              .correlationId(row.getString("correlation_id"))
-              .availableAt(time(row, "available_at"))
+              .id(row.getColumn("id", UUID.class))
+              .aggregateType(row.getColumn("aggregate_type", String.class))
+              .aggregateId(row.getColumn("aggregate_id", String.class))
+              .eventType(row.getColumn("event_type", String.class))
+              .partitionKey(row.getColumn("partition_key", String.class))
+              .payload(row.getColumn("payload", byte[].class))
+              .contentType(row.getColumn("content_type", String.class))
+              .headers(HeaderCodec.decode(row.getColumn("headers", String.class)))
+              .dedupKey(row.getColumn("dedup_key", String.class))
+              .correlationId(row.getColumn("correlation_id", String.class))
+              .availableAt(row.getColumn("available_at", Instant.class))
               .build();
       return StoredMessage.of(sequence, attempts, createdAt, message);
     } catch (IllegalArgumentException | OutboxException e) { // C7
-      String key = row.getString("message_key");
+      String key = row.getColumn("message_key", String.class);
       return StoredMessage.undecodable(sequence, key, attempts, createdAt, e.toString());
     }
   }
 
-  private record KeyClaim(Database db, UUID id, List<StoredMessage> messages) implements Claim {
+  private record KeyClaim(HsqldbOutboxStore store, UUID id, List<StoredMessage> messages)
+      implements Claim {
 
     @Override
     public Set<Long> renew(Duration lease) {
-      String to = "update outbox_lease set leased_from = ?, leased_until = ? where claim_id = ?";
-      return db.inTurn(
-          (c, now) -> {
-            update(c, to, now.minus(lease), now.plus(lease), id);
-            return held(c);
+      String renew = "update outbox_message set leased_until = ? where claim_id = ?";
+      return store.inTurn(
+          (handle, now) -> {
+            handle.execute(renew, now.plus(lease), id);
+            return held(handle);
           });
-    }
-
-    private Set<Long> held(Connection c) throws SQLException {
-      String keys = "select message_key from outbox_lease where claim_id = ?";
-      Set<String> held = Set.copyOf(query(c, keys, row -> row.getString(1), id));
-      return messages.stream()
-          .filter(m -> held.contains(m.key()))
-          .map(StoredMessage::sequence)
-          .collect(toSet());
     }
 
     // tag::settle
@@ -265,56 +276,61 @@ public final class HsqldbOutboxStore
       if (!lost.containsAll(decisions.keySet())) {
         throw new IllegalArgumentException("not of this claim: one of " + decisions.keySet());
       }
-      return db.inTurn(
-          (c, now) -> {
-            for (long sequence : held(c)) {
-              carryOut(c, sequence, decisions.get(sequence), now);
+      return store.inTurn(
+          (handle, now) -> {
+            for (long sequence : held(handle)) {
+              carryOut(handle, sequence, decisions.get(sequence), now);
               lost.remove(sequence);
             }
-            update(c, "update outbox_lease set claim_id = null where claim_id = ?", id);
+            handle.execute("update outbox_message set claim_id = null where claim_id = ?", id);
             return lost;
           });
     }
-    // end::settle
-  }
 
-  private static void carryOut(
-      Connection c, long sequence, @Nullable Decision decision, Instant now) throws SQLException {
-    if (decision instanceof Decision.Delivered) {
-      update(c, "delete from outbox_message where seq = ?", sequence);
-    } else if (decision instanceof Decision.Retry r) {
-      Instant at = now.plus(max(List.of(ZERO, min(List.of(r.delay(), MAX_DELAY)))));
-      update(c, FAIL, r.counts() ? 1 : 0, at, false, false, clean(r.error()), now, sequence);
-    } else if (decision instanceof Decision.Dead d) {
-      update(c, FAIL, 1, null, true, d.blocksKey(), clean(d.error()), now, sequence);
+    private Set<Long> held(Handle handle) {
+      String held = "select seq from outbox_message where claim_id = ?";
+      return handle.select(held, id).mapTo(Long.class).set();
+    }
+
+    // end::settle
+    private void carryOut(Handle handle, long sequence, @Nullable Decision decision, Instant now) {
+      if (decision instanceof Decision.Delivered) {
+        handle.execute("delete from outbox_message where seq = ?", sequence);
+      } else if (decision instanceof Decision.Retry r) {
+        Instant at = now.plus(max(List.of(ZERO, min(List.of(r.delay(), MAX_DELAY)))));
+        handle.execute(FAIL, r.counts() ? 1 : 0, at, false, false, clean(r.error()), sequence);
+      } else if (decision instanceof Decision.Dead d) {
+        handle.execute(FAIL, 1, null, true, d.blocksKey(), clean(d.error()), sequence);
+      }
     }
   }
 
-  @Override
-  public List<DeadLetter> deadLetters(long afterSequence, int limit) {
-    String dead = "select * from outbox_message where dead and seq > ? order by seq limit ?";
-    Database.Read<DeadLetter> read =
-        row -> new DeadLetter(decode(row), row.getString("last_error"), time(row, "failed_at"));
-    return db.inTurn((c, now) -> query(c, dead, read, afterSequence, limit));
+  // tag::turn
+  /** Works in a transaction of its own, when those before it have ended. */
+  private <R> R inTurn(BiFunction<Handle, Instant, R> work) {
+    try {
+      return jdbi.inTransaction(
+          READ_COMMITTED,
+          handle -> {
+            handle.execute("update outbox_turn set turn = turn + 1");
+            return work.apply(handle, now(handle));
+          });
+    } catch (JdbiException e) {
+      throw problem(e);
+    }
   }
 
-  @Override
-  public boolean requeue(long sequence) {
-    String due = "update outbox_message set dead = false, attempts = 0 where dead and seq = ?";
-    return db.inTurn((c, now) -> update(c, due, sequence) > 0);
+  // end::turn
+  /** The database's clock, which decides everything about time (T1). */
+  private static Instant now(Handle handle) {
+    return handle.createQuery("values current_timestamp(6)").mapTo(Instant.class).one();
   }
 
-  @Override
-  public boolean discard(long sequence) {
-    String gone = "delete from outbox_message where dead and seq = ?";
-    return db.inTurn((c, now) -> update(c, gone, sequence) > 0);
-  }
-
-  @Override
-  public void housekeep() {
-    String leases = "delete from outbox_lease where leased_until < ?";
-    String keys = "delete from outbox_dedup where created_at < ?";
-    db.inTurn(
-        (c, now) -> update(c, leases, now.minus(window)) + update(c, keys, now.minus(window)));
+  /** What the database said, without what JDBI adds to it: statements, and the values in them. */
+  private static OutboxException problem(JdbiException e) {
+    Throwable cause = e.getCause() == null ? e : e.getCause();
+    return cause instanceof SQLTransientException
+        ? new TransientOutboxException("roll back and run the transaction again: " + cause, cause)
+        : new OutboxException("the database refused it: " + cause, cause);
   }
 }

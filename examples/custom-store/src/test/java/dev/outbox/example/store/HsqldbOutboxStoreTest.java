@@ -2,7 +2,6 @@ package dev.outbox.example.store;
 
 import dev.outbox.spi.OutboxStore;
 import dev.outbox.tck.AutoCommit;
-import dev.outbox.tck.DedupWindows;
 import dev.outbox.tck.OutboxStoreTck;
 import dev.outbox.tck.RawRows;
 import dev.outbox.tck.ReadOnlyTransactions;
@@ -10,7 +9,6 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.time.Duration;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,17 +22,14 @@ import org.junit.jupiter.api.TestInstance;
 /** The TCK over the example: three methods, and the fixtures that cost a few lines. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class HsqldbOutboxStoreTest extends OutboxStoreTck<Connection>
-    implements AutoCommit<Connection>,
-        ReadOnlyTransactions<Connection>,
-        DedupWindows<Connection>,
-        RawRows<Connection> {
+    implements AutoCommit<Connection>, ReadOnlyTransactions<Connection>, RawRows<Connection> {
   private final JDBCDataSource dataSource = new JDBCDataSource();
 
   @BeforeAll
   void createTables() {
     dataSource.setUrl("jdbc:hsqldb:mem:" + UUID.randomUUID());
     dataSource.setUser("sa");
-    store(Duration.ofDays(7)).migrate();
+    new HsqldbOutboxStore(dataSource).migrate();
   }
 
   @AfterAll
@@ -42,14 +37,10 @@ class HsqldbOutboxStoreTest extends OutboxStoreTck<Connection>
     withoutTransaction(connection -> execute(connection, "shutdown"));
   }
 
-  private HsqldbOutboxStore store(Duration dedupWindow) {
-    return new HsqldbOutboxStore(dataSource, dedupWindow);
-  }
-
   // tag::three
   @Override
   protected OutboxStore<Connection> createStore() {
-    return store(Duration.ofDays(7));
+    return new HsqldbOutboxStore(dataSource);
   }
 
   @Override
@@ -62,18 +53,12 @@ class HsqldbOutboxStoreTest extends OutboxStoreTck<Connection>
     inTransaction(
         connection -> {
           execute(connection, "delete from outbox_message");
-          execute(connection, "delete from outbox_lease");
           execute(connection, "delete from outbox_dedup");
         });
   }
 
   // end::three
   // What follows unlocks more tests.
-
-  @Override
-  public OutboxStore<Connection> createStore(Duration dedupWindow) {
-    return store(dedupWindow);
-  }
 
   @Override
   public void inReadOnlyTransaction(Consumer<Connection> work) {
