@@ -1,8 +1,15 @@
 package dev.outbox.publisher.kafka;
 
-class KeyByKeyTckTest extends KafkaPublisherTck {
+import dev.outbox.tck.PublisherTck;
+
+class KeyByKeyTckTest extends KafkaPublisherTck implements PublisherTck.BrokerCrashes {
   @Override
   KafkaPublisher.Builder mode(KafkaPublisher.Builder builder) {
     return builder;
+  }
+
+  @Override
+  public void killBroker() {
+    TestKafka.embedded().kill();
   }
 }

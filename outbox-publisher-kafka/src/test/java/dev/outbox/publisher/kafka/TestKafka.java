@@ -89,7 +89,11 @@ final class TestKafka {
       consumer.seekToBeginning(partitions);
       Map<TopicPartition, Long> ends = ends(bootstrap, partitions);
       List<ConsumerRecord<byte[], byte[]>> records = new ArrayList<>();
+      long deadline = System.nanoTime() + Duration.ofMinutes(2).toNanos();
       while (ends.entrySet().stream().anyMatch(e -> consumer.position(e.getKey()) < e.getValue())) {
+        if (System.nanoTime() > deadline) {
+          throw new AssertionError("after 2 minutes the committed records do not end at " + ends);
+        }
         consumer.poll(Duration.ofMillis(200)).forEach(records::add);
       }
       return records;
