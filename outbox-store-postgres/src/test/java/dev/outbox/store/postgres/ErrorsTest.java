@@ -5,53 +5,25 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.OutboxException;
-import dev.outbox.OutboxMessage;
 import dev.outbox.TransientOutboxException;
-import dev.outbox.embedded.PostgresServer;
-import dev.outbox.spi.ClaimRequest;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.time.Duration;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.postgresql.ds.PGSimpleDataSource;
 
 @DisplayName("One sentence each, and no password, for")
-class ErrorsTest {
+class ErrorsTest extends DatabaseTest {
   private static final String PASSWORD = "s3cret-Passw0rd";
 
-  private static PostgresServer server;
-  private static Database database;
-
-  @BeforeAll
-  static void start() {
-    server = PostgresServer.forTests();
-    database = new Database(server);
-    PostgresOutboxStore.of(database.pool).migrate();
-  }
-
-  @AfterAll
-  static void stop() throws Exception {
-    database.close();
-    server.close();
-  }
-
-  private static ClaimRequest request() {
-    return new ClaimRequest("test", 10, 1_000_000, Duration.ofMinutes(1));
-  }
-
-  private static OutboxMessage message() {
-    return OutboxMessage.builder()
-        .aggregate("order", "1")
-        .eventType("Placed")
-        .payload("{}")
-        .build();
+  @BeforeEach
+  void migrate() {
+    store.migrate();
   }
 
   private static PostgresOutboxStore storeAt(String url) {
@@ -121,7 +93,6 @@ class ErrorsTest {
   @Test
   @DisplayName("a read-only database user's append, and the caller's connection stays the caller's")
   void readOnly() throws SQLException {
-    PostgresOutboxStore store = PostgresOutboxStore.of(database.pool);
     HikariDataSource pool = database.pool;
     try (Connection connection = pool.getConnection()) {
       connection.setAutoCommit(false);
@@ -141,7 +112,6 @@ class ErrorsTest {
   @Test
   @DisplayName("an append after the caller's transaction has failed")
   void failedTransaction() throws SQLException {
-    PostgresOutboxStore store = PostgresOutboxStore.of(database.pool);
     try (Connection connection = database.pool.getConnection()) {
       connection.setAutoCommit(false);
       try (Statement statement = connection.createStatement()) {

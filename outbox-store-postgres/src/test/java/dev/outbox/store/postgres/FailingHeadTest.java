@@ -5,7 +5,6 @@ import static org.awaitility.Awaitility.await;
 
 import dev.outbox.Outbox;
 import dev.outbox.OutboxMessage;
-import dev.outbox.embedded.PostgresServer;
 import dev.outbox.relay.Relay;
 import dev.outbox.relay.RetryPolicy;
 import dev.outbox.spi.MessagePublisher;
@@ -18,32 +17,20 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 /** O2, from append to publisher. */
 @DisplayName("A key whose head fails five times")
-class FailingHeadTest {
+class FailingHeadTest extends DatabaseTest {
   private static final int MESSAGES = 2_000;
   private static final int KEYS = 50;
   private static final int FAILURES = 5;
 
-  private static PostgresServer server;
-  private static Database database;
-
-  @BeforeAll
-  static void start() {
-    server = PostgresServer.forTests();
-    database = new Database(server);
-    PostgresOutboxStore.of(database.pool).migrate();
-  }
-
-  @AfterAll
-  static void stop() throws Exception {
-    database.close();
-    server.close();
+  @BeforeEach
+  void migrate() {
+    store.migrate();
   }
 
   /** Fails the first message of one key some times, and notes when each message was delivered. */
@@ -79,8 +66,7 @@ class FailingHeadTest {
   }
 
   /** Appends and relays at once; returns the 99th percentile of the other keys in milliseconds. */
-  private static double p99OfOthers(Publisher publisher) {
-    PostgresOutboxStore store = PostgresOutboxStore.of(database.pool);
+  private double p99OfOthers(Publisher publisher) {
     RetryPolicy policy =
         RetryPolicy.builder().firstDelay(Duration.ofMillis(200)).maxAttempts(FAILURES + 1).build();
     Map<String, Long> committedAt = new ConcurrentHashMap<>();

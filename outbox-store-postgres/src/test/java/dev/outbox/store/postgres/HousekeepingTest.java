@@ -2,30 +2,15 @@ package dev.outbox.store.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.outbox.embedded.PostgresServer;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 @DisplayName("Housekeeping")
-class HousekeepingTest {
-  private static PostgresServer server;
-  private static Database database;
-  private static PostgresOutboxStore store;
-
-  @BeforeAll
-  static void start() {
-    server = PostgresServer.forTests();
-    database = new Database(server);
-    store = PostgresOutboxStore.of(database.pool);
+class HousekeepingTest extends DatabaseTest {
+  @BeforeEach
+  void migrate() {
     store.migrate();
-  }
-
-  @AfterAll
-  static void stop() throws Exception {
-    database.close();
-    server.close();
   }
 
   @Test

@@ -2,55 +2,37 @@ package dev.outbox.store.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.outbox.embedded.PostgresServer;
+import com.zaxxer.hikari.HikariConfig;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Decision;
 import java.time.Duration;
 import java.util.Map;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 /** C5: the planner keeps to the partial indexes, whatever its statistics say. */
 @DisplayName("The plans of a claim")
-class PlansTest {
+class PlansTest extends DatabaseTest {
   private static final int BATCH = 100;
 
   /** Of a claim and its settling: about 20 pages for the bucket rows, then a few a message. */
   private static final long MOST_PAGES = 4_000;
 
-  private static PostgresServer server;
-  private Database database;
-  private PostgresOutboxStore store;
-  private Work work;
+  private Pages pages;
 
-  @BeforeAll
-  static void start() {
-    server = PostgresServer.forTests();
-  }
-
-  @AfterAll
-  static void stop() throws Exception {
-    server.close();
+  @Override
+  void configure(HikariConfig config) {
+    config.setMaximumPoolSize(1);
   }
 
   @BeforeEach
-  void open() {
-    database = new Database(server, config -> config.setMaximumPoolSize(1));
-    work = new Work(database);
-    store = PostgresOutboxStore.of(database.pool);
+  void migrate() {
+    pages = new Pages(database);
     store.migrate();
     // The tests say when the planner learns something.
     database.execute("alter table outbox_message set (autovacuum_enabled = false)");
-  }
-
-  @AfterEach
-  void close() {
-    database.close();
   }
 
   /** Messages of {@code keys} keys, all of one status. */
@@ -85,7 +67,7 @@ class PlansTest {
 
   private void assertFewPages(String when) {
     for (int i = 0; i < 3; i++) {
-      assertThat(work.pages(this::claimAndDeliver))
+      assertThat(pages.during(this::claimAndDeliver))
           .as("pages of a claim, %s", when)
           .isLessThan(MOST_PAGES);
     }

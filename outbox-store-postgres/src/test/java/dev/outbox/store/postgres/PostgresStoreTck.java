@@ -187,7 +187,7 @@ public class PostgresStoreTck extends OutboxStoreTck<Connection>
     PostgresOutboxStore counted = store(oneConnection.pool);
     counted.verify();
     AtomicReference<Claim> claim = new AtomicReference<>();
-    long pages = new Work(oneConnection).pages(() -> claim.set(counted.claim(request)));
+    long pages = new Pages(oneConnection).during(() -> claim.set(counted.claim(request)));
     return new Counted(claim.get(), pages);
   }
 

@@ -2,37 +2,25 @@ package dev.outbox.store.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.zaxxer.hikari.HikariConfig;
 import dev.outbox.OutboxMessage;
-import dev.outbox.embedded.PostgresServer;
 import java.util.List;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 @DisplayName("Round trips")
-class RoundTripsTest {
-  private static PostgresServer server;
-  private static Database database;
-  private static PostgresOutboxStore store;
-
-  @BeforeAll
-  static void start() {
-    server = PostgresServer.forTests();
-    database =
-        new Database(
-            server,
-            config -> config.addDataSourceProperty("socketFactory", RoundTrips.class.getName()));
-    store = PostgresOutboxStore.of(database.pool);
-    store.migrate();
-    store.verify();
+class RoundTripsTest extends DatabaseTest {
+  @Override
+  void configure(HikariConfig config) {
+    config.addDataSourceProperty("socketFactory", CountedSockets.class.getName());
   }
 
-  @AfterAll
-  static void stop() throws Exception {
-    database.close();
-    server.close();
+  @BeforeEach
+  void migrate() {
+    store.migrate();
+    store.verify();
   }
 
   private static List<OutboxMessage> messages(int count, boolean dedup) {
@@ -56,10 +44,13 @@ class RoundTripsTest {
         false,
         c -> {
           store.append(c, messages(1, false)); // begins the transaction
-          assertThat(RoundTrips.during(() -> store.append(c, messages(1, false)))).isEqualTo(1);
-          assertThat(RoundTrips.during(() -> store.append(c, messages(1_000, false)))).isEqualTo(1);
-          assertThat(RoundTrips.during(() -> store.append(c, messages(1_000, true)))).isEqualTo(1);
-          assertThat(RoundTrips.during(() -> store.append(c, List.of()))).isZero();
+          assertThat(CountedSockets.roundTrips(() -> store.append(c, messages(1, false))))
+              .isEqualTo(1);
+          assertThat(CountedSockets.roundTrips(() -> store.append(c, messages(1_000, false))))
+              .isEqualTo(1);
+          assertThat(CountedSockets.roundTrips(() -> store.append(c, messages(1_000, true))))
+              .isEqualTo(1);
+          assertThat(CountedSockets.roundTrips(() -> store.append(c, List.of()))).isZero();
         });
   }
 }

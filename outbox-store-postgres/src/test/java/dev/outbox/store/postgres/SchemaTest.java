@@ -4,63 +4,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.outbox.OutboxMessage;
 import dev.outbox.SchemaException;
-import dev.outbox.embedded.PostgresServer;
-import dev.outbox.spi.ClaimRequest;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.UUID;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 @DisplayName("The schema")
-class SchemaTest {
+class SchemaTest extends DatabaseTest {
   private static final Path PLAIN_DDL =
       Path.of("src/main/resources/dev/outbox/store/postgres/schema-1.sql");
-
-  private static PostgresServer server;
-  private Database database;
-  private PostgresOutboxStore store;
-
-  @BeforeAll
-  static void start() {
-    server = PostgresServer.forTests();
-  }
-
-  @AfterAll
-  static void stop() throws Exception {
-    server.close();
-  }
-
-  @BeforeEach
-  void open() {
-    database = new Database(server);
-    store = PostgresOutboxStore.of(database.pool);
-  }
-
-  @AfterEach
-  void close() {
-    database.close();
-  }
-
-  private static OutboxMessage message() {
-    return OutboxMessage.builder()
-        .aggregate("order", "1")
-        .eventType("Placed")
-        .payload("{}")
-        .build();
-  }
-
-  private static ClaimRequest request() {
-    return new ClaimRequest("test", 10, 1_000_000, Duration.ofMinutes(1));
-  }
 
   @Test
   @DisplayName("migrating twice is migrating once")

@@ -7,6 +7,7 @@ import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Decision;
 import dev.outbox.spi.StoredMessage;
+import dev.outbox.store.postgres.CountedSockets;
 import dev.outbox.store.postgres.PostgresOutboxStore;
 import java.time.Duration;
 import java.util.HashMap;
@@ -58,7 +59,7 @@ final class StalledClient {
     ClaimRequest request = new ClaimRequest("stalled", 1_000, 1L << 30, lease);
     Claim claim;
     if (place == Place.CLAIM_WHILE_A_LARGE_RESULT_IS_ON_ITS_WAY) {
-      CountingSocketFactory.after(1_000_000, this::standStill);
+      CountedSockets.after(1_000_000, this::standStill);
     }
     do {
       claim = claim(store, request);

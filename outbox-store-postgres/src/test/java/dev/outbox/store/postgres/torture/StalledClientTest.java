@@ -10,6 +10,7 @@ import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Decision;
 import dev.outbox.spi.StoredMessage;
+import dev.outbox.store.postgres.CountedSockets;
 import dev.outbox.store.postgres.Database;
 import dev.outbox.store.postgres.PostgresOutboxStore;
 import dev.outbox.store.postgres.torture.StalledClient.Place;
@@ -114,7 +115,7 @@ class StalledClientTest {
     config.put("lease", LEASE.toString());
     if (place == Place.CLAIM_WHILE_A_LARGE_RESULT_IS_ON_ITS_WAY) {
       String url = config.get("url");
-      String factory = "socketFactory=" + CountingSocketFactory.class.getName();
+      String factory = "socketFactory=" + CountedSockets.class.getName();
       config.put("url", url + (url.contains("?") ? "&" : "?") + factory);
     }
     return ChildJvm.start(StalledClient.class, config);

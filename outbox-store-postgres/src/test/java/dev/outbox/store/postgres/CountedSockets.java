@@ -8,19 +8,37 @@ import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import javax.net.SocketFactory;
 
-/** Counts how often a driver sends something and then waits for an answer. */
-public final class RoundTrips extends SocketFactory {
-  private static final AtomicInteger COUNT = new AtomicInteger();
+/** Counts what a driver sends and reads; the driver makes it by name. */
+public final class CountedSockets extends SocketFactory {
+  private static final AtomicInteger ROUND_TRIPS = new AtomicInteger();
+  private static final AtomicLong READ = new AtomicLong();
+  private static final AtomicLong LEFT = new AtomicLong(Long.MAX_VALUE);
+  private static volatile Runnable callback = () -> {};
 
   /** Called by the driver. */
-  public RoundTrips() {}
+  public CountedSockets() {}
 
-  static int during(Runnable work) {
-    int before = COUNT.get();
+  /** How often something was sent and then an answer waited for. */
+  static int roundTrips(Runnable work) {
+    int before = ROUND_TRIPS.get();
     work.run();
-    return COUNT.get() - before;
+    return ROUND_TRIPS.get() - before;
+  }
+
+  /** How many bytes were read. */
+  public static long bytesRead(Runnable work) {
+    long before = READ.get();
+    work.run();
+    return READ.get() - before;
+  }
+
+  /** Calls back once, in the middle of reading, when so many more bytes were read. */
+  public static void after(long bytes, Runnable then) {
+    callback = then;
+    LEFT.set(bytes);
   }
 
   @Override
@@ -69,9 +87,15 @@ public final class RoundTrips extends SocketFactory {
         public int read(byte[] bytes, int from, int length) throws IOException {
           if (sent) {
             sent = false;
-            COUNT.incrementAndGet();
+            ROUND_TRIPS.incrementAndGet();
           }
-          return super.read(bytes, from, length);
+          int read = super.read(bytes, from, Math.min(length, 65_536));
+          READ.addAndGet(Math.max(0, read));
+          long before = LEFT.getAndAdd(-Math.max(0, read));
+          if (before > 0 && before <= read) {
+            callback.run();
+          }
+          return read;
         }
       };
     }

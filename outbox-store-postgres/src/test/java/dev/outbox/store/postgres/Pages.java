@@ -3,27 +3,27 @@ package dev.outbox.store.postgres;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /** Counts the pages of the outbox's tables and indexes that something looks at. */
-final class Work {
+final class Pages {
   private final Database database;
 
   /**
    * @param database with a pool of one connection, because the server counts for each session and
    *     hands in the counts of one session when that session asks it to
    */
-  Work(Database database) {
+  Pages(Database database) {
     this.database = database;
     assumeTrue(
         Integer.parseInt(database.query("show server_version_num")) >= 150000,
         "counting pages needs pg_stat_force_next_flush of PostgreSQL 15");
   }
 
-  long pages(Runnable work) {
-    long before = pages();
+  long during(Runnable work) {
+    long before = total();
     work.run();
-    return pages() - before;
+    return total() - before;
   }
 
-  private long pages() {
+  private long total() {
     database.query("select pg_stat_force_next_flush()");
     return Long.parseLong(
         database.query(
