@@ -73,6 +73,27 @@ abstract class LeaseTests<T> extends StoreTests<T> {
   }
 
   @Test
+  @Rule("S1")
+  @DisplayName("whoever takes over one message of a key takes over the key")
+  void partOfAKey() {
+    committed("k", 2);
+    Claim stale = claim(100, tck.shortTime());
+    List<Long> claimed = sequences(stale);
+    assertThat(claimed).as("what was claimed").isNotEmpty();
+    Claim current = await("a claim of the key's first message", () -> nonEmpty(claim(1, LONG)));
+    assertThat(call("renew", () -> stale.renew(LONG)))
+        .as("sequences still held of a key that another has, if only its first message")
+        .isEmpty();
+    assertThat(settle(stale, Decision.delivered()))
+        .as("lost of a key that another has, if only its first message")
+        .containsExactlyInAnyOrderElementsOf(claimed);
+    assertThat(settle(current, Decision.delivered()))
+        .as("lost by the one that took over")
+        .isEmpty();
+    assertThat(drain()).as("due, after the first of two was delivered").hasSize(1);
+  }
+
+  @Test
   @Rule("S4")
   @DisplayName("what a crashed relay had claimed is claimed again after the lease, all of it")
   void crash() {

@@ -1,27 +1,21 @@
 package dev.outbox.store.postgres;
 
-import static java.util.Objects.requireNonNull;
-
 import dev.outbox.OutboxException;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.DeadLetterStore.DeadLetter;
-import dev.outbox.spi.HeaderCodec;
 import dev.outbox.spi.StatisticsStore.Statistics;
-import dev.outbox.spi.StoredMessage;
 import dev.outbox.store.jdbc.Dialect;
 import dev.outbox.store.jdbc.Lease;
 import dev.outbox.store.jdbc.Names;
 import dev.outbox.store.jdbc.Row;
 import dev.outbox.store.jdbc.Status;
-import java.sql.Array;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
 import java.time.Duration;
-import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.Collection;
 import java.util.Comparator;
@@ -31,7 +25,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
-import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.statement.PreparedBatch;
@@ -41,10 +34,12 @@ import org.jspecify.annotations.Nullable;
 /** PostgreSQL's statements, types and error numbers. */
 final class PostgresDialect implements Dialect {
   private final PostgresStatements sql;
+  private final Append append;
   private final StallGuard stallGuard = new StallGuard();
 
   PostgresDialect(Names names) {
     sql = new PostgresStatements(names);
+    append = new Append(sql);
   }
 
   @Override
@@ -104,66 +99,7 @@ final class PostgresDialect implements Dialect {
   @Override
   public Set<UUID> append(Connection connection, List<OutboxMessage> messages, Duration dedupWindow)
       throws SQLException {
-    boolean dedup = messages.stream().anyMatch(m -> m.dedupKey() != null);
-    try (PreparedStatement statement =
-        connection.prepareStatement(dedup ? sql.appendWithDedup : sql.append)) {
-      Columns columns = new Columns(connection, statement, messages);
-      columns.set("uuid", OutboxMessage::id);
-      columns.set("text", OutboxMessage::aggregateType);
-      columns.set("text", OutboxMessage::aggregateId);
-      columns.set("text", OutboxMessage::eventType);
-      columns.set("text", OutboxMessage::partitionKey);
-      columns.set("bytea", messages.stream().map(OutboxMessage::payload).toArray(byte[][]::new));
-      columns.set("text", OutboxMessage::contentType);
-      columns.set("text", m -> HeaderCodec.encode(m.headers()));
-      columns.set("text", OutboxMessage::dedupKey);
-      columns.set("text", OutboxMessage::correlationId);
-      columns.set("text", m -> m.availableAt() == null ? null : m.availableAt().toString());
-      columns.set("bigint", m -> m.deliverAfter() == null ? null : micros(m.deliverAfter()));
-      if (!dedup) {
-        statement.executeUpdate();
-        return Set.of();
-      }
-      statement.setLong(columns.next(), dedupWindow.toMillis());
-      Set<UUID> duplicates = new HashSet<>();
-      try (ResultSet rows = statement.executeQuery()) {
-        while (rows.next()) {
-          duplicates.add(rows.getObject(1, UUID.class));
-        }
-      }
-      return Set.copyOf(duplicates);
-    }
-  }
-
-  private static long micros(Duration duration) {
-    return duration.toSeconds() * 1_000_000 + duration.toNanosPart() / 1_000;
-  }
-
-  /** Sets one array a column of the messages, from left to right. */
-  private static final class Columns {
-    private final Connection connection;
-    private final PreparedStatement statement;
-    private final List<OutboxMessage> messages;
-    private int last;
-
-    Columns(Connection connection, PreparedStatement statement, List<OutboxMessage> messages) {
-      this.connection = connection;
-      this.statement = statement;
-      this.messages = messages;
-    }
-
-    void set(String type, Function<OutboxMessage, @Nullable Object> column) throws SQLException {
-      set(type, messages.stream().map(column).toArray());
-    }
-
-    void set(String type, Object[] values) throws SQLException {
-      Array array = connection.createArrayOf(type, values);
-      statement.setArray(next(), array);
-    }
-
-    int next() {
-      return ++last;
-    }
+    return append.append(connection, messages, dedupWindow);
   }
 
   @Override
@@ -252,12 +188,12 @@ final class PostgresDialect implements Dialect {
 
   @Override
   public List<Row> readPending(Handle handle, List<Lease> leases, Limits limits) {
-    return read(handle, sql.readPending, leases, limits).map((rows, c) -> row(rows)).list();
+    return read(handle, sql.readPending, leases, limits).map((rows, c) -> Rows.row(rows)).list();
   }
 
   @Override
   public List<Row> readScheduled(Handle handle, List<Lease> leases, Limits limits) {
-    return read(handle, sql.readScheduled, leases, limits).map((rows, c) -> row(rows)).list();
+    return read(handle, sql.readScheduled, leases, limits).map((rows, c) -> Rows.row(rows)).list();
   }
 
   @Override
@@ -266,7 +202,7 @@ final class PostgresDialect implements Dialect {
         .map(
             (rows, c) ->
                 rows.getObject("seq") != null
-                    ? row(rows, null)
+                    ? Rows.row(rows, null)
                     : new Row(
                         rows.getInt("due_bucket"),
                         rows.getLong("due_low_seq"),
@@ -287,51 +223,6 @@ final class PostgresDialect implements Dialect {
             Integer.class,
             leases.stream().map(lease -> lease.single() ? 1 : limits.messages()).toList())
         .bind("bytes", limits.bytes());
-  }
-
-  private static Row row(ResultSet rows) throws SQLException {
-    String target = rows.getString("target");
-    return row(rows, target == null ? null : Status.valueOf(target));
-  }
-
-  private static Row row(ResultSet rows, @Nullable Status target) throws SQLException {
-    return new Row(
-        rows.getInt("bucket"),
-        rows.getLong("seq"),
-        rows.getString("key"),
-        Status.valueOf(rows.getString("status")),
-        target,
-        target == null ? message(rows) : null);
-  }
-
-  private static StoredMessage message(ResultSet rows) throws SQLException {
-    long sequence = rows.getLong("seq");
-    int attempts = rows.getInt("attempts");
-    Instant createdAt = requireNonNull(instant(rows, "created_at"));
-    try {
-      OutboxMessage message =
-          OutboxMessage.builder()
-              .id(rows.getObject("id", UUID.class))
-              .aggregate(rows.getString("aggregate_type"), rows.getString("aggregate_id"))
-              .eventType(rows.getString("event_type"))
-              .partitionKey(rows.getString("partition_key"))
-              .payload(rows.getBytes("payload"))
-              .contentType(rows.getString("content_type"))
-              .headers(HeaderCodec.decode(rows.getString("headers")))
-              .dedupKey(rows.getString("dedup_key"))
-              .correlationId(rows.getString("correlation_id"))
-              .availableAt(instant(rows, "available_at"))
-              .build();
-      return StoredMessage.of(sequence, attempts, createdAt, message);
-    } catch (RuntimeException e) {
-      return StoredMessage.undecodable(
-          sequence, rows.getString("key"), attempts, createdAt, String.valueOf(e.getMessage()));
-    }
-  }
-
-  private static @Nullable Instant instant(ResultSet rows, String column) throws SQLException {
-    OffsetDateTime time = rows.getObject(column, OffsetDateTime.class);
-    return time == null ? null : time.toInstant();
   }
 
   @Override
@@ -470,7 +361,9 @@ final class PostgresDialect implements Dialect {
         .map(
             (rows, context) ->
                 new DeadLetter(
-                    message(rows), rows.getString("last_error"), instant(rows, "last_failed_at")))
+                    Rows.message(rows),
+                    rows.getString("last_error"),
+                    Rows.instant(rows, "last_failed_at")))
         .list();
   }
 
