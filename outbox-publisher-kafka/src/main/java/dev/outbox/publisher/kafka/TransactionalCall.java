@@ -174,28 +174,34 @@ final class TransactionalCall {
     return true;
   }
 
-  /** Waits for the acknowledgements; returns whether all came. Errors are noted. */
+  /**
+   * Waits for the acknowledgements; returns whether all came. Errors are noted, and an error that
+   * is not worth noting is no acknowledgement either.
+   */
   private boolean awaitAll(
       List<Integer> batch, BlockingQueue<Report> reports, Map<Integer, Exception> errors)
       throws InterruptedException {
     Set<Integer> waiting = new HashSet<>(batch);
     long since = System.nanoTime();
-    while (!waiting.isEmpty() && errors.isEmpty() && !late(timing.block())) {
+    boolean failed = false;
+    while (!waiting.isEmpty() && !failed && !late(timing.block())) {
       sample();
       Report report = reports.poll(CHECK_MILLIS, TimeUnit.MILLISECONDS);
       for (; report != null; report = reports.poll()) {
         waiting.remove(report.index());
+        failed |= report.error() != null;
         note(report, errors);
       }
       long waited = System.nanoTime() - since;
       for (int i : waiting) {
         if (answers() && waited > topics.patience(topic(i))) {
+          failed = true;
           errors.put(
               i, new org.apache.kafka.common.errors.TimeoutException("not acknowledged in time"));
         }
       }
     }
-    return waiting.isEmpty() && errors.isEmpty();
+    return waiting.isEmpty() && !failed;
   }
 
   /** Notes an error unless it only follows from another one. */

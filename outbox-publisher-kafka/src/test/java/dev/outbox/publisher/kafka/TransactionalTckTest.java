@@ -3,8 +3,8 @@ package dev.outbox.publisher.kafka;
 import java.util.UUID;
 
 /**
- * Not with a broker that is killed: see "A broker that is killed" in docs/design/kafka.md for what
- * then becomes of transactions on a broker that is alone.
+ * Not with a broker that is killed: see "A broker that stops" in docs/design/kafka.md for what then
+ * becomes of transactions.
  */
 class TransactionalTckTest extends KafkaPublisherTck {
   @Override
