@@ -339,7 +339,7 @@ public final class OutboxMessage {
 
     /** The text's UTF-8 bytes. */
     public Builder payload(String payload) {
-      this.payload = payload.getBytes(StandardCharsets.UTF_8);
+      this.payload = requireNonNull(payload, "payload").getBytes(StandardCharsets.UTF_8);
       return this;
     }
 

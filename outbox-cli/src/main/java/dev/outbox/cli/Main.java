@@ -109,6 +109,7 @@ public final class Main implements Runnable {
       StringWriter trace = new StringWriter();
       e.printStackTrace(new PrintWriter(trace));
       err.print(Secrets.mask(trace.toString()));
+      err.flush();
     } else if (!isExpected(e)) {
       err.println("This was not expected; --verbose shows where it came from.");
     }

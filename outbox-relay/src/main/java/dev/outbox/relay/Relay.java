@@ -78,7 +78,8 @@ public final class Relay implements AutoCloseable {
   }
 
   /**
-   * Starts the workers; returns at once. Does nothing when they run already.
+   * Starts the workers; returns at once. Does nothing when they run already. Their threads are
+   * daemons: they do not keep a JVM alive.
    *
    * @throws dev.outbox.SchemaException when the store's tables are missing or of another version;
    *     the relay is not started then

@@ -114,8 +114,8 @@ public final class KafkaPublisher implements MessagePublisher {
     /**
      * Publishes each call's messages in one transaction. Default: no transactions.
      *
-     * <p>Not there yet: in tests that stopped the broker under load, batches whose commit had been
-     * acknowledged were lost now and then; {@code docs/design/kafka.md} says what was seen.
+     * <p>Not with a single broker of Kafka 4.3.0 or 4.3.1, which lose acknowledged transactions
+     * when they stop (KAFKA-20734).
      *
      * @param idPrefix of {@code transactional.id}; different for each relay process that runs at
      *     the same time, or they stop each other, and best the same after a restart of it

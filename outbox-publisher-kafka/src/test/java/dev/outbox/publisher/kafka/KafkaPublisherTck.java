@@ -16,7 +16,7 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 
 /** The TCK on a real broker, once for each mode. */
 abstract class KafkaPublisherTck extends PublisherTck
-    implements PublisherTck.BrokerStops,
+    implements PublisherTck.BrokerCrashes,
         PublisherTck.BrokerHangs,
         PublisherTck.BrokerRejects,
         PublisherTck.DestinationMissing {
@@ -71,6 +71,11 @@ abstract class KafkaPublisherTck extends PublisherTck
   @Override
   public void stopBroker() {
     TestKafka.embedded().stop();
+  }
+
+  @Override
+  public void killBroker() {
+    TestKafka.embedded().kill();
   }
 
   @Override

@@ -1,15 +1,8 @@
 package dev.outbox.publisher.kafka;
 
-import dev.outbox.tck.PublisherTck;
-
-class KeyByKeyTckTest extends KafkaPublisherTck implements PublisherTck.BrokerCrashes {
+class KeyByKeyTckTest extends KafkaPublisherTck {
   @Override
   KafkaPublisher.Builder mode(KafkaPublisher.Builder builder) {
     return builder;
-  }
-
-  @Override
-  public void killBroker() {
-    TestKafka.embedded().kill();
   }
 }

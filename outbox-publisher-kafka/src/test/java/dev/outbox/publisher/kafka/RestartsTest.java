@@ -22,7 +22,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.junit.jupiter.api.DisplayName;
-import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Hot keys while the broker is killed, stopped and paused; an oracle reads back what arrived. */
 class RestartsTest {
@@ -30,19 +31,20 @@ class RestartsTest {
   private static final int KEYS = 3;
   private static final int LEAST = 300;
 
-  /** The default mode only: docs/design/kafka.md says what becomes of transactions. */
-  @Test
+  @ParameterizedTest
+  @EnumSource
   @DisplayName("each key arrives in order and whole, whatever happens to the broker")
-  void ordered() throws Exception {
+  void ordered(KafkaPublisherTest.Mode mode) throws Exception {
     EmbeddedKafka kafka = TestKafka.embedded();
     long seed = Long.getLong("outbox.test.seed", System.nanoTime());
-    System.out.println("outbox.test.seed=" + seed);
+    System.out.println(mode + ", outbox.test.seed=" + seed);
     String topic = TestKafka.topic(Map.of());
     AtomicInteger delivered = new AtomicInteger();
     CompletableFuture<Void> quiet = new CompletableFuture<>();
     ExecutorService executor = Executors.newFixedThreadPool(WORKERS);
     Map<String, List<Long>> appended = new HashMap<>();
-    try (KafkaPublisher publisher = TestKafka.publisher().timeout(Duration.ofSeconds(6)).build()) {
+    try (KafkaPublisher publisher =
+        mode.in(TestKafka.publisher()).timeout(Duration.ofSeconds(6)).build()) {
       List<CompletableFuture<Map<String, List<Long>>>> workers = new ArrayList<>();
       for (int w = 0; w < WORKERS; w++) {
         int worker = w;

@@ -29,6 +29,9 @@ final class Schema {
   }
 
   void migrate(Transactions transactions) {
+    if (isCurrent(transactions)) {
+      return; // also when it was made by hand, of which Liquibase knows nothing
+    }
     try {
       LiquibaseMigration.run(dataSource, dialect, names);
     } catch (SQLException e) {
@@ -37,6 +40,15 @@ final class Schema {
       throw new OutboxException(
           "Liquibase is not on the class path: add org.liquibase:liquibase-core, or run the statements of ddl() by hand",
           e);
+    }
+  }
+
+  private boolean isCurrent(Transactions transactions) {
+    try {
+      return transactions.run(PATIENCE, handle -> dialect.schemaVersion(handle.getConnection()))
+          == VERSION;
+    } catch (SchemaException e) {
+      return false;
     }
   }
 

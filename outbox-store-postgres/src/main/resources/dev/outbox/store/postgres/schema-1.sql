@@ -28,7 +28,8 @@ create table outbox_message (
   -- Not seq alone: with good statistics the planner takes such a key, and filters, instead of the
   -- partial indexes.
   constraint outbox_message_pk primary key (bucket, seq),
-  -- Each limit of OutboxMessage, so that no row by plain SQL can break a later step.
+  -- The limits of OutboxMessage, so that no row by plain SQL can break a later step. What headers
+  -- hold is not looked at here: such a row is claimed as a message that cannot be decoded.
   constraint outbox_message_status_known check (status in ('PENDING', 'SCHEDULED', 'BLOCKED', 'DEAD')),
   constraint outbox_message_aggregate_type_length check (char_length(aggregate_type) <= 255 and btrim(aggregate_type) <> ''),
   constraint outbox_message_aggregate_id_length check (char_length(aggregate_id) <= 255 and btrim(aggregate_id) <> ''),
@@ -39,6 +40,7 @@ create table outbox_message (
   constraint outbox_message_correlation_id_length check (char_length(correlation_id) <= 255 and btrim(correlation_id) <> ''),
   constraint outbox_message_payload_size check (octet_length(payload) <= 1000000),
   -- 16,000 bytes of headers become at most this with all escapes.
+  constraint outbox_message_headers_kind check (json_typeof(headers) in ('array', 'object')),
   constraint outbox_message_headers_size check (octet_length(headers::text) <= 100000),
   constraint outbox_message_created_at_finite check (created_at between '0001-01-01 00:00:00+00' and '9999-01-01 00:00:00+00'),
   constraint outbox_message_available_at_range check (available_at >= '1970-01-01 00:00:00+00' and available_at < '9999-01-01 00:00:00+00'),
