@@ -8,17 +8,14 @@ import dev.outbox.spi.MessagePublisher;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Optional;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.platform.engine.TestExecutionResult;
-import org.junit.platform.engine.support.descriptor.MethodSource;
 import org.junit.platform.testkit.engine.EngineExecutionResults;
 import org.junit.platform.testkit.engine.EngineTestKit;
-import org.junit.platform.testkit.engine.Event;
 
 /** The suite is worth what it catches. */
 class BrokenPublishersTest {
@@ -107,7 +104,7 @@ class BrokenPublishersTest {
   @DisplayName("a right publisher passes, so that what fails below is broken")
   void passes() {
     EngineExecutionResults results = run(Suite.class, PublisherInMemory.class);
-    assertThat(failures(results)).as("tests that a right publisher fails").isEmpty();
+    assertThat(Failure.of(results)).as("tests that a right publisher fails").isEmpty();
     assertThat(results.testEvents().aborted().count()).as("skipped tests").isZero();
     assertThat(results.testEvents().succeeded().count()).as("tests").isGreaterThan(10);
   }
@@ -116,7 +113,7 @@ class BrokenPublishersTest {
   @DisplayName("without more than the three methods the rest is skipped, and says why")
   void skips() {
     EngineExecutionResults results = run(Core.class, PublisherInMemory.class);
-    assertThat(failures(results)).isEmpty();
+    assertThat(Failure.of(results)).isEmpty();
     assertThat(results.testEvents().aborted().stream())
         .isNotEmpty()
         .allSatisfy(
@@ -134,61 +131,22 @@ class BrokenPublishersTest {
   Stream<DynamicTest> caught() {
     return Stream.of(BrokenPublishers.class.getDeclaredClasses())
         .filter(type -> type.isAnnotationPresent(Rule.class))
-        .sorted(Comparator.comparing(BrokenPublishersTest::rule))
+        .sorted(Comparator.comparing(Failure::ruleOf))
         .map(
             type ->
                 DynamicTest.dynamicTest(
                     "by the tests of %s, and by no others: %s"
-                        .formatted(rule(type), type.getSimpleName()),
+                        .formatted(Failure.ruleOf(type), type.getSimpleName()),
                     () -> assertCaught(type.asSubclass(PublisherInMemory.class))));
   }
 
   private static void assertCaught(Class<? extends PublisherInMemory> broken) {
-    List<Failure> failures = failures(run(Suite.class, broken));
-    assertThat(failures).as("tests that %s fails", broken.getSimpleName()).isNotEmpty();
-    assertThat(failures)
-        .as("tests that %s fails are those of %s", broken.getSimpleName(), rule(broken))
-        .allMatch(failure -> failure.rules().contains(rule(broken)));
-    assertThat(failures)
-        .as("failures are assertions that say what is wrong")
-        .allMatch(
-            failure ->
-                failure.thrown() instanceof AssertionError
-                    && failure.thrown().getMessage() != null
-                    && failure.thrown().getMessage().matches("(?s).*\\w+ \\w+ \\w+.*"));
-  }
-
-  private static String rule(Class<?> type) {
-    return type.getAnnotation(Rule.class).value()[0];
-  }
-
-  private record Failure(String test, List<String> rules, Throwable thrown) {
-    @Override
-    public String toString() {
-      return "%s %s: %s".formatted(test, rules, thrown);
-    }
+    Failure.assertCaught(broken, Failure.of(run(Suite.class, broken)));
   }
 
   private static EngineExecutionResults run(
       Class<?> suite, Class<? extends PublisherInMemory> publisher) {
     publisherClass = publisher;
     return EngineTestKit.engine("junit-jupiter").selectors(selectClass(suite)).execute();
-  }
-
-  private static List<Failure> failures(EngineExecutionResults results) {
-    return results.allEvents().failed().stream().map(BrokenPublishersTest::failure).toList();
-  }
-
-  private static Failure failure(Event event) {
-    Optional<Rule> rule =
-        event
-            .getTestDescriptor()
-            .getSource()
-            .filter(MethodSource.class::isInstance)
-            .map(source -> ((MethodSource) source).getJavaMethod().getAnnotation(Rule.class));
-    return new Failure(
-        event.getTestDescriptor().getDisplayName(),
-        rule.map(r -> List.of(r.value())).orElse(List.of()),
-        event.getRequiredPayload(TestExecutionResult.class).getThrowable().orElseThrow());
   }
 }

@@ -3,13 +3,13 @@ package dev.outbox.store.memory;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass;
 
+import dev.outbox.tck.Failure;
 import dev.outbox.tck.Rule;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -20,10 +20,7 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
-import org.junit.platform.engine.TestExecutionResult;
-import org.junit.platform.engine.support.descriptor.MethodSource;
 import org.junit.platform.testkit.engine.EngineTestKit;
-import org.junit.platform.testkit.engine.Event;
 
 /** The suite is worth what it catches. */
 class BrokenStoresTest {
@@ -96,7 +93,7 @@ class BrokenStoresTest {
   Stream<DynamicTest> caught() {
     return Stream.of(BrokenStores.class.getDeclaredClasses())
         .filter(type -> type.isAnnotationPresent(Rule.class))
-        .sorted(Comparator.comparing(BrokenStoresTest::rule).thenComparing(Class::getSimpleName))
+        .sorted(Comparator.comparing(Failure::ruleOf).thenComparing(Class::getSimpleName))
         .map(type -> new Run(type, RUNS.submit(() -> failures(type))))
         .toList() // all are started
         .stream()
@@ -104,8 +101,8 @@ class BrokenStoresTest {
             run ->
                 DynamicTest.dynamicTest(
                     "by the tests of %s, and by no others: %s"
-                        .formatted(rule(run.broken()), run.broken().getSimpleName()),
-                    () -> assertCaught(run.broken(), run.failures().get())));
+                        .formatted(Failure.ruleOf(run.broken()), run.broken().getSimpleName()),
+                    () -> Failure.assertCaught(run.broken(), run.failures().get())));
   }
 
   /**
@@ -134,41 +131,10 @@ class BrokenStoresTest {
 
   private record Run(Class<?> broken, Future<List<Failure>> failures) {}
 
-  private static void assertCaught(Class<?> broken, List<Failure> failures) {
-    assertThat(failures).as("tests that %s fails", broken.getSimpleName()).isNotEmpty();
-    assertThat(failures)
-        .as("tests that %s fails are those of %s", broken.getSimpleName(), rule(broken))
-        .allMatch(failure -> failure.rules().contains(rule(broken)));
-    assertThat(failures)
-        .as("failures are assertions that say what is wrong")
-        .allMatch(
-            failure ->
-                failure.thrown() instanceof AssertionError
-                    && failure.thrown().getMessage() != null
-                    && failure.thrown().getMessage().matches("(?s).*\\w+ \\w+ \\w+.*"));
-  }
-
-  private static String rule(Class<?> type) {
-    return type.getAnnotation(Rule.class).value()[0];
-  }
-
-  private record Failure(String test, List<String> rules, Throwable thrown) {
-    @Override
-    public String toString() {
-      return "%s %s: %.300s".formatted(test, rules, thrown);
-    }
-  }
-
   private static List<Failure> failures(Class<?> store) {
     STORE.set(() -> made(store));
-    return EngineTestKit.engine("junit-jupiter")
-        .selectors(selectClass(Suite.class))
-        .execute()
-        .allEvents()
-        .failed()
-        .stream()
-        .map(BrokenStoresTest::failure)
-        .toList();
+    return Failure.of(
+        EngineTestKit.engine("junit-jupiter").selectors(selectClass(Suite.class)).execute());
   }
 
   private static MemoryOutboxStore made(Class<?> store) {
@@ -177,20 +143,5 @@ class BrokenStoresTest {
     } catch (ReflectiveOperationException e) {
       throw new IllegalStateException(e);
     }
-  }
-
-  private static Failure failure(Event event) {
-    Optional<Rule> rule =
-        event
-            .getTestDescriptor()
-            .getSource()
-            .filter(MethodSource.class::isInstance)
-            .map(source -> ((MethodSource) source).getJavaMethod().getAnnotation(Rule.class));
-    Throwable thrown =
-        event.getRequiredPayload(TestExecutionResult.class).getThrowable().orElseThrow();
-    return new Failure(
-        event.getTestDescriptor().getDisplayName(),
-        rule.map(r -> List.of(r.value())).orElse(List.of()),
-        thrown);
   }
 }

@@ -1,0 +1,57 @@
+package dev.outbox.tck;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import java.util.Optional;
+import org.junit.platform.engine.TestExecutionResult;
+import org.junit.platform.engine.support.descriptor.MethodSource;
+import org.junit.platform.testkit.engine.EngineExecutionResults;
+import org.junit.platform.testkit.engine.Event;
+
+/** A test of a suite that failed, and the rules it stands for. */
+public record Failure(String test, List<String> rules, Throwable thrown) {
+
+  /** All of one run of a suite. */
+  public static List<Failure> of(EngineExecutionResults results) {
+    return results.allEvents().failed().stream().map(Failure::of).toList();
+  }
+
+  private static Failure of(Event event) {
+    Optional<Rule> rule =
+        event
+            .getTestDescriptor()
+            .getSource()
+            .filter(MethodSource.class::isInstance)
+            .map(source -> ((MethodSource) source).getJavaMethod().getAnnotation(Rule.class));
+    return new Failure(
+        event.getTestDescriptor().getDisplayName(),
+        rule.map(r -> List.of(r.value())).orElse(List.of()),
+        event.getRequiredPayload(TestExecutionResult.class).getThrowable().orElseThrow());
+  }
+
+  /** The rule that a broken implementation breaks. */
+  public static String ruleOf(Class<?> broken) {
+    return broken.getAnnotation(Rule.class).value()[0];
+  }
+
+  /** That tests of the broken rule failed, and no others, each with a sentence. */
+  public static void assertCaught(Class<?> broken, List<Failure> failures) {
+    assertThat(failures).as("tests that %s fails", broken.getSimpleName()).isNotEmpty();
+    assertThat(failures)
+        .as("tests that %s fails are those of %s", broken.getSimpleName(), ruleOf(broken))
+        .allMatch(failure -> failure.rules().contains(ruleOf(broken)));
+    assertThat(failures)
+        .as("failures are assertions that say what is wrong")
+        .allMatch(
+            failure ->
+                failure.thrown() instanceof AssertionError
+                    && failure.thrown().getMessage() != null
+                    && failure.thrown().getMessage().matches("(?s).*\\w+ \\w+ \\w+.*"));
+  }
+
+  @Override
+  public String toString() {
+    return "%s %s: %.300s".formatted(test, rules, thrown);
+  }
+}
