@@ -37,6 +37,7 @@ import picocli.CommandLine.Spec;
       DemoCommand.class,
       DemoRelayCommand.class,
       TckCommand.class,
+      BenchCommand.class,
       MigrateCommand.class,
       RelayCommand.class,
       StatusCommand.class,

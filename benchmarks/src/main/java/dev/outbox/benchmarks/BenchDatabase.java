@@ -1,0 +1,130 @@
+package dev.outbox.benchmarks;
+
+import dev.outbox.OutboxMessage;
+import dev.outbox.benchmarks.Cost.ServerWork;
+import dev.outbox.spi.OutboxStore;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the scenarios need of one kind of database; all else they do through the store. It works in
+ * a schema (or what is like it) of its own, which {@link #close} removes.
+ */
+public interface BenchDatabase extends AutoCloseable {
+
+  /** Whose table. */
+  enum Side {
+    /** The outbox's. */
+    OURS,
+    /** One like it, with the only index that the limit wants. */
+    LIMIT
+  }
+
+  /** What a business transaction appends to. */
+  enum Append {
+    /** The outbox. */
+    OUTBOX,
+    /** The limit's table, by bare inserts. */
+    BARE,
+    /** Nothing: only the business row is written. */
+    NONE
+  }
+
+  /** What another session may hold open. */
+  enum Pin {
+    /** A read-only snapshot: vacuum can remove nothing that is deleted from now on. */
+    SNAPSHOT,
+    /** A transaction that has written, so that it has an id; low-water marks stand still too. */
+    WRITER
+  }
+
+  /** In which state messages are filled in. */
+  enum State {
+    DUE,
+    DELAYED,
+    DEAD
+  }
+
+  /**
+   * Messages to be filled in, their keys by turns.
+   *
+   * @param keys how many; 0: unordered, each message has one of its own
+   * @param prefix of the keys, so that scenarios can tell them apart
+   */
+  record Load(long messages, int keys, int payloadBytes, String prefix, State state) {
+    /** The scenarios' usual one: due, 200 bytes. */
+    static Load of(long messages, int keys) {
+      return new Load(messages, keys, 200, "key-", State.DUE);
+    }
+  }
+
+  /** For the report: product and version, and what its durability depends on. */
+  Map<String, String> describe();
+
+  /** Of the smallest statement there is; the median of some hundreds. */
+  double roundTripMicros();
+
+  /** A pool of its own; ready when it returns, each connection opened. */
+  default Access open(int connections) {
+    return open(connections, null);
+  }
+
+  /** A pool whose statements are counted when there is a counter. Counting is not free. */
+  Access open(int connections, @Nullable StatementCounter counter);
+
+  /** Empties one side's tables, so that a run does not pay for another's. */
+  void empty(Side side);
+
+  /** Adds messages, as fast as it can. */
+  void fill(Side side, Load load);
+
+  /** Vacuum and statistics: what the database would do in the background after a fill. */
+  void tidy(Side side);
+
+  /** Writes to disk what is due to be written, where we may ask for that. */
+  void checkpoint();
+
+  /** Counted so far, when all pools that are closed have had their say. */
+  ServerWork written(Side side);
+
+  /** Holds something open in a session of its own until it is closed. */
+  AutoCloseable pin(Pin pin);
+
+  @Override
+  void close();
+
+  /** A pool, and what is done through it. */
+  interface Access extends AutoCloseable {
+
+    /** The store on this pool; the same each time. */
+    OutboxStore<?> store();
+
+    /** One worker of the limit, with a connection of its own. */
+    LimitWorker limitWorker();
+
+    /** One client with business transactions, with a connection of its own. */
+    Business business();
+
+    @Override
+    void close();
+  }
+
+  /** Not safe for use by many threads. */
+  interface LimitWorker extends AutoCloseable {
+    /** Claims, reads and deletes up to {@code most} messages; returns how many. */
+    int batch(int most);
+
+    @Override
+    void close();
+  }
+
+  /** Not safe for use by many threads. */
+  interface Business extends AutoCloseable {
+    /** One transaction with one business row, and messages to where {@code append} says. */
+    void transaction(Append append, List<OutboxMessage> messages);
+
+    @Override
+    void close();
+  }
+}

@@ -1,0 +1,77 @@
+package dev.outbox.benchmarks;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * What was done for some messages, from a run that is counted and not timed.
+ *
+ * @param messages how many
+ * @param work statements and round trips, counted at the client
+ * @param written row writes and WAL, counted by the database
+ */
+record Cost(long messages, ClientWork work, ServerWork written) {
+
+  /**
+   * @param statements as they reach the server: each one of a string of several, each entry of a
+   *     batch; commit and rollback are none
+   * @param roundTrips calls of the driver that wait for the server: executions, a whole batch as
+   *     one, commits and rollbacks
+   */
+  record ClientWork(long statements, long roundTrips) {}
+
+  /**
+   * Since the server began; -1 where it cannot be known.
+   *
+   * @param messageRows rows inserted, updated and deleted in the table of messages
+   * @param bucketRows the same in the table of buckets
+   * @param blockedKeyRows the same in the table of blocked keys
+   * @param logBytes what went to the database's log (WAL), of everybody
+   */
+  record ServerWork(long messageRows, long bucketRows, long blockedKeyRows, long logBytes) {
+    ServerWork since(ServerWork before) {
+      return new ServerWork(
+          minus(messageRows, before.messageRows),
+          minus(bucketRows, before.bucketRows),
+          minus(blockedKeyRows, before.blockedKeyRows),
+          minus(logBytes, before.logBytes));
+    }
+
+    private static long minus(long after, long before) {
+      return after < 0 || before < 0 ? -1 : after - before;
+    }
+  }
+
+  double statements() {
+    return each(work.statements());
+  }
+
+  double messageRows() {
+    return each(written.messageRows());
+  }
+
+  double bucketRows() {
+    return each(written.bucketRows());
+  }
+
+  double logBytes() {
+    return each(written.logBytes());
+  }
+
+  /** Everything a message, by name; what cannot be known is absent. */
+  Map<String, Double> perMessage() {
+    Map<String, Double> all = new LinkedHashMap<>();
+    all.put("statements", statements());
+    all.put("roundTrips", each(work.roundTrips()));
+    all.put("messageRowWrites", messageRows());
+    all.put("bucketRowWrites", bucketRows());
+    all.put("blockedKeyRowWrites", each(written.blockedKeyRows()));
+    all.put("logBytes", logBytes());
+    all.values().removeIf(value -> value.isNaN());
+    return all;
+  }
+
+  private double each(long count) {
+    return count < 0 ? Double.NaN : (double) count / messages;
+  }
+}

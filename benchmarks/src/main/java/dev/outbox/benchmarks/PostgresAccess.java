@@ -1,0 +1,40 @@
+package dev.outbox.benchmarks;
+
+import com.zaxxer.hikari.HikariDataSource;
+import dev.outbox.store.postgres.PostgresOutboxStore;
+import java.sql.SQLException;
+import javax.sql.DataSource;
+
+/**
+ * A pool.
+ *
+ * @param pool to be closed
+ * @param dataSource to be used: the pool, or what counts in front of it
+ */
+record PostgresAccess(
+    HikariDataSource pool, DataSource dataSource, PostgresOutboxStore store, String schema)
+    implements BenchDatabase.Access {
+
+  @Override
+  public BenchDatabase.LimitWorker limitWorker() {
+    try {
+      return new PostgresLimit.Worker(dataSource.getConnection(), schema);
+    } catch (SQLException e) {
+      throw new IllegalStateException("the limit has no connection: " + e.getMessage(), e);
+    }
+  }
+
+  @Override
+  public BenchDatabase.Business business() {
+    try {
+      return new PostgresBusiness(dataSource.getConnection(), store, schema);
+    } catch (SQLException e) {
+      throw new IllegalStateException("there is no connection: " + e.getMessage(), e);
+    }
+  }
+
+  @Override
+  public void close() {
+    pool.close();
+  }
+}

@@ -1,0 +1,68 @@
+package dev.outbox.benchmarks;
+
+import dev.outbox.OutboxMessage;
+import dev.outbox.store.postgres.PostgresOutboxStore;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.util.List;
+
+/** Business transactions: one row of four columns each, and what is appended. */
+final class PostgresBusiness implements BenchDatabase.Business {
+  private final Connection connection;
+  private final PostgresOutboxStore store;
+  private final String schema;
+  private final PreparedStatement insert;
+
+  PostgresBusiness(Connection connection, PostgresOutboxStore store, String schema)
+      throws SQLException {
+    this.connection = connection;
+    this.store = store;
+    this.schema = schema;
+    connection.setAutoCommit(false);
+    insert = connection.prepareStatement(insert(schema));
+  }
+
+  static String table(String schema) {
+    return """
+        create table %s.business (
+          id         bigint generated always as identity primary key,
+          customer   text not null,
+          amount     bigint not null,
+          placed_at  timestamptz not null default now()
+        )
+        """
+        .formatted(schema);
+  }
+
+  static String insert(String schema) {
+    return "insert into %s.business (customer, amount) values ('customer-1', 1250)"
+        .formatted(schema);
+  }
+
+  @Override
+  public void transaction(BenchDatabase.Append append, List<OutboxMessage> messages) {
+    try {
+      insert.executeUpdate();
+      switch (append) {
+        case OUTBOX -> store.append(connection, messages);
+        case BARE -> PostgresLimit.insert(connection, schema, messages);
+        case NONE -> {}
+      }
+      connection.commit();
+    } catch (SQLException e) {
+      throw new IllegalStateException("a business transaction failed: " + e.getMessage(), e);
+    }
+  }
+
+  @Override
+  public void close() {
+    try (connection;
+        insert) {
+      connection.rollback();
+      connection.setAutoCommit(true);
+    } catch (SQLException e) {
+      throw new IllegalStateException("a connection cannot be given back: " + e.getMessage(), e);
+    }
+  }
+}
