@@ -17,7 +17,14 @@ public final class Bench {
   /** The scale at which all scenarios together take a minute or two. */
   public static final double QUICK = 0.05;
 
-  static final List<Scenario> SCENARIOS = List.of(new DrainScenario(), new AppendScenario());
+  static final List<Scenario> SCENARIOS =
+      List.of(
+          new DrainScenario(),
+          new AppendScenario(),
+          new BacklogScenario(),
+          new PinnedScenario(),
+          new PoisonScenario(),
+          new RelaysScenario());
 
   private static final Duration BREATH = Duration.ofMillis(100);
   private static final int LEAST = 100;
@@ -103,7 +110,12 @@ public final class Bench {
 
   /** A number of messages, keys, transactions; at least {@value #LEAST}. */
   int scaled(int full) {
-    return (int) Math.max(Math.min(full, LEAST), Math.round(full * settings.scale()));
+    return scaled(full, Math.min(full, LEAST));
+  }
+
+  /** A number of something; at least {@code least}. */
+  int scaled(int full, int least) {
+    return (int) Math.max(least, Math.round(full * settings.scale()));
   }
 
   /** How long something is watched; at least a second. */

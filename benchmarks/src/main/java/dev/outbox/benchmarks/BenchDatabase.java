@@ -65,6 +65,9 @@ public interface BenchDatabase extends AutoCloseable {
   /** Of the smallest statement there is; the median of some hundreds. */
   double roundTripMicros();
 
+  /** Another one like it, with tables of its own; closed with this one at the latest. */
+  BenchDatabase sibling();
+
   /** A pool of its own; ready when it returns, each connection opened. */
   default Access open(int connections) {
     return open(connections, null);

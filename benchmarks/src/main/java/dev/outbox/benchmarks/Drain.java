@@ -6,6 +6,7 @@ import dev.outbox.relay.Relay;
 import dev.outbox.relay.RelayListener;
 import dev.outbox.spi.MessagePublisher;
 import dev.outbox.spi.Result;
+import dev.outbox.spi.StatisticsStore;
 import dev.outbox.spi.StoredMessage;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -48,28 +49,34 @@ final class Drain {
       MessagePublisher publisher,
       UnaryOperator<Relay.Builder> settings)
       throws InterruptedException {
-    Watch watch = new Watch(new Pace(messages));
+    Watch watch = new Watch(new Meter(messages));
     List<Relay> relays = new ArrayList<>();
     for (Access access : accesses) {
       Relay.Builder relay = Relay.builder(access.store(), publisher).listener(watch);
       relays.add(settings.apply(relay).build());
     }
     try {
-      watch.pace.begin();
+      watch.meter.begin();
       relays.forEach(Relay::start);
-      watch.pace.await(watch::trouble);
+      watch.meter.await(() -> watch.trouble() + left(accesses));
     } finally {
       relays.forEach(Relay::close);
     }
     if (watch.trouble.get() != null) {
       throw new IllegalStateException("a relay was disturbed: " + watch.trouble());
     }
-    return watch.pace;
+    return watch.meter.pace();
+  }
+
+  private static String left(List<Access> accesses) {
+    return accesses.get(0).store() instanceof StatisticsStore store
+        ? "; there is " + store.statistics()
+        : "";
   }
 
   /** So many workers of the limit on each access, until so many messages are deleted. */
   static Pace limit(List<Access> accesses, int workers, long messages) throws InterruptedException {
-    Pace pace = new Pace(messages);
+    Meter meter = new Meter(messages);
     AtomicReference<@Nullable RuntimeException> failure = new AtomicReference<>();
     List<LimitWorker> loops = new ArrayList<>();
     List<Thread> threads = new ArrayList<>();
@@ -78,10 +85,10 @@ final class Drain {
         for (int i = 0; i < workers; i++) {
           LimitWorker loop = access.limitWorker();
           loops.add(loop);
-          threads.add(new Thread(() -> run(loop, pace, failure), "limit-" + loops.size()));
+          threads.add(new Thread(() -> run(loop, meter, failure), "limit-" + loops.size()));
         }
       }
-      pace.begin();
+      meter.begin();
       threads.forEach(Thread::start);
       for (Thread thread : threads) {
         thread.join();
@@ -93,15 +100,15 @@ final class Drain {
     if (problem != null) {
       throw problem;
     }
-    return pace;
+    return meter.pace();
   }
 
   private static void run(
-      LimitWorker loop, Pace pace, AtomicReference<@Nullable RuntimeException> failure) {
+      LimitWorker loop, Meter meter, AtomicReference<@Nullable RuntimeException> failure) {
     try {
-      while (!pace.isOver() && failure.get() == null) {
+      while (!meter.isOver() && failure.get() == null) {
         int count = loop.batch(Relay.Builder.DEFAULT_BATCH_SIZE);
-        pace.done(count);
+        meter.done(count);
         if (count == 0) {
           LockSupport.parkNanos(NOTHING_LEFT.toNanos()); // others have the rest
         }
@@ -113,11 +120,11 @@ final class Drain {
 
   /** Counts what is delivered and keeps the first sign of trouble. */
   private static final class Watch implements RelayListener {
-    private final Pace pace;
+    private final Meter meter;
     private final AtomicReference<@Nullable String> trouble = new AtomicReference<>();
 
-    Watch(Pace pace) {
-      this.pace = pace;
+    Watch(Meter meter) {
+      this.meter = meter;
     }
 
     String trouble() {
@@ -127,7 +134,7 @@ final class Drain {
 
     @Override
     public void delivered(StoredMessage message) {
-      pace.done(1);
+      meter.done(1);
     }
 
     @Override

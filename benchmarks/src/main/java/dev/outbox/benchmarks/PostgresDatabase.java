@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.UUID;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.LockSupport;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -44,7 +45,9 @@ public final class PostgresDatabase implements BenchDatabase {
   private final String schema = "outbox_bench_" + UUID.randomUUID().toString().substring(0, 8);
   private final Connection admin;
   private final int version;
+  private final List<BenchDatabase> siblings = new CopyOnWriteArrayList<>();
   private boolean mayCheckpoint = true;
+  private volatile boolean closed;
 
   private PostgresDatabase(String url, String user, String password) throws SQLException {
     this.url = url;
@@ -133,6 +136,13 @@ public final class PostgresDatabase implements BenchDatabase {
     } catch (SQLException e) {
       throw failed("select 1", e);
     }
+  }
+
+  @Override
+  public BenchDatabase sibling() {
+    BenchDatabase sibling = open(url, user, password);
+    siblings.add(sibling);
+    return sibling;
   }
 
   @Override
@@ -296,6 +306,11 @@ public final class PostgresDatabase implements BenchDatabase {
   /** Removes everything, also while a run is under way, as after Ctrl-C. */
   @Override
   public void close() {
+    siblings.forEach(BenchDatabase::close);
+    if (closed) {
+      return;
+    }
+    closed = true;
     try (Connection last = connect("last");
         Statement statement = last.createStatement()) {
       statement.execute(

@@ -8,17 +8,17 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Cases whose rate is compared with the limit's. An untimed round of all of them first; then, run
- * by run and case by case, ours and the limit by turns; at the end once more with everything
- * counted and nothing timed.
+ * Cases whose rate is compared with the limit's. An untimed round first; then, run by run and case
+ * by case, ours and the limit by turns; at the end once more with everything counted and nothing
+ * timed.
  */
 final class Throughput {
-  /** What of a pace becomes a line. */
+  /** A part of the messages whose rate becomes a line of its own; without a name, the main one. */
   record Part(String name, int from, int to) {
     static final Part WHOLE = new Part("", 0, Pace.TENTHS);
   }
 
-  /** One side of a case: made ready, not timed; then measured. */
+  /** One side of a case: made ready, which is not timed; then measured. */
   interface Round {
     void prepare() throws Exception;
 
@@ -26,74 +26,112 @@ final class Throughput {
   }
 
   /**
+   * What is compared.
+   *
    * @param pools each with so many connections
+   * @param rounds that make up one run
    */
-  record Case(String name, int pools, int connections, Round ours, Round limit) {}
+  record Case(
+      String name,
+      BenchDatabase database,
+      int pools,
+      int connections,
+      int rounds,
+      Round ours,
+      Round limit) {}
 
   private final Bench bench;
   private final String scenario;
   private final List<Part> parts;
+  private final List<Case> cases = new ArrayList<>();
+  private final List<List<Pace>> ours = new ArrayList<>();
+  private final List<List<Pace>> limit = new ArrayList<>();
 
-  Throughput(Bench bench, String scenario, List<Part> parts) {
+  Throughput(Bench bench, String scenario, Part... parts) {
     this.bench = bench;
     this.scenario = scenario;
-    this.parts = parts;
+    this.parts = List.of(parts);
   }
 
-  void measure(List<Case> cases) throws Exception {
-    List<Paces> measured = new ArrayList<>();
+  /** Adds a case; returns its number. */
+  int add(Case one) {
+    cases.add(one);
+    ours.add(new ArrayList<>());
+    limit.add(new ArrayList<>());
+    return cases.size() - 1;
+  }
+
+  /** Measures all cases and reports them. */
+  void measure() throws Exception {
     List<List<Access>> pools = new ArrayList<>();
     try {
       for (Case one : cases) {
         pools.add(open(one, null));
-        measured.add(new Paces());
       }
-      for (int run = 0; run <= bench.runs(); run++) {
+      for (int i = 0; i < cases.size(); i++) {
+        say(i, "warm-up");
+        timed(cases.get(i), cases.get(i).ours(), 1, pools.get(i));
+        timed(cases.get(i), cases.get(i).limit(), 1, pools.get(i));
+      }
+      for (int run = 1; run <= bench.runs(); run++) {
         for (int i = 0; i < cases.size(); i++) {
           Case one = cases.get(i);
-          String which = run == 0 ? "warm-up" : "run %d of %d".formatted(run, bench.runs());
-          bench.progress("%s, %s: %s".formatted(scenario, one.name(), which));
-          Pace ours = timed(one.ours(), pools.get(i));
-          Pace limit = timed(one.limit(), pools.get(i));
-          if (run > 0) {
-            measured.get(i).ours.add(ours);
-            measured.get(i).limit.add(limit);
-          }
+          say(i, "run %d of %d".formatted(run, bench.runs()));
+          ours.get(i).add(timed(one, one.ours(), one.rounds(), pools.get(i)));
+          limit.get(i).add(timed(one, one.limit(), one.rounds(), pools.get(i)));
         }
       }
     } finally {
       pools.forEach(all -> all.forEach(Access::close));
     }
     for (int i = 0; i < cases.size(); i++) {
-      Case one = cases.get(i);
-      bench.progress("%s, %s: counting".formatted(scenario, one.name()));
-      report(one, measured.get(i), counted(one, Side.OURS), counted(one, Side.LIMIT));
+      say(i, "counting");
+      report(i, counted(cases.get(i), Side.OURS), counted(cases.get(i), Side.LIMIT));
     }
   }
 
-  private List<Access> open(Case one, @Nullable StatementCounter counter) {
+  /** Reports a case of ours beside another case of ours. */
+  void compare(int number, int other, String name) {
+    for (Part part : parts) {
+      if (part.name().isEmpty()) {
+        Samples rates = rates(ours.get(number), part);
+        Samples others = rates(ours.get(other), part);
+        bench.report(new Line(scenario, name, "messages/s", rates, others, null, null));
+      }
+    }
+  }
+
+  private void say(int number, String what) {
+    bench.progress("%s, %s: %s".formatted(scenario, cases.get(number).name(), what));
+  }
+
+  private static List<Access> open(Case one, @Nullable StatementCounter counter) {
     List<Access> all = new ArrayList<>();
     for (int i = 0; i < one.pools(); i++) {
-      all.add(bench.database().open(one.connections(), counter));
+      all.add(one.database().open(one.connections(), counter));
     }
     return all;
   }
 
-  private Pace timed(Round round, List<Access> accesses) throws Exception {
-    round.prepare();
-    bench.settle();
-    return round.run(accesses);
+  private Pace timed(Case one, Round round, int rounds, List<Access> accesses) throws Exception {
+    List<Pace> paces = new ArrayList<>();
+    for (int i = 0; i < rounds; i++) {
+      round.prepare();
+      bench.settle();
+      paces.add(round.run(accesses));
+    }
+    return Pace.sum(paces);
   }
 
   /**
    * Each message was inserted before the measured part: one row write more, so that the column
    * shows the whole life of a message.
    */
-  private Cost counted(Case one, Side side) throws Exception {
+  private static Cost counted(Case one, Side side) throws Exception {
     Round round = side == Side.OURS ? one.ours() : one.limit();
     round.prepare();
     StatementCounter counter = new StatementCounter();
-    ServerWork before = bench.database().written(side);
+    ServerWork before = one.database().written(side);
     List<Access> accesses = open(one, counter);
     Pace pace;
     try {
@@ -101,37 +139,33 @@ final class Throughput {
     } finally {
       accesses.forEach(Access::close);
     }
-    ServerWork work = bench.database().written(side).since(before);
+    ServerWork work = one.database().written(side).since(before);
     ServerWork life =
         new ServerWork(
-            work.messageRows() < 0 ? -1 : work.messageRows() + pace.messages(),
+            work.messageRows() < 0 ? -1 : work.messageRows() + pace.total(),
             work.bucketRows(),
             work.blockedKeyRows(),
             work.logBytes());
-    return new Cost(pace.messages(), counter.counted(), life);
+    return new Cost(pace.total(), counter.counted(), life);
   }
 
-  private void report(Case one, Paces paces, Cost cost, Cost limitCost) {
+  private void report(int number, Cost cost, Cost limitCost) {
+    String name = cases.get(number).name();
     for (Part part : parts) {
-      boolean whole = part.equals(Part.WHOLE);
+      boolean main = part.name().isEmpty();
       bench.report(
           new Line(
               scenario,
-              whole ? one.name() : one.name() + ", " + part.name(),
+              main ? name : name + ", " + part.name(),
               "messages/s",
-              rates(paces.ours, part),
-              rates(paces.limit, part),
-              whole ? cost : null,
-              whole ? limitCost : null));
+              rates(ours.get(number), part),
+              rates(limit.get(number), part),
+              main ? cost : null,
+              main ? limitCost : null));
     }
   }
 
   private static Samples rates(List<Pace> paces, Part part) {
     return new Samples(paces.stream().map(pace -> pace.rate(part.from(), part.to())).toList());
-  }
-
-  private static final class Paces {
-    final List<Pace> ours = new ArrayList<>();
-    final List<Pace> limit = new ArrayList<>();
   }
 }
