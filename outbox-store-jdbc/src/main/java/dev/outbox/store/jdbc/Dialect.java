@@ -11,7 +11,6 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import org.jdbi.v3.core.Handle;
@@ -77,7 +76,7 @@ public interface Dialect {
 
   /**
    * Leases free buckets with work, a fair share of them but at least one, and returns them longest
-   * unserved first; waits for nobody.
+   * unserved first; waits for nobody. The mark of a bucket whose last lease ran out is forgotten.
    *
    * @param owner random, new for each claim
    * @param most the most buckets
@@ -89,30 +88,46 @@ public interface Dialect {
 
   /**
    * Locks, in ascending order, the buckets that are still held by the owner under the same token,
-   * and returns them.
+   * and returns them. What they say of the bucket's work is read in the same statement.
    */
-  Set<Integer> lockHeld(Handle handle, UUID owner, Collection<Lease> leases);
+  List<Held> lockHeld(Handle handle, UUID owner, Collection<Lease> leases);
 
   /**
-   * Gives back buckets that a claim leased and needs nothing of.
+   * A bucket that is ours and locked.
    *
-   * @param cut those of them that had messages for which the claim had no room: they keep their
-   *     turn
+   * @param left until the lease ends; may be negative
+   * @param scheduled whether SCHEDULED messages are due
+   * @param blocked whether blocked keys are due
+   * @param transaction the id of this transaction, which grows from one that writes to the next; 0
+   *     where the database has none, and marks are not used
    */
-  void giveBack(Handle handle, UUID owner, Collection<Integer> buckets, Collection<Integer> cut);
+  record Held(int bucket, Duration left, boolean scheduled, boolean blocked, long transaction) {}
+
+  /** Gives buckets back, and stores their marks. */
+  void release(Handle handle, UUID owner, List<Release> releases);
 
   /**
-   * Gives buckets back after settling.
+   * A bucket given back.
    *
-   * @param settled how many messages of each had a decision
+   * @param decided how many of its messages had a decision
+   * @param settled whether something was settled under this lease: its holder came back (S6)
+   * @param keepsTurn whether it had messages for which the claim had no room
    */
-  void release(Handle handle, UUID owner, Map<Integer, Integer> settled);
+  record Release(Lease lease, int decided, boolean settled, boolean keepsTurn) {}
 
   /**
-   * The first PENDING messages of each bucket in sequence order; those of blocked keys without
-   * content.
+   * The first PENDING messages of each bucket from its mark on, in sequence order; those of blocked
+   * keys without content.
    */
-  List<Row> readPending(Handle handle, List<Lease> leases, Limits limits);
+  Pending readPending(Handle handle, List<Lease> leases, Limits limits);
+
+  /**
+   * What a read of PENDING messages saw.
+   *
+   * @param horizon as its snapshot has it, all transactions with a lower id are over; {@link
+   *     Long#MIN_VALUE} where the database has no such thing, and marks are not used
+   */
+  record Pending(List<Row> rows, long horizon) {}
 
   /** The first due SCHEDULED messages of each bucket; those of blocked keys without content. */
   List<Row> readScheduled(Handle handle, List<Lease> leases, Limits limits);
@@ -190,12 +205,22 @@ public interface Dialect {
   void freeHaltedByNothing(Handle handle);
 
   /**
-   * Puts back bucket rows that somebody deleted (E1), and with them the blocked keys that BLOCKED
-   * messages need.
+   * Puts right what somebody did to emptied tables: puts back bucket rows that were deleted (E1),
+   * with them the blocked keys that BLOCKED messages need, and forgets marks that lie beyond the
+   * sequence because it was restarted.
    *
-   * @return whether any were missing
+   * @return whether anything was wrong
    */
-  boolean restoreBuckets(Handle handle);
+  boolean restore(Handle handle);
+
+  /** Forgets a bucket's mark when it is free: its next read begins at the first message. */
+  void forgetMark(Handle handle, int bucket);
+
+  /**
+   * Where the sequence lags behind the messages, as after a restore or at the end of a logical
+   * replication, sets it and forgets all marks.
+   */
+  void catchUpSequence(Handle handle);
 
   /** How many dedup keys are purged at once. */
   int PURGE = 10_000;

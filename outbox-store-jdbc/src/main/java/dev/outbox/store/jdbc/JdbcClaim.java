@@ -14,22 +14,33 @@ import java.util.stream.Collectors;
 
 /** Some leased buckets and the messages read from them. */
 final class JdbcClaim implements Claim {
-  private final Transactions transactions;
-  private final Dialect dialect;
+  private final Claims claims;
   private final UUID owner;
   private final Batch batch;
   private final Map<Long, Row> rows = new HashMap<>();
   private final List<StoredMessage> messages;
   private Duration lease;
+  private boolean over;
 
-  JdbcClaim(Transactions transactions, Dialect dialect, UUID owner, Batch batch, Duration lease) {
-    this.transactions = transactions;
-    this.dialect = dialect;
+  JdbcClaim(Claims claims, UUID owner, Batch batch, Duration lease) {
+    this.claims = claims;
     this.owner = owner;
     this.batch = batch;
     this.lease = lease;
     batch.rows().forEach(row -> rows.put(row.sequence(), row));
     messages = batch.rows().stream().map(Row::claimed).toList();
+  }
+
+  UUID owner() {
+    return owner;
+  }
+
+  Batch batch() {
+    return batch;
+  }
+
+  Duration lease() {
+    return lease;
   }
 
   @Override
@@ -44,56 +55,45 @@ final class JdbcClaim implements Claim {
 
   @Override
   public Set<Long> renew(Duration lease) {
-    if (rows.isEmpty()) {
-      return Set.of();
-    }
     this.lease = lease;
-    Set<Integer> held =
-        transactions.run(lease, handle -> dialect.renew(handle, owner, batch.leases(), lease));
-    return sequences(row -> held.contains(row.bucket()));
+    return rows.isEmpty() ? Set.of() : sequencesIn(claims.renew(this));
   }
 
   @Override
   public Set<Long> settle(Map<Long, Decision> decisions) {
+    check(decisions);
+    return batch.leases().isEmpty() ? Set.of() : sequencesNotIn(held(decisions));
+  }
+
+  private Set<Integer> held(Map<Long, Decision> decisions) {
+    // Its buckets may be leased on under the same owner, by the claim that came after it.
+    return over ? Set.of() : claims.settle(this, decisions);
+  }
+
+  void check(Map<Long, Decision> decisions) {
     if (!rows.keySet().containsAll(decisions.keySet())) {
       throw new IllegalArgumentException(
           "decisions name sequences that this claim does not have: "
               + decisions.keySet().stream().filter(s -> !rows.containsKey(s)).sorted().toList());
     }
-    if (rows.isEmpty()) {
-      return Set.of();
-    }
-    Set<Integer> held =
-        transactions.run(
-            lease,
-            handle -> {
-              Set<Integer> ours = dialect.lockHeld(handle, owner, batch.leases());
-              List<Row> mine =
-                  batch.rows().stream().filter(row -> ours.contains(row.bucket())).toList();
-              if (!ours.isEmpty()) {
-                new Settlement(handle, dialect, counted(ours)).apply(mine, decisions);
-                dialect.release(handle, owner, settled(ours, mine, decisions));
-              }
-              return ours;
-            });
-    return sequences(row -> !held.contains(row.bucket()));
   }
 
-  private Set<Integer> counted(Set<Integer> ours) {
-    return batch.counted().stream()
-        .map(Lease::bucket)
-        .filter(ours::contains)
-        .collect(Collectors.toSet());
+  /** From now on settling finds that everything was lost. */
+  void over() {
+    over = true;
   }
 
-  private static Map<Integer, Integer> settled(
-      Set<Integer> ours, List<Row> mine, Map<Long, Decision> decisions) {
-    Map<Integer, Integer> settled = new HashMap<>();
-    ours.forEach(bucket -> settled.put(bucket, 0));
-    mine.stream()
-        .filter(row -> decisions.containsKey(row.sequence()))
-        .forEach(row -> settled.merge(row.bucket(), 1, Integer::sum));
-    return settled;
+  /** Whether these claims may go on with it. */
+  boolean isOf(Claims others) {
+    return claims == others && !over;
+  }
+
+  private Set<Long> sequencesIn(Set<Integer> buckets) {
+    return sequences(row -> buckets.contains(row.bucket()));
+  }
+
+  Set<Long> sequencesNotIn(Set<Integer> buckets) {
+    return sequences(row -> !buckets.contains(row.bucket()));
   }
 
   private Set<Long> sequences(Predicate<Row> which) {

@@ -5,6 +5,7 @@ import dev.outbox.OutboxMessage;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.DeadLetterStore;
+import dev.outbox.spi.Decision;
 import dev.outbox.spi.HousekeepingStore;
 import dev.outbox.spi.OutboxStore;
 import dev.outbox.spi.PooledStore;
@@ -14,6 +15,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.UUID;
@@ -53,9 +55,6 @@ public abstract class JdbcOutboxStore
   /** How long a dedup key is remembered unless told otherwise. */
   public static final Duration DEFAULT_DEDUP_WINDOW = Duration.ofDays(7);
 
-  /** The most buckets of one claim: enough to fill a batch, few enough to leave others some. */
-  private static final int MOST_BUCKETS = 8;
-
   /** How long the database waits for a client in a transaction that belongs to no lease. */
   private static final Duration PATIENCE = Duration.ofSeconds(30);
 
@@ -67,7 +66,9 @@ public abstract class JdbcOutboxStore
   private final Duration dedupWindow;
   private final Transactions transactions;
   private final Schema schema;
+  private final Claims claims;
   private volatile boolean verified;
+  private volatile int housekept;
   private volatile long restoredAt = System.nanoTime() - RESTORE_NANOS;
 
   protected JdbcOutboxStore(
@@ -81,6 +82,7 @@ public abstract class JdbcOutboxStore
     this.dedupWindow = dedupWindow;
     transactions = new Transactions(dataSource, dialect, names);
     schema = new Schema(dataSource, dialect, names);
+    claims = new Claims(transactions, dialect);
   }
 
   @Override
@@ -108,24 +110,17 @@ public abstract class JdbcOutboxStore
     if (!verified) {
       verify();
     }
-    UUID owner = UUID.randomUUID();
-    Batch batch = lease(owner, request);
-    if (batch.leases().isEmpty() && restoredNowAndThen()) {
-      batch = lease(owner, request);
-    }
-    return new JdbcClaim(transactions, dialect, owner, batch, request.lease());
+    JdbcClaim claim = claims.claim(request);
+    return claim.messages().isEmpty() && restoredNowAndThen() ? claims.claim(request) : claim;
   }
 
-  private Batch lease(UUID owner, ClaimRequest request) {
-    int most = Math.min(MOST_BUCKETS, request.maxMessages());
-    return transactions.run(
-        request.lease(),
-        handle -> {
-          List<Lease> leases = dialect.lease(handle, owner, request, most);
-          return leases.isEmpty()
-              ? Batch.EMPTY
-              : Batch.read(handle, dialect, owner, leases, request);
-        });
+  @Override
+  public Settled settleAndClaim(Claim done, Map<Long, Decision> decisions, ClaimRequest next) {
+    if (!(done instanceof JdbcClaim claim) || !claim.isOf(claims)) {
+      return OutboxStore.super.settleAndClaim(done, decisions, next);
+    }
+    claim.check(decisions);
+    return claims.settleAndClaim(claim, decisions, next);
   }
 
   /** Test cleaners empty all tables; without its row a bucket would never be served again. */
@@ -134,7 +129,7 @@ public abstract class JdbcOutboxStore
       return false;
     }
     restoredAt = System.nanoTime();
-    return run(dialect::restoreBuckets);
+    return run(dialect::restore);
   }
 
   @Override
@@ -182,8 +177,13 @@ public abstract class JdbcOutboxStore
     run(
         handle -> {
           dialect.freeHaltedByNothing(handle);
-          return dialect.restoreBuckets(handle);
+          if (housekept == 0) {
+            dialect.catchUpSequence(handle);
+          }
+          dialect.forgetMark(handle, Math.floorMod(housekept, Dialect.BUCKETS));
+          return dialect.restore(handle);
         });
+    housekept++;
     // In small transactions, so that nobody waits for long for a key that is being purged.
     while (run(handle -> dialect.purgeDedup(handle, dedupWindow)) == Dialect.PURGE) {}
   }

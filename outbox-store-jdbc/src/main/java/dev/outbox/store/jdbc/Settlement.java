@@ -73,6 +73,13 @@ final class Settlement {
       dialect.count(handle, undecidedButCounted, -1);
     }
     Set<Long> changed = failures.isEmpty() ? Set.of() : dialect.fail(handle, failures);
+    // A failure that is written already has blocked its key already: nothing of that is undone.
+    blockBySequence.forEach(
+        (sequence, block) -> {
+          if (!changed.contains(sequence)) {
+            progress.remove(block.key());
+          }
+        });
     // First who may go on, then who must wait: of a key that had both, the wait is what counts.
     if (!progress.isEmpty()) {
       dialect.advance(handle, progress.values());

@@ -7,6 +7,7 @@ import dev.outbox.spi.DeadLetterStore.DeadLetter;
 import dev.outbox.spi.StatisticsStore.Statistics;
 import dev.outbox.store.jdbc.Dialect;
 import dev.outbox.store.jdbc.Lease;
+import dev.outbox.store.jdbc.Mark;
 import dev.outbox.store.jdbc.Names;
 import dev.outbox.store.jdbc.Row;
 import dev.outbox.store.jdbc.Status;
@@ -17,6 +18,7 @@ import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
 import java.time.Duration;
 import java.time.OffsetDateTime;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashSet;
@@ -114,21 +116,29 @@ final class PostgresDialect implements Dialect {
         .bind("most", most)
         .map(
             (rows, context) ->
-                new Served(rows.getObject("served_at", OffsetDateTime.class), lease(rows)))
+                new Served(
+                    rows.getObject("served_at", OffsetDateTime.class),
+                    lease(rows, request.lease())))
         .stream()
         .sorted(Comparator.comparing(Served::at).thenComparing(served -> served.lease().bucket()))
         .map(Served::lease)
         .toList();
   }
 
-  private static Lease lease(ResultSet rows) throws SQLException {
+  private static Lease lease(ResultSet rows, Duration left) throws SQLException {
     return new Lease(
         rows.getInt("bucket"),
         rows.getLong("token"),
-        rows.getLong("low_water"),
+        Mark.stored(
+            rows.getLong("low_water"),
+            rows.getLong("next_low_water"),
+            rows.getLong("next_low_water_txid")),
         rows.getBoolean("scheduled"),
         rows.getBoolean("blocked"),
-        rows.getBoolean("single"));
+        rows.getBoolean("single"),
+        left,
+        0,
+        System.nanoTime());
   }
 
   @Override
@@ -154,46 +164,65 @@ final class PostgresDialect implements Dialect {
   }
 
   @Override
-  public Set<Integer> lockHeld(Handle handle, UUID owner, Collection<Lease> leases) {
+  public List<Held> lockHeld(Handle handle, UUID owner, Collection<Lease> leases) {
     return handle
         .createQuery(sql.lockHeld)
         .bind("owner", owner)
         .bindArray("buckets", Integer.class, leases.stream().map(Lease::bucket).toList())
         .bindArray("tokens", Long.class, leases.stream().map(Lease::token).toList())
-        .mapTo(Integer.class)
-        .set();
+        .map(
+            (rows, context) ->
+                new Held(
+                    rows.getInt("bucket"),
+                    Duration.ofMillis(rows.getLong("left_millis")),
+                    rows.getBoolean("scheduled"),
+                    rows.getBoolean("blocked"),
+                    rows.getLong("txid")))
+        .list();
   }
 
   @Override
-  public void giveBack(
-      Handle handle, UUID owner, Collection<Integer> buckets, Collection<Integer> cut) {
-    handle
-        .createUpdate(sql.giveBack)
-        .bind("owner", owner)
-        .bindArray("buckets", Integer.class, buckets)
-        .bindArray("cut", Integer.class, cut)
-        .execute();
-  }
-
-  @Override
-  public void release(Handle handle, UUID owner, Map<Integer, Integer> settled) {
-    List<Integer> buckets = settled.keySet().stream().sorted().toList();
+  public void release(Handle handle, UUID owner, List<Release> releases) {
+    List<Lease> leases = releases.stream().map(Release::lease).toList();
+    List<Mark> marks = leases.stream().map(Lease::mark).toList();
     handle
         .createUpdate(sql.release)
         .bind("owner", owner)
-        .bindArray("buckets", Integer.class, buckets)
-        .bindArray("settled", Integer.class, buckets.stream().map(settled::get).toList())
+        .bindArray("buckets", Integer.class, leases.stream().map(Lease::bucket).toList())
+        .bindArray("decided", Integer.class, releases.stream().map(Release::decided).toList())
+        .bindArray("settled", Boolean.class, releases.stream().map(Release::settled).toList())
+        .bindArray("keepsTurn", Boolean.class, releases.stream().map(Release::keepsTurn).toList())
+        .bindArray("lowWater", Long.class, marks.stream().map(Mark::low).toList())
+        .bindArray("nextLowWater", Long.class, marks.stream().map(Mark::candidate).toList())
+        .bindArray("txids", Long.class, marks.stream().map(Mark::after).toList())
         .execute();
   }
 
   @Override
-  public List<Row> readPending(Handle handle, List<Lease> leases, Limits limits) {
-    return read(handle, sql.readPending, leases, limits).map((rows, c) -> Rows.row(rows)).list();
+  public Pending readPending(Handle handle, List<Lease> leases, Limits limits) {
+    return scan(handle, sql.readPending, leases, limits);
   }
 
   @Override
   public List<Row> readScheduled(Handle handle, List<Lease> leases, Limits limits) {
-    return read(handle, sql.readScheduled, leases, limits).map((rows, c) -> Rows.row(rows)).list();
+    return scan(handle, sql.readScheduled, leases, limits).rows();
+  }
+
+  private static Pending scan(Handle handle, String sql, List<Lease> leases, Limits limits) {
+    return read(handle, sql, leases, limits)
+        .scanResultSet(
+            (results, context) -> {
+              ResultSet rows = results.get();
+              List<Row> found = new ArrayList<>();
+              long horizon = Long.MIN_VALUE;
+              while (rows.next()) {
+                horizon = rows.getLong("horizon");
+                if (rows.getObject("seq") != null) {
+                  found.add(Rows.row(rows));
+                }
+              }
+              return new Pending(found, horizon);
+            });
   }
 
   @Override
@@ -217,7 +246,8 @@ final class PostgresDialect implements Dialect {
     return handle
         .createQuery(sql)
         .bindArray("buckets", Integer.class, leases.stream().map(Lease::bucket).toList())
-        .bindArray("lowWater", Long.class, leases.stream().map(Lease::lowWater).toList())
+        .bindArray(
+            "lowWater", Long.class, leases.stream().map(lease -> lease.mark().low()).toList())
         .bindArray(
             "most",
             Integer.class,
@@ -445,12 +475,26 @@ final class PostgresDialect implements Dialect {
   }
 
   @Override
-  public boolean restoreBuckets(Handle handle) {
+  public boolean restore(Handle handle) {
     boolean missing = handle.createUpdate(sql.restoreBuckets).execute() > 0;
     if (missing) {
       handle.createUpdate(sql.restoreBlockedKeys).execute();
     }
-    return missing;
+    return handle.createUpdate(sql.forgetMarksBeyondSequence).execute() > 0 || missing;
+  }
+
+  @Override
+  public void forgetMark(Handle handle, int bucket) {
+    handle.createUpdate(sql.forgetMark).bind("bucket", bucket).execute();
+  }
+
+  @Override
+  public void catchUpSequence(Handle handle) {
+    if (handle.createQuery(sql.sequenceLags).mapTo(Boolean.class).findOne().isPresent()) {
+      handle.execute(sql.lockSequence);
+      handle.execute(sql.catchUpSequence);
+      handle.createUpdate(sql.forgetMarks).execute();
+    }
   }
 
   @Override

@@ -49,7 +49,6 @@ final class PostgresStatements {
   final String renew;
   final String lockHeld;
   final String release;
-  final String giveBack;
   final String freeHaltedByNothing;
   final String readPending;
   final String readScheduled;
@@ -71,6 +70,12 @@ final class PostgresStatements {
   final String statistics;
   final String restoreBuckets;
   final String restoreBlockedKeys;
+  final String forgetMarksBeyondSequence;
+  final String forgetMark;
+  final String forgetMarks;
+  final String sequenceLags;
+  final String lockSequence;
+  final String catchUpSequence;
   final String schemaVersion;
   final String purgeDedup;
   final String append;
@@ -80,32 +85,40 @@ final class PostgresStatements {
     lease =
         names.fill(
             """
-            with work as materialized (
-              select b.bucket,
-                (select true from ${q}${p}message m
-                  where m.bucket = b.bucket and m.status = 'PENDING' and m.seq >= b.low_water
-                  order by m.seq limit 1) is not null as pending,
-                (select true from ${q}${p}message m
-                  where m.bucket = b.bucket and m.status = 'SCHEDULED'
-                    and m.available_at <= statement_timestamp()
-                  order by m.available_at limit 1) is not null as scheduled,
-                (select true from ${q}${p}blocked_key k
-                  where k.bucket = b.bucket and k.halted_by is null
-                    and k.retry_at <= statement_timestamp()
-                  order by k.retry_at limit 1) is not null as blocked
-              from ${q}${p}bucket b
+            with free as materialized (
+              select b.bucket, b.low_water from ${q}${p}bucket b where """
+                + FREE
+                + """
+            ), work as materialized (
+              select * from (
+                select f.bucket,
+                  (select true from ${q}${p}message m
+                    where m.bucket = f.bucket and m.status = 'PENDING' and m.seq >= f.low_water
+                    order by m.seq limit 1) is not null as pending,
+                  (select true from ${q}${p}message m
+                    where m.bucket = f.bucket and m.status = 'SCHEDULED'
+                      and m.available_at <= statement_timestamp()
+                    order by m.available_at limit 1) is not null as scheduled,
+                  (select true from ${q}${p}blocked_key k
+                    where k.bucket = f.bucket and k.halted_by is null
+                      and k.retry_at <= statement_timestamp()
+                    order by k.retry_at limit 1) is not null as blocked
+                from free f
+              ) w
+              where w.pending or w.scheduled or w.blocked
             ), picked as materialized (
               select b.bucket, w.scheduled, w.blocked, b.served_at
               from ${q}${p}bucket b join work w on w.bucket = b.bucket
-              where (w.pending or w.scheduled or w.blocked) and """
+              where """
                 + FREE
                 + """
               order by b.served_at, b.bucket
               limit (
                 select greatest(1, least(:most, ceil(
-                  (select count(*) from work w where w.pending or w.scheduled or w.blocked)::numeric
-                  / (select count(distinct b.relay) + 1 from ${q}${p}bucket b
-                     where b.lease_until > statement_timestamp() and b.relay <> :relay)))))
+                  ((select count(*) from work) + count(*))::numeric
+                  / (1 + count(distinct b.relay) filter (where b.relay <> :relay)))))
+                from ${q}${p}bucket b
+                where b.lease_until > statement_timestamp())
               for no key update of b skip locked
             )
             update ${q}${p}bucket b set
@@ -116,11 +129,14 @@ final class PostgresStatements {
               lease_until = statement_timestamp() + :leaseMillis * interval '1 millisecond',
               takeovers = case when b.owner is null then b.takeovers
                 when b.takeovers >= 2 then 0 else b.takeovers + 1 end,
-              singles = case when b.owner is not null and b.takeovers >= 2 then :mostMessages else b.singles end
+              singles = case when b.owner is not null and b.takeovers >= 2 then :mostMessages else b.singles end,
+              low_water = case when b.owner is null then b.low_water else 0 end,
+              next_low_water = case when b.owner is null then b.next_low_water else 0 end
             from picked p
             where b.bucket = p.bucket
-            returning b.bucket, b.token, b.low_water, p.scheduled, p.blocked, p.served_at,
-              b.singles > 0 as single
+            returning b.bucket, b.token, b.low_water, b.next_low_water,
+              b.next_low_water_txid::text::bigint as next_low_water_txid,
+              p.scheduled, p.blocked, p.served_at, b.singles > 0 as single
             """);
     renew =
         names.fill(
@@ -130,10 +146,21 @@ final class PostgresStatements {
               lease_until = statement_timestamp() + :leaseMillis * interval '1 millisecond'
             where bucket = :bucket and owner = :owner and token = :token
             """);
+    // The transaction's id is drawn here, after the read of what is settled.
     lockHeld =
         names.fill(
             """
-            select b.bucket
+            select b.bucket,
+              (extract(epoch from b.lease_until - clock_timestamp()) * 1000)::bigint as left_millis,
+              pg_current_xact_id()::text::bigint as txid,
+              (select true from ${q}${p}message m
+                where m.bucket = b.bucket and m.status = 'SCHEDULED'
+                  and m.available_at <= statement_timestamp()
+                order by m.available_at limit 1) is not null as scheduled,
+              (select true from ${q}${p}blocked_key k
+                where k.bucket = b.bucket and k.halted_by is null
+                  and k.retry_at <= statement_timestamp()
+                order by k.retry_at limit 1) is not null as blocked
             from ${q}${p}bucket b
             join unnest(:buckets, :tokens) l (bucket, token) on l.bucket = b.bucket
             where b.owner = :owner and b.token = l.token
@@ -145,18 +172,14 @@ final class PostgresStatements {
             """
             update ${q}${p}bucket b set
               owner = null, leased_at = null, lease_until = null,
-              served_at = statement_timestamp(), takeovers = 0,
-              singles = greatest(0, b.singles - l.settled)
-            from unnest(:buckets, :settled) l (bucket, settled)
+              served_at = case when l.keeps_turn then b.served_at else statement_timestamp() end,
+              takeovers = case when l.settled then 0 else b.takeovers end,
+              singles = greatest(0, b.singles - l.decided),
+              low_water = l.low_water, next_low_water = l.next_low_water,
+              next_low_water_txid = l.txid::text::xid8
+            from unnest(:buckets, :decided, :settled, :keepsTurn, :lowWater, :nextLowWater, :txids)
+              l (bucket, decided, settled, keeps_turn, low_water, next_low_water, txid)
             where b.bucket = l.bucket and b.owner = :owner
-            """);
-    giveBack =
-        names.fill(
-            """
-            update ${q}${p}bucket set
-              owner = null, leased_at = null, lease_until = null,
-              served_at = case when bucket = any(:cut) then served_at else statement_timestamp() end
-            where bucket = any(:buckets) and owner = :owner
             """);
     readPending =
         names.fill(
@@ -346,6 +369,27 @@ final class PostgresStatements {
         names.fill(
             "insert into ${q}${p}bucket (bucket) select generate_series(0, 63)"
                 + " on conflict (bucket) do nothing");
+    String sequence = "pg_get_serial_sequence('${q}${p}message', 'seq')::regclass";
+    forgetMarksBeyondSequence =
+        names.fill(
+            FORGET_MARK
+                + " where owner is null and low_water > 0 and low_water > 1 + coalesce(pg_sequence_last_value("
+                + sequence
+                + "), 0)");
+    forgetMark = names.fill(FORGET_MARK + " where owner is null and bucket = :bucket");
+    forgetMarks = names.fill(FORGET_MARK);
+    String lag =
+        """
+        from (select max(m.seq) as seq from generate_series(0, 63) b
+            cross join lateral (select m.seq from ${q}${p}message m where m.bucket = b
+              order by m.seq desc limit 1) m) m
+        where m.seq > coalesce(pg_sequence_last_value(${sequence}), 0)
+        """
+            .replace("${sequence}", sequence);
+    sequenceLags = names.fill("select true " + lag);
+    // One at a time, or a stale value could set the sequence back.
+    lockSequence = names.fill("select pg_advisory_xact_lock(" + sequence + "::oid::bigint)");
+    catchUpSequence = names.fill("select setval(" + sequence + ", m.seq) " + lag);
     restoreBlockedKeys =
         names.fill(
             """
@@ -405,6 +449,9 @@ final class PostgresStatements {
                 """);
   }
 
+  private static final String FORGET_MARK =
+      "update ${q}${p}bucket set low_water = 0, next_low_water = 0";
+
   /** One array a column, so that a statement with any number of messages is the same statement. */
   private static final String INPUT =
       """
@@ -433,31 +480,32 @@ final class PostgresStatements {
   }
 
   /**
-   * Reads the first messages of each bucket, as {@code rows} finds them, until their payloads are
-   * too large together; the first always comes. Whether a bucket has blocked keys at all is asked
-   * here and once a bucket (OFFSET 0 sees to that), not in the lease: that statement's snapshot may
-   * be older than the last holder's settle.
+   * Reads the first messages of each bucket, as {@code rows} finds them in order, until their
+   * payloads are too large together; the first always comes. A bucket without any is a row without
+   * sequence, so that there is always a row that says what the snapshot's horizon is. Whether a
+   * bucket has blocked keys at all is asked here and once a bucket (OFFSET 0 sees to that), not in
+   * the lease: that statement's snapshot may be older than the last holder's settle.
    */
   private static String read(String rows, String order) {
     return """
-        select ${columns}, m.target
+        select ${columns}, m.target,
+          pg_snapshot_xmin(pg_current_snapshot())::text::bigint as horizon
         from (
-          select m.*, sum(m.bytes) over (partition by m.bucket order by ${order}) - m.bytes as bytes_before
-          from (
-            select m.*, case when m.target is null then octet_length(m.payload) else 0 end as bytes
+          select l.*, (select true from ${q}${p}blocked_key k
+            where k.bucket = l.bucket limit 1) is not null as any_blocked
+          from unnest(:buckets, :lowWater, :most) l (bucket, low_water, most)
+          offset 0
+        ) l
+        left join lateral (
+          select * from (
+            select m.*, sum(case when m.target is null then octet_length(m.payload) else 0 end)
+              over (order by ${order} rows between unbounded preceding and 1 preceding) as bytes_before
             from (
-              select l.*, (select true from ${q}${p}blocked_key k
-                where k.bucket = l.bucket limit 1) is not null as any_blocked
-              from unnest(:buckets, :lowWater, :most) l (bucket, low_water, most)
-              offset 0
-            ) l
-            cross join lateral (
               ${rows}
             ) m
           ) m
-        ) m
-        where m.bytes_before < :bytes
-        order by m.bucket, ${order}
+          where m.bytes_before is null or m.bytes_before < :bytes
+        ) m on true
         """
         .replace("${columns}", COLUMNS)
         .replace("${rows}", rows)

@@ -95,10 +95,10 @@ create table ${q}${p}bucket (
   -- Leases in a row that ran out, and how many messages are still to be handed out one at a time.
   takeovers            integer not null default 0,
   singles              integer not null default 0,
-  -- No PENDING message is below; a candidate for it, and the transaction that settled that batch.
+  -- No PENDING message is below; a candidate for it (0: none), and the transaction that settled that batch.
   low_water            bigint not null default 0,
-  next_low_water       bigint,
-  next_low_water_txid  xid8,
+  next_low_water       bigint not null default 0,
+  next_low_water_txid  xid8 not null default '0',
   constraint ${p}bucket_pk primary key (bucket),
   constraint ${p}bucket_number check (bucket between 0 and 63)
 )

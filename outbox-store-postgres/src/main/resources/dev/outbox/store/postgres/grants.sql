@@ -11,5 +11,7 @@ grant select on ${q}${p}schema to ${producer};
 grant select, update, delete on ${q}${p}message to ${relay};
 grant select, insert, update, delete on ${q}${p}blocked_key to ${relay};
 grant select, insert, update on ${q}${p}bucket to ${relay};
+-- To set it where it lags behind the messages, as after a restore.
+grant select, update on sequence ${q}${p}message_seq_seq to ${relay};
 grant select, update, delete on ${q}${p}dedup to ${relay};
 grant select on ${q}${p}schema to ${relay};

@@ -1,0 +1,253 @@
+package dev.outbox.store.jdbc;
+
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.store.jdbc.Dialect.Key;
+import dev.outbox.store.jdbc.Dialect.Limits;
+import dev.outbox.store.jdbc.Dialect.Pending;
+import dev.outbox.store.jdbc.Dialect.Release;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.stream.Collectors;
+import org.jdbi.v3.core.Handle;
+
+/**
+ * Reads the first due messages of leased buckets, moves out of the way at once what must move, and
+ * chooses a batch. PENDING messages get at least half of it; due SCHEDULED ones and blocked keys
+ * share the rest, so that neither failing heads nor a backlog can eat every batch (C6).
+ */
+final class BatchReader {
+  private final Handle handle;
+  private final Dialect dialect;
+  private final UUID owner;
+  private final ClaimRequest request;
+
+  /** By bucket, those whose turn comes first in front. */
+  private final Map<Integer, Lease> leases = new LinkedHashMap<>();
+
+  private final List<List<Row>> kinds =
+      List.of(new ArrayList<>(), new ArrayList<>(), new ArrayList<>());
+  private final List<Key> emptyKeys = new ArrayList<>();
+  private final Set<Integer> moved = new HashSet<>();
+  private final Set<Integer> more = new HashSet<>();
+  private int found;
+  private long bytes;
+
+  BatchReader(Handle handle, Dialect dialect, UUID owner, ClaimRequest request) {
+    this.handle = handle;
+    this.dialect = dialect;
+    this.owner = owner;
+    this.request = request;
+  }
+
+  /** Whether more buckets should be read: less than half of a batch was found. */
+  boolean hasRoom() {
+    return found < ceil(request.maxMessages(), 2) && bytes < ceil(request.maxBytes(), 2);
+  }
+
+  /** How many buckets are worth reading: each should have a message. */
+  int room() {
+    return request.maxMessages() - found;
+  }
+
+  /**
+   * @param longestUnserved longest unserved first
+   */
+  void read(List<Lease> longestUnserved) {
+    if (longestUnserved.isEmpty()) {
+      return;
+    }
+    longestUnserved.forEach(lease -> leases.put(lease.bucket(), lease));
+    int most = room();
+    List<Lease> scheduledDue = longestUnserved.stream().filter(Lease::scheduled).toList();
+    List<Lease> blockedDue = longestUnserved.stream().filter(Lease::blocked).toList();
+    int reserved = (scheduledDue.isEmpty() ? 0 : most / 4) + (blockedDue.isEmpty() ? 0 : most / 4);
+    int before = found;
+    readPending(longestUnserved, most - reserved);
+    int rest = most - (found - before);
+    readScheduled(scheduledDue, blockedDue.isEmpty() ? rest : ceil(rest, 2));
+    // After the moves: what they added to a blocked key is taken along at its place.
+    readBlocked(blockedDue, most - (found - before));
+  }
+
+  private void readPending(List<Lease> from, int most) {
+    Limits limits = limits(from, most);
+    Pending pending = dialect.readPending(handle, from, limits);
+    Map<Integer, List<Row>> byBucket =
+        pending.rows().stream().collect(Collectors.groupingBy(Row::bucket));
+    for (Lease lease : from) {
+      List<Row> rows = byBucket.getOrDefault(lease.bucket(), List.of());
+      long lowest = rows.stream().mapToLong(Row::sequence).min().orElse(Long.MAX_VALUE);
+      long highest = rows.stream().mapToLong(Row::sequence).max().orElse(0);
+      leases.put(
+          lease.bucket(), lease.with(lease.mark().afterRead(lowest, highest, pending.horizon())));
+    }
+    take(0, byBucket, limits);
+  }
+
+  private void readScheduled(List<Lease> from, int most) {
+    if (!from.isEmpty()) {
+      Limits limits = limits(from, most);
+      take(1, byBucket(dialect.readScheduled(handle, from, limits)), limits);
+    }
+  }
+
+  private void readBlocked(List<Lease> from, int most) {
+    if (!from.isEmpty()) {
+      Limits limits = limits(from, most);
+      List<Row> rows = dialect.readBlocked(handle, from, limits);
+      take(2, byBucket(rows), limits);
+      // When these were delivered their key is due again, with all that follows them.
+      rows.forEach(row -> more.add(row.bucket()));
+    }
+    if (!emptyKeys.isEmpty()) {
+      dialect.advance(handle, emptyKeys);
+      emptyKeys.forEach(key -> moved.add(key.bucket()));
+      emptyKeys.clear();
+    }
+  }
+
+  private Limits limits(List<Lease> from, int most) {
+    return new Limits(
+        ceil(Math.max(1, most), from.size()), Math.max(1, request.maxBytes() / from.size()));
+  }
+
+  private static Map<Integer, List<Row>> byBucket(List<Row> rows) {
+    return rows.stream().collect(Collectors.groupingBy(Row::bucket));
+  }
+
+  private void take(int kind, Map<Integer, List<Row>> byBucket, Limits limits) {
+    List<Row> moves = new ArrayList<>();
+    byBucket.forEach(
+        (bucket, rows) -> {
+          long bytesHere = 0;
+          for (Row row : rows) {
+            if (row.target() != null) {
+              moves.add(row);
+            } else if (row.message() != null) {
+              kinds.get(kind).add(row);
+              found++;
+              bytesHere += row.payloadSize();
+            } else {
+              emptyKeys.add(new Key(bucket, row.key(), row.sequence()));
+            }
+          }
+          bytes += bytesHere;
+          if (rows.size() >= limits.messages() || bytesHere > limits.bytes() / 2) {
+            more.add(bucket);
+          }
+        });
+    if (!moves.isEmpty()) {
+      move(moves);
+    }
+  }
+
+  private void move(List<Row> moves) {
+    dialect.move(handle, moves);
+    Map<String, Key> lowest = new HashMap<>();
+    for (Row row : moves) {
+      moved.add(row.bucket());
+      if (row.target() == Status.BLOCKED) {
+        lowest.merge(
+            row.key(),
+            new Key(row.bucket(), row.key(), row.sequence()),
+            (a, b) -> a.sequence() <= b.sequence() ? a : b);
+      }
+    }
+    dialect.lower(handle, List.copyOf(lowest.values()));
+  }
+
+  /** Chooses what fits, and gives back the buckets that nothing was taken from. */
+  Batch choose() {
+    List<Row> inTurn = inTurn();
+    List<Row> rows = chosen(inTurn);
+    Set<Integer> served = rows.stream().map(Row::bucket).collect(Collectors.toSet());
+    Set<Integer> cut = inTurn.stream().map(Row::bucket).collect(Collectors.toSet());
+    cut.removeAll(served);
+    List<Lease> used = new ArrayList<>();
+    List<Release> unused = new ArrayList<>();
+    for (Lease lease : leases.values()) {
+      int bucket = lease.bucket();
+      if (served.contains(bucket) || moved.contains(bucket)) {
+        used.add(lease);
+      } else {
+        unused.add(new Release(lease, 0, lease.batches() > 0, cut.contains(bucket)));
+      }
+    }
+    if (!unused.isEmpty()) {
+      dialect.release(handle, owner, unused);
+    }
+    count(rows, used);
+    more.addAll(moved);
+    inTurn.stream().skip(rows.size()).forEach(row -> more.add(row.bucket()));
+    return new Batch(
+        used,
+        rows.stream().sorted(Comparator.comparingLong(Row::sequence)).toList(),
+        Set.copyOf(more),
+        !moved.isEmpty() || rows.size() < found);
+  }
+
+  /** An attempt is counted before it is made where the attempt may end the process (S6). */
+  private void count(List<Row> rows, List<Lease> used) {
+    Set<Integer> single = singles(used);
+    List<Row> counted = rows.stream().filter(row -> single.contains(row.bucket())).toList();
+    if (!counted.isEmpty()) {
+      dialect.count(handle, counted, 1);
+    }
+  }
+
+  /**
+   * The order in which messages get a place: kind by kind, which one is first changes from batch to
+   * batch, and of a kind those of the buckets first that have waited longest, because what does not
+   * fit is cut off at the end (C6).
+   */
+  private List<Row> inTurn() {
+    Map<Integer, Integer> place = new HashMap<>();
+    leases.keySet().forEach(bucket -> place.put(bucket, place.size()));
+    Comparator<Row> byPlace = Comparator.comparing(row -> place.get(row.bucket()));
+    long turn =
+        leases.values().stream().mapToLong(l -> l.token() + l.batches()).findFirst().orElse(0);
+    List<List<Row>> turns = new ArrayList<>(kinds);
+    Collections.rotate(turns, -(int) (turn % turns.size()));
+    // The sort is stable: of each bucket, what stays has no gap.
+    return turns.stream().flatMap(kind -> kind.stream().sorted(byPlace)).toList();
+  }
+
+  private List<Row> chosen(List<Row> inTurn) {
+    Set<Integer> single = singles(leases.values());
+    Set<Integer> singleTaken = new HashSet<>();
+    List<Row> chosen = new ArrayList<>();
+    long size = 0;
+    for (Row row : inTurn) {
+      size += row.payloadSize();
+      if (chosen.size() == request.maxMessages()
+          || (size > request.maxBytes() && !chosen.isEmpty())) {
+        break;
+      }
+      if (!single.contains(row.bucket()) || singleTaken.add(row.bucket())) {
+        chosen.add(row);
+      }
+    }
+    return chosen;
+  }
+
+  private static Set<Integer> singles(Collection<Lease> of) {
+    return of.stream().filter(Lease::single).map(Lease::bucket).collect(Collectors.toSet());
+  }
+
+  private static int ceil(int a, int b) {
+    return (a + b - 1) / b;
+  }
+
+  private static long ceil(long a, int b) {
+    return a / b + (a % b == 0 ? 0 : 1);
+  }
+}

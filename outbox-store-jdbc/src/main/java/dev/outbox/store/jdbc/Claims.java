@@ -1,0 +1,182 @@
+package dev.outbox.store.jdbc;
+
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.Decision;
+import dev.outbox.spi.OutboxStore.Settled;
+import dev.outbox.store.jdbc.Dialect.Held;
+import dev.outbox.store.jdbc.Dialect.Release;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.jdbi.v3.core.Handle;
+
+/**
+ * The three transactions of a claim's life: lease and read; settle and go on; settle and let go.
+ * Publishing comes between them, after a commit and outside any transaction.
+ */
+final class Claims {
+
+  /** The most buckets of one claim: enough to fill a batch, few enough to leave others some. */
+  private static final int MOST_BUCKETS = 16;
+
+  /**
+   * How long a bucket is kept from batch to batch before others may have it. Leasing it anew costs
+   * about as much as a batch, so keeping it for some tens of batches is enough.
+   */
+  private static final Duration KEPT = Duration.ofMillis(100);
+
+  /** A lease that is kept is prolonged by this part more, so that not each batch must do it. */
+  private static final int SLACK_PART = 4;
+
+  private final Transactions transactions;
+  private final Dialect dialect;
+
+  Claims(Transactions transactions, Dialect dialect) {
+    this.transactions = transactions;
+    this.dialect = dialect;
+  }
+
+  JdbcClaim claim(ClaimRequest request) {
+    return pastMoves(
+        transactions.run(
+            request.lease(), handle -> fill(handle, UUID.randomUUID(), List.of(), request)),
+        request);
+  }
+
+  Settled settleAndClaim(JdbcClaim done, Map<Long, Decision> decisions, ClaimRequest request) {
+    Step step = transactions.run(request.lease(), handle -> step(handle, done, decisions, request));
+    JdbcClaim next = pastMoves(step.next(), request);
+    done.over();
+    return new Settled(done.sequencesNotIn(step.held()), next);
+  }
+
+  /** Settles and lets go; returns the buckets that were still ours. */
+  Set<Integer> settle(JdbcClaim done, Map<Long, Decision> decisions) {
+    return transactions.run(
+        done.lease(),
+        handle -> {
+          Map<Integer, Lease> held = apply(handle, done, decisions);
+          release(handle, done, decisions, held.values());
+          return held.keySet();
+        });
+  }
+
+  /** Returns the buckets that are still ours. */
+  Set<Integer> renew(JdbcClaim claim) {
+    return transactions.run(
+        claim.lease(),
+        handle -> dialect.renew(handle, claim.owner(), claim.batch().leases(), claim.lease()));
+  }
+
+  private record Step(Set<Integer> held, JdbcClaim next) {}
+
+  private Step step(
+      Handle handle, JdbcClaim done, Map<Long, Decision> decisions, ClaimRequest request) {
+    Map<Integer, Lease> held = apply(handle, done, decisions);
+    List<Lease> kept =
+        held.values().stream().filter(lease -> keeps(lease, done, decisions)).toList();
+    List<Lease> others = new ArrayList<>(held.values());
+    others.removeAll(kept);
+    release(handle, done, decisions, others);
+    UUID owner = kept.isEmpty() ? UUID.randomUUID() : done.owner();
+    return new Step(held.keySet(), fill(handle, owner, kept, request));
+  }
+
+  /** Locks the buckets that are still ours, and carries the decisions out for their messages. */
+  private Map<Integer, Lease> apply(Handle handle, JdbcClaim done, Map<Long, Decision> decisions) {
+    Map<Integer, Held> locked =
+        dialect.lockHeld(handle, done.owner(), done.batch().leases()).stream()
+            .collect(Collectors.toMap(Held::bucket, Function.identity()));
+    List<Row> ours =
+        done.batch().rows().stream().filter(row -> locked.containsKey(row.bucket())).toList();
+    Set<Integer> counted =
+        done.batch().leases().stream()
+            .filter(Lease::single)
+            .map(Lease::bucket)
+            .collect(Collectors.toSet());
+    new Settlement(handle, dialect, counted).apply(ours, decisions);
+    Map<Integer, Lease> held = new HashMap<>();
+    for (Lease lease : done.batch().leases()) {
+      Held now = locked.get(lease.bucket());
+      if (now != null) {
+        held.put(lease.bucket(), lease.goesOn(now));
+      }
+    }
+    return held;
+  }
+
+  private void release(
+      Handle handle, JdbcClaim done, Map<Long, Decision> decisions, Iterable<Lease> leases) {
+    Map<Integer, Integer> decided = new HashMap<>();
+    for (Row row : done.batch().rows()) {
+      if (decisions.containsKey(row.sequence())) {
+        decided.merge(row.bucket(), 1, Integer::sum);
+      }
+    }
+    List<Release> releases = new ArrayList<>();
+    for (Lease lease : leases) {
+      releases.add(new Release(lease, decided.getOrDefault(lease.bucket(), 0), true, false));
+    }
+    if (!releases.isEmpty()) {
+      dialect.release(handle, done.owner(), releases);
+    }
+  }
+
+  /**
+   * A bucket is kept for the next batch while it has more, but not for ever: others wait for
+   * buckets, and a fair share changes. One whose messages are handed out singly is not kept,
+   * because a settle that is repeated would take back an attempt twice.
+   */
+  private static boolean keeps(Lease lease, JdbcClaim done, Map<Long, Decision> decisions) {
+    return done.batch().more().contains(lease.bucket())
+        && !lease.single()
+        && System.nanoTime() - lease.since() < KEPT.toNanos()
+        && done.batch().rows().stream()
+            .filter(row -> row.bucket() == lease.bucket())
+            .allMatch(row -> decisions.containsKey(row.sequence()));
+  }
+
+  /** Reads the next batch from the buckets that were kept, and from others while there is room. */
+  private JdbcClaim fill(Handle handle, UUID owner, List<Lease> kept, ClaimRequest request) {
+    BatchReader reader = new BatchReader(handle, dialect, owner, request);
+    prolong(handle, owner, kept, request.lease());
+    reader.read(kept);
+    int most = Math.min(MOST_BUCKETS - kept.size(), reader.room());
+    if (reader.hasRoom() && most > 0) {
+      reader.read(dialect.lease(handle, owner, request, most));
+    }
+    return new JdbcClaim(this, owner, reader.choose(), request.lease());
+  }
+
+  private void prolong(Handle handle, UUID owner, List<Lease> kept, Duration lease) {
+    boolean needed = kept.stream().anyMatch(l -> l.left().compareTo(lease) < 0);
+    if (needed) {
+      dialect.renew(handle, owner, kept, lease.plus(lease.dividedBy(SLACK_PART)));
+    }
+  }
+
+  /** Messages that must wait may stand in front of others: moves them aside, lease by lease. */
+  private JdbcClaim pastMoves(JdbcClaim claim, ClaimRequest request) {
+    long began = System.nanoTime();
+    JdbcClaim current = claim;
+    while (current.messages().isEmpty() && !current.batch().leases().isEmpty()) {
+      JdbcClaim moved = current;
+      if (System.nanoTime() - began > KEPT.toNanos()) {
+        Set<Integer> ignored = settle(moved, Map.of());
+        moved.over();
+        return moved;
+      }
+      current =
+          transactions
+              .run(request.lease(), handle -> step(handle, moved, Map.of(), request))
+              .next();
+    }
+    return current;
+  }
+}
