@@ -12,6 +12,10 @@ import java.util.concurrent.TimeUnit;
 /** Keys that fail, and what waits behind them. */
 final class Blocking {
   private static final Duration PATIENCE = Duration.ofMinutes(10);
+
+  /** Between two attempts where only that it fails is of interest. */
+  static final Duration SOON = Duration.ofMillis(10);
+
   private static final Duration LOOK = Duration.ofMillis(200);
 
   private Blocking() {}
@@ -47,7 +51,7 @@ final class Blocking {
     try (Relay relay =
         Relay.builder(access.store(), failing(prefix))
             .workers(1)
-            .retryPolicy(every(Duration.ofMillis(10)))
+            .retryPolicy(every(SOON))
             .build()) {
       relay.start();
       while (statistics.statistics().pending() > 0) {

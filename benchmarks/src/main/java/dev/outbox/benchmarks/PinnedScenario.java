@@ -109,7 +109,12 @@ final class PinnedScenario implements Scenario {
 
     @Override
     public Pace run(List<Access> accesses) throws InterruptedException {
-      return Drain.relays(accesses, 1, load.messages());
+      // The head has failed more often than the default policy allows.
+      return Drain.relays(
+          accesses,
+          load.messages(),
+          Drain.NO_OP,
+          relay -> relay.workers(1).retryPolicy(Blocking.every(Blocking.SOON)));
     }
   }
 }
