@@ -19,11 +19,12 @@ import org.jspecify.annotations.Nullable;
  * threads, as long as calls at the same time have no key in common; claims have none (C1).
  *
  * <p><b>Order (P2).</b> Idempotence alone does not keep the order of a key: when one record fails
- * and later ones were in flight already, those get through. So by default at most one record of a
- * key is in flight in a call: the next is sent once it is acknowledged. With many keys that costs
- * nothing. For few hot keys there is {@link Builder#transactional}: a call's messages are one Kafka
- * transaction, sent at once, and aborted when any of them fails; consumers then need {@code
- * isolation.level=read_committed}.
+ * and later ones were in flight already, those get through. So the producer has one request in
+ * flight, and is closed at once when a record fails that others of its key are behind; what went
+ * down with it is sent through a new one. For half the timeout at most one record of a key is in
+ * flight to that topic; with a {@code partitioner.class} of your own that is so always. In the
+ * other mode, {@link Builder#transactional}, a call's messages are one Kafka transaction, which is
+ * aborted when any of them fails; consumers then need {@code isolation.level=read_committed}.
  *
  * <p><b>A record.</b> The key is the message's key in UTF-8, the value is the payload. Headers are,
  * in UTF-8, first the message's own in their order, repeats kept; then {@code outbox-id}, {@code
@@ -155,14 +156,15 @@ public final class KafkaPublisher implements MessagePublisher {
      */
     public KafkaPublisher build() {
       Timing timing = Timing.of(timeout);
-      ProducerSettings settings = new ProducerSettings(properties, timing);
+      ProducerSettings settings =
+          new ProducerSettings(properties, timing, transactionalIdPrefix != null);
       Records records = new Records(topic, cloudEventsSource);
-      Topics topics = new Topics(timing);
+      Topics topics = new Topics(timing, settings.mayScatterKeys());
       ProducerHolder producer = new ProducerHolder(settings.plain(), settings::scrub);
       producer.get();
       return new KafkaPublisher(
           transactionalIdPrefix == null
-              ? new KeyByKey(producer, records, topics, timing)
+              ? new Direct(producer, records, topics, timing)
               : new Transactional(
                   producer,
                   id -> new ProducerHolder(settings.transactional(id), settings::scrub),

@@ -59,18 +59,24 @@ final class ProducerHolder {
     }
   }
 
-  /** Closes an unusable producer at once; the next {@link #get} makes another. */
-  void retire(Connection connection) {
+  /**
+   * Closes an unusable producer at once; the next {@link #get} makes another. Called by its own
+   * sending thread, as from a callback, it has sent its last record.
+   *
+   * @return false when it was not the one in use
+   */
+  boolean retire(Connection connection) {
     lock.lock();
     try {
       if (current != connection) {
-        return;
+        return false;
       }
       current = null;
     } finally {
       lock.unlock();
     }
     connection.producer().close(Duration.ZERO);
+    return true;
   }
 
   /**

@@ -1,13 +1,16 @@
 package dev.outbox.publisher.kafka;
 
 import static org.apache.kafka.clients.producer.ProducerConfig.ACKS_CONFIG;
+import static org.apache.kafka.clients.producer.ProducerConfig.BATCH_SIZE_CONFIG;
 import static org.apache.kafka.clients.producer.ProducerConfig.BOOTSTRAP_SERVERS_CONFIG;
 import static org.apache.kafka.clients.producer.ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG;
 import static org.apache.kafka.clients.producer.ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG;
 import static org.apache.kafka.clients.producer.ProducerConfig.KEY_SERIALIZER_CLASS_CONFIG;
 import static org.apache.kafka.clients.producer.ProducerConfig.LINGER_MS_CONFIG;
 import static org.apache.kafka.clients.producer.ProducerConfig.MAX_BLOCK_MS_CONFIG;
+import static org.apache.kafka.clients.producer.ProducerConfig.MAX_IN_FLIGHT_REQUESTS_PER_CONNECTION;
 import static org.apache.kafka.clients.producer.ProducerConfig.MAX_REQUEST_SIZE_CONFIG;
+import static org.apache.kafka.clients.producer.ProducerConfig.PARTITIONER_CLASS_CONFIG;
 import static org.apache.kafka.clients.producer.ProducerConfig.PARTITIONER_IGNORE_KEYS_CONFIG;
 import static org.apache.kafka.clients.producer.ProducerConfig.REQUEST_TIMEOUT_MS_CONFIG;
 import static org.apache.kafka.clients.producer.ProducerConfig.RETRY_BACKOFF_MAX_MS_CONFIG;
@@ -33,6 +36,12 @@ final class ProducerSettings {
   static final int MIN_REQUEST_SIZE =
       OutboxMessage.MAX_PAYLOAD + OutboxMessage.MAX_HEADERS + 24_000;
 
+  /**
+   * With one request in flight a partition gets one of these a round trip; and the buffer of 32 MB
+   * has room for one to each partition of a call of 500 messages.
+   */
+  private static final int BATCH_SIZE = 64 * 1024;
+
   private static final List<String> OURS =
       List.of(
           KEY_SERIALIZER_CLASS_CONFIG,
@@ -43,17 +52,30 @@ final class ProducerSettings {
   private final Map<String, Object> given;
   private final Timing timing;
 
-  ProducerSettings(Map<String, Object> given, Timing timing) {
+  ProducerSettings(Map<String, Object> given, Timing timing, boolean transactional) {
     this.given = Map.copyOf(given);
     this.timing = timing;
     check();
+    if (!transactional) {
+      requireOneOf(
+          MAX_IN_FLIGHT_REQUESTS_PER_CONNECTION,
+          Set.of("1"),
+          "with more, records get through that are behind one that fails");
+    }
+  }
+
+  /** Whether records of one key may go to different partitions. */
+  boolean mayScatterKeys() {
+    return given.containsKey(PARTITIONER_CLASS_CONFIG);
   }
 
   /**
    * For a producer whose methods never block; {@code max.block.ms=0} makes lookups asynchronous.
    */
   Map<String, Object> plain() {
-    return with(timing.timeout() / 4 * 3, 0);
+    Map<String, Object> all = with(timing.timeout() / 4 * 3, 0);
+    all.put(MAX_IN_FLIGHT_REQUESTS_PER_CONNECTION, 1);
+    return all;
   }
 
   Map<String, Object> transactional(String id) {
@@ -66,6 +88,7 @@ final class ProducerSettings {
   private Map<String, Object> with(long delivery, long block) {
     Map<String, Object> all = new HashMap<>();
     all.put(LINGER_MS_CONFIG, 0);
+    all.put(BATCH_SIZE_CONFIG, BATCH_SIZE);
     all.put(DELIVERY_TIMEOUT_MS_CONFIG, Timing.millis(delivery));
     all.put(REQUEST_TIMEOUT_MS_CONFIG, Timing.millis(delivery / 3));
     // Whoever does not hear the broker for longer than the silence takes it for gone.

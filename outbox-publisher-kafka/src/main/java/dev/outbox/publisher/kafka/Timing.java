@@ -10,11 +10,18 @@ import java.time.Duration;
  * @param deadline when a call gives up on what is still open
  * @param patience how long a topic may take that does not acknowledge while the broker answers
  * @param impatience the same for a topic that took too long the last time
+ * @param caution how long a topic is risky after a record failed that others of its key were behind
  * @param silence a broker that was not heard for so long does not answer
  * @param block for one step that Kafka's client blocks for, in the transactional mode
  */
 record Timing(
-    long timeout, long deadline, long patience, long impatience, long silence, long block) {
+    long timeout,
+    long deadline,
+    long patience,
+    long impatience,
+    long caution,
+    long silence,
+    long block) {
 
   static final Duration SHORTEST = Duration.ofSeconds(1);
   static final Duration LONGEST = Duration.ofHours(1);
@@ -25,7 +32,7 @@ record Timing(
           "timeout is %s, allowed is from %s to %s".formatted(timeout, SHORTEST, LONGEST));
     }
     long t = timeout.toNanos();
-    return new Timing(t, t / 10 * 9, t / 4, t / 20, t / 20 * 3, t / 8);
+    return new Timing(t, t / 10 * 9, t / 4, t / 20, t / 2, t / 20 * 3, t / 8);
   }
 
   static int millis(long nanos) {

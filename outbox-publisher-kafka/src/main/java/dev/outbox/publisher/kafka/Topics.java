@@ -19,10 +19,15 @@ final class Topics {
   private static final int MOST_TROUBLED = 10_000;
 
   private final Timing timing;
+  private final boolean allRisky;
   private final ConcurrentHashMap<String, Trouble> troubled = new ConcurrentHashMap<>();
 
-  Topics(Timing timing) {
+  /**
+   * @param allRisky whether records of one key may go to different partitions
+   */
+  Topics(Timing timing, boolean allRisky) {
     this.timing = timing;
+    this.allRisky = allRisky;
   }
 
   /** A topic with which something is not right. */
@@ -32,6 +37,9 @@ final class Topics {
 
     /** Whether it did not acknowledge in time the last time. */
     volatile boolean slow;
+
+    /** When a record failed that later ones of its key were behind; 0: not lately. */
+    volatile long riskySince;
 
     /** Records that a call gave up on and that are still on their way; changed in the map only. */
     final AtomicInteger stuck = new AtomicInteger();
@@ -114,6 +122,21 @@ final class Topics {
     }
   }
 
+  /** A record failed, and the producer was closed to keep later ones of its key from passing. */
+  void risky(String topic) {
+    trouble(topic).riskySince = System.nanoTime();
+  }
+
+  /** Whether only one record of a key may be in flight to it. */
+  boolean isRisky(String topic) {
+    Trouble trouble = troubled.get(topic);
+    return allRisky || (trouble != null && isRisky(trouble));
+  }
+
+  private boolean isRisky(Trouble trouble) {
+    return trouble.riskySince != 0 && System.nanoTime() - trouble.riskySince < timing.caution();
+  }
+
   /** A call gives up on a record: to be called before its callback can find that out. */
   void stuck(String topic) {
     troubled.compute(
@@ -147,6 +170,7 @@ final class Topics {
 
   private void forgetWhenWell(String topic) {
     troubled.computeIfPresent(
-        topic, (name, t) -> t.stuck.get() > 0 || t.slow || t.missingSince != 0 ? t : null);
+        topic,
+        (name, t) -> t.stuck.get() > 0 || t.slow || t.missingSince != 0 || isRisky(t) ? t : null);
   }
 }

@@ -67,7 +67,7 @@ final class Transactional implements KafkaPublisher.Mode {
     void retire() {
       initialised = false;
       if (connection != null) {
-        producer.retire(connection);
+        boolean ignored = producer.retire(connection);
         connection = null;
       }
     }

@@ -28,11 +28,11 @@ class KafkaPublisherTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(8);
 
   enum Mode {
-    KEY_BY_KEY,
+    DIRECT,
     TRANSACTIONAL;
 
     KafkaPublisher.Builder in(KafkaPublisher.Builder builder) {
-      return this == KEY_BY_KEY ? builder : builder.transactional("test-" + UUID.randomUUID());
+      return this == DIRECT ? builder : builder.transactional("test-" + UUID.randomUUID());
     }
   }
 
@@ -82,7 +82,7 @@ class KafkaPublisherTest {
   void slowTopic() throws Exception {
     String live = topic(Map.of());
     String slow = topic(Map.of());
-    try (KafkaPublisher publisher = build(Mode.KEY_BY_KEY);
+    try (KafkaPublisher publisher = build(Mode.DIRECT);
         Admin admin = Admin.create(Map.of("bootstrap.servers", TestKafka.bootstrapServers()))) {
       publisher.publish(List.of(stored(message(live, "a")), stored(message(slow, "k"))));
       // The producer knows its partitions, and waits for a leader of theirs.

@@ -35,6 +35,7 @@ class SettingsTest {
     "delivery.timeout.ms, 10001",
     "request.timeout.ms, 30000",
     "max.block.ms, 60000",
+    "max.in.flight.requests.per.connection, 5",
     "transactional.id, mine",
     "transaction.timeout.ms, 60000",
     "key.serializer, org.apache.kafka.common.serialization.StringSerializer",

@@ -1,6 +1,6 @@
 package dev.outbox.publisher.kafka;
 
-class KeyByKeyTckTest extends KafkaPublisherTck {
+class DirectTckTest extends KafkaPublisherTck {
   @Override
   KafkaPublisher.Builder mode(KafkaPublisher.Builder builder) {
     return builder;

@@ -1,0 +1,204 @@
+package dev.outbox.publisher.kafka;
+
+import static dev.outbox.publisher.kafka.TestKafka.message;
+import static dev.outbox.publisher.kafka.TestKafka.sequences;
+import static dev.outbox.publisher.kafka.TestKafka.stored;
+import static dev.outbox.publisher.kafka.TestKafka.topic;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.outbox.publisher.kafka.ProducerHolder.Connection;
+import dev.outbox.spi.Result;
+import dev.outbox.spi.StoredMessage;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import org.apache.kafka.clients.producer.RoundRobinPartitioner;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The default mode: many records of a key in flight, and what happens when one of them fails. */
+class DirectOrderTest {
+  private static final byte[] SMALL = {1};
+
+  /** More than the topics of these tests take; the client lets it pass, the broker refuses it. */
+  private static final byte[] TOO_LARGE = new byte[5_000];
+
+  private final Timing timing = Timing.of(Duration.ofMinutes(1));
+  private final String topic = topic(Map.of("max.message.bytes", "2000"));
+  private ProducerHolder holder;
+  private Direct direct = direct(Map.of());
+
+  @AfterEach
+  void close() {
+    direct.close();
+  }
+
+  private Direct direct(Map<String, Object> more) {
+    Map<String, Object> given = new HashMap<>(more);
+    given.put("bootstrap.servers", TestKafka.bootstrapServers());
+    ProducerSettings settings = new ProducerSettings(given, timing, false);
+    holder = new ProducerHolder(settings.plain(), settings::scrub);
+    Records records = new Records(m -> m.message().aggregateType(), null);
+    return new Direct(holder, records, new Topics(timing, settings.mayScatterKeys()), timing);
+  }
+
+  private void use(Map<String, Object> more) {
+    direct.close();
+    direct = direct(more);
+  }
+
+  private List<StoredMessage> messages(int count, String key) {
+    List<StoredMessage> messages = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      messages.add(stored(message(topic, key).payload(SMALL)));
+    }
+    return messages;
+  }
+
+  private double requests() {
+    return holder.get().producer().metrics().values().stream()
+        .filter(m -> m.metricName().group().equals("producer-metrics"))
+        .filter(m -> m.metricName().name().equals("request-total"))
+        .mapToDouble(m -> (double) m.metricValue())
+        .sum();
+  }
+
+  @Test
+  @DisplayName("a key with many messages needs few requests")
+  void together() throws Exception {
+    assertThat(direct.publish(messages(1, "k"))).containsOnly(Result.DELIVERED);
+    double before = requests();
+    List<StoredMessage> messages = messages(500, "k");
+    assertThat(direct.publish(messages)).containsOnly(Result.DELIVERED);
+    assertThat(requests() - before).isLessThan(250);
+    assertThat(sequences(topic))
+        .endsWith(messages.stream().map(StoredMessage::sequence).toArray(Long[]::new));
+  }
+
+  @Test
+  @DisplayName("with a partitioner of the user's own, one record of a key is in flight")
+  void scattered() throws Exception {
+    use(Map.of("partitioner.class", RoundRobinPartitioner.class.getName()));
+    assertThat(direct.publish(messages(1, "k"))).containsOnly(Result.DELIVERED);
+    double before = requests();
+    List<StoredMessage> messages = messages(20, "k");
+    messages.set(10, stored(message(topic, "k").payload(TOO_LARGE)));
+    List<Result> results = direct.publish(messages);
+    assertThat(results.subList(0, 10)).containsOnly(Result.DELIVERED);
+    assertThat(results.get(10)).isInstanceOf(Result.Rejected.class);
+    assertThat(results.subList(11, 20)).hasOnlyElementsOfType(Result.Unavailable.class);
+    assertThat(requests() - before).isEqualTo(11);
+    assertThat(sequences(topic)).hasSize(11);
+  }
+
+  @Test
+  @DisplayName("a failure with others behind it costs the producer once, not each time")
+  void risky() throws Exception {
+    Connection first = holder.get();
+    List<StoredMessage> messages = messages(5, "a");
+    assertThat(direct.publish(messages)).containsOnly(Result.DELIVERED);
+    assertThat(holder.isCurrent(first)).isTrue();
+
+    messages.set(2, stored(message(topic, "a").payload(TOO_LARGE)));
+    messages.addAll(messages(5, "b"));
+    List<Result> results = direct.publish(messages);
+    assertThat(results.get(2)).isInstanceOf(Result.Rejected.class);
+    assertThat(results.subList(3, 5)).hasOnlyElementsOfType(Result.Unavailable.class);
+    assertThat(results.subList(5, 10)).containsOnly(Result.DELIVERED);
+    assertThat(holder.isCurrent(first)).isFalse();
+
+    Connection second = holder.get();
+    assertThat(direct.publish(messages)).isEqualTo(results);
+    assertThat(holder.isCurrent(second)).isTrue();
+  }
+
+  @Test
+  @DisplayName("a failure with none of its key behind it leaves the producer as it is")
+  void alone() throws Exception {
+    Connection first = holder.get();
+    List<StoredMessage> messages = messages(5, "a");
+    messages.add(stored(message(topic, "b").payload(TOO_LARGE)));
+    List<Result> results = direct.publish(messages);
+    assertThat(results.subList(0, 5)).containsOnly(Result.DELIVERED);
+    assertThat(results.get(5)).isInstanceOf(Result.Rejected.class);
+    assertThat(holder.isCurrent(first)).isTrue();
+  }
+
+  @Test
+  @DisplayName("a key that goes to two topics is sent one topic after the other")
+  void twoTopics() throws Exception {
+    String other = topic(Map.of());
+    List<StoredMessage> messages = messages(3, "k");
+    messages.add(stored(message(other, "k")));
+    messages.add(stored(message(topic, "k").payload(TOO_LARGE)));
+    messages.add(stored(message(other, "k")));
+    List<Result> results = direct.publish(messages);
+    assertThat(results.subList(0, 4)).containsOnly(Result.DELIVERED);
+    assertThat(results.get(4)).isInstanceOf(Result.Rejected.class);
+    assertThat(results.get(5)).isInstanceOf(Result.Unavailable.class);
+    assertThat(sequences(other)).containsExactly(messages.get(3).sequence());
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 500, 64 * 1024})
+  @DisplayName("whatever fails where, of each key what arrives is what stood before the failure")
+  void random(int batchSize) throws Exception {
+    long seed = Long.getLong("outbox.test.seed", System.nanoTime());
+    System.out.println("batch.size=" + batchSize + ", outbox.test.seed=" + seed);
+    List<Long> expected = new ArrayList<>();
+    for (int round = 0; round < 12; round++) {
+      use(Map.of("batch.size", batchSize)); // a new producer, to which no topic is risky
+      List<CompletableFuture<List<Long>>> workers = new ArrayList<>();
+      for (int worker = 0; worker < 3; worker++) {
+        String prefix = "r" + round + "w" + worker + "k";
+        Random random = new Random(seed + 31 * round + worker);
+        workers.add(CompletableFuture.supplyAsync(() -> publishWithFailures(prefix, random)));
+      }
+      for (CompletableFuture<List<Long>> worker : workers) {
+        expected.addAll(worker.join());
+      }
+    }
+    List<Long> arrived = sequences(topic);
+    assertThat(arrived.stream().distinct().toList())
+        .as("seed %d", seed)
+        .containsExactlyInAnyOrderElementsOf(expected);
+  }
+
+  /** Returns the sequences that must arrive. */
+  private List<Long> publishWithFailures(String prefix, Random random) {
+    List<StoredMessage> messages = new ArrayList<>();
+    for (int i = 0; i < 80; i++) {
+      byte[] payload = random.nextInt(20) == 0 ? TOO_LARGE : SMALL;
+      messages.add(stored(message(topic, prefix + random.nextInt(5)).payload(payload)));
+    }
+    List<Result> results;
+    try {
+      results = direct.publish(messages);
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+    Map<String, Boolean> failed = new HashMap<>();
+    List<Long> expected = new ArrayList<>();
+    for (int i = 0; i < messages.size(); i++) {
+      StoredMessage message = messages.get(i);
+      boolean large = message.message().payload().length > SMALL.length;
+      if (failed.containsKey(message.key())) {
+        assertThat(results.get(i)).isInstanceOf(Result.Unavailable.class);
+      } else if (large) {
+        assertThat(results.get(i)).isInstanceOf(Result.Rejected.class);
+        failed.put(message.key(), true);
+      } else {
+        assertThat(results.get(i)).isEqualTo(Result.DELIVERED);
+        expected.add(message.sequence());
+      }
+    }
+    return expected;
+  }
+}
