@@ -143,6 +143,6 @@ public final class Bench {
   /** Before each timed run: no garbage of the last one, and a moment of rest. */
   void settle() {
     System.gc();
-    LockSupport.parkNanos(BREATH.toNanos());
+    LockSupport.parkNanos((long) (BREATH.toNanos() * Math.min(1, settings.scale())));
   }
 }

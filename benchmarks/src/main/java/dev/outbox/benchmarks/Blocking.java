@@ -11,7 +11,7 @@ import java.util.concurrent.TimeUnit;
 
 /** Keys that fail, and what waits behind them. */
 final class Blocking {
-  private static final Duration PATIENCE = Duration.ofMinutes(10);
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
 
   /** Between two attempts where only that it fails is of interest. */
   static final Duration SOON = Duration.ofMillis(10);

@@ -14,7 +14,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class UsageTest {
 
   @ParameterizedTest
-  @ValueSource(strings = {"demo", "tck", "migrate", "relay", "status", "dead-letters"})
+  @ValueSource(strings = {"demo", "tck", "bench", "migrate", "relay", "status", "dead-letters"})
   @DisplayName("each command explains itself")
   void help(String command) {
     Cli cli = Cli.run(command, "--help");
@@ -50,6 +50,7 @@ class UsageTest {
         "demo --threads 0              ! --threads is 0, allowed is from 1 to 64",
         "demo --threads 65             ! --threads is 65, allowed is from 1 to 64",
         "demo --transactions 0         ! --transactions is 0, allowed is from 1 to 5000000",
+        "bench --runs 0                ! runs is 0, allowed is from 1 to 100",
         "demo --orders x               ! Invalid value for option '--orders': 'x' is not an int",
       })
   void badUsage(String arguments, String sentence) {

@@ -1,0 +1,140 @@
+package dev.outbox.benchmarks;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.outbox.embedded.PostgresServer;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** That each scenario runs and its figures are there and plausible; how fast is not looked at. */
+class BenchTest {
+  private static PostgresServer server;
+
+  @BeforeAll
+  static void start() {
+    server = PostgresServer.forTests();
+  }
+
+  @AfterAll
+  static void stop() {
+    server.close();
+  }
+
+  private static Report run(String scenario, double scale, List<String> progress) throws Exception {
+    try (PostgresDatabase database =
+        PostgresDatabase.open(server.jdbcUrl(), server.user(), server.password())) {
+      return Bench.run(
+          new Bench.Settings(List.of(scenario), 1, scale),
+          database,
+          () -> {
+            throw new AssertionError("no broker is needed");
+          },
+          progress::add);
+    }
+  }
+
+  @ParameterizedTest(name = "{0}: {2} lines")
+  @DisplayName("each scenario reports all its lines beside a limit, and leaves nothing behind")
+  @CsvSource({"backlog, 0.02, 5", "pinned, 0.002, 36", "poison, 0.002, 6"})
+  void scenario(String name, double scale, int lines) throws Exception {
+    check(name, scale, lines);
+  }
+
+  private static Report check(String name, double scale, int lines) throws Exception {
+    List<String> progress = new ArrayList<>();
+    Report report = run(name, scale, progress);
+    assertThat(report.lines())
+        .hasSize(lines)
+        .allSatisfy(
+            line -> {
+              assertThat(line.scenario()).isEqualTo(name);
+              assertThat(line.ours().median()).isPositive();
+              assertThat(line.limit().median()).isPositive();
+            })
+        .extracting(Line::name)
+        .doesNotHaveDuplicates();
+    assertThat(progress).isNotEmpty().allMatch(text -> text.startsWith(name));
+    assertThat(schemas()).isEmpty();
+    return report;
+  }
+
+  private static List<String> schemas() throws Exception {
+    try (Connection connection =
+            DriverManager.getConnection(server.jdbcUrl(), server.user(), server.password());
+        ResultSet rows = connection.getMetaData().getSchemas(null, "outbox\\_bench\\_%")) {
+      List<String> names = new ArrayList<>();
+      while (rows.next()) {
+        names.add(rows.getString(1));
+      }
+      return names;
+    }
+  }
+
+  @Test
+  @DisplayName("drain: a message is two row writes; the limit needs two statements a batch")
+  void drain() throws Exception {
+    Report report = check("drain", 0.003, 21);
+    assertThat(report.lines())
+        .filteredOn(line -> line.cost() != null)
+        .hasSize(12)
+        .allSatisfy(
+            line -> {
+              assertThat(line.cost().messageRows()).isEqualTo(2.0);
+              assertThat(line.cost().bucketRows()).isPositive();
+              assertThat(line.cost().statements()).isBetween(0.01, 1.0);
+              assertThat(line.cost().logBytes()).isPositive();
+              assertThat(line.limitCost().messageRows()).isEqualTo(2.0);
+              assertThat(line.limitCost().bucketRows()).isZero();
+            });
+    // 600 messages are two batches.
+    Cost oneWorker = report.lines().get(0).limitCost();
+    assertThat(oneWorker.statements()).isEqualTo(4.0 / 600);
+    assertThat(oneWorker.perMessage()).containsEntry("roundTrips", 6.0 / 600);
+  }
+
+  @Test
+  @DisplayName("append: a message is one row write and one statement beside the business row's")
+  void append() throws Exception {
+    Line line = check("append", 0.02, 8).lines().get(0);
+    for (Cost cost : List.of(line.cost(), line.limitCost())) {
+      assertThat(cost.messageRows()).isEqualTo(1.0);
+      // The first append of a store asks for the schema's version.
+      assertThat(cost.statements()).isBetween(2.0, 2.1);
+    }
+  }
+
+  @Test
+  @DisplayName("Markdown has a row a line, JSON each run's value, both say what it ran on")
+  void formats() throws Exception {
+    Report report = check("relays", 0.003, 7);
+    List<String> rows = report.markdown().lines().filter(row -> row.startsWith("|")).toList();
+    assertThat(rows).hasSize(2 + 7);
+    assertThat(rows.get(0).split(" *\\| *"))
+        .contains("case", "ours", "limit", "ratio", "row writes", "bucket writes", "WAL bytes");
+    assertThat(report.markdown())
+        .contains("- CPU: ", "- fsync: on", "PostgreSQL", "- relays: As drain");
+    assertThat(report.json())
+        .contains(
+            "\"fsync\": \"on\"",
+            "\"case\": \"8 relays\"",
+            "\"min\": ",
+            "\"messageRowWrites\": 2.0");
+  }
+
+  @Test
+  @DisplayName("an unknown scenario is refused with the names of those that exist")
+  void unknown() {
+    assertThatThrownBy(() -> new Bench.Settings(List.of("drian"), 1, 1))
+        .hasMessageStartingWith("there is no scenario drian, only drain, append");
+  }
+}
