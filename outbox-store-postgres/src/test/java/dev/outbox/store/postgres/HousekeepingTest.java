@@ -1,7 +1,13 @@
 package dev.outbox.store.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
+import java.sql.Connection;
+import java.sql.Statement;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -41,5 +47,95 @@ class HousekeepingTest extends DatabaseTest {
     assertThat(database.query("select count(*) from outbox_bucket")).isEqualTo("64");
     assertThat(database.query("select string_agg(key, ',') from outbox_blocked_key"))
         .isEqualTo("k");
+  }
+
+  private static final String MARKS = "select count(*) from outbox_bucket where low_water > 0";
+
+  @Test
+  @DisplayName("forgets the mark of one free bucket each time, and so all of them in the end")
+  void forgetsMarks() {
+    database.execute(
+        """
+        update outbox_bucket set low_water = 1;
+        update outbox_bucket set owner = gen_random_uuid(), token = token + 1,
+          leased_at = now(), lease_until = now() + interval '1 hour' where bucket = 7
+        """);
+    store.housekeep();
+    assertThat(database.query(MARKS)).as("after the first").isEqualTo("63");
+    store.housekeep();
+    assertThat(database.query(MARKS)).as("after the second").isEqualTo("62");
+    for (int i = 2; i < 64; i++) {
+      store.housekeep();
+    }
+    assertThat(database.query(MARKS + " and bucket = 7")).as("of the leased one").isEqualTo("1");
+    assertThat(database.query(MARKS)).as("after 64").isEqualTo("1");
+  }
+
+  /** As after a restore, or at the end of a logical replication. */
+  private void messagesBeyondTheSequence() {
+    database.execute(
+        """
+        insert into outbox_message (seq, aggregate_type, aggregate_id, event_type, payload)
+          overriding system value values (900, 'order', 'a', 'e', ''), (1000, 'order', 'b', 'e', '');
+        update outbox_bucket set low_water = 950
+        """);
+  }
+
+  private String lastValue() {
+    return database.query(
+        "select pg_sequence_last_value(pg_get_serial_sequence('outbox_message', 'seq')::regclass)");
+  }
+
+  @Test
+  @DisplayName("sets a sequence that lags behind the messages, and forgets the marks")
+  void sequenceLags() {
+    messagesBeyondTheSequence();
+    store.housekeep();
+    assertThat(lastValue()).isEqualTo("1000");
+    assertThat(database.query(MARKS)).isEqualTo("0");
+    assertThat(store.claim(request()).messages()).hasSize(2);
+  }
+
+  @Test
+  @DisplayName("leaves a sequence and marks alone that do not lag")
+  void sequenceDoesNotLag() {
+    database.inTransaction(false, c -> store.append(c, List.of(message(), message())));
+    database.execute("update outbox_bucket set low_water = 1");
+    store.housekeep();
+    assertThat(lastValue()).isEqualTo("2");
+    assertThat(database.query(MARKS)).isEqualTo("63");
+  }
+
+  @Test
+  @DisplayName("sets it once when two relays start at once, and never back")
+  void twoStoresAtOnce() throws Exception {
+    messagesBeyondTheSequence();
+    PostgresOutboxStore other = PostgresOutboxStore.of(database.pool);
+    String sequence = "pg_get_serial_sequence('outbox_message', 'seq')::regclass::oid";
+    String waiting =
+        "select count(*) from pg_locks where not granted and locktype = 'advisory' and objid = "
+            + sequence;
+    try (Connection bucket = database.pool.getConnection();
+        Statement lockBucket = bucket.createStatement();
+        Connection gate = database.pool.getConnection();
+        Statement lock = gate.createStatement()) {
+      bucket.setAutoCommit(false);
+      lockBucket.execute("select from outbox_bucket where bucket = 63 for update");
+      lock.execute("select pg_advisory_lock(%s::bigint)".formatted(sequence));
+      CompletableFuture<Void> both =
+          CompletableFuture.allOf(
+              CompletableFuture.runAsync(store::housekeep),
+              CompletableFuture.runAsync(other::housekeep));
+      // Both have seen that it lags; then one sets it, and stands still before it commits.
+      await().until(() -> database.query(waiting).equals("2"));
+      lock.execute("select pg_advisory_unlock(%s::bigint)".formatted(sequence));
+      await().until(() -> "1000".equals(lastValue()));
+      database.inTransaction(false, c -> store.append(c, List.of(message(), message())));
+      bucket.rollback();
+      both.get(30, TimeUnit.SECONDS);
+    }
+    assertThat(lastValue()).isEqualTo("1002");
+    assertThat(database.query(MARKS)).isEqualTo("0");
+    assertThat(store.claim(request()).messages()).hasSize(4);
   }
 }

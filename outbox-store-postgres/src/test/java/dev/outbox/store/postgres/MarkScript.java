@@ -1,0 +1,376 @@
+package dev.outbox.store.postgres;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.fail;
+import static org.awaitility.Awaitility.await;
+
+import dev.outbox.embedded.PostgresServer;
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.Decision;
+import dev.outbox.spi.StoredMessage;
+import dev.outbox.store.jdbc.Dialect;
+import dev.outbox.store.jdbc.Dialect.Limits;
+import dev.outbox.store.jdbc.Dialect.Pending;
+import dev.outbox.store.jdbc.Lease;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.jdbi.v3.core.Handle;
+
+/**
+ * The producers of one key, and so of one bucket, and a relay, step by step. A script that a wrong
+ * variant fails, and the store passes: nothing PENDING is ever below the bucket's mark, everything
+ * is delivered, and the mark moves past it.
+ */
+final class MarkScript implements AutoCloseable {
+
+  /**
+   * Other sessions of the server, autovacuum for one, draw transaction ids too. One at the right
+   * moment may save a wrong variant.
+   */
+  private static final int TRIES = 5;
+
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+  private static final String INSERT =
+      """
+      insert into outbox_message (status, aggregate_type, aggregate_id, event_type, payload)
+      values (%s, 'order', 'key', 'changed', '') returning seq
+      """;
+
+  private static final String BELOW =
+      """
+      select string_agg(m.seq || ' is below ' || b.low_water, ', ')
+      from outbox_message m join outbox_bucket b on b.bucket = m.bucket
+      where m.status = 'PENDING' and m.seq < b.low_water
+      """;
+
+  interface Steps {
+    void run(MarkScript script) throws Exception;
+  }
+
+  private final Database database;
+  private final VariantStore store;
+  private final Hooks hooks = new Hooks();
+  private final Set<Long> appended = new HashSet<>();
+  private final Set<Long> delivered = new HashSet<>();
+  private final List<AutoCloseable> open = new ArrayList<>();
+  private final long gate;
+
+  private MarkScript(PostgresServer server, Variant variant) {
+    database = new Database(server);
+    Dialect watched = hooks.of(VariantStore.right());
+    store = new VariantStore(database.pool, variant.of(watched));
+    database.execute(PostgresOutboxStore.of(database.pool).ddl());
+    gate = database.schema().hashCode();
+    database.execute(
+        """
+        create function stalled() returns text language plpgsql volatile as
+          'begin perform pg_advisory_xact_lock_shared(%d); return ''PENDING''; end'
+        """
+            .formatted(gate));
+  }
+
+  /** Passes with the store as it is, and fails with the variant. */
+  static void run(PostgresServer server, Steps steps, Supplier<Variant> wrong) throws Exception {
+    run(server, steps, wrong, "select 1");
+  }
+
+  /**
+   * @param wrongTable what makes the table wrong
+   */
+  static void run(PostgresServer server, Steps steps, Supplier<Variant> wrong, String wrongTable)
+      throws Exception {
+    try (MarkScript script = new MarkScript(server, new Variant())) {
+      script.moveMark();
+      steps.run(script);
+      script.assertNothingIsLost();
+    }
+    for (int i = 0; i < TRIES; i++) {
+      try (MarkScript script = new MarkScript(server, wrong.get())) {
+        script.database.execute(wrongTable);
+        script.moveMark();
+        steps.run(script);
+        if (script.lost()) {
+          return;
+        }
+      }
+    }
+    fail("the wrong variant loses nothing: the script cannot tell it from the right one");
+  }
+
+  // ---- judging
+
+  /** Appends and delivers until the mark is past all that was appended before. */
+  void moveMark() {
+    long last = append();
+    await()
+        .atMost(PATIENCE)
+        .pollDelay(Duration.ZERO)
+        .pollInterval(Duration.ofMillis(5))
+        .untilAsserted(
+            () -> {
+              deliver(10);
+              append();
+              assertThat(mark()).isGreaterThan(last);
+            });
+    deliver(10);
+  }
+
+  private void assertNothingIsLost() {
+    assertThat(below()).as("PENDING below the mark").isNull();
+    moveMark();
+    assertThat(below()).as("PENDING below the mark").isNull();
+    assertThat(delivered).as("delivered").containsExactlyInAnyOrderElementsOf(appended);
+  }
+
+  /** Whether a message is below the mark, and so is not found whatever comes. */
+  private boolean lost() {
+    if (below() == null) {
+      return false;
+    }
+    for (int i = 0; i < 3; i++) {
+      append();
+      deliver(10);
+    }
+    return below() != null && !delivered.containsAll(appended);
+  }
+
+  private String below() {
+    return database.query(BELOW);
+  }
+
+  private long mark() {
+    return Long.parseLong(database.query("select max(low_water) from outbox_bucket"));
+  }
+
+  // ---- the relay's steps
+
+  Claim claim(int most) {
+    return store.claim(request(most));
+  }
+
+  Claim deliverAndClaim(Claim claim, int most) {
+    Map<Long, Decision> decisions = decisions(claim);
+    Claim next = store.settleAndClaim(claim, decisions, request(most)).next();
+    delivered.addAll(decisions.keySet());
+    return next;
+  }
+
+  void deliver(Claim claim) {
+    Map<Long, Decision> decisions = decisions(claim);
+    assertThat(claim.settle(decisions)).isEmpty();
+    delivered.addAll(decisions.keySet());
+  }
+
+  /** Claims, delivers and lets go. */
+  void deliver(int most) {
+    deliver(claim(most));
+  }
+
+  /** Appends and makes a dead letter of it. */
+  long appendAndBury() {
+    long sequence = append();
+    Claim claim = claim(10);
+    assertThat(claim.messages()).extracting(StoredMessage::sequence).containsExactly(sequence);
+    assertThat(claim.settle(Map.of(sequence, Decision.dead("buried", false)))).isEmpty();
+    return sequence;
+  }
+
+  void requeue(long sequence) {
+    assertThat(store.requeue(sequence)).isTrue();
+  }
+
+  private static ClaimRequest request(int most) {
+    return new ClaimRequest("relay", most, 1_000_000, Duration.ofMinutes(5));
+  }
+
+  private static Map<Long, Decision> decisions(Claim claim) {
+    Map<Long, Decision> decisions = new HashMap<>();
+    claim.messages().forEach(m -> decisions.put(m.sequence(), Decision.delivered()));
+    return decisions;
+  }
+
+  /** Once, when the next read of PENDING messages is about to begin. */
+  void beforeRead(Runnable step) {
+    hooks.beforeRead = step;
+  }
+
+  /** Once, when the next read of PENDING messages has its rows. */
+  void afterRead(Runnable step) {
+    hooks.afterRead = step;
+  }
+
+  /** Once, when the next requeue is about to change the message. */
+  void beforeRequeue(Runnable step) {
+    hooks.beforeRequeue = step;
+  }
+
+  private static final class Hooks extends Variant {
+    private static final Runnable NOTHING = () -> {};
+    private Runnable beforeRead = NOTHING;
+    private Runnable afterRead = NOTHING;
+    private Runnable beforeRequeue = NOTHING;
+
+    @Override
+    Pending readPending(Dialect right, Handle handle, List<Lease> leases, Limits limits) {
+      Runnable before = beforeRead;
+      beforeRead = NOTHING;
+      before.run();
+      Pending read = super.readPending(right, handle, leases, limits);
+      Runnable after = afterRead;
+      afterRead = NOTHING;
+      after.run();
+      return read;
+    }
+
+    @Override
+    boolean requeue(Dialect right, Handle handle, long sequence) throws SQLException {
+      Runnable before = beforeRequeue;
+      beforeRequeue = NOTHING;
+      before.run();
+      return super.requeue(right, handle, sequence);
+    }
+  }
+
+  // ---- the producers' steps
+
+  /** Appends a message in a transaction of its own; returns its sequence. */
+  long append() {
+    Producer producer = producer();
+    long sequence = producer.insert();
+    producer.commit();
+    return sequence;
+  }
+
+  /** A transaction that has not done anything yet. */
+  Producer producer() {
+    Producer producer = new Producer();
+    open.add(producer);
+    return producer;
+  }
+
+  /** A producer that stands still inside its insert, with its sequence drawn. */
+  Stalled stalledInsert() throws Exception {
+    Stalled stalled = new Stalled(producer());
+    open.add(stalled);
+    return stalled;
+  }
+
+  final class Producer implements AutoCloseable {
+    private final Connection connection;
+    private final List<Long> inserted = new ArrayList<>();
+
+    Producer() {
+      try {
+        connection = database.pool.getConnection();
+        connection.setAutoCommit(false);
+      } catch (SQLException e) {
+        throw new IllegalStateException(e);
+      }
+    }
+
+    private long query(String sql) {
+      try (Statement statement = connection.createStatement();
+          ResultSet rows = statement.executeQuery(sql)) {
+        rows.next();
+        return rows.getLong(1);
+      } catch (SQLException e) {
+        throw new IllegalStateException(e);
+      }
+    }
+
+    void drawId() {
+      long ignored = query("select pg_current_xact_id()::text::bigint");
+    }
+
+    long insert() {
+      return insert("default");
+    }
+
+    private long insert(String status) {
+      long sequence = query(INSERT.formatted(status));
+      inserted.add(sequence);
+      return sequence;
+    }
+
+    void commit() {
+      try {
+        connection.commit();
+        connection.close();
+        appended.addAll(inserted);
+      } catch (SQLException e) {
+        throw new IllegalStateException(e);
+      }
+    }
+
+    @Override
+    public void close() throws SQLException {
+      if (!connection.isClosed()) {
+        connection.rollback();
+        connection.close();
+      }
+    }
+  }
+
+  final class Stalled implements AutoCloseable {
+    private final Producer producer;
+    private final Connection closed;
+    private final CompletableFuture<Void> inserted;
+
+    private Stalled(Producer producer) throws SQLException {
+      this.producer = producer;
+      closed = database.pool.getConnection();
+      lock("pg_advisory_lock");
+      inserted = CompletableFuture.runAsync(() -> producer.insert("stalled()"));
+      String waiting =
+          "select count(*) from pg_locks where locktype = 'advisory' and not granted and objid::bigint = "
+              + (gate & 0xFFFFFFFFL);
+      await()
+          .atMost(PATIENCE)
+          .pollDelay(Duration.ZERO)
+          .pollInterval(Duration.ofMillis(5))
+          .until(() -> database.query(waiting).equals("1"));
+    }
+
+    private void lock(String function) throws SQLException {
+      try (Statement statement = closed.createStatement()) {
+        statement.execute("select %s(%d)".formatted(function, gate));
+      }
+    }
+
+    void goOnAndCommit() throws Exception {
+      close();
+      producer.commit();
+    }
+
+    @Override
+    public void close() throws Exception {
+      if (!closed.isClosed()) {
+        lock("pg_advisory_unlock");
+        closed.close();
+        inserted.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+      }
+    }
+  }
+
+  @Override
+  public void close() throws Exception {
+    for (int i = open.size(); i > 0; i--) {
+      open.get(i - 1).close();
+    }
+    database.close();
+  }
+}

@@ -1,0 +1,62 @@
+package dev.outbox.store.postgres;
+
+import dev.outbox.store.jdbc.Dialect;
+import dev.outbox.store.jdbc.Dialect.Held;
+import dev.outbox.store.jdbc.Dialect.Limits;
+import dev.outbox.store.jdbc.Dialect.Pending;
+import dev.outbox.store.jdbc.Dialect.Release;
+import dev.outbox.store.jdbc.Lease;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.sql.SQLException;
+import java.util.Collection;
+import java.util.List;
+import java.util.UUID;
+import org.jdbi.v3.core.Handle;
+
+/** A dialect that does some things otherwise than another: a wrong one, or one that is watched. */
+class Variant {
+  List<Held> lockHeld(Dialect right, Handle handle, UUID owner, Collection<Lease> leases) {
+    return right.lockHeld(handle, owner, leases);
+  }
+
+  Pending readPending(Dialect right, Handle handle, List<Lease> leases, Limits limits) {
+    return right.readPending(handle, leases, limits);
+  }
+
+  void release(Dialect right, Handle handle, UUID owner, List<Release> releases) {
+    right.release(handle, owner, releases);
+  }
+
+  boolean requeue(Dialect right, Handle handle, long sequence) throws SQLException {
+    return right.requeue(handle, sequence);
+  }
+
+  /** What this makes of a dialect. */
+  @SuppressWarnings("unchecked")
+  final Dialect of(Dialect right) {
+    return (Dialect)
+        Proxy.newProxyInstance(
+            Dialect.class.getClassLoader(),
+            new Class<?>[] {Dialect.class},
+            (proxy, method, a) ->
+                switch (method.getName()) {
+                  case "lockHeld" ->
+                      lockHeld(right, (Handle) a[0], (UUID) a[1], (Collection<Lease>) a[2]);
+                  case "readPending" ->
+                      readPending(right, (Handle) a[0], (List<Lease>) a[1], (Limits) a[2]);
+                  case "release" -> {
+                    release(right, (Handle) a[0], (UUID) a[1], (List<Release>) a[2]);
+                    yield null;
+                  }
+                  case "requeue" -> requeue(right, (Handle) a[0], (Long) a[1]);
+                  default -> {
+                    try {
+                      yield method.invoke(right, a);
+                    } catch (InvocationTargetException e) {
+                      throw e.getCause();
+                    }
+                  }
+                });
+  }
+}

@@ -1,0 +1,20 @@
+package dev.outbox.store.postgres;
+
+import dev.outbox.store.jdbc.Dialect;
+import dev.outbox.store.jdbc.JdbcOutboxStore;
+import dev.outbox.store.jdbc.Names;
+import javax.sql.DataSource;
+
+/** The store with another dialect. */
+final class VariantStore extends JdbcOutboxStore {
+  private static final Names NAMES = new Names(null, Names.DEFAULT_PREFIX);
+
+  VariantStore(DataSource dataSource, Dialect dialect) {
+    super(dataSource, dialect, NAMES, DEFAULT_DEDUP_WINDOW);
+  }
+
+  /** The dialect that is right. */
+  static Dialect right() {
+    return new PostgresDialect(NAMES);
+  }
+}
