@@ -18,6 +18,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.DoubleSupplier;
 import java.util.function.Function;
+import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
@@ -57,9 +58,11 @@ public final class Relay implements AutoCloseable {
     this.settings = settings;
     store = builder.store;
     listener = new Listeners(builder.listeners);
-    waiting = new Waiting(settings.stopTimeout());
-    threads = new Threads(settings.name(), waiting);
     DoubleSupplier random = () -> ThreadLocalRandom.current().nextDouble();
+    waiting =
+        new Waiting(
+            settings.stopTimeout(), new Pauses(settings.idlePause(), random, builder.clock));
+    threads = new Threads(settings.name(), waiting);
     shared =
         new Worker.Shared(
             store,
@@ -215,6 +218,7 @@ public final class Relay implements AutoCloseable {
     private Predicate<StoredMessage> blockKeyWhenDead = m -> false;
     private Duration idlePause = DEFAULT_IDLE_PAUSE;
     private Duration stopTimeout = DEFAULT_STOP_TIMEOUT;
+    private LongSupplier clock = System::nanoTime;
 
     private Builder(OutboxStore<?> store, MessagePublisher publisher) {
       this.store = requireNonNull(store, "store");
@@ -292,7 +296,12 @@ public final class Relay implements AutoCloseable {
       return this;
     }
 
-    /** The longest pause between two polls when there is nothing to do; default 500 ms. */
+    /**
+     * The longest pause between two polls, and so the longest wait for the first message after a
+     * while without any; from 1 ms, default 500 ms. While there is work, pauses are from 1 to 16
+     * ms; they grow when there has been none for some seconds. One worker polls, whatever their
+     * number.
+     */
     public Builder idlePause(Duration idlePause) {
       this.idlePause = requireNonNull(idlePause, "idlePause");
       return this;
@@ -301,6 +310,12 @@ public final class Relay implements AutoCloseable {
     /** How long {@link Relay#close} may take; default 20 s. */
     public Builder stopTimeout(Duration stopTimeout) {
       this.stopTimeout = requireNonNull(stopTimeout, "stopTimeout");
+      return this;
+    }
+
+    /** For tests: what tells how long there was no work, in nanoseconds. */
+    Builder clock(LongSupplier clock) {
+      this.clock = clock;
       return this;
     }
 

@@ -1,18 +1,29 @@
 package dev.outbox.relay;
 
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Where workers wait, and what ends the wait: an append in this process, or the relay's stop.
+ * Where workers wait, and what ends the wait: work that was found, an append in this process, or
+ * the relay's stop.
  *
- * <p>An append happens before its commit, and nobody says when that is. So after one, one waiting
- * worker polls each millisecond for a moment; the others only when they would have anyway.
+ * <p>Of the workers without work one polls, and the others wait: so what an idle relay asks of the
+ * store does not depend on their number. Whoever finds work while polling hands the turn to one
+ * that waits, and does the work. A poller that does not come back, because the store does not
+ * answer it, loses its turn.
+ *
+ * <p>An append happens before its commit, and nobody says when that is. So after one, the poller
+ * polls quickly for a moment.
  */
 final class Waiting {
   private static final long QUICK_FOR = Duration.ofMillis(50).toNanos();
-  private static final long QUICK_PAUSE = Duration.ofMillis(1).toNanos();
+  private static final long QUICK_PAUSE = TimeUnit.MICROSECONDS.toNanos(500);
+
+  /** So much longer than its pause a poller may be away. */
+  private static final long GRACE = Duration.ofSeconds(1).toNanos();
 
   /** This part of the time to stop is kept for settling. */
   private static final int SETTLE_PART = 4;
@@ -21,25 +32,30 @@ final class Waiting {
   private static final int LOOK_UP_PART = 8;
 
   private final long stopTimeout;
+  private final Pauses pauses;
   private final ReentrantLock lock = new ReentrantLock();
-  private final Condition work = lock.newCondition();
+  private final Condition turn = lock.newCondition();
+  private final Condition appended = lock.newCondition();
   private final Condition stop = lock.newCondition();
   private volatile long quickUntil = System.nanoTime();
-  private volatile boolean watched;
+  private volatile boolean napping;
   private volatile boolean stopping;
   private volatile long stopBy;
+  private @Nullable Object poller;
+  private long pollerBackBy;
 
-  Waiting(Duration stopTimeout) {
+  Waiting(Duration stopTimeout, Pauses pauses) {
     this.stopTimeout = stopTimeout.toNanos();
+    this.pauses = pauses;
   }
 
-  /** Cheap when a worker polls quickly already. */
+  /** Cheap while the poller polls quickly. */
   void appended() {
     quickUntil = System.nanoTime() + QUICK_FOR;
-    if (!watched) {
+    if (napping) {
       lock.lock();
       try {
-        work.signal();
+        appended.signal();
       } finally {
         lock.unlock();
       }
@@ -53,7 +69,8 @@ final class Waiting {
       if (!stopping) {
         stopBy = System.nanoTime() + stopTimeout;
         stopping = true;
-        work.signalAll();
+        turn.signalAll();
+        appended.signalAll();
         stop.signalAll();
       }
     } finally {
@@ -80,39 +97,73 @@ final class Waiting {
     return Math.min(LOOK_UP, stopTimeout / LOOK_UP_PART);
   }
 
-  /** Waits because there was nothing to do. */
-  void idle(Backoff pauses) throws InterruptedException {
+  /** This worker found work, and will not poll until it is done. */
+  void working(Object worker) {
+    lock.lock();
+    try {
+      pauses.worked();
+      handOver(worker);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** This worker found nothing to do: waits until it is its turn to poll, and time. */
+  void idle(Object worker) throws InterruptedException {
     lock.lockInterruptibly();
     try {
-      if (stopping) {
-        return;
+      while (!stopping && poller != null && poller != worker) {
+        long left = pollerBackBy - System.nanoTime();
+        if (left <= 0) {
+          break;
+        }
+        await(turn, left);
       }
-      if (watched || quickUntil - System.nanoTime() <= 0) {
-        await(work, pauses.next());
-        return;
-      }
-      watched = true;
-      pauses.reset();
-      try {
-        await(work, QUICK_PAUSE);
-      } finally {
-        watched = false;
+      if (!stopping) {
+        poller = worker;
+        pause();
       }
     } finally {
       lock.unlock();
     }
   }
 
-  /** Waits because something is wrong; an append does not end it. */
-  void pause(long nanos) throws InterruptedException {
+  private void pause() throws InterruptedException {
+    napping = true; // before the look at quickUntil: an append sees this, or we see the append
+    try {
+      long nanos;
+      if (quickUntil - System.nanoTime() > 0) {
+        napping = false;
+        nanos = QUICK_PAUSE;
+        pauses.expectWork();
+      } else {
+        nanos = pauses.next();
+      }
+      pollerBackBy = System.nanoTime() + nanos + GRACE;
+      await(appended, nanos);
+    } finally {
+      napping = false;
+    }
+  }
+
+  /** Waits because something is wrong; an append does not end it, and others may poll. */
+  void pause(Object worker, long nanos) throws InterruptedException {
     long until = System.nanoTime() + nanos;
     lock.lockInterruptibly();
     try {
+      handOver(worker);
       for (long left = nanos; left > 0 && !stopping; left = until - System.nanoTime()) {
         await(stop, left);
       }
     } finally {
       lock.unlock();
+    }
+  }
+
+  private void handOver(Object worker) {
+    if (poller == worker) {
+      poller = null;
+      turn.signal();
     }
   }
 

@@ -22,7 +22,6 @@ import org.jspecify.annotations.Nullable;
  * (O1), unless it has left that one to its lease, which keeps the keys from everyone.
  */
 final class Worker {
-  private static final Duration FIRST_IDLE = Duration.ofMillis(1);
   private static final Duration FIRST_TROUBLE = Duration.ofMillis(100);
   private static final Duration LONGEST_TROUBLE = Duration.ofSeconds(5);
   private static final Duration FIRST_SETTLE_RETRY = Duration.ofMillis(50);
@@ -63,7 +62,6 @@ final class Worker {
   private final Breaker breaker;
   private final Waiting waiting;
   private final RelayListener listener;
-  private final Backoff idle;
   private final Backoff trouble;
   private @Nullable Lease next;
   private boolean storeFailed;
@@ -77,7 +75,6 @@ final class Worker {
     breaker = shared.breaker();
     waiting = shared.waiting();
     listener = shared.listener();
-    idle = new Backoff(FIRST_IDLE, settings.idlePause(), Worker::random);
     trouble = new Backoff(FIRST_TROUBLE, LONGEST_TROUBLE, Worker::random);
   }
 
@@ -113,10 +110,10 @@ final class Worker {
 
   private void rest(Round round) throws InterruptedException {
     switch (round) {
-      case BUSY -> idle.reset();
-      case IDLE -> waiting.idle(idle);
-      case REFUSED -> waiting.pause(askAgain);
-      case TROUBLE -> waiting.pause(trouble.next());
+      case BUSY -> {}
+      case IDLE -> waiting.idle(this);
+      case REFUSED -> waiting.pause(this, askAgain);
+      case TROUBLE -> waiting.pause(this, trouble.next());
     }
   }
 
@@ -175,6 +172,7 @@ final class Worker {
 
   private Lease claimed(Claim claim, long before) {
     if (!claim.messages().isEmpty()) {
+      waiting.working(this);
       listener.claimed(name, claim.messages(), Duration.ofNanos(System.nanoTime() - before));
     }
     return new Lease(claim, settings.lease(), before);

@@ -6,13 +6,25 @@ import static org.awaitility.Awaitility.await;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 class WaitingTest {
   private static final Duration FOREVER = Duration.ofHours(1);
 
-  private final Waiting waiting = new Waiting(Duration.ofSeconds(8));
-  private final Backoff forever = new Backoff(FOREVER, FOREVER, () -> 0);
+  private final AtomicLong clock = new AtomicLong();
+  private final Pauses pauses = new Pauses(FOREVER, () -> 0, clock::get);
+  private final Waiting waiting = new Waiting(Duration.ofSeconds(8), pauses);
+  private final Object one = "one";
+  private final Object other = "other";
+
+  /** From now on a poller's pause is an hour, as long as there is no work. */
+  @BeforeEach
+  void nothingHappensForLong() {
+    clock.addAndGet(Duration.ofDays(1_000).toNanos());
+    while (pauses.next() < FOREVER.toNanos()) {}
+  }
 
   private interface Wait {
     void run() throws InterruptedException;
@@ -38,42 +50,90 @@ class WaitingTest {
 
   @Test
   void anAppendEndsAnIdleWaitAndMakesTheNextOnesShort() throws Exception {
-    CompletableFuture<Void> idle = inBackground(() -> waiting.idle(forever));
+    CompletableFuture<Void> idle = inBackground(() -> waiting.idle(one));
     assertThat(idle).isNotDone();
     waiting.appended();
     idle.get(1, TimeUnit.MINUTES);
     waiting.appended();
-    waiting.idle(forever); // returns, though the back-off says an hour
+    waiting.idle(one); // returns, though the pause would be an hour
   }
 
   @Test
   void afterAnAppendPausesBeginSmallAgain() throws Exception {
-    Backoff pauses = new Backoff(Duration.ofNanos(1), FOREVER, () -> 0);
-    for (int i = 0; i < 20; i++) {
-      long ignored = pauses.next();
-    }
     waiting.appended();
-    waiting.idle(pauses);
-    assertThat(pauses.next()).isLessThanOrEqualTo(2);
+    waiting.idle(one);
+    assertThat(pauses.next()).isEqualTo(Pauses.FIRST.toNanos());
+  }
+
+  @Test
+  void oneWorkerPollsAndHandsItsTurnOverWhenItFindsWork() throws Exception {
+    CompletableFuture<Void> poller = inBackground(() -> waiting.idle(one));
+    CompletableFuture<Void> next = inBackground(() -> waiting.idle(other));
+    waiting.appended();
+    poller.get(1, TimeUnit.MINUTES);
+    waiting.working(other);
+    assertThat(next).as("it was not the other's turn").isNotDone();
+    waiting.working(one);
+    next.get(1, TimeUnit.MINUTES); // its pause is short: there was work
+
+    nothingHappensForLong();
+    CompletableFuture<Void> first = inBackground(() -> waiting.idle(one));
+    waiting.appended();
+    waiting.idle(other); // still the other's turn
+    assertThat(first).isNotDone();
+    waiting.stop();
+    first.get(1, TimeUnit.MINUTES);
+  }
+
+  @Test
+  void whoPausesBecauseOfTroubleLetsAnotherPoll() throws Exception {
+    waiting.appended();
+    waiting.idle(one);
+    pauses.worked();
+    CompletableFuture<Void> next = inBackground(() -> waiting.idle(other));
+    CompletableFuture<Void> trouble = inBackground(() -> waiting.pause(one, FOREVER.toNanos()));
+    next.get(1, TimeUnit.MINUTES);
+    assertThat(trouble).isNotDone();
+    waiting.stop();
+    trouble.get(1, TimeUnit.MINUTES);
+  }
+
+  @Test
+  void aPollerThatDoesNotComeBackLosesItsTurn() throws Exception {
+    waiting.appended();
+    waiting.idle(one); // and then the store does not answer it
+    pauses.worked();
+    CompletableFuture<Void> next = inBackground(() -> waiting.idle(other));
+    next.get(1, TimeUnit.MINUTES);
+    nothingHappensForLong();
+    CompletableFuture<Void> late = inBackground(() -> waiting.idle(one));
+    CompletableFuture<Void> poller = inBackground(() -> waiting.idle(other));
+    waiting.appended();
+    poller.get(1, TimeUnit.MINUTES);
+    assertThat(late).isNotDone();
+    waiting.stop();
+    late.get(1, TimeUnit.MINUTES);
   }
 
   @Test
   void stopEndsEveryWait() throws Exception {
-    CompletableFuture<Void> idle = inBackground(() -> waiting.idle(forever));
-    CompletableFuture<Void> pause = inBackground(() -> waiting.pause(FOREVER.toNanos()));
+    CompletableFuture<Void> idle = inBackground(() -> waiting.idle(one));
+    CompletableFuture<Void> turn = inBackground(() -> waiting.idle(other));
+    CompletableFuture<Void> pause = inBackground(() -> waiting.pause(this, FOREVER.toNanos()));
     assertThat(waiting.stopping()).isFalse();
     waiting.stop();
     idle.get(1, TimeUnit.MINUTES);
+    turn.get(1, TimeUnit.MINUTES);
     pause.get(1, TimeUnit.MINUTES);
     assertThat(waiting.stopping()).isTrue();
-    waiting.idle(forever);
-    waiting.pause(FOREVER.toNanos());
+    waiting.idle(one);
+    waiting.pause(one, FOREVER.toNanos());
   }
 
   @Test
   void anAppendDoesNotEndAPause() throws Exception {
-    CompletableFuture<Void> pause = inBackground(() -> waiting.pause(FOREVER.toNanos()));
-    CompletableFuture<Void> idle = inBackground(() -> waiting.idle(forever));
+    CompletableFuture<Void> pause = inBackground(() -> waiting.pause(other, FOREVER.toNanos()));
+    CompletableFuture<Void> idle = inBackground(() -> waiting.idle(one));
     waiting.appended();
     idle.get(1, TimeUnit.MINUTES);
     assertThat(pause).isNotDone();

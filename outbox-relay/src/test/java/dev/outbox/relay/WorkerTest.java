@@ -38,7 +38,9 @@ class WorkerTest {
   private final Recorder events = new Recorder();
   private final ThreadPoolExecutor publishing =
       (ThreadPoolExecutor) Executors.newCachedThreadPool();
-  private final Waiting waiting = new Waiting(Duration.ofSeconds(10));
+  private final Waiting waiting =
+      new Waiting(
+          Duration.ofSeconds(10), new Pauses(Duration.ofSeconds(10), () -> 0, System::nanoTime));
   private Worker worker = worker(publisher, LEASE, LEASE.dividedBy(2));
 
   @AfterEach
