@@ -139,7 +139,9 @@ class MarkPropertyTest {
       reader = id;
       int most = 1 + random.nextInt(3);
       claimed = pending.tailSet(held.low()).stream().limit(most).toList();
-      long horizon = producers.isEmpty() ? id : Math.min(id, producers.firstKey());
+      // This transaction is no producer.
+      boolean oldest = producers.isEmpty() || producers.firstKey() > id;
+      long horizon = oldest ? id + 1 : producers.firstKey();
       long lowest = claimed.isEmpty() ? NONE : claimed.get(0);
       long highest = claimed.isEmpty() ? 0 : claimed.get(claimed.size() - 1);
       held = held.afterRead(lowest, highest, horizon);

@@ -2,22 +2,9 @@ package dev.outbox.store.postgres;
 
 import dev.outbox.embedded.PostgresServer;
 import dev.outbox.spi.Claim;
-import dev.outbox.store.jdbc.Dialect;
-import dev.outbox.store.jdbc.Dialect.Held;
-import dev.outbox.store.jdbc.Dialect.Limits;
-import dev.outbox.store.jdbc.Dialect.Pending;
-import dev.outbox.store.jdbc.Dialect.Release;
-import dev.outbox.store.jdbc.Lease;
 import dev.outbox.store.jdbc.Mark;
 import dev.outbox.store.postgres.MarkScript.Producer;
 import dev.outbox.store.postgres.MarkScript.Stalled;
-import java.sql.SQLException;
-import java.util.Collection;
-import java.util.HashMap;
-import java.util.List;
-import java.util.Map;
-import java.util.UUID;
-import org.jdbi.v3.core.Handle;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
@@ -41,46 +28,6 @@ class MarkRuleTest {
     server.close();
   }
 
-  private static long number(Handle handle, String sql) {
-    return handle.createQuery(sql).mapTo(Long.class).one();
-  }
-
-  /** Says of each bucket that was read that another transaction settles it. */
-  private abstract static class OtherTransaction extends Variant {
-    private final Map<Integer, Long> remembered = new HashMap<>();
-
-    abstract long remember(Handle handle);
-
-    @Override
-    Pending readPending(Dialect right, Handle handle, List<Lease> leases, Limits limits) {
-      long other = remember(handle);
-      leases.forEach(lease -> remembered.put(lease.bucket(), other));
-      return super.readPending(right, handle, leases, limits);
-    }
-
-    @Override
-    List<Held> lockHeld(Dialect right, Handle handle, UUID owner, Collection<Lease> leases) {
-      return super.lockHeld(right, handle, owner, leases).stream()
-          .map(h -> with(h, remembered.get(h.bucket())))
-          .toList();
-    }
-
-    private static Held with(Held h, long transaction) {
-      return new Held(h.bucket(), h.left(), h.scheduled(), h.blocked(), transaction);
-    }
-  }
-
-  /**
-   * Xmax is one more than the latest transaction that is over, and running ones may lie above. A
-   * mark that waits for {@code after < horizon} waits for the horizon to reach xmax.
-   */
-  private static final class Xmax extends OtherTransaction {
-    @Override
-    long remember(Handle handle) {
-      return number(handle, "select pg_snapshot_xmax(pg_current_snapshot())::text::bigint") - 1;
-    }
-  }
-
   @Test
   @DisplayName("a candidate waited for the xmax of the snapshot that read it")
   void xmax() throws Exception {
@@ -99,15 +46,7 @@ class MarkRuleTest {
           script.deliver(10);
           late.commit();
         },
-        Xmax::new);
-  }
-
-  /** Drawn before the read, by the lease or by the settle of the batch before. */
-  private static final class ReadersId extends OtherTransaction {
-    @Override
-    long remember(Handle handle) {
-      return number(handle, "select pg_current_xact_id()::text::bigint");
-    }
+        WrongMarks.Xmax::new);
   }
 
   /** The ids of both are above that of the transaction which is about to read. */
@@ -133,7 +72,7 @@ class MarkRuleTest {
           script.deliver(10);
           late.commit();
         },
-        ReadersId::new);
+        WrongMarks.ReadersId::new);
   }
 
   @Test
@@ -150,17 +89,7 @@ class MarkRuleTest {
           script.deliver(10);
           late.commit();
         },
-        ReadersId::new);
-  }
-
-  private static final class LaterXmin extends Variant {
-    @Override
-    Pending readPending(Dialect right, Handle handle, List<Lease> leases, Limits limits) {
-      List<dev.outbox.store.jdbc.Row> rows =
-          super.readPending(right, handle, leases, limits).rows();
-      String horizon = "select pg_snapshot_xmin(pg_current_snapshot())::text::bigint";
-      return new Pending(rows, number(handle, horizon));
-    }
+        WrongMarks.ReadersId::new);
   }
 
   @Test
@@ -177,7 +106,25 @@ class MarkRuleTest {
           script.afterRead(late::commit);
           script.deliver(10);
         },
-        LaterXmin::new);
+        WrongMarks.LaterXmin::new);
+  }
+
+  @Test
+  @DisplayName("the horizon left aside more than the transaction that reads")
+  void horizonOfItself() throws Exception {
+    MarkScript.run(
+        server,
+        script -> {
+          Producer late = script.producer();
+          late.insert();
+          script.append();
+          script.append();
+          Claim first = script.claim(1);
+          Claim second = script.deliverAndClaim(first, 10);
+          script.deliver(second);
+          late.commit();
+        },
+        WrongMarks.OwnId::new);
   }
 
   /** Two messages commit late, but in time for the read that adopts; it has room for one. */
@@ -192,70 +139,16 @@ class MarkRuleTest {
     script.deliver(1);
   }
 
-  private static final class ReadFromCandidate extends Variant {
-    @Override
-    Pending readPending(Dialect right, Handle handle, List<Lease> leases, Limits limits) {
-      List<Lease> later = leases.stream().map(ReadFromCandidate::fromCandidate).toList();
-      return super.readPending(right, handle, later, limits);
-    }
-
-    private static Lease fromCandidate(Lease l) {
-      Mark m = l.mark();
-      Mark mark = new Mark(Math.max(m.low(), m.candidate()), 0, 0, m.read());
-      return new Lease(
-          l.bucket(),
-          l.token(),
-          mark,
-          l.scheduled(),
-          l.blocked(),
-          l.single(),
-          l.left(),
-          l.batches(),
-          l.since());
-    }
-  }
-
   @Test
   @DisplayName("the read that adopts began at the candidate")
   void readFromTheCandidate() throws Exception {
-    MarkScript.run(server, MarkRuleTest::lateForTheFirstRead, ReadFromCandidate::new);
-  }
-
-  /** Keeps what the read saw below the candidate out of the mark that is stored. */
-  private static final class CandidateAlone extends Variant {
-    private final Map<Integer, Long> adopted = new HashMap<>();
-
-    @Override
-    Pending readPending(Dialect right, Handle handle, List<Lease> leases, Limits limits) {
-      Pending read = super.readPending(right, handle, leases, limits);
-      for (Lease lease : leases) {
-        if (lease.mark().candidate() != 0 && lease.mark().after() < read.horizon()) {
-          adopted.put(lease.bucket(), lease.mark().candidate());
-        }
-      }
-      return read;
-    }
-
-    @Override
-    void release(Dialect right, Handle handle, UUID owner, List<Release> releases) {
-      super.release(right, handle, owner, releases);
-      releases.forEach(
-          r -> {
-            Long low = adopted.remove(r.lease().bucket());
-            if (low != null) {
-              handle.execute(
-                  "update outbox_bucket set low_water = greatest(low_water, ?) where bucket = ?",
-                  low,
-                  r.lease().bucket());
-            }
-          });
-    }
+    MarkScript.run(server, MarkRuleTest::lateForTheFirstRead, WrongMarks.ReadFromCandidate::new);
   }
 
   @Test
   @DisplayName("the candidate were adopted though the old mark still shows a lower message")
   void candidateAlone() throws Exception {
-    MarkScript.run(server, MarkRuleTest::lateForTheFirstRead, CandidateAlone::new);
+    MarkScript.run(server, MarkRuleTest::lateForTheFirstRead, WrongMarks.CandidateAlone::new);
   }
 
   @Test
@@ -278,28 +171,6 @@ class MarkRuleTest {
         """);
   }
 
-  /** A dead letter becomes PENDING again, at its place. */
-  private static class RequeueToPending extends Variant {
-    @Override
-    boolean requeue(Dialect right, Handle handle, long sequence) throws SQLException {
-      boolean done = super.requeue(right, handle, sequence);
-      handle.execute(
-          "update outbox_message set status = 'PENDING', available_at = null where seq = ?",
-          sequence);
-      return done;
-    }
-
-    static void lowerMark(Handle handle, long sequence) {
-      handle.execute(
-          """
-          update outbox_bucket set low_water = least(low_water, ?), next_low_water = 0
-          where bucket = (select bucket from outbox_message where seq = ?)
-          """,
-          sequence,
-          sequence);
-    }
-  }
-
   @Test
   @DisplayName("a requeue made a message PENDING")
   void requeueToPending() throws Exception {
@@ -310,16 +181,7 @@ class MarkRuleTest {
           script.moveMark();
           script.requeue(dead);
         },
-        RequeueToPending::new);
-  }
-
-  private static final class LowerBefore extends RequeueToPending {
-    @Override
-    boolean requeue(Dialect right, Handle handle, long sequence) throws SQLException {
-      lowerMark(handle, sequence);
-      handle.getConnection().commit();
-      return super.requeue(right, handle, sequence);
-    }
+        WrongMarks.RequeueToPending::new);
   }
 
   @Test
@@ -332,15 +194,7 @@ class MarkRuleTest {
           script.beforeRequeue(script::moveMark);
           script.requeue(dead);
         },
-        LowerBefore::new);
-  }
-
-  private static final class LowerTogether extends RequeueToPending {
-    @Override
-    boolean requeue(Dialect right, Handle handle, long sequence) throws SQLException {
-      lowerMark(handle, sequence);
-      return super.requeue(right, handle, sequence);
-    }
+        WrongMarks.LowerBefore::new);
   }
 
   @Test
@@ -355,6 +209,6 @@ class MarkRuleTest {
           script.requeue(dead);
           script.deliver(holder);
         },
-        LowerTogether::new);
+        WrongMarks.LowerTogether::new);
   }
 }

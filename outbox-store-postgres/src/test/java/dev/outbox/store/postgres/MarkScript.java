@@ -9,10 +9,6 @@ import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Decision;
 import dev.outbox.spi.StoredMessage;
-import dev.outbox.store.jdbc.Dialect;
-import dev.outbox.store.jdbc.Dialect.Limits;
-import dev.outbox.store.jdbc.Dialect.Pending;
-import dev.outbox.store.jdbc.Lease;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -27,7 +23,6 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
-import org.jdbi.v3.core.Handle;
 
 /**
  * The producers of one key, and so of one bucket, and a relay, step by step. A script that a wrong
@@ -71,8 +66,7 @@ final class MarkScript implements AutoCloseable {
 
   private MarkScript(PostgresServer server, Variant variant) {
     database = new Database(server);
-    Dialect watched = hooks.of(VariantStore.right());
-    store = new VariantStore(database.pool, variant.of(watched));
+    store = new VariantStore(database.pool, variant.of(hooks.of(VariantStore.right())));
     database.execute(PostgresOutboxStore.of(database.pool).ddl());
     gate = database.schema().hashCode();
     database.execute(
@@ -216,33 +210,6 @@ final class MarkScript implements AutoCloseable {
   /** Once, when the next requeue is about to change the message. */
   void beforeRequeue(Runnable step) {
     hooks.beforeRequeue = step;
-  }
-
-  private static final class Hooks extends Variant {
-    private static final Runnable NOTHING = () -> {};
-    private Runnable beforeRead = NOTHING;
-    private Runnable afterRead = NOTHING;
-    private Runnable beforeRequeue = NOTHING;
-
-    @Override
-    Pending readPending(Dialect right, Handle handle, List<Lease> leases, Limits limits) {
-      Runnable before = beforeRead;
-      beforeRead = NOTHING;
-      before.run();
-      Pending read = super.readPending(right, handle, leases, limits);
-      Runnable after = afterRead;
-      afterRead = NOTHING;
-      after.run();
-      return read;
-    }
-
-    @Override
-    boolean requeue(Dialect right, Handle handle, long sequence) throws SQLException {
-      Runnable before = beforeRequeue;
-      beforeRequeue = NOTHING;
-      before.run();
-      return super.requeue(right, handle, sequence);
-    }
   }
 
   // ---- the producers' steps

@@ -20,9 +20,13 @@ import java.util.function.BooleanSupplier;
 import javax.sql.DataSource;
 
 /**
- * Business transactions that lock their rows before they append, as O5 asks for, on one connection.
+ * Business transactions that lock their keys before they append, as O5 asks for. Some stand still
+ * inside an insert, with a sequence drawn, and some before they commit, while others go on: the
+ * low-water marks must wait for them. So the lock is one that draws no transaction id.
  */
 final class Producer implements Runnable {
+  private static final int LONGEST_STALL = 400;
+
   private final DataSource dataSource;
   private final PostgresOutboxStore store;
   private final Random random;
@@ -85,7 +89,8 @@ final class Producer implements Runnable {
     for (Map.Entry<String, Integer> key : last.entrySet()) {
       unlock(connection, key.getKey(), key.getValue());
     }
-    Thread.sleep(random.nextInt(4)); // sequences are drawn, and others commit first
+    // Sequences are drawn, and others commit first.
+    Thread.sleep(random.nextInt(random.nextInt(20) == 0 ? LONGEST_STALL : 4));
     if (random.nextInt(12) == 0) {
       connection.rollback();
       stored.forEach(work -> rolledBack.add(work.id()));
@@ -135,8 +140,9 @@ final class Producer implements Runnable {
     try (PreparedStatement insert =
         connection.prepareStatement(
             """
-            insert into outbox_message (id, aggregate_type, aggregate_id, event_type, payload, available_at)
-            values (?, ?, ?, ?, ?, now() + ? * interval '1 millisecond')
+            insert into outbox_message (id, aggregate_type, aggregate_id, event_type, payload, available_at, status)
+            values (?, ?, ?, ?, ?, now() + ? * interval '1 millisecond',
+              'PENDING' || pg_sleep(? / 1000.0)::text)
             """)) {
       insert.setObject(1, message.id());
       insert.setString(2, message.aggregateType());
@@ -144,13 +150,19 @@ final class Producer implements Runnable {
       insert.setString(4, message.eventType());
       insert.setBytes(5, message.payload());
       insert.setObject(6, work.kind() == Kind.DELAYED ? 500 : null, java.sql.Types.INTEGER);
+      insert.setInt(7, random.nextInt(3) == 0 ? random.nextInt(LONGEST_STALL) : 0);
       insert.executeUpdate();
     }
   }
 
   private static int lock(Connection connection, String key) throws SQLException {
+    try (PreparedStatement lock =
+        connection.prepareStatement("select pg_advisory_xact_lock(hashtextextended(?, 0))")) {
+      lock.setString(1, key);
+      lock.execute();
+    }
     try (PreparedStatement select =
-        connection.prepareStatement("select last from torture_key where key = ? for update")) {
+        connection.prepareStatement("select last from torture_key where key = ?")) {
       select.setString(1, key);
       try (ResultSet rows = select.executeQuery()) {
         rows.next();

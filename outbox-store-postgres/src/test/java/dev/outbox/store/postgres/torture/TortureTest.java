@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
  * Four relay processes with two workers each on one database, while they are killed, stopped for
  * longer than their leases and continued, and their broker fails, rejects, is away, hangs and
  * throws: nothing is lost, nothing leaks, keys keep their order (O1), no key is in two live claims
- * (C1), and no bucket stays behind.
+ * (C1), no message is below its bucket's low-water mark, and no bucket stays behind.
  *
  * <p>{@code -Doutbox.torture.seconds=300} for longer, {@code -Doutbox.torture.seed=…} for the same
  * random choices again (though not the same timing).
@@ -58,12 +58,25 @@ class TortureTest {
       ) stuck
       """;
 
+  /** A committed message that no claim would find, because its bucket is read from later on. */
+  private static final String BELOW_THE_MARK =
+      """
+      select string_agg('PENDING, but below the mark: ' || m::text || b::text, E'\\n')
+      from outbox_message m join outbox_bucket b on b.bucket = m.bucket
+      where m.status = 'PENDING' and m.seq < b.low_water
+      """;
+
+  private static final String MARKS = "select count(*) from outbox_bucket where low_water > 0";
+
   private final Random random = new Random(SEED);
   private final AtomicBoolean producing = new AtomicBoolean(true);
   private PostgresServer server;
   private Database database;
   private PostgresOutboxStore store;
   private Journal journal;
+
+  /** The most marks that were in use at once. */
+  private int marks;
 
   @BeforeEach
   void start() {
@@ -118,6 +131,8 @@ class TortureTest {
     Oracle oracle = judge(producers, operator);
     report(producers, operator, oracle, drained);
     assertThat(oracle.violations).as("seed %d", SEED).isEmpty();
+    assertNothingIsStuck();
+    assertThat(marks).as("the most marks that were in use at once, seed %d", SEED).isPositive();
     assertThat(database.query("select count(*) from outbox_blocked_key")).isEqualTo("0");
     assertThat(database.query("select count(*) from outbox_bucket where owner is not null"))
         .as("buckets that are still leased after all relays have ended")
@@ -141,6 +156,8 @@ class TortureTest {
 
   private void assertNothingIsStuck() {
     assertThat(database.query(STUCK)).as("what is stuck, seed %d", SEED).isNull();
+    assertThat(database.query(BELOW_THE_MARK)).as("what is passed by, seed %d", SEED).isNull();
+    marks = Math.max(marks, Integer.parseInt(database.query(MARKS)));
   }
 
   /** Until only doomed messages are left, which are dead. */
@@ -180,7 +197,7 @@ class TortureTest {
     System.out.printf(
         "committed %d, rolled back %d, refused as duplicates %d; delivered %d, again %d;"
             + " requeued %d, discarded %d; claims accepted %d; drained %d ms after the last"
-            + " trouble; violations %d; faults: %s%n",
+            + " trouble; marks in use %d; violations %d; faults: %s%n",
         producers.stream().mapToInt(p -> p.committed.size()).sum(),
         producers.stream().mapToInt(p -> p.rolledBack.size()).sum(),
         producers.stream().mapToInt(p -> p.duplicates.size()).sum(),
@@ -190,6 +207,7 @@ class TortureTest {
         operator.discarded.size(),
         oracle.claims,
         drained.toMillis(),
+        marks,
         oracle.violations.size(),
         database.query(
             "select string_agg(kind || ' ' || n, ', ') from"

@@ -1,0 +1,181 @@
+package dev.outbox.store.postgres;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.Decision;
+import dev.outbox.spi.StoredMessage;
+import java.sql.Connection;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+/** The rule itself is tested by {@link MarkRuleTest}. */
+@DisplayName("Low-water marks")
+class LowWaterTest extends DatabaseTest {
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+  @BeforeEach
+  void createTables() {
+    database.execute(store.ddl());
+  }
+
+  private void append(int messages) {
+    database.inTransaction(
+        false, c -> store.append(c, Stream.generate(() -> message()).limit(messages).toList()));
+  }
+
+  /** Claims and delivers until nothing is due; returns how many there were. */
+  private int deliver() {
+    int delivered = 0;
+    while (true) {
+      Claim claim = store.claim(request());
+      Map<Long, Decision> decisions = new HashMap<>();
+      claim.messages().forEach(m -> decisions.put(m.sequence(), Decision.delivered()));
+      assertThat(claim.settle(decisions)).isEmpty();
+      if (decisions.isEmpty()) {
+        return delivered;
+      }
+      delivered += decisions.size();
+    }
+  }
+
+  private long mark() {
+    return Long.parseLong(database.query("select max(low_water) from outbox_bucket"));
+  }
+
+  /** Appends and delivers until the mark has passed all that is there now. */
+  private void moveMark() {
+    long last =
+        Long.parseLong(
+            database.query(
+                "select coalesce(pg_sequence_last_value(pg_get_serial_sequence('outbox_message', 'seq')::regclass), 0)"));
+    await()
+        .atMost(PATIENCE)
+        .pollDelay(Duration.ZERO)
+        .pollInterval(Duration.ofMillis(5))
+        .untilAsserted(
+            () -> {
+              append(1);
+              assertThat(deliver()).isEqualTo(1);
+              assertThat(mark()).isGreaterThan(last);
+            });
+  }
+
+  @Test
+  @DisplayName("are forgotten by whoever takes over a lease that ran out")
+  void takeover() {
+    append(1);
+    moveMark();
+    assertThat(mark()).isPositive();
+    append(1);
+    Claim lost = store.claim(request());
+    assertThat(lost.messages()).hasSize(1);
+    assertThat(mark()).as("while it lasts").isPositive();
+    database.execute(
+        """
+        update outbox_bucket set
+          leased_at = leased_at - interval '1 hour', lease_until = lease_until - interval '1 hour'
+        where owner is not null
+        """);
+    Claim taken = store.claim(request());
+    assertThat(taken.messages()).hasSize(1);
+    assertThat(mark()).as("after the takeover").isZero();
+    assertThat(lost.settle(Map.of())).hasSize(1);
+    assertThat(mark()).as("after the settle of the one that was lost").isZero();
+  }
+
+  @Test
+  @DisplayName("stand still while a producer's transaction is open, and claims go on")
+  void stalledProducer() throws Exception {
+    append(1);
+    moveMark();
+    try (Connection producer = database.pool.getConnection()) {
+      producer.setAutoCommit(false);
+      store.append(producer, List.of(message()));
+      long first = mark();
+      long sequence;
+      try (Statement statement = producer.createStatement();
+          var rows = statement.executeQuery("select max(seq) from outbox_message")) {
+        rows.next();
+        sequence = rows.getLong(1);
+      }
+      for (int i = 0; i < 30; i++) {
+        append(5);
+        assertThat(deliver()).isEqualTo(5);
+      }
+      assertThat(mark()).isBetween(first, sequence);
+      producer.commit();
+      Claim late = store.claim(request());
+      assertThat(late.messages()).extracting(StoredMessage::sequence).containsExactly(sequence);
+      assertThat(late.settle(Map.of(sequence, Decision.delivered()))).isEmpty();
+    }
+    moveMark();
+  }
+
+  @Test
+  @DisplayName("do not hide messages after TRUNCATE … RESTART IDENTITY")
+  void restarted() {
+    append(20);
+    assertThat(deliver()).isEqualTo(20);
+    moveMark();
+    database.execute("truncate outbox_message restart identity");
+    append(3);
+    Set<Integer> found = new HashSet<>();
+    await()
+        .atMost(PATIENCE)
+        .until(
+            () -> {
+              found.add(deliver());
+              return found.contains(3);
+            });
+    append(1);
+    assertThat(deliver()).isEqualTo(1);
+  }
+
+  @Test
+  @DisplayName("go on after a restore from a server whose transactions had higher ids")
+  void higherIds() {
+    append(1);
+    moveMark();
+    database.execute(
+        "update outbox_bucket set low_water = 1, next_low_water = 2, next_low_water_txid = '1000000000000'");
+    append(1);
+    moveMark();
+  }
+
+  @Test
+  @DisplayName("go on after a restore from a server whose transactions had lower ids")
+  void lowerIds() {
+    append(1);
+    moveMark();
+    database.execute(
+        "update outbox_bucket set low_water = 1, next_low_water = 2, next_low_water_txid = '3'");
+    append(1);
+    moveMark();
+    assertThat(database.query("select count(*) from outbox_message")).isEqualTo("0");
+  }
+
+  @Test
+  @DisplayName("are stored by a claim that found nothing to bring, and messages found later come")
+  void nothingToBring() {
+    append(1);
+    moveMark();
+    append(2);
+    // One that has room for nothing of this bucket gives it back as it was.
+    Claim claim = store.claim(new ClaimRequest("test", 1, 1, Duration.ofMinutes(1)));
+    assertThat(claim.messages()).hasSize(1);
+    assertThat(claim.settle(Map.of())).isEmpty();
+    assertThat(deliver()).isEqualTo(2);
+  }
+}
