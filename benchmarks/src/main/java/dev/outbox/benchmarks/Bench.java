@@ -24,10 +24,7 @@ public final class Bench {
           new BacklogScenario(),
           new PinnedScenario(),
           new PoisonScenario(),
-          new RelaysScenario(),
-          new EndToEndScenario(),
-          new LatencyScenario(),
-          new IdleScenario());
+          new RelaysScenario());
 
   private static final Duration BREATH = Duration.ofMillis(100);
   private static final int LEAST = 100;

@@ -1,13 +1,9 @@
 package dev.outbox.benchmarks;
 
 import com.zaxxer.hikari.HikariDataSource;
-import dev.outbox.Outbox;
-import dev.outbox.relay.Relay;
 import dev.outbox.store.postgres.PostgresOutboxStore;
-import java.sql.Connection;
 import java.sql.SQLException;
 import javax.sql.DataSource;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A pool.
@@ -29,10 +25,9 @@ record PostgresAccess(
   }
 
   @Override
-  public BenchDatabase.Business business(@Nullable Relay relay) {
+  public BenchDatabase.Business business() {
     try {
-      Outbox<Connection> outbox = relay == null ? store : relay.watch(store);
-      return new PostgresBusiness(dataSource.getConnection(), outbox, schema);
+      return new PostgresBusiness(dataSource.getConnection(), store, schema);
     } catch (SQLException e) {
       throw new IllegalStateException("there is no connection: " + e.getMessage(), e);
     }
