@@ -207,11 +207,11 @@ public final class OutboxMessage {
               .formatted(field, value == null ? "missing" : "blank"));
     }
     checkText(field, value);
-    int length = value.codePointCount(0, value.length());
-    if (length > MAX_TEXT) {
+    // Characters are code points, of which there are never more than chars.
+    if (value.length() > MAX_TEXT && value.codePointCount(0, value.length()) > MAX_TEXT) {
       throw new InvalidMessageException(
           "%s has %d characters, at most %d are allowed: shorten it, or send its hash"
-              .formatted(field, length, MAX_TEXT));
+              .formatted(field, value.codePointCount(0, value.length()), MAX_TEXT));
     }
     return value;
   }

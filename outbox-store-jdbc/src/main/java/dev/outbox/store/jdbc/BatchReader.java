@@ -33,8 +33,10 @@ final class BatchReader {
   /** By bucket, those whose turn comes first in front. */
   private final Map<Integer, Lease> leases = new LinkedHashMap<>();
 
-  private final List<List<Row>> kinds =
-      List.of(new ArrayList<>(), new ArrayList<>(), new ArrayList<>());
+  /** PENDING, SCHEDULED and blocked messages, each by bucket and in order. */
+  private final List<Map<Integer, List<Row>>> kinds =
+      List.of(new HashMap<>(), new HashMap<>(), new HashMap<>());
+
   private final List<Key> emptyKeys = new ArrayList<>();
   private final Set<Integer> moved = new HashSet<>();
   private final Set<Integer> more = new HashSet<>();
@@ -84,11 +86,14 @@ final class BatchReader {
     Map<Integer, List<Row>> byBucket =
         pending.rows().stream().collect(Collectors.groupingBy(Row::bucket));
     for (Lease lease : from) {
-      List<Row> rows = byBucket.getOrDefault(lease.bucket(), List.of());
-      long lowest = rows.stream().mapToLong(Row::sequence).min().orElse(Long.MAX_VALUE);
-      long highest = rows.stream().mapToLong(Row::sequence).max().orElse(0);
-      leases.put(
-          lease.bucket(), lease.with(lease.mark().afterRead(lowest, highest, pending.horizon())));
+      long lowest = Long.MAX_VALUE;
+      long highest = 0;
+      for (Row row : byBucket.getOrDefault(lease.bucket(), List.of())) {
+        lowest = Math.min(lowest, row.sequence());
+        highest = Math.max(highest, row.sequence());
+      }
+      Mark mark = lease.mark().afterRead(lowest, highest, pending.horizon());
+      leases.put(lease.bucket(), lease.with(mark));
     }
     take(0, byBucket, limits);
   }
@@ -128,12 +133,13 @@ final class BatchReader {
     List<Row> moves = new ArrayList<>();
     byBucket.forEach(
         (bucket, rows) -> {
+          List<Row> claimable = kinds.get(kind).computeIfAbsent(bucket, b -> new ArrayList<>());
           long bytesHere = 0;
           for (Row row : rows) {
             if (row.target() != null) {
               moves.add(row);
             } else if (row.message() != null) {
-              kinds.get(kind).add(row);
+              claimable.add(row);
               found++;
               bytesHere += row.payloadSize();
             } else {
@@ -210,15 +216,17 @@ final class BatchReader {
    * fit is cut off at the end (C6).
    */
   private List<Row> inTurn() {
-    Map<Integer, Integer> place = new HashMap<>();
-    leases.keySet().forEach(bucket -> place.put(bucket, place.size()));
-    Comparator<Row> byPlace = Comparator.comparing(row -> place.get(row.bucket()));
     long turn =
         leases.values().stream().mapToLong(l -> l.token() + l.batches()).findFirst().orElse(0);
-    List<List<Row>> turns = new ArrayList<>(kinds);
+    List<Map<Integer, List<Row>>> turns = new ArrayList<>(kinds);
     Collections.rotate(turns, -(int) (turn % turns.size()));
-    // The sort is stable: of each bucket, what stays has no gap.
-    return turns.stream().flatMap(kind -> kind.stream().sorted(byPlace)).toList();
+    List<Row> inTurn = new ArrayList<>(found);
+    for (Map<Integer, List<Row>> kind : turns) {
+      for (Integer bucket : leases.keySet()) {
+        inTurn.addAll(kind.getOrDefault(bucket, List.of()));
+      }
+    }
+    return inTurn;
   }
 
   private List<Row> chosen(List<Row> inTurn) {

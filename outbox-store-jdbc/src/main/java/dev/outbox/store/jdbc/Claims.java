@@ -7,7 +7,9 @@ import dev.outbox.store.jdbc.Dialect.Held;
 import dev.outbox.store.jdbc.Dialect.Release;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -79,8 +81,7 @@ final class Claims {
   private Step step(
       Handle handle, JdbcClaim done, Map<Long, Decision> decisions, ClaimRequest request) {
     Map<Integer, Lease> held = apply(handle, done, decisions);
-    List<Lease> kept =
-        held.values().stream().filter(lease -> keeps(lease, done, decisions)).toList();
+    List<Lease> kept = kept(held.values(), done, decisions);
     List<Lease> others = new ArrayList<>(held.values());
     others.removeAll(kept);
     release(handle, done, decisions, others);
@@ -112,34 +113,44 @@ final class Claims {
   }
 
   private void release(
-      Handle handle, JdbcClaim done, Map<Long, Decision> decisions, Iterable<Lease> leases) {
+      Handle handle, JdbcClaim done, Map<Long, Decision> decisions, Collection<Lease> leases) {
+    if (leases.isEmpty()) {
+      return;
+    }
     Map<Integer, Integer> decided = new HashMap<>();
     for (Row row : done.batch().rows()) {
       if (decisions.containsKey(row.sequence())) {
         decided.merge(row.bucket(), 1, Integer::sum);
       }
     }
-    List<Release> releases = new ArrayList<>();
-    for (Lease lease : leases) {
-      releases.add(new Release(lease, decided.getOrDefault(lease.bucket(), 0), true, false));
-    }
-    if (!releases.isEmpty()) {
-      dialect.release(handle, done.owner(), releases);
-    }
+    dialect.release(
+        handle,
+        done.owner(),
+        leases.stream()
+            .map(l -> new Release(l, decided.getOrDefault(l.bucket(), 0), true, false))
+            .toList());
   }
 
   /**
-   * A bucket is kept for the next batch while it has more, but not for ever: others wait for
-   * buckets, and a fair share changes. One whose messages are handed out singly is not kept,
-   * because a settle that is repeated would take back an attempt twice.
+   * The leases to keep for the next batch: of buckets that have more. But not for ever, because
+   * others wait for buckets, and a fair share changes; not of buckets with messages that have no
+   * decision; and not of those whose messages are handed out singly, because a settle that is
+   * repeated would take back an attempt twice.
    */
-  private static boolean keeps(Lease lease, JdbcClaim done, Map<Long, Decision> decisions) {
-    return done.batch().more().contains(lease.bucket())
-        && !lease.single()
-        && System.nanoTime() - lease.since() < KEPT.toNanos()
-        && done.batch().rows().stream()
-            .filter(row -> row.bucket() == lease.bucket())
-            .allMatch(row -> decisions.containsKey(row.sequence()));
+  private static List<Lease> kept(
+      Collection<Lease> held, JdbcClaim done, Map<Long, Decision> decisions) {
+    Set<Integer> undecided = new HashSet<>();
+    for (Row row : done.batch().rows()) {
+      if (!decisions.containsKey(row.sequence())) {
+        undecided.add(row.bucket());
+      }
+    }
+    long now = System.nanoTime();
+    return held.stream()
+        .filter(lease -> done.batch().more().contains(lease.bucket()))
+        .filter(lease -> !lease.single() && !undecided.contains(lease.bucket()))
+        .filter(lease -> now - lease.since() < KEPT.toNanos())
+        .toList();
   }
 
   /** Reads the next batch from the buckets that were kept, and from others while there is room. */

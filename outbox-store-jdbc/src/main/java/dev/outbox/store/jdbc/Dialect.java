@@ -124,7 +124,7 @@ public interface Dialect {
   /**
    * What a read of PENDING messages saw.
    *
-   * @param horizon as its snapshot has it, all transactions with a lower id are over; {@link
+   * @param horizon as its snapshot has it, all other transactions with a lower id are over; {@link
    *     Long#MIN_VALUE} where the database has no such thing, and marks are not used
    */
   record Pending(List<Row> rows, long horizon) {}

@@ -93,6 +93,9 @@ final class JdbcClaim implements Claim {
   }
 
   Set<Long> sequencesNotIn(Set<Integer> buckets) {
+    if (batch.leases().stream().allMatch(lease -> buckets.contains(lease.bucket()))) {
+      return Set.of();
+    }
     return sequences(row -> !buckets.contains(row.bucket()));
   }
 

@@ -12,9 +12,9 @@ package dev.outbox.store.jdbc;
  *   <li>The transaction that settles the claim makes that a candidate, with its own id: later ones
  *       draw their sequence after their id, so above the candidate. The id of the reading
  *       transaction would not do: it was drawn before the read.
- *   <li>A read whose own snapshot says that this transaction and all before it are over ({@code
- *       horizon}) sees everything that can be below the candidate, provided it begins at the old
- *       mark. The new one is the candidate, or the lowest PENDING message still there.
+ *   <li>A read whose own snapshot says that all transactions up to that one are over, itself aside
+ *       ({@code horizon}), sees everything that can be below the candidate, provided it begins at
+ *       the old mark. The new one is the candidate, or the lowest PENDING message still there.
  * </ol>
  *
  * <p>The holder of the lease keeps it in memory, which nothing contradicts because nothing returns
@@ -37,7 +37,8 @@ public record Mark(long low, long candidate, long after, long read) {
    *
    * @param lowest the lowest PENDING sequence it saw; {@link Long#MAX_VALUE} when it saw none
    * @param highest the highest one, or 0
-   * @param horizon all transactions with a lower id are over, as that read's own snapshot saw it
+   * @param horizon all other transactions with a lower id are over, as that read's own snapshot saw
+   *     it
    */
   Mark afterRead(long lowest, long highest, long horizon) {
     long reached = Math.max(read, highest == 0 ? 0 : highest + 1);

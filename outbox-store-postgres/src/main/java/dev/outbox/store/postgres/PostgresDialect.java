@@ -24,6 +24,7 @@ import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
@@ -200,38 +201,54 @@ final class PostgresDialect implements Dialect {
 
   @Override
   public Pending readPending(Handle handle, List<Lease> leases, Limits limits) {
-    return scan(handle, sql.readPending, leases, limits);
+    return read(handle, sql.readPending, Status.PENDING, leases, limits);
   }
 
   @Override
   public List<Row> readScheduled(Handle handle, List<Lease> leases, Limits limits) {
-    return scan(handle, sql.readScheduled, leases, limits).rows();
+    return read(handle, sql.readScheduled, Status.SCHEDULED, leases, limits).rows();
   }
 
-  private static Pending scan(Handle handle, String sql, List<Lease> leases, Limits limits) {
-    return read(handle, sql, leases, limits)
-        .scanResultSet(
-            (results, context) -> {
-              ResultSet rows = results.get();
-              List<Row> found = new ArrayList<>();
-              long horizon = Long.MIN_VALUE;
-              while (rows.next()) {
-                horizon = rows.getLong("horizon");
-                if (rows.getObject("seq") != null) {
-                  found.add(Rows.row(rows));
-                }
-              }
-              return new Pending(found, horizon);
-            });
+  /** Carefully only where a payload is larger than its share: mostly none is. */
+  private static Pending read(
+      Handle handle,
+      PostgresStatements.Read sql,
+      Status status,
+      List<Lease> leases,
+      Limits limits) {
+    long share = limits.bytes() / limits.messages();
+    return scan(read(handle, sql.quick(), leases, limits, share), status)
+        .or(() -> scan(read(handle, sql.careful(), leases, limits, limits.bytes()), status))
+        .orElseThrow();
+  }
+
+  /** Empty when a payload was left out. */
+  private static Optional<Pending> scan(Query query, Status status) {
+    return query.scanResultSet(
+        (results, context) -> {
+          ResultSet rows = results.get();
+          List<Row> found = new ArrayList<>();
+          long horizon = Long.MIN_VALUE;
+          while (rows.next()) {
+            horizon = rows.getLong(Rows.HORIZON);
+            if (Rows.leftOut(rows)) {
+              return Optional.empty();
+            }
+            if (Rows.isMessage(rows)) {
+              found.add(Rows.row(rows, status));
+            }
+          }
+          return Optional.of(new Pending(found, horizon));
+        });
   }
 
   @Override
   public List<Row> readBlocked(Handle handle, List<Lease> leases, Limits limits) {
-    return read(handle, sql.readBlocked, leases, limits)
+    return read(handle, sql.readBlocked, leases, limits, limits.bytes())
         .map(
-            (rows, c) ->
-                rows.getObject("seq") != null
-                    ? Rows.row(rows, null)
+            (rows, context) ->
+                Rows.isMessage(rows)
+                    ? Rows.claimable(rows, Status.BLOCKED)
                     : new Row(
                         rows.getInt("due_bucket"),
                         rows.getLong("due_low_seq"),
@@ -242,7 +259,8 @@ final class PostgresDialect implements Dialect {
         .list();
   }
 
-  private static Query read(Handle handle, String sql, List<Lease> leases, Limits limits) {
+  private static Query read(
+      Handle handle, String sql, List<Lease> leases, Limits limits, long bytes) {
     return handle
         .createQuery(sql)
         .bindArray("buckets", Integer.class, leases.stream().map(Lease::bucket).toList())
@@ -252,7 +270,7 @@ final class PostgresDialect implements Dialect {
             "most",
             Integer.class,
             leases.stream().map(lease -> lease.single() ? 1 : limits.messages()).toList())
-        .bind("bytes", limits.bytes());
+        .bind("bytes", bytes);
   }
 
   @Override
@@ -393,7 +411,7 @@ final class PostgresDialect implements Dialect {
                 new DeadLetter(
                     Rows.message(rows),
                     rows.getString("last_error"),
-                    Rows.instant(rows, "last_failed_at")))
+                    Rows.instant(rows.getObject("last_failed_at", OffsetDateTime.class))))
         .list();
   }
 

@@ -15,20 +15,6 @@ import dev.outbox.store.jdbc.Names;
 final class PostgresStatements {
 
   /**
-   * The columns of a message, without the content where the row is only to be moved: that may be
-   * large, and is not needed.
-   */
-  private static final String COLUMNS =
-      """
-      m.bucket, m.seq, m.status, coalesce(m.partition_key, m.aggregate_id) as key,
-      m.attempts, m.created_at, m.id, m.aggregate_type, m.aggregate_id, m.event_type,
-      m.partition_key, m.content_type, m.dedup_key, m.correlation_id, m.available_at,
-      m.last_error, m.last_failed_at,
-      case when m.target is null then m.payload end as payload,
-      case when m.target is null then m.headers::text end as headers
-      """;
-
-  /**
    * A lease counts while it lasts; one that lies too far ahead is from before the clock jumped
    * back.
    */
@@ -50,8 +36,8 @@ final class PostgresStatements {
   final String lockHeld;
   final String release;
   final String freeHaltedByNothing;
-  final String readPending;
-  final String readScheduled;
+  final Read readPending;
+  final Read readScheduled;
   final String readBlocked;
   final String moveToBlocked;
   final String moveToScheduled;
@@ -182,42 +168,42 @@ final class PostgresStatements {
             where b.bucket = l.bucket and b.owner = :owner
             """);
     readPending =
-        names.fill(
-            read(
-                """
-                select m.*,
-                  case when l.any_blocked and (select true from ${q}${p}blocked_key k
-                    where k.bucket = m.bucket and k.key = coalesce(m.partition_key, m.aggregate_id)
-                    limit 1) is not null then 'BLOCKED'
-                    when m.available_at > statement_timestamp() then 'SCHEDULED' end as target
-                from ${q}${p}message m
-                where m.bucket = l.bucket and m.status = 'PENDING' and m.seq >= l.low_water
-                order by m.seq
-                limit l.most
-                """,
-                "m.seq"));
+        read(
+            names,
+            """
+            select m.*,
+              case when l.any_blocked and (select true from ${q}${p}blocked_key k
+                where k.bucket = m.bucket and k.key = coalesce(m.partition_key, m.aggregate_id)
+                limit 1) is not null then 'BLOCKED'
+                when m.available_at > statement_timestamp() then 'SCHEDULED' end as target
+            from ${q}${p}message m
+            where m.bucket = l.bucket and m.status = 'PENDING' and m.seq >= l.low_water
+            order by m.seq
+            limit l.most
+            """,
+            "m.seq");
     readScheduled =
-        names.fill(
-            read(
-                """
-                select m.*,
-                  case when l.any_blocked and (select true from ${q}${p}blocked_key k
-                    where k.bucket = m.bucket and k.key = coalesce(m.partition_key, m.aggregate_id)
-                    limit 1) is not null then 'BLOCKED'
-                    end as target
-                from ${q}${p}message m
-                where m.bucket = l.bucket and m.status = 'SCHEDULED'
-                  and m.available_at <= statement_timestamp()
-                order by m.available_at, m.seq
-                limit l.most
-                """,
-                "m.available_at, m.seq"));
+        read(
+            names,
+            """
+            select m.*,
+              case when l.any_blocked and (select true from ${q}${p}blocked_key k
+                where k.bucket = m.bucket and k.key = coalesce(m.partition_key, m.aggregate_id)
+                limit 1) is not null then 'BLOCKED'
+                end as target
+            from ${q}${p}message m
+            where m.bucket = l.bucket and m.status = 'SCHEDULED'
+              and m.available_at <= statement_timestamp()
+            order by m.available_at, m.seq
+            limit l.most
+            """,
+            "m.available_at, m.seq");
     // The head is read first by itself: whether it failed before says how many come with it.
     readBlocked =
         names.fill(
             """
             select * from (
-            select d.bucket as due_bucket, d.key as due_key, d.low_seq as due_low_seq, d.retry_at, m.*,
+            select m.*, d.bucket as due_bucket, d.key as due_key, d.low_seq as due_low_seq, d.retry_at,
               sum(coalesce(octet_length(m.payload), 0))
                 over (partition by d.bucket order by d.retry_at, d.key, m.seq)
                 - coalesce(octet_length(m.payload), 0) as bytes_before
@@ -242,16 +228,13 @@ final class PostgresStatements {
             left join lateral (
               select
             """
-                + COLUMNS
+                + Rows.COLUMNS
                 + """
-              from (
-                select m.*, null::text as target
-                from ${q}${p}message m
-                where m.bucket = d.bucket and m.status = 'BLOCKED'
-                  and coalesce(m.partition_key, m.aggregate_id) = d.key and m.seq >= head.seq
-                order by m.seq
-                limit case when head.failed then 1 else greatest(1, l.most / d.due) end
-              ) m
+              from ${q}${p}message m
+              where m.bucket = d.bucket and m.status = 'BLOCKED'
+                and coalesce(m.partition_key, m.aggregate_id) = d.key and m.seq >= head.seq
+              order by m.seq
+              limit case when head.failed then 1 else greatest(1, l.most / d.due) end
             ) m on true
             ) due
             where bytes_before < :bytes
@@ -319,16 +302,9 @@ final class PostgresStatements {
     deadLetters =
         names.fill(
             "select "
-                + COLUMNS
-                + """
-                from (
-                  select m.*, null::text as target from ${q}${p}message m
-                  where m.status = 'DEAD' and m.seq > :after
-                  order by m.seq
-                  limit :limit
-                ) m
-                order by m.seq
-                """);
+                + Rows.COLUMNS
+                + ", m.last_error, m.last_failed_at from ${q}${p}message m"
+                + " where m.status = 'DEAD' and m.seq > :after order by m.seq limit :limit");
     lockDeadLetter =
         names.fill(
             "select bucket, coalesce(partition_key, aggregate_id) as key from ${q}${p}message"
@@ -449,6 +425,13 @@ final class PostgresStatements {
                 """);
   }
 
+  /** This transaction is no producer: its own id, where it has one, does not hold the horizon. */
+  private static final String HORIZON =
+      """
+      pg_snapshot_xmin(pg_current_snapshot())::text::bigint + coalesce(
+        (pg_snapshot_xmin(pg_current_snapshot()) = pg_current_xact_id_if_assigned())::int, 0)
+      """;
+
   private static final String FORGET_MARK =
       "update ${q}${p}bucket set low_water = 0, next_low_water = 0";
 
@@ -480,35 +463,61 @@ final class PostgresStatements {
   }
 
   /**
-   * Reads the first messages of each bucket, as {@code rows} finds them in order, until their
-   * payloads are too large together; the first always comes. A bucket without any is a row without
-   * sequence, so that there is always a row that says what the snapshot's horizon is. Whether a
-   * bucket has blocked keys at all is asked here and once a bucket (OFFSET 0 sees to that), not in
-   * the lease: that statement's snapshot may be older than the last holder's settle.
+   * Two ways to read the first messages of each bucket.
+   *
+   * @param quick leaves out payloads larger than {@code :bytes} each
+   * @param careful ends a bucket's messages where the payloads before one are {@code :bytes} or
+   *     more together; for that it must add up, which makes it half as fast again
    */
-  private static String read(String rows, String order) {
-    return """
-        select ${columns}, m.target,
-          pg_snapshot_xmin(pg_current_snapshot())::text::bigint as horizon
+  record Read(String quick, String careful) {}
+
+  /**
+   * Reads the first messages of each bucket, as {@code rows} finds them in order. The content of
+   * those that are only to be moved is not read: it may be large, and is not needed. A bucket
+   * without any is a row without sequence, so that there is always a row that says what the
+   * snapshot's horizon is. That, and whether a bucket has blocked keys at all, is asked once a
+   * bucket (OFFSET 0 sees to it), and the latter not in the lease: that statement's snapshot may be
+   * older than the last holder's settle.
+   */
+  private static Read read(Names names, String rows, String order) {
+    String read =
+        """
+        select ${columns}, m.target, l.horizon
         from (
-          select l.*, (select true from ${q}${p}blocked_key k
-            where k.bucket = l.bucket limit 1) is not null as any_blocked
+          select l.*, ${horizon} as horizon,
+            (select true from ${q}${p}blocked_key k
+              where k.bucket = l.bucket limit 1) is not null as any_blocked
           from unnest(:buckets, :lowWater, :most) l (bucket, low_water, most)
           offset 0
         ) l
         left join lateral (
-          select * from (
-            select m.*, sum(case when m.target is null then octet_length(m.payload) else 0 end)
-              over (order by ${order} rows between unbounded preceding and 1 preceding) as bytes_before
-            from (
-              ${rows}
-            ) m
-          ) m
-          where m.bytes_before is null or m.bytes_before < :bytes
+          ${rows}
         ) m on true
+        """;
+    String upToBytes =
         """
-        .replace("${columns}", COLUMNS)
-        .replace("${rows}", rows)
-        .replace("${order}", order);
+        select * from (
+          select m.*, sum(case when m.target is null then octet_length(m.payload) else 0 end)
+            over (order by ${order} rows unbounded preceding) as bytes
+          from (
+            ${rows}
+          ) m
+        ) m
+        where m.bytes - octet_length(m.payload) < :bytes
+        """;
+    read = read.replace("${horizon}", HORIZON);
+    String content = Rows.COLUMNS.replace("m.payload", "case when ${when} then m.payload end");
+    return new Read(
+        names.fill(
+            read.replace(
+                    "${columns}",
+                    content.replace(
+                        "${when}", "m.target is null and octet_length(m.payload) <= :bytes"))
+                .replace("${rows}", rows)),
+        names.fill(
+            read.replace("${columns}", content.replace("${when}", "m.target is null"))
+                .replace("${rows}", upToBytes)
+                .replace("${rows}", rows)
+                .replace("${order}", order)));
   }
 }

@@ -16,50 +16,101 @@ import org.jspecify.annotations.Nullable;
 
 /** Reads rows of the message table; one that cannot be decoded is a message with a problem (C7). */
 final class Rows {
+
+  /** What is read of a message; by place, not by name, because it is read for each message. */
+  static final String COLUMNS =
+      """
+      m.bucket, m.seq, m.payload, m.attempts, m.created_at, m.id, m.aggregate_type,
+      m.aggregate_id, m.event_type, m.partition_key, m.content_type, m.headers::text,
+      m.dedup_key, m.correlation_id, m.available_at
+      """;
+
+  private static final int BUCKET = 1;
+  private static final int SEQUENCE = 2;
+  private static final int PAYLOAD = 3;
+  private static final int ATTEMPTS = 4;
+  private static final int CREATED_AT = 5;
+  private static final int ID = 6;
+  private static final int AGGREGATE_TYPE = 7;
+  private static final int AGGREGATE_ID = 8;
+  private static final int EVENT_TYPE = 9;
+  private static final int PARTITION_KEY = 10;
+  private static final int CONTENT_TYPE = 11;
+  private static final int HEADERS = 12;
+  private static final int DEDUP_KEY = 13;
+  private static final int CORRELATION_ID = 14;
+  private static final int AVAILABLE_AT = 15;
+
+  /** Where a read has one: the status that the message must move to. */
+  private static final int TARGET = 16;
+
+  /** Where a read has one: all transactions with a lower id were over. */
+  static final int HORIZON = 17;
+
   private Rows() {}
 
-  static Row row(ResultSet rows) throws SQLException {
-    String target = rows.getString("target");
-    return row(rows, target == null ? null : Status.valueOf(target));
+  static boolean isMessage(ResultSet rows) throws SQLException {
+    return rows.getObject(SEQUENCE) != null;
   }
 
-  static Row row(ResultSet rows, @Nullable Status target) throws SQLException {
+  /** Whether a message that can be claimed comes without its payload, because that is too large. */
+  static boolean leftOut(ResultSet rows) throws SQLException {
+    return isMessage(rows) && rows.getString(TARGET) == null && rows.getObject(PAYLOAD) == null;
+  }
+
+  static Row row(ResultSet rows, Status status) throws SQLException {
+    String target = rows.getString(TARGET);
+    return target == null
+        ? claimable(rows, status)
+        : new Row(
+            rows.getInt(BUCKET),
+            rows.getLong(SEQUENCE),
+            key(rows),
+            status,
+            Status.valueOf(target),
+            null);
+  }
+
+  static Row claimable(ResultSet rows, Status status) throws SQLException {
     return new Row(
-        rows.getInt("bucket"),
-        rows.getLong("seq"),
-        rows.getString("key"),
-        Status.valueOf(rows.getString("status")),
-        target,
-        target == null ? message(rows) : null);
+        rows.getInt(BUCKET), rows.getLong(SEQUENCE), key(rows), status, null, message(rows));
+  }
+
+  private static String key(ResultSet rows) throws SQLException {
+    String partitionKey = rows.getString(PARTITION_KEY);
+    return partitionKey != null ? partitionKey : rows.getString(AGGREGATE_ID);
   }
 
   static StoredMessage message(ResultSet rows) throws SQLException {
-    long sequence = rows.getLong("seq");
-    int attempts = rows.getInt("attempts");
-    Instant createdAt = requireNonNull(instant(rows, "created_at"));
+    long sequence = rows.getLong(SEQUENCE);
+    int attempts = rows.getInt(ATTEMPTS);
+    Instant createdAt = requireNonNull(instant(rows, CREATED_AT));
     try {
       OutboxMessage message =
           OutboxMessage.builder()
-              .id(rows.getObject("id", UUID.class))
-              .aggregate(rows.getString("aggregate_type"), rows.getString("aggregate_id"))
-              .eventType(rows.getString("event_type"))
-              .partitionKey(rows.getString("partition_key"))
-              .payload(rows.getBytes("payload"))
-              .contentType(rows.getString("content_type"))
-              .headers(HeaderCodec.decode(rows.getString("headers")))
-              .dedupKey(rows.getString("dedup_key"))
-              .correlationId(rows.getString("correlation_id"))
-              .availableAt(instant(rows, "available_at"))
+              .id(rows.getObject(ID, UUID.class))
+              .aggregate(rows.getString(AGGREGATE_TYPE), rows.getString(AGGREGATE_ID))
+              .eventType(rows.getString(EVENT_TYPE))
+              .partitionKey(rows.getString(PARTITION_KEY))
+              .payload(rows.getBytes(PAYLOAD))
+              .contentType(rows.getString(CONTENT_TYPE))
+              .headers(HeaderCodec.decode(rows.getString(HEADERS)))
+              .dedupKey(rows.getString(DEDUP_KEY))
+              .correlationId(rows.getString(CORRELATION_ID))
+              .availableAt(instant(rows, AVAILABLE_AT))
               .build();
       return StoredMessage.of(sequence, attempts, createdAt, message);
     } catch (RuntimeException e) {
       return StoredMessage.undecodable(
-          sequence, rows.getString("key"), attempts, createdAt, String.valueOf(e.getMessage()));
+          sequence, key(rows), attempts, createdAt, String.valueOf(e.getMessage()));
     }
   }
 
-  static @Nullable Instant instant(ResultSet rows, String column) throws SQLException {
-    OffsetDateTime time = rows.getObject(column, OffsetDateTime.class);
+  private static @Nullable Instant instant(ResultSet rows, int column) throws SQLException {
+    return instant(rows.getObject(column, OffsetDateTime.class));
+  }
+
+  static @Nullable Instant instant(@Nullable OffsetDateTime time) {
     return time == null ? null : time.toInstant();
   }
 }

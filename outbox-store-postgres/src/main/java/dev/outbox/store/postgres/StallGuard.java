@@ -1,6 +1,7 @@
 package dev.outbox.store.postgres;
 
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -27,27 +28,33 @@ import org.jspecify.annotations.Nullable;
 final class StallGuard {
   private static final Duration LEAST = Duration.ofSeconds(1);
 
+  /** Prepared, so that the server parses and plans them once a connection. */
   private static final String SETTINGS =
       """
       set transaction isolation level read committed, read write;
-      set local idle_in_transaction_session_timeout = %1$d;
-      set local enable_seqscan = off;
-      %2$s
-      select set_config('synchronous_commit',
-        case current_setting('synchronous_commit') when 'off' then 'on'
-          else current_setting('synchronous_commit') end, true)
+      select set_config('idle_in_transaction_session_timeout', ?, true),
+        set_config('enable_seqscan', 'off', true),
+        set_config('synchronous_commit',
+          case current_setting('synchronous_commit') when 'off' then 'on'
+            else current_setting('synchronous_commit') end, true)
       """;
+
+  private static final String WITH_TCP = SETTINGS + ", set_config('tcp_user_timeout', ?, true)";
 
   private volatile @Nullable Boolean hasTcpUserTimeout;
 
   void begin(Connection connection, Duration patience) throws SQLException {
     long millis = Math.min(Integer.MAX_VALUE, Math.max(LEAST.toMillis(), patience.toMillis()));
-    try (Statement statement = connection.createStatement()) {
-      Boolean known = hasTcpUserTimeout;
-      String tcp =
-          Boolean.FALSE.equals(known) ? "" : "set local tcp_user_timeout = " + millis + ";";
-      statement.execute(SETTINGS.formatted(millis, tcp));
-      if (known == null) {
+    boolean tcp = !Boolean.FALSE.equals(hasTcpUserTimeout);
+    try (PreparedStatement statement = connection.prepareStatement(tcp ? WITH_TCP : SETTINGS)) {
+      statement.setString(1, Long.toString(millis));
+      if (tcp) {
+        statement.setString(2, Long.toString(millis));
+      }
+      statement.execute();
+    }
+    if (hasTcpUserTimeout == null) {
+      try (Statement statement = connection.createStatement()) {
         hasTcpUserTimeout = reads(statement, "show tcp_user_timeout");
       }
     }

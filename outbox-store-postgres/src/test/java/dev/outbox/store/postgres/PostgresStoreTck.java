@@ -266,7 +266,7 @@ public class PostgresStoreTck extends OutboxStoreTck<Connection>
   @Override
   public AutoCloseable stopInClaim(ClaimRequest request) {
     OutboxStore<Connection> store = createStore();
-    return stalling.stopAt("bytes_before", () -> store.claim(request));
+    return stalling.stopAt("any_blocked", () -> store.claim(request));
   }
 
   @Override

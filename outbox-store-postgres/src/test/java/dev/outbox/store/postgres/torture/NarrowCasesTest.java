@@ -171,7 +171,8 @@ class NarrowCasesTest {
       ClaimRequest request = new ClaimRequest("a", 500, max, Duration.ofMinutes(1));
       long read =
           CountedSockets.bytesRead(() -> assertThat(other.claim(request).messages()).isNotEmpty());
-      assertThat(read).as("bytes read for a claim of at most " + max).isLessThan(30 * max);
+      // One message of each of 16 buckets, two bytes a byte while the statement is new.
+      assertThat(read).as("bytes read for a claim of at most " + max).isLessThan(40 * max);
     }
   }
 
