@@ -24,7 +24,10 @@ public final class Bench {
           new BacklogScenario(),
           new PinnedScenario(),
           new PoisonScenario(),
-          new RelaysScenario());
+          new RelaysScenario(),
+          new EndToEndScenario(),
+          new LatencyScenario(),
+          new IdleScenario());
 
   private static final Duration BREATH = Duration.ofMillis(100);
   private static final int LEAST = 100;

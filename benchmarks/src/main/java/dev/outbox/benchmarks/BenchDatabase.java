@@ -2,9 +2,11 @@ package dev.outbox.benchmarks;
 
 import dev.outbox.OutboxMessage;
 import dev.outbox.benchmarks.Cost.ServerWork;
+import dev.outbox.relay.Relay;
 import dev.outbox.spi.OutboxStore;
 import java.util.List;
 import java.util.Map;
+import java.util.Properties;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -76,6 +78,14 @@ public interface BenchDatabase extends AutoCloseable {
   /** A pool whose statements are counted when there is a counter. Counting is not free. */
   Access open(int connections, @Nullable StatementCounter counter);
 
+  /** What a process of its own needs to {@link #attach} to the same tables; may hold a password. */
+  Properties address();
+
+  /** The tables of another process's database. It is that process's to close. */
+  static BenchDatabase attach(Properties address) {
+    return PostgresDatabase.attach(address);
+  }
+
   /** Empties one side's tables, so that a run does not pay for another's. */
   void empty(Side side);
 
@@ -107,7 +117,16 @@ public interface BenchDatabase extends AutoCloseable {
     LimitWorker limitWorker();
 
     /** One client with business transactions, with a connection of its own. */
-    Business business();
+    default Business business() {
+      return business(null);
+    }
+
+    /**
+     * The same.
+     *
+     * @param relay in this process, whose {@link Relay#watch} the messages are appended through
+     */
+    Business business(@Nullable Relay relay);
 
     @Override
     void close();

@@ -1,9 +1,13 @@
 package dev.outbox.benchmarks;
 
 import com.zaxxer.hikari.HikariDataSource;
+import dev.outbox.Outbox;
+import dev.outbox.relay.Relay;
 import dev.outbox.store.postgres.PostgresOutboxStore;
+import java.sql.Connection;
 import java.sql.SQLException;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A pool.
@@ -25,9 +29,10 @@ record PostgresAccess(
   }
 
   @Override
-  public BenchDatabase.Business business() {
+  public BenchDatabase.Business business(@Nullable Relay relay) {
     try {
-      return new PostgresBusiness(dataSource.getConnection(), store, schema);
+      Outbox<Connection> outbox = relay == null ? store : relay.watch(store);
+      return new PostgresBusiness(dataSource.getConnection(), outbox, schema);
     } catch (SQLException e) {
       throw new IllegalStateException("there is no connection: " + e.getMessage(), e);
     }

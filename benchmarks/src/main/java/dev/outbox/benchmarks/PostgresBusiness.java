@@ -1,7 +1,7 @@
 package dev.outbox.benchmarks;
 
+import dev.outbox.Outbox;
 import dev.outbox.OutboxMessage;
-import dev.outbox.store.postgres.PostgresOutboxStore;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
@@ -10,14 +10,14 @@ import java.util.List;
 /** Business transactions: one row of four columns each, and what is appended. */
 final class PostgresBusiness implements BenchDatabase.Business {
   private final Connection connection;
-  private final PostgresOutboxStore store;
+  private final Outbox<Connection> outbox;
   private final String schema;
   private final PreparedStatement insert;
 
-  PostgresBusiness(Connection connection, PostgresOutboxStore store, String schema)
+  PostgresBusiness(Connection connection, Outbox<Connection> outbox, String schema)
       throws SQLException {
     this.connection = connection;
-    this.store = store;
+    this.outbox = outbox;
     this.schema = schema;
     connection.setAutoCommit(false);
     insert = connection.prepareStatement(insert(schema));
@@ -45,7 +45,7 @@ final class PostgresBusiness implements BenchDatabase.Business {
     try {
       insert.executeUpdate();
       switch (append) {
-        case OUTBOX -> store.append(connection, messages);
+        case OUTBOX -> outbox.append(connection, messages);
         case BARE -> PostgresLimit.insert(connection, schema, messages);
         case NONE -> {}
       }

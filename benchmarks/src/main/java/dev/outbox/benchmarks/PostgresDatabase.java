@@ -42,17 +42,19 @@ public final class PostgresDatabase implements BenchDatabase {
   private final String url;
   private final String user;
   private final String password;
-  private final String schema = "outbox_bench_" + UUID.randomUUID().toString().substring(0, 8);
+  private final String schema;
   private final Connection admin;
   private final int version;
   private final List<BenchDatabase> siblings = new CopyOnWriteArrayList<>();
   private boolean mayCheckpoint = true;
   private volatile boolean closed;
 
-  private PostgresDatabase(String url, String user, String password) throws SQLException {
+  private PostgresDatabase(String url, String user, String password, String schema)
+      throws SQLException {
     this.url = url;
     this.user = user;
     this.password = password;
+    this.schema = schema;
     admin = connect("admin");
     version = admin.getMetaData().getDatabaseMajorVersion();
   }
@@ -65,7 +67,8 @@ public final class PostgresDatabase implements BenchDatabase {
   public static PostgresDatabase open(String url, String user, String password) {
     PostgresDatabase database = null;
     try {
-      database = new PostgresDatabase(url, user, password);
+      String schema = "outbox_bench_" + UUID.randomUUID().toString().substring(0, 8);
+      database = new PostgresDatabase(url, user, password, schema);
       database.create();
       return database;
     } catch (SQLException | RuntimeException e) {
@@ -74,6 +77,25 @@ public final class PostgresDatabase implements BenchDatabase {
       }
       throw new IllegalStateException("the tables could not be made: " + e.getMessage(), e);
     }
+  }
+
+  static PostgresDatabase attach(Properties address) {
+    try {
+      return new PostgresDatabase(
+          address.getProperty("url"),
+          address.getProperty("user"),
+          address.getProperty("password"),
+          address.getProperty("schema"));
+    } catch (SQLException e) {
+      throw failed("connect", e);
+    }
+  }
+
+  @Override
+  public Properties address() {
+    Properties address = new Properties();
+    address.putAll(Map.of("url", url, "user", user, "password", password, "schema", schema));
+    return address;
   }
 
   private Connection connect(String role) throws SQLException {

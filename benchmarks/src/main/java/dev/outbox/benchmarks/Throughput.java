@@ -23,6 +23,11 @@ final class Throughput {
     void prepare() throws Exception;
 
     Pace run(List<Access> accesses) throws Exception;
+
+    /** Whether the messages were inserted when it was made ready. */
+    default boolean isFilled() {
+      return true;
+    }
   }
 
   /**
@@ -124,8 +129,8 @@ final class Throughput {
   }
 
   /**
-   * Each message was inserted before the measured part: one row write more, so that the column
-   * shows the whole life of a message.
+   * Where each message was inserted before the measured part, one row write more, so that the
+   * column shows the whole life of a message.
    */
   private static Cost counted(Case one, Side side) throws Exception {
     Round round = side == Side.OURS ? one.ours() : one.limit();
@@ -142,7 +147,9 @@ final class Throughput {
     ServerWork work = one.database().written(side).since(before);
     ServerWork life =
         new ServerWork(
-            work.messageRows() < 0 ? -1 : work.messageRows() + pace.total(),
+            work.messageRows() < 0 || !round.isFilled()
+                ? work.messageRows()
+                : work.messageRows() + pace.total(),
             work.bucketRows(),
             work.blockedKeyRows(),
             work.logBytes());
