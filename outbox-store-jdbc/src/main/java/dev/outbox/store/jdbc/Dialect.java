@@ -76,7 +76,8 @@ public interface Dialect {
 
   /**
    * Leases free buckets with work, a fair share of them but at least one, and returns them longest
-   * unserved first; waits for nobody. The mark of a bucket whose last lease ran out is forgotten.
+   * unserved first; waits for nobody. The mark of a bucket whose last lease ran out is forgotten,
+   * and so are all from before the sequence was restarted.
    *
    * @param owner random, new for each claim
    * @param most the most buckets
@@ -213,7 +214,7 @@ public interface Dialect {
    */
   boolean restore(Handle handle);
 
-  /** Forgets a bucket's mark when it is free: its next read begins at the first message. */
+  /** Forgets a bucket's mark: the read after its next lease begins at the first message. */
   void forgetMark(Handle handle, int bucket);
 
   /**

@@ -71,8 +71,11 @@ final class PostgresStatements {
     lease =
         names.fill(
             """
-            with free as materialized (
-              select b.bucket, b.low_water from ${q}${p}bucket b where """
+            with sequence as materialized (
+              select pg_relation_filenode(pg_get_serial_sequence('${q}${p}message', 'seq')::regclass) as file
+            ), free as materialized (
+              select b.bucket, case when b.low_water_file = s.file then b.low_water else 0 end as low_water
+              from ${q}${p}bucket b cross join sequence s where """
                 + FREE
                 + """
             ), work as materialized (
@@ -116,9 +119,11 @@ final class PostgresStatements {
               takeovers = case when b.owner is null then b.takeovers
                 when b.takeovers >= 2 then 0 else b.takeovers + 1 end,
               singles = case when b.owner is not null and b.takeovers >= 2 then :mostMessages else b.singles end,
-              low_water = case when b.owner is null then b.low_water else 0 end,
-              next_low_water = case when b.owner is null then b.next_low_water else 0 end
-            from picked p
+              low_water = case when b.owner is null and b.low_water_file = s.file then b.low_water else 0 end,
+              next_low_water =
+                case when b.owner is null and b.low_water_file = s.file then b.next_low_water else 0 end,
+              low_water_file = s.file
+            from picked p cross join sequence s
             where b.bucket = p.bucket
             returning b.bucket, b.token, b.low_water, b.next_low_water,
               b.next_low_water_txid::text::bigint as next_low_water_txid,
@@ -352,7 +357,7 @@ final class PostgresStatements {
                 + " where owner is null and low_water > 0 and low_water > 1 + coalesce(pg_sequence_last_value("
                 + sequence
                 + "), 0)");
-    forgetMark = names.fill(FORGET_MARK + " where owner is null and bucket = :bucket");
+    forgetMark = names.fill(FORGET_MARK + " where bucket = :bucket");
     forgetMarks = names.fill(FORGET_MARK);
     String lag =
         """
@@ -432,8 +437,9 @@ final class PostgresStatements {
         (pg_snapshot_xmin(pg_current_snapshot()) = pg_current_xact_id_if_assigned())::int, 0)
       """;
 
+  /** Also the one that a holder remembers and will store: without its file it does not count. */
   private static final String FORGET_MARK =
-      "update ${q}${p}bucket set low_water = 0, next_low_water = 0";
+      "update ${q}${p}bucket set low_water = 0, next_low_water = 0, low_water_file = 0";
 
   /** One array a column, so that a statement with any number of messages is the same statement. */
   private static final String INPUT =

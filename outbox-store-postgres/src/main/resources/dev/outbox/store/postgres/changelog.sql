@@ -99,6 +99,9 @@ create table ${q}${p}bucket (
   low_water            bigint not null default 0,
   next_low_water       bigint not null default 0,
   next_low_water_txid  xid8 not null default '0',
+  -- The file of seq's sequence when the bucket was leased: a restart gives it a new one, and with
+  -- it sequences begin again below the mark.
+  low_water_file       oid not null default 0,
   constraint ${p}bucket_pk primary key (bucket),
   constraint ${p}bucket_number check (bucket between 0 and 63)
 )

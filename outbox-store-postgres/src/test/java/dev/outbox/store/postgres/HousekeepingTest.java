@@ -3,9 +3,11 @@ package dev.outbox.store.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.outbox.spi.Claim;
 import java.sql.Connection;
 import java.sql.Statement;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
@@ -52,14 +54,9 @@ class HousekeepingTest extends DatabaseTest {
   private static final String MARKS = "select count(*) from outbox_bucket where low_water > 0";
 
   @Test
-  @DisplayName("forgets the mark of one free bucket each time, and so all of them in the end")
+  @DisplayName("forgets the mark of one bucket each time, and so all of them in the end")
   void forgetsMarks() {
-    database.execute(
-        """
-        update outbox_bucket set low_water = 1;
-        update outbox_bucket set owner = gen_random_uuid(), token = token + 1,
-          leased_at = now(), lease_until = now() + interval '1 hour' where bucket = 7
-        """);
+    database.execute("update outbox_bucket set low_water = 1");
     store.housekeep();
     assertThat(database.query(MARKS)).as("after the first").isEqualTo("63");
     store.housekeep();
@@ -67,8 +64,27 @@ class HousekeepingTest extends DatabaseTest {
     for (int i = 2; i < 64; i++) {
       store.housekeep();
     }
-    assertThat(database.query(MARKS + " and bucket = 7")).as("of the leased one").isEqualTo("1");
-    assertThat(database.query(MARKS)).as("after 64").isEqualTo("1");
+    assertThat(database.query(MARKS)).as("after 64").isEqualTo("0");
+  }
+
+  @Test
+  @DisplayName("forgets also the mark that the holder of a lease remembers")
+  void forgetsTheHoldersMark() {
+    database.inTransaction(false, c -> store.append(c, message()));
+    database.execute(
+        """
+        update outbox_bucket set low_water = 1, low_water_file = pg_relation_filenode(
+          pg_get_serial_sequence('outbox_message', 'seq')::regclass)
+        """);
+    Claim held = store.claim(request());
+    assertThat(held.messages()).hasSize(1);
+    for (int i = 0; i < 64; i++) {
+      store.housekeep();
+    }
+    assertThat(held.settle(Map.of())).isEmpty();
+    assertThat(database.query(MARKS)).as("stored by the holder").isEqualTo("1");
+    assertThat(store.claim(request()).messages()).hasSize(1);
+    assertThat(database.query(MARKS)).as("after the next lease").isEqualTo("0");
   }
 
   /** As after a restore, or at the end of a logical replication. */

@@ -199,7 +199,7 @@ class KeptLeasesTest extends DatabaseTest {
   }
 
   @Test
-  @DisplayName("is used to move thousands of messages of a blocked key out of the way in one call")
+  @DisplayName("is used to move a thousand messages of a blocked key out of the way in one call")
   void manyMoves() {
     int[] round = {0};
     sometime(
@@ -209,14 +209,14 @@ class KeptLeasesTest extends DatabaseTest {
           Claim head = store.claim(request("a", 10));
           head.settle(all(head, Decision.retry(Duration.ofHours(1), true, "no")));
           append(key, 1_000);
-          Claim claim = store.claim(request("a", 100));
+          Claim claim = store.claim(request("a", 300));
           assertThat(claim.messages()).isEmpty();
           String moved =
               database.query(
                   "select count(*) from outbox_message where status = 'BLOCKED' and aggregate_id = '%s'"
                       .formatted(key));
           claim.settle(Map.of());
-          while (store.claim(request("a", 100)).pollAgain()) {}
+          while (store.claim(request("a", 300)).pollAgain()) {}
           assertThat(database.query("select count(*) from outbox_message where status = 'PENDING'"))
               .isEqualTo("0");
           return moved.equals("1001") && !claim.pollAgain();

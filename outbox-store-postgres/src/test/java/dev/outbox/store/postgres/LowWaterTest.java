@@ -144,6 +144,34 @@ class LowWaterTest extends DatabaseTest {
   }
 
   @Test
+  @DisplayName("do not hide messages after the restart of a sequence that has caught up since")
+  void restartedAndCaughtUp() {
+    append(20);
+    assertThat(deliver()).isEqualTo(20);
+    moveMark();
+    long before = mark();
+    database.execute("truncate outbox_message restart identity");
+    append((int) before + 10);
+    assertThat(deliver()).as("of those that begin at 1").isEqualTo((int) before + 10);
+  }
+
+  @Test
+  @DisplayName("are not stored by a claim of before a restart")
+  void restartedMeanwhile() {
+    append(20);
+    assertThat(deliver()).isEqualTo(20);
+    moveMark();
+    int before = (int) mark();
+    append(1);
+    Claim claim = store.claim(request());
+    assertThat(claim.messages()).hasSize(1);
+    database.execute("truncate outbox_message restart identity");
+    append(before + 10);
+    assertThat(claim.settle(Map.of())).isEmpty();
+    assertThat(deliver()).isEqualTo(before + 10);
+  }
+
+  @Test
   @DisplayName("go on after a restore from a server whose transactions had higher ids")
   void higherIds() {
     append(1);
