@@ -47,7 +47,7 @@ final class Claims {
   JdbcClaim claim(ClaimRequest request) {
     return pastMoves(
         transactions.run(
-            request.lease(), handle -> fill(handle, UUID.randomUUID(), List.of(), request)),
+            request.lease(), handle -> fill(handle, UUID.randomUUID(), List.of(), true, request)),
         request);
   }
 
@@ -81,12 +81,14 @@ final class Claims {
   private Step step(
       Handle handle, JdbcClaim done, Map<Long, Decision> decisions, ClaimRequest request) {
     Map<Integer, Lease> held = apply(handle, done, decisions);
-    List<Lease> kept = kept(held.values(), done, decisions);
+    List<Lease> wanted = wanted(held.values(), done, decisions);
+    List<Lease> kept = kept(wanted);
     List<Lease> others = new ArrayList<>(held.values());
     others.removeAll(kept);
     release(handle, done, decisions, others);
     UUID owner = kept.isEmpty() ? UUID.randomUUID() : done.owner();
-    return new Step(held.keySet(), fill(handle, owner, kept, request));
+    boolean leasesMore = kept.isEmpty() || kept.size() == wanted.size();
+    return new Step(held.keySet(), fill(handle, owner, kept, leasesMore, request));
   }
 
   /** Locks the buckets that are still ours, and carries the decisions out for their messages. */
@@ -132,12 +134,11 @@ final class Claims {
   }
 
   /**
-   * The leases to keep for the next batch: of buckets that have more. But not for ever, because
-   * others wait for buckets, and a fair share changes; not of buckets with messages that have no
-   * decision; and not of those whose messages are handed out singly, because a settle that is
-   * repeated would take back an attempt twice.
+   * The leases that are of use for the next batch: of buckets that have more. Not of buckets with
+   * messages that have no decision, and not of those whose messages are handed out singly, because
+   * a settle that is repeated would take back an attempt twice.
    */
-  private static List<Lease> kept(
+  private static List<Lease> wanted(
       Collection<Lease> held, JdbcClaim done, Map<Long, Decision> decisions) {
     Set<Integer> undecided = new HashSet<>();
     for (Row row : done.batch().rows()) {
@@ -145,21 +146,34 @@ final class Claims {
         undecided.add(row.bucket());
       }
     }
-    long now = System.nanoTime();
     return held.stream()
         .filter(lease -> done.batch().more().contains(lease.bucket()))
         .filter(lease -> !lease.single() && !undecided.contains(lease.bucket()))
-        .filter(lease -> now - lease.since() < KEPT.toNanos())
         .toList();
   }
 
+  /**
+   * Without half of those that were held for long enough. While there is a rest to be busy with,
+   * nothing is leased in the transaction that gives them up, so that others see them free: else a
+   * worker that comes later would never get any.
+   */
+  private static List<Lease> kept(List<Lease> wanted) {
+    long now = System.nanoTime();
+    List<Lease> old =
+        wanted.stream().filter(lease -> now - lease.since() >= KEPT.toNanos()).toList();
+    List<Lease> kept = new ArrayList<>(wanted);
+    kept.removeAll(old.subList(0, (old.size() + 1) / 2));
+    return kept;
+  }
+
   /** Reads the next batch from the buckets that were kept, and from others while there is room. */
-  private JdbcClaim fill(Handle handle, UUID owner, List<Lease> kept, ClaimRequest request) {
+  private JdbcClaim fill(
+      Handle handle, UUID owner, List<Lease> kept, boolean leasesMore, ClaimRequest request) {
     BatchReader reader = new BatchReader(handle, dialect, owner, request);
     prolong(handle, owner, kept, request.lease());
     reader.read(kept);
     int most = Math.min(MOST_BUCKETS - kept.size(), reader.room());
-    if (reader.hasRoom() && most > 0) {
+    if (leasesMore && reader.hasRoom() && most > 0) {
       reader.read(dialect.lease(handle, owner, request, most));
     }
     return new JdbcClaim(this, owner, reader.choose(), request.lease());

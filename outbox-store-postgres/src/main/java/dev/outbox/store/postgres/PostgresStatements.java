@@ -65,7 +65,9 @@ final class PostgresStatements {
   final String schemaVersion;
   final String purgeDedup;
   final String append;
+  final String appendOne;
   final String appendWithDedup;
+  final String appendOneWithDedup;
 
   PostgresStatements(Names names) {
     lease =
@@ -105,7 +107,8 @@ final class PostgresStatements {
               limit (
                 select greatest(1, least(:most, ceil(
                   ((select count(*) from work) + count(*))::numeric
-                  / (1 + count(distinct b.relay) filter (where b.relay <> :relay)))))
+                  / (1 + count(distinct b.relay) filter (where b.relay <> :relay)))
+                  - count(*) filter (where b.relay = :relay)))
                 from ${q}${p}bucket b
                 where b.lease_until > statement_timestamp())
               for no key update of b skip locked
@@ -400,34 +403,45 @@ final class PostgresStatements {
               limit :most
               for update skip locked)
             """);
-    append = names.fill(INPUT + insert("") + " order by i.position");
-    // Keys in order, so that two that append the same ones do not deadlock. An old key that was not
-    // purged yet is taken over; one inside the window stays as it is and is not returned.
-    appendWithDedup =
-        names.fill(
-            INPUT
-                + """
-                , fresh as (
-                  insert into ${q}${p}dedup as d (dedup_key, created_at)
-                  select distinct i.dedup_key, statement_timestamp() from input i
-                  where i.dedup_key is not null
-                  order by i.dedup_key
-                  on conflict (dedup_key) do update set created_at = excluded.created_at
-                    where d.created_at < excluded.created_at - ? * interval '1 millisecond'
-                  returning d.dedup_key
-                ), duplicate as (
-                  select i.id, i.position from input i
-                  where i.dedup_key is not null
-                    and (i.dedup_key not in (select f.dedup_key from fresh f)
-                      or i.position > (select min(j.position) from input j where j.dedup_key = i.dedup_key))
-                ), stored as (
-                """
-                + insert("where i.position not in (select d.position from duplicate d)")
-                + """
-                 order by i.position
-                )
-                select id from duplicate
-                """);
+    append = append(names, MANY);
+    appendOne = append(names, ONE);
+    appendWithDedup = appendWithDedup(names, MANY);
+    appendOneWithDedup = appendWithDedup(names, ONE);
+  }
+
+  private static String append(Names names, String input) {
+    return names.fill(input + insert("") + " order by i.position");
+  }
+
+  /**
+   * Keys in order, so that two that append the same ones do not deadlock. An old key that was not
+   * purged yet is taken over; one inside the window stays as it is and is not returned.
+   */
+  private static String appendWithDedup(Names names, String input) {
+    return names.fill(
+        input
+            + """
+            , fresh as (
+              insert into ${q}${p}dedup as d (dedup_key, created_at)
+              select distinct i.dedup_key, statement_timestamp() from input i
+              where i.dedup_key is not null
+              order by i.dedup_key
+              on conflict (dedup_key) do update set created_at = excluded.created_at
+                where d.created_at < excluded.created_at - ? * interval '1 millisecond'
+              returning d.dedup_key
+            ), duplicate as (
+              select i.id, i.position from input i
+              where i.dedup_key is not null
+                and (i.dedup_key not in (select f.dedup_key from fresh f)
+                  or i.position > (select min(j.position) from input j where j.dedup_key = i.dedup_key))
+            ), stored as (
+            """
+            + insert("where i.position not in (select d.position from duplicate d)")
+            + """
+             order by i.position
+            )
+            select id from duplicate
+            """);
   }
 
   /** This transaction is no producer: its own id, where it has one, does not hold the horizon. */
@@ -442,13 +456,25 @@ final class PostgresStatements {
       "update ${q}${p}bucket set low_water = 0, next_low_water = 0, low_water_file = 0";
 
   /** One array a column, so that a statement with any number of messages is the same statement. */
-  private static final String INPUT =
+  private static final String MANY =
       """
       with input as materialized (
         select * from unnest(?::uuid[], ?::text[], ?::text[], ?::text[], ?::text[], ?::bytea[],
           ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::bigint[]) with ordinality
         as i (id, aggregate_type, aggregate_id, event_type, partition_key, payload,
           content_type, headers, dedup_key, correlation_id, due_at, due_after_micros, position)
+      )
+      """;
+
+  /** The same for one message, which is what most transactions have: twice as fast. */
+  private static final String ONE =
+      """
+      with input as (
+        select ?::uuid as id, ?::text as aggregate_type, ?::text as aggregate_id,
+          ?::text as event_type, ?::text as partition_key, ?::bytea as payload,
+          ?::text as content_type, ?::text as headers, ?::text as dedup_key,
+          ?::text as correlation_id, ?::text as due_at, ?::bigint as due_after_micros,
+          1 as position
       )
       """;
 

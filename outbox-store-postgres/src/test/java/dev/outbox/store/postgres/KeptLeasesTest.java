@@ -116,6 +116,23 @@ class KeptLeasesTest extends DatabaseTest {
   }
 
   @Test
+  @DisplayName("leaves a worker that comes later its share")
+  void share() {
+    for (int i = 0; i < 4; i++) {
+      append("key " + i, 1_000);
+    }
+    Claim[] claim = {store.claim(request("a", 10))};
+    sometime(
+        () -> {
+          claim[0] = store.settleAndClaim(claim[0], delivered(claim[0]), request("a", 10)).next();
+          for (int i = 0; i < 4; i++) {
+            append("key " + i, 10);
+          }
+          return !store.claim(request("b", 10)).messages().isEmpty();
+        });
+  }
+
+  @Test
   @DisplayName("is no longer that of the claim that was settled: a repeated settle changes nothing")
   void repeatedSettle() {
     append("key", 30);
