@@ -273,7 +273,8 @@ public final class OutboxMessage {
 
   /** Collects the fields; {@link #build()} checks them. Not safe for use by many threads. */
   public static final class Builder {
-    private @Nullable UUID id = UUID.randomUUID();
+    private @Nullable UUID id;
+    private boolean idChosen;
     private @Nullable String aggregateType;
     private @Nullable String aggregateId;
     private @Nullable String eventType;
@@ -292,6 +293,7 @@ public final class OutboxMessage {
     /** Default: random. */
     public Builder id(UUID id) {
       this.id = id;
+      idChosen = true;
       return this;
     }
 
@@ -391,6 +393,10 @@ public final class OutboxMessage {
      * @throws InvalidMessageException naming the field, its size, the limit and what to do
      */
     public OutboxMessage build() {
+      // Not before: a random id costs as much as all the rest, and stored messages bring theirs.
+      if (!idChosen) {
+        id(UUID.randomUUID());
+      }
       return new OutboxMessage(this);
     }
   }
