@@ -26,9 +26,10 @@ final class PostgresStatements {
       """;
 
   /**
-   * The buckets with work; of them the free ones, longest unserved first, as many as are a fair
-   * share among the workers that hold leases now. SKIP LOCKED and LIMIT apply to the rows that are
-   * locked, in the order they are sorted, so two that lease at once both get some.
+   * The buckets with work (OFFSET 0: each is asked once, and not again by the condition); of them
+   * the free ones, longest unserved first, as many as are a fair share among the workers that hold
+   * leases now. SKIP LOCKED and LIMIT apply to the rows that are locked, in the order they are
+   * sorted, so two that lease at once both get some.
    */
   final String lease;
 
@@ -95,6 +96,7 @@ final class PostgresStatements {
                       and k.retry_at <= statement_timestamp()
                     order by k.retry_at limit 1) is not null as blocked
                 from free f
+                offset 0
               ) w
               where w.pending or w.scheduled or w.blocked
             ), picked as materialized (
