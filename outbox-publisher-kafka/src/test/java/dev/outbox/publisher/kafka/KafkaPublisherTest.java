@@ -7,6 +7,7 @@ import static dev.outbox.publisher.kafka.TestKafka.sequences;
 import static dev.outbox.publisher.kafka.TestKafka.stored;
 import static dev.outbox.publisher.kafka.TestKafka.topic;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.outbox.embedded.EmbeddedKafka;
 import dev.outbox.spi.Result;
@@ -17,7 +18,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.ExecutionException;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.ListOffsetsOptions;
+import org.apache.kafka.clients.admin.OffsetSpec;
+import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -87,6 +92,7 @@ class KafkaPublisherTest {
       publisher.publish(List.of(stored(message(live, "a")), stored(message(slow, "k"))));
       // The producer knows its partitions, and waits for a leader of theirs.
       admin.deleteTopics(List.of(slow)).all().get();
+      awaitNoLeader(admin, slow);
       StoredMessage first = stored(message(slow, "k"));
       StoredMessage second = stored(message(slow, "k"));
 
@@ -106,6 +112,26 @@ class KafkaPublisherTest {
       assertThat(sequences(slow).stream().distinct().toList())
           .containsExactly(first.sequence(), second.sequence());
     }
+  }
+
+  /** The controller answers before the broker has let go of a topic that is deleted. */
+  private static void awaitNoLeader(Admin admin, String topic) {
+    await()
+        .until(
+            () -> {
+              try {
+                var unused =
+                    admin
+                        .listOffsets(
+                            Map.of(new TopicPartition(topic, 0), OffsetSpec.latest()),
+                            new ListOffsetsOptions().timeoutMs(1_000))
+                        .all()
+                        .get();
+                return false;
+              } catch (ExecutionException e) {
+                return true;
+              }
+            });
   }
 
   @ParameterizedTest
