@@ -31,12 +31,16 @@ import javax.sql.DataSource;
  *   <li><b>append</b>: insert, in the caller's transaction. Nothing else is locked or written.
  *   <li><b>claim</b>, one transaction: lease free buckets that have work, longest unserved first;
  *       in statements of their own, so that they see what was committed before the lease, read the
- *       first due messages of each ({@link Batch}); move what cannot be sent now out of the way;
- *       commit. Publishing comes after the commit and outside any transaction.
+ *       first due messages of each ({@link BatchReader}); move what cannot be sent now out of the
+ *       way; commit. Publishing comes after the commit and outside any transaction.
  *   <li><b>settle</b>, one transaction: lock the bucket rows that are still ours by owner and
- *       token; apply the decisions to their messages ({@link JdbcClaim}); release; commit. For the
+ *       token; apply the decisions to their messages ({@link Settlement}); release; commit. For the
  *       other buckets nothing happens, and their sequences are returned as lost.
+ *   <li><b>settle and claim</b>, one transaction: both, but buckets that have more are kept for a
+ *       while instead of released and leased anew ({@link Claims}).
  * </ol>
+ *
+ * <p>Reading a bucket begins at its low-water mark ({@link Mark}).
  *
  * <p>A message that fails leaves PENDING and its key gets a row among the blocked keys. While that
  * row is there, a claim moves the key's messages to BLOCKED, so that they stand in nobody's way,

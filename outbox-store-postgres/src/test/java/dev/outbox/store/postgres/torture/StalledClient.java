@@ -149,14 +149,15 @@ final class StalledClient {
   }
 
   private void before(String method) {
-    boolean second = method.equals("prepareStatement") && prepared.incrementAndGet() == 2;
+    // The first are the settings of the transaction and the statement that takes the buckets.
+    boolean third = method.equals("prepareStatement") && prepared.incrementAndGet() == 3;
     boolean commit = method.equals("commit");
     boolean here =
         switch (place) {
-          case CLAIM_BETWEEN_LEASE_AND_READ -> second && operation.equals("claim");
+          case CLAIM_BETWEEN_LEASE_AND_READ -> third && operation.equals("claim");
           case CLAIM_BEFORE_COMMIT -> commit && operation.equals("claim");
           case RENEW_BEFORE_COMMIT -> commit && operation.equals("renew");
-          case SETTLE_AFTER_THE_BUCKETS_ARE_LOCKED -> second && operation.equals("settle");
+          case SETTLE_AFTER_THE_BUCKETS_ARE_LOCKED -> third && operation.equals("settle");
           case SETTLE_BEFORE_COMMIT -> commit && operation.equals("settle");
           case CLAIM_WHILE_A_LARGE_RESULT_IS_ON_ITS_WAY, BETWEEN_CLAIM_AND_SETTLE -> false;
         };
