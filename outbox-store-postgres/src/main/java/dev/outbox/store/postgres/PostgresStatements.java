@@ -25,6 +25,19 @@ final class PostgresStatements {
         or b.leased_at - clock_timestamp() > b.lease_until - b.leased_at)
       """;
 
+  /** Whether a bucket has SCHEDULED messages and blocked keys that are due. */
+  private static final String DUE =
+      """
+      (select true from ${q}${p}message m
+        where m.bucket = ${bucket} and m.status = 'SCHEDULED'
+          and m.available_at <= statement_timestamp()
+        order by m.available_at limit 1) is not null as scheduled,
+      (select true from ${q}${p}blocked_key k
+        where k.bucket = ${bucket} and k.halted_by is null
+          and k.retry_at <= statement_timestamp()
+        order by k.retry_at limit 1) is not null as blocked
+      """;
+
   /**
    * The buckets with work (OFFSET 0: each is asked once, and not again by the condition); of them
    * the free ones, longest unserved first, as many as are a fair share among the workers that hold
@@ -87,14 +100,9 @@ final class PostgresStatements {
                   (select true from ${q}${p}message m
                     where m.bucket = f.bucket and m.status = 'PENDING' and m.seq >= f.low_water
                     order by m.seq limit 1) is not null as pending,
-                  (select true from ${q}${p}message m
-                    where m.bucket = f.bucket and m.status = 'SCHEDULED'
-                      and m.available_at <= statement_timestamp()
-                    order by m.available_at limit 1) is not null as scheduled,
-                  (select true from ${q}${p}blocked_key k
-                    where k.bucket = f.bucket and k.halted_by is null
-                      and k.retry_at <= statement_timestamp()
-                    order by k.retry_at limit 1) is not null as blocked
+            """
+                + DUE.replace("${bucket}", "f.bucket")
+                + """
                 from free f
                 offset 0
               ) w
@@ -149,14 +157,9 @@ final class PostgresStatements {
             select b.bucket,
               (extract(epoch from b.lease_until - clock_timestamp()) * 1000)::bigint as left_millis,
               pg_current_xact_id()::text::bigint as txid,
-              (select true from ${q}${p}message m
-                where m.bucket = b.bucket and m.status = 'SCHEDULED'
-                  and m.available_at <= statement_timestamp()
-                order by m.available_at limit 1) is not null as scheduled,
-              (select true from ${q}${p}blocked_key k
-                where k.bucket = b.bucket and k.halted_by is null
-                  and k.retry_at <= statement_timestamp()
-                order by k.retry_at limit 1) is not null as blocked
+            """
+                + DUE.replace("${bucket}", "b.bucket")
+                + """
             from ${q}${p}bucket b
             join unnest(:buckets, :tokens) l (bucket, token) on l.bucket = b.bucket
             where b.owner = :owner and b.token = l.token
