@@ -83,8 +83,7 @@ final class BatchReader {
   private void readPending(List<Lease> from, int most) {
     Limits limits = limits(from, most);
     Pending pending = dialect.readPending(handle, from, limits);
-    Map<Integer, List<Row>> byBucket =
-        pending.rows().stream().collect(Collectors.groupingBy(Row::bucket));
+    Map<Integer, List<Row>> byBucket = byBucket(pending.rows());
     for (Lease lease : from) {
       long lowest = Long.MAX_VALUE;
       long highest = 0;

@@ -183,33 +183,14 @@ final class PostgresStatements {
     readPending =
         read(
             names,
-            """
-            select m.*,
-              case when l.any_blocked and (select true from ${q}${p}blocked_key k
-                where k.bucket = m.bucket and k.key = coalesce(m.partition_key, m.aggregate_id)
-                limit 1) is not null then 'BLOCKED'
-                when m.available_at > statement_timestamp() then 'SCHEDULED' end as target
-            from ${q}${p}message m
-            where m.bucket = l.bucket and m.status = 'PENDING' and m.seq >= l.low_water
-            order by m.seq
-            limit l.most
-            """,
+            "when m.available_at > statement_timestamp() then 'SCHEDULED'",
+            "m.status = 'PENDING' and m.seq >= l.low_water",
             "m.seq");
     readScheduled =
         read(
             names,
-            """
-            select m.*,
-              case when l.any_blocked and (select true from ${q}${p}blocked_key k
-                where k.bucket = m.bucket and k.key = coalesce(m.partition_key, m.aggregate_id)
-                limit 1) is not null then 'BLOCKED'
-                end as target
-            from ${q}${p}message m
-            where m.bucket = l.bucket and m.status = 'SCHEDULED'
-              and m.available_at <= statement_timestamp()
-            order by m.available_at, m.seq
-            limit l.most
-            """,
+            "",
+            "m.status = 'SCHEDULED' and m.available_at <= statement_timestamp()",
             "m.available_at, m.seq");
     // The head is read first by itself: whether it failed before says how many come with it.
     readBlocked =
@@ -509,14 +490,29 @@ final class PostgresStatements {
   record Read(String quick, String careful) {}
 
   /**
-   * Reads the first messages of each bucket, as {@code rows} finds them in order. The content of
-   * those that are only to be moved is not read: it may be large, and is not needed. A bucket
-   * without any is a row without sequence, so that there is always a row that says what the
-   * snapshot's horizon is. That, and whether a bucket has blocked keys at all, is asked once a
-   * bucket (OFFSET 0 sees to it), and the latter not in the lease: that statement's snapshot may be
-   * older than the last holder's settle.
+   * Reads the first messages of each bucket that {@code where} finds, in order. A message moves to
+   * BLOCKED when its key is blocked, or else as {@code orElse} says; the content of those that are
+   * only to be moved is not read: it may be large, and is not needed. A bucket without any is a row
+   * without sequence, so that there is always a row that says what the snapshot's horizon is. That,
+   * and whether a bucket has blocked keys at all, is asked once a bucket (OFFSET 0 sees to it), and
+   * the latter not in the lease: that statement's snapshot may be older than the last holder's
+   * settle.
    */
-  private static Read read(Names names, String rows, String order) {
+  private static Read read(Names names, String orElse, String where, String order) {
+    String rows =
+        """
+        select m.*,
+          case when l.any_blocked and (select true from ${q}${p}blocked_key k
+            where k.bucket = m.bucket and k.key = coalesce(m.partition_key, m.aggregate_id)
+            limit 1) is not null then 'BLOCKED' ${orElse} end as target
+        from ${q}${p}message m
+        where m.bucket = l.bucket and ${where}
+        order by ${order}
+        limit l.most
+        """
+            .replace("${orElse}", orElse)
+            .replace("${where}", where)
+            .replace("${order}", order);
     String read =
         """
         select ${columns}, m.target, l.horizon
