@@ -11,6 +11,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import org.jdbi.v3.core.Handle;
@@ -48,6 +49,11 @@ public interface Dialect {
   /** Where in the class path the Liquibase changelog is; formatted SQL with ${q} and ${p}. */
   String changelog();
 
+  /** What else the changelog has between ${ and }. */
+  default Map<String, String> changelogParameters() {
+    return Map.of();
+  }
+
   /** Sorts a failure. */
   Trouble trouble(SQLException failure);
 
@@ -59,6 +65,9 @@ public interface Dialect {
    */
   void begin(Connection connection, Duration patience) throws SQLException;
 
+  /** Puts back what {@link #begin} set beyond the transaction, which is over. */
+  default void end(Connection connection) throws SQLException {}
+
   /**
    * The version that the schema says it has; 0 when it says none.
    *
@@ -67,7 +76,7 @@ public interface Dialect {
   int schemaVersion(Connection connection) throws SQLException;
 
   /**
-   * Appends in one round trip on the caller's connection.
+   * Appends on the caller's connection, in as few round trips as the database allows.
    *
    * @return the ids of the duplicates
    */
@@ -125,8 +134,8 @@ public interface Dialect {
   /**
    * What a read of PENDING messages saw.
    *
-   * @param horizon as its snapshot has it, all other transactions with a lower id are over; {@link
-   *     Long#MIN_VALUE} where the database has no such thing, and marks are not used
+   * @param horizon as its snapshot has it, all other transactions with a lower id are over; 0 where
+   *     the database has no such thing, and marks are not used
    */
   record Pending(List<Row> rows, long horizon) {}
 

@@ -1,5 +1,7 @@
 package dev.outbox.store.jdbc;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.outbox.NoTransactionException;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.Claim;
@@ -19,7 +21,9 @@ import java.util.Map;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.Function;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The store on a relational database.
@@ -67,6 +71,7 @@ public abstract class JdbcOutboxStore
 
   private final DataSource dataSource;
   private final Dialect dialect;
+  private final Names names;
   private final Duration dedupWindow;
   private final Transactions transactions;
   private final Schema schema;
@@ -75,18 +80,23 @@ public abstract class JdbcOutboxStore
   private volatile int housekept;
   private volatile long restoredAt = System.nanoTime() - RESTORE_NANOS;
 
+  protected JdbcOutboxStore(Builder<?, ?> b, Function<Names, Dialect> dialect) {
+    this(b.dataSource, new Names(b.schema, b.prefix), b.dedupWindow, dialect);
+  }
+
   protected JdbcOutboxStore(
-      DataSource dataSource, Dialect dialect, Names names, Duration dedupWindow) {
+      DataSource dataSource, Names names, Duration dedupWindow, Function<Names, Dialect> dialect) {
     if (dedupWindow.toMillis() < 1) {
       throw new IllegalArgumentException(
           "dedupWindow is " + dedupWindow + ", at least 1 ms is needed");
     }
     this.dataSource = dataSource;
-    this.dialect = dialect;
+    this.names = names;
     this.dedupWindow = dedupWindow;
-    transactions = new Transactions(dataSource, dialect, names);
-    schema = new Schema(dataSource, dialect, names);
-    claims = new Claims(transactions, dialect);
+    this.dialect = dialect.apply(names);
+    transactions = new Transactions(dataSource, this.dialect, names);
+    schema = new Schema(dataSource, this.dialect, names);
+    claims = new Claims(transactions, this.dialect);
   }
 
   @Override
@@ -199,5 +209,62 @@ public abstract class JdbcOutboxStore
 
   private <R> R run(Transactions.Work<R> work) {
     return transactions.run(PATIENCE, work);
+  }
+
+  /**
+   * The statements that let one role append and nothing else, and another be a relay.
+   *
+   * @param producer a plain name
+   * @param relay a plain name
+   */
+  public final String grants(String producer, String relay) {
+    return names
+        .fill(Names.resource(dialect.getClass(), "grants.sql"))
+        .replace("${producer}", Names.plain("producer", producer))
+        .replace("${relay}", Names.plain("relay", relay));
+  }
+
+  /**
+   * The settings that all relational stores have. Not safe for use by many threads.
+   *
+   * @param <S> what it builds
+   * @param <B> itself
+   */
+  public abstract static class Builder<S extends JdbcOutboxStore, B extends Builder<S, B>> {
+    private final DataSource dataSource;
+    private @Nullable String schema;
+    private String prefix = Names.DEFAULT_PREFIX;
+    private Duration dedupWindow = DEFAULT_DEDUP_WINDOW;
+
+    protected Builder(DataSource dataSource) {
+      this.dataSource = requireNonNull(dataSource, "dataSource");
+    }
+
+    /** Default: null, the connection's current schema. */
+    public B schema(@Nullable String schema) {
+      this.schema = schema;
+      return self();
+    }
+
+    /** Before each table's name. Default: {@value Names#DEFAULT_PREFIX}. */
+    public B prefix(String prefix) {
+      this.prefix = prefix;
+      return self();
+    }
+
+    /** How long a dedup key is remembered, at least 1 ms. Default: 7 days. */
+    public B dedupWindow(Duration dedupWindow) {
+      this.dedupWindow = dedupWindow;
+      return self();
+    }
+
+    /**
+     * Does not connect yet.
+     *
+     * @throws IllegalArgumentException naming the setting, its value and what is allowed
+     */
+    public abstract S build();
+
+    protected abstract B self();
   }
 }

@@ -60,6 +60,7 @@ final class LiquibaseMigration {
           liquibase.setShowSummary(UpdateSummaryEnum.OFF);
           liquibase.setChangeLogParameter("q", names.qualifier());
           liquibase.setChangeLogParameter("p", names.prefix());
+          dialect.changelogParameters().forEach(liquibase::setChangeLogParameter);
           liquibase.update(new Contexts(), new LabelExpression());
         });
   }

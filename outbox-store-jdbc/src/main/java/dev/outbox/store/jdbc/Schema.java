@@ -4,6 +4,7 @@ import dev.outbox.OutboxException;
 import dev.outbox.SchemaException;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.Map;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import javax.sql.DataSource;
@@ -54,13 +55,18 @@ final class Schema {
 
   /** The changelog without Liquibase's comments. */
   String ddl() {
-    return names.fill(
-        Names.resource(dialect.getClass(), "/" + dialect.changelog())
-                .lines()
-                .filter(line -> !LIQUIBASE.matcher(line).lookingAt())
-                .collect(Collectors.joining("\n"))
-                .strip()
-            + "\n");
+    String ddl =
+        names.fill(
+            Names.resource(dialect.getClass(), "/" + dialect.changelog())
+                    .lines()
+                    .filter(line -> !LIQUIBASE.matcher(line).lookingAt())
+                    .collect(Collectors.joining("\n"))
+                    .strip()
+                + "\n");
+    for (Map.Entry<String, String> parameter : dialect.changelogParameters().entrySet()) {
+      ddl = ddl.replace("${" + parameter.getKey() + "}", parameter.getValue());
+    }
+    return ddl;
   }
 
   void verify(Transactions transactions) {

@@ -74,11 +74,12 @@ final class Transactions {
 
   /** Never hides the failure that brought us here: a broken connection is the pool's to notice. */
   @SuppressWarnings("EmptyCatch")
-  private static void restore(Connection connection, boolean autoCommit, boolean committed) {
+  private void restore(Connection connection, boolean autoCommit, boolean committed) {
     try {
       if (!committed) {
         connection.rollback();
       }
+      dialect.end(connection);
       connection.setAutoCommit(autoCommit);
     } catch (SQLException ignored) {
       // The connection is broken, and the first failure says why.

@@ -3,45 +3,45 @@ package dev.outbox.store.postgres;
 import dev.outbox.OutboxException;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.ClaimRequest;
-import dev.outbox.spi.DeadLetterStore.DeadLetter;
-import dev.outbox.spi.StatisticsStore.Statistics;
-import dev.outbox.store.jdbc.Dialect;
 import dev.outbox.store.jdbc.Lease;
 import dev.outbox.store.jdbc.Mark;
 import dev.outbox.store.jdbc.Names;
 import dev.outbox.store.jdbc.Row;
-import dev.outbox.store.jdbc.Status;
+import dev.outbox.store.jdbc.Sql;
+import dev.outbox.store.jdbc.StatementDialect;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.OffsetDateTime;
-import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Comparator;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
+import java.util.function.ToIntFunction;
 import java.util.stream.Collectors;
 import org.jdbi.v3.core.Handle;
-import org.jdbi.v3.core.statement.PreparedBatch;
 import org.jdbi.v3.core.statement.Query;
 import org.jspecify.annotations.Nullable;
 
 /** PostgreSQL's statements, types and error numbers. */
-final class PostgresDialect implements Dialect {
+final class PostgresDialect extends StatementDialect {
   private final PostgresStatements sql;
   private final Append append;
   private final StallGuard stallGuard = new StallGuard();
 
   PostgresDialect(Names names) {
-    sql = new PostgresStatements(names);
+    this(new PostgresStatements(names));
+  }
+
+  private PostgresDialect(PostgresStatements sql) {
+    super(sql.all);
+    this.sql = sql;
     append = new Append(sql);
   }
 
@@ -84,7 +84,7 @@ final class PostgresDialect implements Dialect {
 
   @Override
   public int schemaVersion(Connection connection) throws SQLException {
-    try (PreparedStatement statement = connection.prepareStatement(sql.schemaVersion);
+    try (PreparedStatement statement = connection.prepareStatement(text(Sql.SCHEMA_VERSION));
         ResultSet rows = statement.executeQuery()) {
       if (!rows.next()) {
         return 0;
@@ -107,61 +107,24 @@ final class PostgresDialect implements Dialect {
 
   @Override
   public List<Lease> lease(Handle handle, UUID owner, ClaimRequest request, int most) {
-    record Served(OffsetDateTime at, Lease lease) {}
-    return handle
-        .createQuery(sql.lease)
-        .bind("owner", owner)
-        .bind("relay", request.owner())
-        .bind("leaseMillis", request.lease().toMillis())
-        .bind("mostMessages", request.maxMessages())
-        .bind("most", most)
-        .map(
-            (rows, context) ->
-                new Served(
-                    rows.getObject("served_at", OffsetDateTime.class),
-                    lease(rows, request.lease())))
-        .stream()
-        .sorted(Comparator.comparing(Served::at).thenComparing(served -> served.lease().bucket()))
-        .map(Served::lease)
-        .toList();
-  }
-
-  private static Lease lease(ResultSet rows, Duration left) throws SQLException {
-    return new Lease(
-        rows.getInt("bucket"),
-        rows.getLong("token"),
-        Mark.stored(
-            rows.getLong("low_water"),
-            rows.getLong("next_low_water"),
-            rows.getLong("next_low_water_txid")),
-        rows.getBoolean("scheduled"),
-        rows.getBoolean("blocked"),
-        rows.getBoolean("single"),
-        left,
-        0,
-        System.nanoTime());
+    return Served.inTurn(
+        handle
+            .createQuery(sql.lease)
+            .bind("owner", owner)
+            .bind("relay", request.owner())
+            .bind("leaseMillis", request.lease().toMillis())
+            .bind("mostMessages", request.maxMessages())
+            .bind("most", most)
+            .map((row, context) -> served(row, request))
+            .list());
   }
 
   @Override
-  public Set<Integer> renew(Handle handle, UUID owner, Collection<Lease> leases, Duration lease) {
-    List<Lease> ascending = leases.stream().sorted(Comparator.comparingInt(Lease::bucket)).toList();
-    PreparedBatch batch = handle.prepareBatch(sql.renew);
-    for (Lease held : ascending) {
-      batch
-          .bind("owner", owner)
-          .bind("bucket", held.bucket())
-          .bind("token", held.token())
-          .bind("leaseMillis", lease.toMillis())
-          .add();
-    }
-    int[] changed = batch.execute();
-    Set<Integer> ours = new HashSet<>();
-    for (int i = 0; i < changed.length; i++) {
-      if (changed[i] > 0) {
-        ours.add(ascending.get(i).bucket());
-      }
-    }
-    return ours;
+  protected Mark mark(ResultSet row) throws SQLException {
+    return Mark.stored(
+        row.getLong("low_water"),
+        row.getLong("next_low_water"),
+        row.getLong("next_low_water_txid"));
   }
 
   @Override
@@ -171,14 +134,7 @@ final class PostgresDialect implements Dialect {
         .bind("owner", owner)
         .bindArray("buckets", Integer.class, leases.stream().map(Lease::bucket).toList())
         .bindArray("tokens", Long.class, leases.stream().map(Lease::token).toList())
-        .map(
-            (rows, context) ->
-                new Held(
-                    rows.getInt("bucket"),
-                    Duration.ofMillis(rows.getLong("left_millis")),
-                    rows.getBoolean("scheduled"),
-                    rows.getBoolean("blocked"),
-                    rows.getLong("txid")))
+        .map((row, context) -> held(row))
         .list();
   }
 
@@ -200,291 +156,53 @@ final class PostgresDialect implements Dialect {
   }
 
   @Override
-  public Pending readPending(Handle handle, List<Lease> leases, Limits limits) {
-    return read(handle, sql.readPending, Status.PENDING, leases, limits);
-  }
-
-  @Override
-  public List<Row> readScheduled(Handle handle, List<Lease> leases, Limits limits) {
-    return read(handle, sql.readScheduled, Status.SCHEDULED, leases, limits).rows();
-  }
-
-  /** Carefully only where a payload is larger than its share: mostly none is. */
-  private static Pending read(
-      Handle handle,
-      PostgresStatements.Read sql,
-      Status status,
-      List<Lease> leases,
-      Limits limits) {
-    long share = limits.bytes() / limits.messages();
-    return scan(read(handle, sql.quick(), leases, limits, share), status)
-        .or(() -> scan(read(handle, sql.careful(), leases, limits, limits.bytes()), status))
-        .orElseThrow();
-  }
-
-  /** Empty when a payload was left out. */
-  private static Optional<Pending> scan(Query query, Status status) {
-    return query.scanResultSet(
-        (results, context) -> {
-          ResultSet rows = results.get();
-          List<Row> found = new ArrayList<>();
-          long horizon = Long.MIN_VALUE;
-          while (rows.next()) {
-            horizon = rows.getLong(Rows.HORIZON);
-            if (Rows.leftOut(rows)) {
-              return Optional.empty();
-            }
-            if (Rows.isMessage(rows)) {
-              found.add(Rows.row(rows, status));
-            }
-          }
-          return Optional.of(new Pending(found, horizon));
-        });
-  }
-
-  @Override
   public List<Row> readBlocked(Handle handle, List<Lease> leases, Limits limits) {
-    return read(handle, sql.readBlocked, leases, limits, limits.bytes())
-        .map(
-            (rows, context) ->
-                Rows.isMessage(rows)
-                    ? Rows.claimable(rows, Status.BLOCKED)
-                    : new Row(
-                        rows.getInt("due_bucket"),
-                        rows.getLong("due_low_seq"),
-                        rows.getString("due_key"),
-                        Status.BLOCKED,
-                        null,
-                        null))
+    return read(handle, sql.readBlocked, leases, lease -> lease.single() ? 1 : limits.messages())
+        .bind("bytes", limits.bytes())
+        .map((row, context) -> blocked(row))
         .list();
   }
 
+  @Override
+  protected Query read(Handle handle, Sql read, List<Lease> leases, ToIntFunction<Lease> most) {
+    return read(handle, text(read), leases, most);
+  }
+
   private static Query read(
-      Handle handle, String sql, List<Lease> leases, Limits limits, long bytes) {
+      Handle handle, String sql, List<Lease> leases, ToIntFunction<Lease> most) {
     return handle
         .createQuery(sql)
         .bindArray("buckets", Integer.class, leases.stream().map(Lease::bucket).toList())
         .bindArray(
             "lowWater", Long.class, leases.stream().map(lease -> lease.mark().low()).toList())
-        .bindArray(
-            "most",
-            Integer.class,
-            leases.stream().map(lease -> lease.single() ? 1 : limits.messages()).toList())
-        .bind("bytes", bytes);
-  }
-
-  @Override
-  public void move(Handle handle, Collection<Row> rows) {
-    perBucket(
-        handle,
-        sql.moveToBlocked,
-        rows.stream().filter(r -> r.target() == Status.BLOCKED).toList());
-    perBucket(
-        handle,
-        sql.moveToScheduled,
-        rows.stream().filter(r -> r.target() == Status.SCHEDULED).toList());
-  }
-
-  @Override
-  public void count(Handle handle, Collection<Row> rows, int by) {
-    try (PreparedBatch batch = handle.prepareBatch(sql.count)) {
-      byBucket(rows)
-          .forEach(
-              (bucket, seqs) ->
-                  batch
-                      .bind("by", by)
-                      .bind("bucket", bucket)
-                      .bindArray("seqs", Long.class, seqs)
-                      .add());
-      batch.execute();
-    }
-  }
-
-  @Override
-  public void delete(Handle handle, Collection<Row> rows) {
-    perBucket(handle, sql.delete, rows);
+        .bindArray("most", Integer.class, leases.stream().mapToInt(most).boxed().toList());
   }
 
   /** One statement a bucket, in one round trip: each is a plain look-up by the primary key. */
-  private static void perBucket(Handle handle, String sql, Collection<Row> rows) {
-    if (rows.isEmpty()) {
-      return;
-    }
-    try (PreparedBatch batch = handle.prepareBatch(sql)) {
-      byBucket(rows)
-          .forEach(
-              (bucket, seqs) ->
-                  batch.bind("bucket", bucket).bindArray("seqs", Long.class, seqs).add());
-      batch.execute();
-    }
-  }
-
-  private static Map<Integer, List<Long>> byBucket(Collection<Row> rows) {
-    return rows.stream()
-        .collect(
-            Collectors.groupingBy(
-                Row::bucket, TreeMap::new, Collectors.mapping(Row::sequence, Collectors.toList())));
-  }
-
   @Override
-  public Set<Long> fail(Handle handle, List<Failure> failures) {
-    int[] changed =
-        batch(
-            handle,
-            sql.fail,
-            failures,
-            (batch, failure) ->
-                batch
-                    .bind("bucket", failure.row().bucket())
-                    .bind("seq", failure.row().sequence())
-                    .bind("attempts", failure.attempts())
-                    .bind("attemptsAfter", failure.attemptsAfter())
-                    .bind("status", failure.status().name())
-                    .bind("error", failure.error()));
-    Set<Long> sequences = new HashSet<>();
-    for (int i = 0; i < changed.length; i++) {
-      if (changed[i] > 0) {
-        sequences.add(failures.get(i).row().sequence());
-      }
-    }
-    return sequences;
-  }
-
-  @Override
-  public void block(Handle handle, List<Block> blocks) {
+  protected void forRows(Handle handle, String sql, Collection<Row> rows, Map<String, ?> more) {
+    Map<Integer, List<Long>> byBucket =
+        rows.stream()
+            .collect(
+                Collectors.groupingBy(
+                    Row::bucket,
+                    TreeMap::new,
+                    Collectors.mapping(Row::sequence, Collectors.toList())));
     batch(
         handle,
-        sql.block,
-        blocks,
-        (batch, block) ->
+        sql,
+        byBucket.entrySet(),
+        (batch, bucket) ->
             batch
-                .bind("bucket", block.bucket())
-                .bind("key", block.key())
-                .bind("seq", block.sequence())
-                .bind("lowSeq", block.lowSequence())
-                .bind("delayMillis", block.delay().toMillis())
-                .bind("halted", block.halted()));
-  }
-
-  @Override
-  public void lower(Handle handle, List<Key> keys) {
-    keys(handle, sql.lower, keys);
+                .bind("bucket", bucket.getKey())
+                .bindArray("seqs", Long.class, bucket.getValue())
+                .bindMap(more));
   }
 
   @Override
   public void advance(Handle handle, Collection<Key> keys) {
-    keys(handle, sql.free, keys);
-    keys(handle, sql.advance, keys);
-  }
-
-  private static void keys(Handle handle, String sql, Collection<Key> keys) {
-    batch(
-        handle,
-        sql,
-        keys,
-        (batch, key) ->
-            batch.bind("bucket", key.bucket()).bind("key", key.key()).bind("seq", key.sequence()));
-  }
-
-  private interface Binder<R> {
-    PreparedBatch bind(PreparedBatch batch, R row);
-  }
-
-  private static <R> int[] batch(Handle handle, String sql, Collection<R> rows, Binder<R> binder) {
-    if (rows.isEmpty()) {
-      return new int[0];
-    }
-    try (PreparedBatch batch = handle.prepareBatch(sql)) {
-      rows.forEach(row -> binder.bind(batch, row).add());
-      return batch.execute();
-    }
-  }
-
-  @Override
-  public List<DeadLetter> deadLetters(Handle handle, long afterSequence, int limit) {
-    return handle
-        .createQuery(sql.deadLetters)
-        .bind("after", afterSequence)
-        .bind("limit", limit)
-        .map(
-            (rows, context) ->
-                new DeadLetter(
-                    Rows.message(rows),
-                    rows.getString("last_error"),
-                    Rows.instant(rows.getObject("last_failed_at", OffsetDateTime.class))))
-        .list();
-  }
-
-  private record Dead(int bucket, String key) {}
-
-  private @Nullable Dead lockDeadLetter(Handle handle, long sequence) {
-    return handle
-        .createQuery(sql.lockDeadLetter)
-        .bind("seq", sequence)
-        .map((rows, context) -> new Dead(rows.getInt("bucket"), rows.getString("key")))
-        .findOne()
-        .orElse(null);
-  }
-
-  private boolean unhalt(Handle handle, Dead dead, long sequence, long lowSeq) {
-    return handle
-            .createUpdate(sql.unhalt)
-            .bind("bucket", dead.bucket())
-            .bind("key", dead.key())
-            .bind("seq", sequence)
-            .bind("lowSeq", lowSeq)
-            .execute()
-        > 0;
-  }
-
-  @Override
-  public boolean requeue(Handle handle, long sequence) {
-    Dead dead = lockDeadLetter(handle, sequence);
-    if (dead == null) {
-      return false;
-    }
-    boolean unhalted = unhalt(handle, dead, sequence, sequence);
-    handle
-        .createUpdate(sql.requeue)
-        .bind("bucket", dead.bucket())
-        .bind("seq", sequence)
-        .bind("unhalted", unhalted)
-        .execute();
-    return true;
-  }
-
-  @Override
-  public boolean discard(Handle handle, long sequence) {
-    Dead dead = lockDeadLetter(handle, sequence);
-    if (dead == null) {
-      return false;
-    }
-    unhalt(handle, dead, sequence, Long.MAX_VALUE);
-    handle
-        .createUpdate(sql.deleteMessage)
-        .bind("bucket", dead.bucket())
-        .bind("seq", sequence)
-        .execute();
-    return true;
-  }
-
-  @Override
-  public Statistics statistics(Handle handle) {
-    return handle
-        .createQuery(sql.statistics)
-        .map(
-            (rows, context) ->
-                new Statistics(
-                    rows.getLong("pending"),
-                    rows.getLong("scheduled"),
-                    rows.getLong("blocked"),
-                    rows.getLong("dead"),
-                    rows.getLong("blocked_keys"),
-                    rows.getLong("halted_keys"),
-                    rows.getObject("oldest_millis") == null
-                        ? null
-                        : Duration.ofMillis(rows.getLong("oldest_millis"))))
-        .one();
+    forKeys(handle, sql.free, keys);
+    forKeys(handle, sql.advance, keys);
   }
 
   @Override
@@ -494,10 +212,7 @@ final class PostgresDialect implements Dialect {
 
   @Override
   public boolean restore(Handle handle) {
-    boolean missing = handle.createUpdate(sql.restoreBuckets).execute() > 0;
-    if (missing) {
-      handle.createUpdate(sql.restoreBlockedKeys).execute();
-    }
+    boolean missing = super.restore(handle);
     return handle.createUpdate(sql.forgetMarksBeyondSequence).execute() > 0 || missing;
   }
 
@@ -522,5 +237,21 @@ final class PostgresDialect implements Dialect {
         .bind("windowMillis", window.toMillis())
         .bind("most", PURGE)
         .execute();
+  }
+
+  @Override
+  protected Object id(UUID id) {
+    return id;
+  }
+
+  @Override
+  public UUID uuid(ResultSet rows, int column) throws SQLException {
+    return rows.getObject(column, UUID.class);
+  }
+
+  @Override
+  public @Nullable Instant instant(ResultSet rows, int column) throws SQLException {
+    OffsetDateTime time = rows.getObject(column, OffsetDateTime.class);
+    return time == null ? null : time.toInstant();
   }
 }

@@ -1,6 +1,10 @@
 package dev.outbox.store.postgres;
 
 import dev.outbox.store.jdbc.Names;
+import dev.outbox.store.jdbc.Rows;
+import dev.outbox.store.jdbc.Sql;
+import java.util.EnumMap;
+import java.util.Map;
 
 /**
  * All statements, with the table names filled in. Named parameters are JDBI's.
@@ -46,37 +50,21 @@ final class PostgresStatements {
    */
   final String lease;
 
-  final String renew;
+  /** Those that all databases have in the same form. */
+  final Map<Sql, String> all = new EnumMap<>(Sql.class);
+
   final String lockHeld;
   final String release;
   final String freeHaltedByNothing;
-  final Read readPending;
-  final Read readScheduled;
   final String readBlocked;
-  final String moveToBlocked;
-  final String moveToScheduled;
-  final String count;
-  final String delete;
-  final String fail;
-  final String block;
-  final String lower;
   final String advance;
   final String free;
-  final String deadLetters;
-  final String lockDeadLetter;
-  final String deleteMessage;
-  final String unhalt;
-  final String requeue;
-  final String statistics;
-  final String restoreBuckets;
-  final String restoreBlockedKeys;
   final String forgetMarksBeyondSequence;
   final String forgetMark;
   final String forgetMarks;
   final String sequenceLags;
   final String lockSequence;
   final String catchUpSequence;
-  final String schemaVersion;
   final String purgeDedup;
   final String append;
   final String appendOne;
@@ -142,14 +130,15 @@ final class PostgresStatements {
               b.next_low_water_txid::text::bigint as next_low_water_txid,
               p.scheduled, p.blocked, p.served_at, b.singles > 0 as single
             """);
-    renew =
+    all.put(
+        Sql.RENEW,
         names.fill(
             """
             update ${q}${p}bucket set
               leased_at = statement_timestamp(),
               lease_until = statement_timestamp() + :leaseMillis * interval '1 millisecond'
             where bucket = :bucket and owner = :owner and token = :token
-            """);
+            """));
     // The transaction's id is drawn here, after the read of what is settled.
     lockHeld =
         names.fill(
@@ -180,18 +169,22 @@ final class PostgresStatements {
               l (bucket, decided, settled, keeps_turn, low_water, next_low_water, txid)
             where b.bucket = l.bucket and b.owner = :owner
             """);
-    readPending =
+    Read pending =
         read(
             names,
             "when m.available_at > statement_timestamp() then 'SCHEDULED'",
             "m.status = 'PENDING' and m.seq >= l.low_water",
             "m.seq");
-    readScheduled =
+    all.put(Sql.READ_PENDING, pending.messages());
+    all.put(Sql.SIZES_PENDING, pending.sizes());
+    Read scheduled =
         read(
             names,
             "",
             "m.status = 'SCHEDULED' and m.available_at <= statement_timestamp()",
             "m.available_at, m.seq");
+    all.put(Sql.READ_SCHEDULED, scheduled.messages());
+    all.put(Sql.SIZES_SCHEDULED, scheduled.sizes());
     // The head is read first by itself: whether it failed before says how many come with it.
     readBlocked =
         names.fill(
@@ -234,21 +227,27 @@ final class PostgresStatements {
             where bytes_before < :bytes
             order by due_bucket, retry_at, due_key, seq
             """);
-    moveToBlocked =
+    all.put(
+        Sql.MOVE_TO_BLOCKED,
         names.fill(
             "update ${q}${p}message set status = 'BLOCKED'"
-                + " where bucket = :bucket and seq = any(:seqs) and status in ('PENDING', 'SCHEDULED')");
-    moveToScheduled =
+                + " where bucket = :bucket and seq = any(:seqs) and status in ('PENDING', 'SCHEDULED')"));
+    all.put(
+        Sql.MOVE_TO_SCHEDULED,
         names.fill(
             "update ${q}${p}message set status = 'SCHEDULED'"
-                + " where bucket = :bucket and seq = any(:seqs) and status = 'PENDING'");
-    count =
+                + " where bucket = :bucket and seq = any(:seqs) and status = 'PENDING'"));
+    all.put(
+        Sql.COUNT,
         names.fill(
             "update ${q}${p}message set attempts = greatest(0, least(attempts, 2147483646) + :by)"
                 + " where bucket = :bucket and seq = any(:seqs)"
-                + " and status in ('PENDING', 'SCHEDULED', 'BLOCKED')");
-    delete = names.fill("delete from ${q}${p}message where bucket = :bucket and seq = any(:seqs)");
-    fail =
+                + " and status in ('PENDING', 'SCHEDULED', 'BLOCKED')"));
+    all.put(
+        Sql.DELETE,
+        names.fill("delete from ${q}${p}message where bucket = :bucket and seq = any(:seqs)"));
+    all.put(
+        Sql.FAIL,
         names.fill(
             """
             update ${q}${p}message set
@@ -256,8 +255,9 @@ final class PostgresStatements {
               last_failed_at = statement_timestamp()
             where bucket = :bucket and seq = :seq and attempts = :attempts
               and status in ('PENDING', 'SCHEDULED', 'BLOCKED')
-            """);
-    block =
+            """));
+    all.put(
+        Sql.BLOCK,
         names.fill(
             """
             insert into ${q}${p}blocked_key as k (bucket, key, retry_at, halted_by, low_seq)
@@ -267,11 +267,12 @@ final class PostgresStatements {
               retry_at = excluded.retry_at,
               halted_by = coalesce(excluded.halted_by, k.halted_by),
               low_seq = least(k.low_seq, excluded.low_seq)
-            """);
-    lower =
+            """));
+    all.put(
+        Sql.LOWER,
         names.fill(
             "update ${q}${p}blocked_key set low_seq = :seq"
-                + " where bucket = :bucket and key = :key and low_seq > :seq");
+                + " where bucket = :bucket and key = :key and low_seq > :seq"));
     advance =
         names.fill(
             """
@@ -293,34 +294,41 @@ final class PostgresStatements {
                 where m.bucket = k.bucket and m.status = 'BLOCKED'
                   and coalesce(m.partition_key, m.aggregate_id) = k.key and m.seq >= k.low_seq)
             """);
-    deadLetters =
+    all.put(
+        Sql.DEAD_LETTERS,
         names.fill(
             "select "
                 + Rows.COLUMNS
                 + ", m.last_error, m.last_failed_at from ${q}${p}message m"
-                + " where m.status = 'DEAD' and m.seq > :after order by m.seq limit :limit");
-    lockDeadLetter =
+                + " where m.status = 'DEAD' and m.seq > :after order by m.seq limit :limit"));
+    all.put(
+        Sql.LOCK_DEAD_LETTER,
         names.fill(
             "select bucket, coalesce(partition_key, aggregate_id) as key from ${q}${p}message"
-                + " where seq = :seq and status = 'DEAD' for update");
-    deleteMessage = names.fill("delete from ${q}${p}message where bucket = :bucket and seq = :seq");
+                + " where seq = :seq and status = 'DEAD' for update"));
+    all.put(
+        Sql.DISCARD,
+        names.fill("delete from ${q}${p}message where bucket = :bucket and seq = :seq"));
     // Only the holder of the bucket deletes rows here: an operator makes them due.
-    unhalt =
+    all.put(
+        Sql.UNHALT,
         names.fill(
             """
             update ${q}${p}blocked_key set
               halted_by = null, retry_at = statement_timestamp(), low_seq = least(low_seq, :lowSeq)
             where bucket = :bucket and key = :key and halted_by = :seq
-            """);
-    requeue =
+            """));
+    all.put(
+        Sql.REQUEUE,
         names.fill(
             """
             update ${q}${p}message set
               status = case when :unhalted then 'BLOCKED' else 'SCHEDULED' end,
               available_at = statement_timestamp(), attempts = 0, last_failed_at = null
             where bucket = :bucket and seq = :seq
-            """);
-    statistics =
+            """));
+    all.put(
+        Sql.STATISTICS,
         names.fill(
             """
             select
@@ -334,11 +342,12 @@ final class PostgresStatements {
                 filter (where status <> 'DEAD'
                   and coalesce(available_at, created_at) <= statement_timestamp())) * 1000)::bigint as oldest_millis
             from ${q}${p}message
-            """);
-    restoreBuckets =
+            """));
+    all.put(
+        Sql.RESTORE_BUCKETS,
         names.fill(
             "insert into ${q}${p}bucket (bucket) select generate_series(0, 63)"
-                + " on conflict (bucket) do nothing");
+                + " on conflict (bucket) do nothing"));
     String sequence = "pg_get_serial_sequence('${q}${p}message', 'seq')::regclass";
     forgetMarksBeyondSequence =
         names.fill(
@@ -360,7 +369,8 @@ final class PostgresStatements {
     // One at a time, or a stale value could set the sequence back.
     lockSequence = names.fill("select pg_advisory_xact_lock(" + sequence + "::oid::bigint)");
     catchUpSequence = names.fill("select setval(" + sequence + ", m.seq) " + lag);
-    restoreBlockedKeys =
+    all.put(
+        Sql.RESTORE_BLOCKED_KEYS,
         names.fill(
             """
             insert into ${q}${p}blocked_key (bucket, key, retry_at, low_seq)
@@ -369,9 +379,10 @@ final class PostgresStatements {
             where m.status = 'BLOCKED'
             group by 1, 2
             on conflict (bucket, key) do nothing
-            """);
-    schemaVersion =
-        names.fill("select version, getdatabaseencoding() as encoding from ${q}${p}schema");
+            """));
+    all.put(
+        Sql.SCHEMA_VERSION,
+        names.fill("select version, getdatabaseencoding() as encoding from ${q}${p}schema"));
     freeHaltedByNothing =
         names.fill(
             """
@@ -480,14 +491,8 @@ final class PostgresStatements {
         + where;
   }
 
-  /**
-   * Two ways to read the first messages of each bucket.
-   *
-   * @param quick leaves out payloads larger than {@code :bytes} each
-   * @param careful ends a bucket's messages where the payloads before one are {@code :bytes} or
-   *     more together; for that it must add up, which makes it half as fast again
-   */
-  record Read(String quick, String careful) {}
+  /** The first messages of each bucket, and the sizes of their payloads. */
+  private record Read(String messages, String sizes) {}
 
   /**
    * Reads the first messages of each bucket that {@code where} finds, in order. A message moves to
@@ -499,23 +504,9 @@ final class PostgresStatements {
    * settle.
    */
   private static Read read(Names names, String orElse, String where, String order) {
-    String rows =
-        """
-        select m.*,
-          case when l.any_blocked and (select true from ${q}${p}blocked_key k
-            where k.bucket = m.bucket and k.key = coalesce(m.partition_key, m.aggregate_id)
-            limit 1) is not null then 'BLOCKED' ${orElse} end as target
-        from ${q}${p}message m
-        where m.bucket = l.bucket and ${where}
-        order by ${order}
-        limit l.most
-        """
-            .replace("${orElse}", orElse)
-            .replace("${where}", where)
-            .replace("${order}", order);
     String read =
         """
-        select ${columns}, m.target, l.horizon
+        select ${columns}
         from (
           select l.*, ${horizon} as horizon,
             (select true from ${q}${p}blocked_key k
@@ -523,34 +514,31 @@ final class PostgresStatements {
           from unnest(:buckets, :lowWater, :most) l (bucket, low_water, most)
           offset 0
         ) l
-        left join lateral (
-          ${rows}
+        ${join} (
+          select m.*,
+            case when l.any_blocked and (select true from ${q}${p}blocked_key k
+              where k.bucket = m.bucket and k.key = coalesce(m.partition_key, m.aggregate_id)
+              limit 1) is not null then 'BLOCKED' ${orElse} end as target
+          from ${q}${p}message m
+          where m.bucket = l.bucket and ${where}
+          order by ${order}
+          limit l.most
         ) m on true
-        """;
-    String upToBytes =
         """
-        select * from (
-          select m.*, sum(case when m.target is null then octet_length(m.payload) else 0 end)
-            over (order by ${order} rows unbounded preceding) as bytes
-          from (
-            ${rows}
-          ) m
-        ) m
-        where m.bytes - octet_length(m.payload) < :bytes
-        """;
-    read = read.replace("${horizon}", HORIZON);
-    String content = Rows.COLUMNS.replace("m.payload", "case when ${when} then m.payload end");
+            .replace("${horizon}", HORIZON)
+            .replace("${orElse}", orElse)
+            .replace("${where}", where)
+            .replace("${order}", order);
+    String content =
+        Rows.COLUMNS.replace(
+            "m.payload",
+            "case when m.target is null and octet_length(m.payload) <= :bytes then m.payload end");
+    String size =
+        "m.bucket, case when m.target is null then octet_length(m.payload) else 0 end as size";
     return new Read(
         names.fill(
-            read.replace(
-                    "${columns}",
-                    content.replace(
-                        "${when}", "m.target is null and octet_length(m.payload) <= :bytes"))
-                .replace("${rows}", rows)),
-        names.fill(
-            read.replace("${columns}", content.replace("${when}", "m.target is null"))
-                .replace("${rows}", upToBytes)
-                .replace("${rows}", rows)
-                .replace("${order}", order)));
+            read.replace("${columns}", content + ", m.target, l.horizon")
+                .replace("${join}", "left join lateral")),
+        names.fill(read.replace("${columns}", size).replace("${join}", "join lateral")));
   }
 }

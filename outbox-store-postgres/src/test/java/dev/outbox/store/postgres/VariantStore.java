@@ -10,7 +10,7 @@ final class VariantStore extends JdbcOutboxStore {
   private static final Names NAMES = new Names(null, Names.DEFAULT_PREFIX);
 
   VariantStore(DataSource dataSource, Dialect dialect) {
-    super(dataSource, dialect, NAMES, DEFAULT_DEDUP_WINDOW);
+    super(dataSource, NAMES, DEFAULT_DEDUP_WINDOW, names -> dialect);
   }
 
   /** The dialect that is right. */

@@ -1,27 +1,24 @@
-package dev.outbox.store.postgres;
+package dev.outbox.store.jdbc;
 
 import static java.util.Objects.requireNonNull;
 
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.HeaderCodec;
 import dev.outbox.spi.StoredMessage;
-import dev.outbox.store.jdbc.Row;
-import dev.outbox.store.jdbc.Status;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
-import java.time.OffsetDateTime;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /** Reads rows of the message table; one that cannot be decoded is a message with a problem (C7). */
-final class Rows {
+public final class Rows {
 
   /** What is read of a message; by place, not by name, because it is read for each message. */
-  static final String COLUMNS =
+  public static final String COLUMNS =
       """
       m.bucket, m.seq, m.payload, m.attempts, m.created_at, m.id, m.aggregate_type,
-      m.aggregate_id, m.event_type, m.partition_key, m.content_type, m.headers::text,
+      m.aggregate_id, m.event_type, m.partition_key, m.content_type, m.headers,
       m.dedup_key, m.correlation_id, m.available_at
       """;
 
@@ -47,7 +44,19 @@ final class Rows {
   /** Where a read has one: all transactions with a lower id were over. */
   static final int HORIZON = 17;
 
-  private Rows() {}
+  private final Types types;
+
+  Rows(Types types) {
+    this.types = types;
+  }
+
+  /** How the driver gives what JDBC has no one type for. */
+  public interface Types {
+    UUID uuid(ResultSet rows, int column) throws SQLException;
+
+    /** Of a time in UTC. */
+    @Nullable Instant instant(ResultSet rows, int column) throws SQLException;
+  }
 
   static boolean isMessage(ResultSet rows) throws SQLException {
     return rows.getObject(SEQUENCE) != null;
@@ -58,7 +67,7 @@ final class Rows {
     return isMessage(rows) && rows.getString(TARGET) == null && rows.getObject(PAYLOAD) == null;
   }
 
-  static Row row(ResultSet rows, Status status) throws SQLException {
+  Row row(ResultSet rows, Status status) throws SQLException {
     String target = rows.getString(TARGET);
     return target == null
         ? claimable(rows, status)
@@ -71,7 +80,7 @@ final class Rows {
             null);
   }
 
-  static Row claimable(ResultSet rows, Status status) throws SQLException {
+  Row claimable(ResultSet rows, Status status) throws SQLException {
     return new Row(
         rows.getInt(BUCKET), rows.getLong(SEQUENCE), key(rows), status, null, message(rows));
   }
@@ -81,14 +90,14 @@ final class Rows {
     return partitionKey != null ? partitionKey : rows.getString(AGGREGATE_ID);
   }
 
-  static StoredMessage message(ResultSet rows) throws SQLException {
+  StoredMessage message(ResultSet rows) throws SQLException {
     long sequence = rows.getLong(SEQUENCE);
     int attempts = rows.getInt(ATTEMPTS);
-    Instant createdAt = requireNonNull(instant(rows, CREATED_AT));
+    Instant createdAt = requireNonNull(types.instant(rows, CREATED_AT));
     try {
       OutboxMessage message =
           OutboxMessage.builder()
-              .id(rows.getObject(ID, UUID.class))
+              .id(types.uuid(rows, ID))
               .aggregate(rows.getString(AGGREGATE_TYPE), rows.getString(AGGREGATE_ID))
               .eventType(rows.getString(EVENT_TYPE))
               .partitionKey(rows.getString(PARTITION_KEY))
@@ -97,20 +106,12 @@ final class Rows {
               .headers(HeaderCodec.decode(rows.getString(HEADERS)))
               .dedupKey(rows.getString(DEDUP_KEY))
               .correlationId(rows.getString(CORRELATION_ID))
-              .availableAt(instant(rows, AVAILABLE_AT))
+              .availableAt(types.instant(rows, AVAILABLE_AT))
               .build();
       return StoredMessage.of(sequence, attempts, createdAt, message);
     } catch (RuntimeException e) {
       return StoredMessage.undecodable(
           sequence, key(rows), attempts, createdAt, String.valueOf(e.getMessage()));
     }
-  }
-
-  private static @Nullable Instant instant(ResultSet rows, int column) throws SQLException {
-    return instant(rows.getObject(column, OffsetDateTime.class));
-  }
-
-  static @Nullable Instant instant(@Nullable OffsetDateTime time) {
-    return time == null ? null : time.toInstant();
   }
 }

@@ -1,0 +1,427 @@
+package dev.outbox.store.jdbc;
+
+import static java.util.Objects.requireNonNull;
+
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.DeadLetterStore.DeadLetter;
+import dev.outbox.spi.StatisticsStore.Statistics;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import java.util.function.ToIntFunction;
+import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.statement.PreparedBatch;
+import org.jdbi.v3.core.statement.Query;
+import org.jdbi.v3.core.statement.SqlStatement;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs the statements that all databases have in the same form ({@link Sql}), and reads what they
+ * give. A database adds the texts, and those statements that are its own.
+ */
+public abstract class StatementDialect implements Dialect, Rows.Types {
+  private final Map<Sql, String> statements;
+  protected final Rows rows = new Rows(this);
+
+  /**
+   * @param statements one for each of {@link Sql}
+   */
+  protected StatementDialect(Map<Sql, String> statements) {
+    this.statements = new EnumMap<>(statements);
+    for (Sql sql : Sql.values()) {
+      if (!statements.containsKey(sql)) {
+        throw new IllegalArgumentException("there is no statement for " + sql);
+      }
+    }
+  }
+
+  protected final String text(Sql sql) {
+    return requireNonNull(statements.get(sql));
+  }
+
+  /** An id as it is bound. */
+  protected abstract Object id(UUID id);
+
+  /** Makes a query of one of the four that read the first messages of each bucket. */
+  protected abstract Query read(
+      Handle handle, Sql sql, List<Lease> leases, ToIntFunction<Lease> most);
+
+  /** Runs a statement for the rows with these buckets and sequences. */
+  protected abstract void forRows(
+      Handle handle, String sql, Collection<Row> rows, Map<String, ?> more);
+
+  @Override
+  public int schemaVersion(Connection connection) throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(text(Sql.SCHEMA_VERSION));
+        ResultSet rows = statement.executeQuery()) {
+      return rows.next() ? rows.getInt("version") : 0;
+    }
+  }
+
+  /** A lease as a row says that has its bucket and token, whether work is due, and served_at. */
+  protected record Served(Instant at, Lease lease) {
+
+    /** Those that have waited longest first. */
+    public static List<Lease> inTurn(List<Served> leases) {
+      return leases.stream()
+          .sorted(Comparator.comparing(Served::at).thenComparing(served -> served.lease().bucket()))
+          .map(Served::lease)
+          .toList();
+    }
+  }
+
+  /** Reads a row with bucket, token, scheduled, blocked, single and served_at. */
+  protected final Served served(ResultSet row, ClaimRequest request) throws SQLException {
+    return new Served(
+        requireNonNull(instant(row, row.findColumn("served_at"))),
+        new Lease(
+            row.getInt("bucket"),
+            row.getLong("token"),
+            mark(row),
+            row.getBoolean("scheduled"),
+            row.getBoolean("blocked"),
+            row.getBoolean("single"),
+            request.lease(),
+            0,
+            System.nanoTime()));
+  }
+
+  /** The mark that a leased bucket's row has; none where the database has no marks. */
+  protected Mark mark(ResultSet row) throws SQLException {
+    return Mark.stored(0, 0, 0);
+  }
+
+  /** Reads a row with bucket, left_millis, scheduled, blocked and txid. */
+  protected static Held held(ResultSet row) throws SQLException {
+    return new Held(
+        row.getInt("bucket"),
+        Duration.ofMillis(row.getLong("left_millis")),
+        row.getBoolean("scheduled"),
+        row.getBoolean("blocked"),
+        row.getLong("txid"));
+  }
+
+  @Override
+  public Set<Integer> renew(Handle handle, UUID owner, Collection<Lease> leases, Duration lease) {
+    List<Lease> ascending = leases.stream().sorted(Comparator.comparingInt(Lease::bucket)).toList();
+    int[] changed =
+        batch(
+            handle,
+            text(Sql.RENEW),
+            ascending,
+            (batch, held) ->
+                batch
+                    .bind("owner", id(owner))
+                    .bind("bucket", held.bucket())
+                    .bind("token", held.token())
+                    .bind("leaseMillis", lease.toMillis()));
+    Set<Integer> ours = new HashSet<>();
+    for (int i = 0; i < changed.length; i++) {
+      if (changed[i] > 0) {
+        ours.add(ascending.get(i).bucket());
+      }
+    }
+    return ours;
+  }
+
+  @Override
+  public Pending readPending(Handle handle, List<Lease> leases, Limits limits) {
+    return read(handle, Status.PENDING, leases, limits);
+  }
+
+  @Override
+  public List<Row> readScheduled(Handle handle, List<Lease> leases, Limits limits) {
+    return read(handle, Status.SCHEDULED, leases, limits).rows();
+  }
+
+  /**
+   * Without payloads larger than their share, and mostly there are none. Where there are, as many
+   * messages of each bucket as the bytes have room for: at least one.
+   */
+  private Pending read(Handle handle, Status status, List<Lease> leases, Limits limits) {
+    Sql sql = status == Status.PENDING ? Sql.READ_PENDING : Sql.READ_SCHEDULED;
+    ToIntFunction<Lease> most = lease -> lease.single() ? 1 : limits.messages();
+    long share = limits.bytes() / limits.messages();
+    return scan(read(handle, sql, leases, most).bind("bytes", share), status)
+        .or(
+            () -> {
+              Map<Integer, Integer> fit = fit(handle, status, leases, most, limits.bytes());
+              ToIntFunction<Lease> fewer = lease -> fit.getOrDefault(lease.bucket(), 1);
+              return scan(read(handle, sql, leases, fewer).bind("bytes", Long.MAX_VALUE), status);
+            })
+        .orElseThrow();
+  }
+
+  /** How many messages of each bucket begin before the limit. */
+  private Map<Integer, Integer> fit(
+      Handle handle, Status status, List<Lease> leases, ToIntFunction<Lease> most, long limit) {
+    Sql sql = status == Status.PENDING ? Sql.SIZES_PENDING : Sql.SIZES_SCHEDULED;
+    Map<Integer, Long> bytes = new HashMap<>();
+    Map<Integer, Integer> messages = new HashMap<>();
+    read(handle, sql, leases, most)
+        .map((row, context) -> new int[] {row.getInt("bucket"), row.getInt("size")})
+        .forEach(
+            row -> {
+              long before = bytes.merge(row[0], (long) row[1], Long::sum) - row[1];
+              if (before < limit) {
+                messages.merge(row[0], 1, Integer::sum);
+              }
+            });
+    return messages;
+  }
+
+  /** Empty when a payload was left out. */
+  private Optional<Pending> scan(Query query, Status status) {
+    return query.scanResultSet(
+        (results, context) -> {
+          ResultSet row = results.get();
+          List<Row> found = new ArrayList<>();
+          long horizon = 0;
+          while (row.next()) {
+            horizon = row.getLong(Rows.HORIZON);
+            if (Rows.leftOut(row)) {
+              return Optional.empty();
+            }
+            if (Rows.isMessage(row)) {
+              found.add(rows.row(row, status));
+            }
+          }
+          return Optional.of(new Pending(found, horizon));
+        });
+  }
+
+  /**
+   * Reads a row with {@link Rows#COLUMNS}, due_bucket, due_key and due_low_seq, of which the first
+   * are null for a due key without BLOCKED messages.
+   */
+  protected final Row blocked(ResultSet row) throws SQLException {
+    return Rows.isMessage(row)
+        ? rows.claimable(row, Status.BLOCKED)
+        : new Row(
+            row.getInt("due_bucket"),
+            row.getLong("due_low_seq"),
+            row.getString("due_key"),
+            Status.BLOCKED,
+            null,
+            null);
+  }
+
+  @Override
+  public void move(Handle handle, Collection<Row> rows) {
+    forRows(handle, Sql.MOVE_TO_BLOCKED, to(Status.BLOCKED, rows), Map.of());
+    forRows(handle, Sql.MOVE_TO_SCHEDULED, to(Status.SCHEDULED, rows), Map.of());
+  }
+
+  private static List<Row> to(Status target, Collection<Row> rows) {
+    return rows.stream().filter(row -> row.target() == target).toList();
+  }
+
+  @Override
+  public void count(Handle handle, Collection<Row> rows, int by) {
+    forRows(handle, Sql.COUNT, rows, Map.of("by", by));
+  }
+
+  @Override
+  public void delete(Handle handle, Collection<Row> rows) {
+    forRows(handle, Sql.DELETE, rows, Map.of());
+  }
+
+  private void forRows(Handle handle, Sql sql, Collection<Row> rows, Map<String, ?> more) {
+    if (!rows.isEmpty()) {
+      forRows(handle, text(sql), rows, more);
+    }
+  }
+
+  @Override
+  public Set<Long> fail(Handle handle, List<Failure> failures) {
+    int[] changed =
+        batch(
+            handle,
+            text(Sql.FAIL),
+            failures,
+            (batch, failure) ->
+                batch
+                    .bind("bucket", failure.row().bucket())
+                    .bind("seq", failure.row().sequence())
+                    .bind("attempts", failure.attempts())
+                    .bind("attemptsAfter", failure.attemptsAfter())
+                    .bind("status", failure.status().name())
+                    .bind("error", failure.error()));
+    Set<Long> sequences = new HashSet<>();
+    for (int i = 0; i < changed.length; i++) {
+      if (changed[i] > 0) {
+        sequences.add(failures.get(i).row().sequence());
+      }
+    }
+    return sequences;
+  }
+
+  @Override
+  public void block(Handle handle, List<Block> blocks) {
+    batch(
+        handle,
+        text(Sql.BLOCK),
+        blocks,
+        (batch, block) ->
+            batch
+                .bind("bucket", block.bucket())
+                .bind("key", block.key())
+                .bind("seq", block.sequence())
+                .bind("lowSeq", block.lowSequence())
+                .bind("delayMillis", block.delay().toMillis())
+                .bind("halted", block.halted()));
+  }
+
+  @Override
+  public void lower(Handle handle, List<Key> keys) {
+    forKeys(handle, text(Sql.LOWER), keys);
+  }
+
+  /** Runs a statement with {@code :bucket, :key, :seq} for each key. */
+  protected static void forKeys(Handle handle, String sql, Collection<Key> keys) {
+    batch(
+        handle,
+        sql,
+        keys,
+        (batch, key) ->
+            batch.bind("bucket", key.bucket()).bind("key", key.key()).bind("seq", key.sequence()));
+  }
+
+  /** Binds a row's values. */
+  protected interface Binder<R> {
+    SqlStatement<?> bind(PreparedBatch batch, R row);
+  }
+
+  /** Runs a statement for each row in turn; returns how many rows of the table each changed. */
+  protected static <R> int[] batch(
+      Handle handle, String sql, Collection<R> rows, Binder<R> binder) {
+    if (rows.isEmpty()) {
+      return new int[0];
+    }
+    try (PreparedBatch batch = handle.prepareBatch(sql)) {
+      for (R row : rows) {
+        binder.bind(batch, row);
+        batch.add();
+      }
+      return batch.execute();
+    }
+  }
+
+  @Override
+  public List<DeadLetter> deadLetters(Handle handle, long afterSequence, int limit) {
+    return handle
+        .createQuery(text(Sql.DEAD_LETTERS))
+        .bind("after", afterSequence)
+        .bind("limit", limit)
+        .map(
+            (row, context) ->
+                new DeadLetter(
+                    rows.message(row),
+                    row.getString("last_error"),
+                    instant(row, row.findColumn("last_failed_at"))))
+        .list();
+  }
+
+  private record Dead(int bucket, String key) {}
+
+  private @Nullable Dead lockDeadLetter(Handle handle, long sequence) {
+    return handle
+        .createQuery(text(Sql.LOCK_DEAD_LETTER))
+        .bind("seq", sequence)
+        .map((row, context) -> new Dead(row.getInt("bucket"), row.getString("key")))
+        .findOne()
+        .orElse(null);
+  }
+
+  private boolean unhalt(Handle handle, Dead dead, long sequence, long lowSeq) {
+    return handle
+            .createUpdate(text(Sql.UNHALT))
+            .bind("bucket", dead.bucket())
+            .bind("key", dead.key())
+            .bind("seq", sequence)
+            .bind("lowSeq", lowSeq)
+            .execute()
+        > 0;
+  }
+
+  @Override
+  public boolean requeue(Handle handle, long sequence) {
+    Dead dead = lockDeadLetter(handle, sequence);
+    if (dead == null) {
+      return false;
+    }
+    boolean unhalted = unhalt(handle, dead, sequence, sequence);
+    handle
+        .createUpdate(text(Sql.REQUEUE))
+        .bind("bucket", dead.bucket())
+        .bind("seq", sequence)
+        .bind("unhalted", unhalted)
+        .execute();
+    return true;
+  }
+
+  @Override
+  public boolean discard(Handle handle, long sequence) {
+    Dead dead = lockDeadLetter(handle, sequence);
+    if (dead == null) {
+      return false;
+    }
+    unhalt(handle, dead, sequence, Long.MAX_VALUE);
+    handle
+        .createUpdate(text(Sql.DISCARD))
+        .bind("bucket", dead.bucket())
+        .bind("seq", sequence)
+        .execute();
+    return true;
+  }
+
+  @Override
+  public Statistics statistics(Handle handle) {
+    return handle
+        .createQuery(text(Sql.STATISTICS))
+        .map(
+            (row, context) ->
+                new Statistics(
+                    row.getLong("pending"),
+                    row.getLong("scheduled"),
+                    row.getLong("blocked"),
+                    row.getLong("dead"),
+                    row.getLong("blocked_keys"),
+                    row.getLong("halted_keys"),
+                    row.getObject("oldest_millis") == null
+                        ? null
+                        : Duration.ofMillis(row.getLong("oldest_millis"))))
+        .one();
+  }
+
+  @Override
+  public boolean restore(Handle handle) {
+    boolean missing = handle.createUpdate(text(Sql.RESTORE_BUCKETS)).execute() > 0;
+    if (missing) {
+      handle.createUpdate(text(Sql.RESTORE_BLOCKED_KEYS)).execute();
+    }
+    return missing;
+  }
+
+  /** Nothing to forget where the database has no marks. */
+  @Override
+  public void forgetMark(Handle handle, int bucket) {}
+
+  /** Nothing to do where the database keeps its sequence ahead of the messages by itself. */
+  @Override
+  public void catchUpSequence(Handle handle) {}
+}
