@@ -3,7 +3,7 @@ package dev.outbox.benchmarks;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.outbox.embedded.PostgresServer;
+import dev.outbox.embedded.DatabaseServer;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
@@ -18,11 +18,11 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** That each scenario runs and its figures are there and plausible; how fast is not looked at. */
 class BenchTest {
-  private static PostgresServer server;
+  private static DatabaseServer server;
 
   @BeforeAll
   static void start() {
-    server = PostgresServer.forTests();
+    server = DatabaseServer.postgres();
   }
 
   @AfterAll

@@ -2,8 +2,8 @@ package dev.outbox.benchmarks;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.embedded.KafkaServer;
-import dev.outbox.embedded.PostgresServer;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -15,12 +15,12 @@ import org.junit.jupiter.api.Test;
 
 /** That the scenarios with a broker run and their figures are there; how fast is not looked at. */
 class KafkaScenariosTest {
-  private static PostgresServer postgres;
+  private static DatabaseServer postgres;
   private static KafkaServer kafka;
 
   @BeforeAll
   static void start() {
-    postgres = PostgresServer.forTests();
+    postgres = DatabaseServer.postgres();
     kafka = KafkaServer.forTests();
   }
 

@@ -2,7 +2,7 @@ package dev.outbox.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.outbox.embedded.PostgresServer;
+import dev.outbox.embedded.DatabaseServer;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -22,13 +22,13 @@ import org.postgresql.ds.PGSimpleDataSource;
 
 /** The commands that look at one database, on a real one. */
 class DatabaseCommandsTest {
-  private static PostgresServer server;
+  private static DatabaseServer server;
 
   private final String schema = "cli_" + UUID.randomUUID().toString().substring(0, 8);
 
   @BeforeAll
   static void start() {
-    server = PostgresServer.forTests();
+    server = DatabaseServer.postgres();
   }
 
   @AfterAll

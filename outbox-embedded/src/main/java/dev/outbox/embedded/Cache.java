@@ -5,13 +5,17 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
-import java.nio.file.FileSystemException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Map;
 import java.util.Properties;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 
 /**
@@ -21,8 +25,7 @@ import java.util.stream.Stream;
  * disturb each other.
  */
 final class Cache {
-  static final boolean POSIX =
-      Path.of("").getFileSystem().supportedFileAttributeViews().contains("posix");
+  private static final Map<String, Object> LOCKS = new ConcurrentHashMap<>();
 
   private Cache() {}
 
@@ -30,11 +33,27 @@ final class Cache {
     void make(Path path) throws IOException;
   }
 
-  /** The directory of that name; what is in it never changes. */
+  /**
+   * The directory of that name; what is in it never changes. Who comes while it is being made
+   * waits, in this JVM and in others: a download of minutes happens once.
+   */
   static Path get(String name, Maker maker) throws IOException {
     Path target = directory().resolve(name);
-    if (!isWhole(target)) {
-      make(target, maker);
+    if (isWhole(target)) {
+      return target;
+    }
+    // A file is locked for a JVM and not for a thread.
+    synchronized (LOCKS.computeIfAbsent(name, n -> new Object())) {
+      try (FileChannel file =
+              FileChannel.open(
+                  target.resolveSibling(name + ".lock"),
+                  StandardOpenOption.CREATE,
+                  StandardOpenOption.WRITE);
+          FileLock lock = file.lock()) {
+        if (!isWhole(target)) {
+          make(target, maker);
+        }
+      }
     }
     return target;
   }
@@ -52,7 +71,7 @@ final class Cache {
 
   /** Lets a server's user pass through. */
   static void open(Path directory) throws IOException {
-    if (POSIX) {
+    if (Machine.POSIX) {
       Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwx--x--x"));
     }
   }
@@ -67,7 +86,7 @@ final class Cache {
                 System.getProperty("java.io.tmpdir"),
                 "outbox-embedded-" + user.replaceAll("[^A-Za-z0-9_-]", "_"));
     Files.createDirectories(cache);
-    if (POSIX && !Files.getOwner(cache, LinkOption.NOFOLLOW_LINKS).getName().equals(user)) {
+    if (Machine.POSIX && !Files.getOwner(cache, LinkOption.NOFOLLOW_LINKS).getName().equals(user)) {
       throw new IOException(
           cache + " belongs to another user: choose another one with -Doutbox.embedded.cache=…");
     }
@@ -76,19 +95,15 @@ final class Cache {
   }
 
   private static void make(Path target, Maker maker) throws IOException {
-    Path draft = Files.createTempDirectory(target.getParent(), "draft-");
+    Path draft = target.resolveSibling(target.getFileName() + ".draft");
+    Directories.delete(draft); // of a JVM that was killed
+    Directories.delete(target);
     try {
+      Files.createDirectory(draft);
       open(draft);
       maker.make(draft);
       Files.writeString(draft.resolve("files"), Long.toString(count(draft) + 1), UTF_8);
-      if (Files.exists(target) && !isWhole(target)) {
-        Directories.delete(target);
-      }
       Files.move(draft, target, StandardCopyOption.ATOMIC_MOVE);
-    } catch (FileSystemException e) {
-      if (!isWhole(target)) {
-        throw e; // otherwise another JVM was faster
-      }
     } finally {
       Directories.delete(draft);
     }

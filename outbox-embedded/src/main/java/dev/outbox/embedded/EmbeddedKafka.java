@@ -13,7 +13,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
-import java.util.concurrent.TimeUnit;
 
 /**
  * The real Kafka broker, a single node in a JVM of its own, on 127.0.0.1 and a free port, with data
@@ -25,10 +24,8 @@ public final class EmbeddedKafka extends EmbeddedServer implements KafkaServer {
 
   private final Map<String, String> settings;
   private final Path broker = unpackedBroker();
-  private final Path log = directory().resolve("server.log");
   private int port;
   private int controllerPort;
-  private long logBefore;
   private boolean formatted;
 
   private EmbeddedKafka(Map<String, String> settings) {
@@ -95,7 +92,6 @@ public final class EmbeddedKafka extends EmbeddedServer implements KafkaServer {
         format(properties);
         formatted = true;
       }
-      logBefore = Files.exists(log) ? Files.size(log) : 0;
       return ServerProcess.start(
           "Kafka", directory(), "KILL", java("kafka.Kafka", properties.toString()), Map.of());
     } catch (IOException e) {
@@ -105,12 +101,7 @@ public final class EmbeddedKafka extends EmbeddedServer implements KafkaServer {
 
   @Override
   boolean isReady(ServerProcess server) {
-    try (InputStream in = Files.newInputStream(log)) {
-      in.skipNBytes(logBefore);
-      return new String(in.readAllBytes(), UTF_8).contains(STARTED) && Ports.isOpen(port);
-    } catch (IOException e) {
-      return false; // not there yet
-    }
+    return server.hasSaid(STARTED) && Ports.isOpen(port);
   }
 
   @Override
@@ -134,26 +125,9 @@ public final class EmbeddedKafka extends EmbeddedServer implements KafkaServer {
   }
 
   private void format(Path properties) throws IOException {
-    Path output = directory().resolve("format.log");
     // An id may not begin with "-"; which one it is does not matter.
     String clusterId = "O" + UUID.randomUUID().toString().replace("-", "").substring(0, 21);
-    Process process =
-        new ProcessBuilder(
-                java("kafka.tools.StorageTool", "format", "-t", clusterId, "-c", properties + ""))
-            .redirectErrorStream(true)
-            .redirectOutput(output.toFile())
-            .start();
-    try {
-      if (!process.waitFor(1, TimeUnit.MINUTES) || process.exitValue() != 0) {
-        throw new IllegalStateException(
-            "Kafka could not format its directory; it said:\n" + Files.readString(output));
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IllegalStateException("interrupted while Kafka formatted its directory", e);
-    } finally {
-      process.destroyForcibly();
-    }
+    Program.run(java("kafka.tools.StorageTool", "format", "-t", clusterId, "-c", properties + ""));
   }
 
   private List<String> java(String... mainAndArguments) {

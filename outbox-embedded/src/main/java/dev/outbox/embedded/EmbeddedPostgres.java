@@ -16,9 +16,7 @@ import java.util.Optional;
  * it. What it has committed survives SIGKILL: fsync, synchronous_commit and full_page_writes are
  * on. It ends with this JVM, however the JVM ends (on Windows: unless the JVM is killed).
  */
-public final class EmbeddedPostgres extends EmbeddedServer implements PostgresServer {
-  private static final boolean WINDOWS = System.getProperty("os.name").startsWith("Windows");
-
+public final class EmbeddedPostgres extends EmbeddedServer implements DatabaseServer {
   private final PostgresBinaries binaries = PostgresBinaries.get();
   private final Map<String, String> settings;
   private final Path data = directory().resolve("data");
@@ -59,7 +57,7 @@ public final class EmbeddedPostgres extends EmbeddedServer implements PostgresSe
   }
 
   @Override
-  public Optional<EmbeddedPostgres> embedded() {
+  public Optional<EmbeddedServer> embedded() {
     return Optional.of(this);
   }
 
@@ -81,7 +79,8 @@ public final class EmbeddedPostgres extends EmbeddedServer implements PostgresSe
   @Override
   ServerProcess launch() {
     List<String> command = new ArrayList<>(PostgresBinaries.asOrdinaryUser());
-    Path bin = binaries.home().resolve("bin").resolve(WINDOWS ? "postgres.exe" : "postgres");
+    Path bin =
+        binaries.home().resolve("bin").resolve(Machine.WINDOWS ? "postgres.exe" : "postgres");
     command.addAll(List.of(bin.toString(), "-D", data.toString(), "-p", Integer.toString(port)));
     settings.forEach((name, value) -> command.addAll(List.of("-c", name + "=" + value)));
     return ServerProcess.start("PostgreSQL", directory(), "QUIT", command, Map.of());

@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
  * A server in a process of its own, with a directory that goes with it. It ends with this JVM,
  * however the JVM ends (on Windows: unless the JVM is killed).
  */
-abstract sealed class EmbeddedServer implements AutoCloseable
-    permits EmbeddedPostgres, EmbeddedKafka {
+public abstract sealed class EmbeddedServer implements AutoCloseable
+    permits EmbeddedPostgres, EmbeddedMysql, EmbeddedKafka {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
 
   private final String name;
@@ -54,7 +54,7 @@ abstract sealed class EmbeddedServer implements AutoCloseable
 
   /** What the server writes; deleted by {@link #close()}. */
   public final Path log() {
-    return directory.resolve("server.log");
+    return ServerProcess.log(directory);
   }
 
   /** The server's process id; it changes with each restart. */

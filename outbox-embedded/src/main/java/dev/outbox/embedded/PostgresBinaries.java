@@ -1,7 +1,5 @@
 package dev.outbox.embedded;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
 import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -9,13 +7,9 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.security.SecureRandom;
 import java.util.ArrayList;
-import java.util.Base64;
 import java.util.List;
 import java.util.Locale;
-import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 import org.apache.commons.compress.archivers.tar.TarArchiveEntry;
 import org.apache.commons.compress.archivers.tar.TarArchiveInputStream;
 import org.tukaani.xz.XZInputStream;
@@ -28,7 +22,6 @@ import org.tukaani.xz.XZInputStream;
  * @param password of the user {@code postgres} in it
  */
 record PostgresBinaries(Path home, Path template, String password) {
-  private static final boolean WINDOWS = System.getProperty("os.name").startsWith("Windows");
   private static final int NOBODY = 65_534;
 
   /** Unpacks and initialises what is not in the cache yet. */
@@ -38,7 +31,7 @@ record PostgresBinaries(Path home, Path template, String password) {
       String name = "postgresql-" + Cache.version("postgres") + "-" + archive.replace(".txz", "");
       Path home = Cache.get(name, path -> unpack(archive, path));
       Path template = Cache.get(name + "-data", path -> initialise(home, path));
-      String password = Files.readString(template.resolve("password"), UTF_8);
+      String password = Password.kept(template);
       return new PostgresBinaries(home, template.resolve("data"), password);
     } catch (IOException e) {
       throw new UncheckedIOException("PostgreSQL could not be unpacked: " + e.getMessage(), e);
@@ -47,13 +40,10 @@ record PostgresBinaries(Path home, Path template, String password) {
 
   /** PostgreSQL refuses to run as root: what to put before a command so that it does not. */
   static List<String> asOrdinaryUser() {
-    if (!isRoot()) {
+    if (!Machine.isRoot()) {
       return List.of();
     }
-    boolean hasSetpriv =
-        Stream.of(System.getenv().getOrDefault("PATH", "").split(":"))
-            .anyMatch(dir -> Files.isExecutable(Path.of(dir, "setpriv")));
-    if (!hasSetpriv) {
+    if (Machine.program("setpriv").isEmpty()) {
       throw new UnsupportedOperationException(
           "PostgreSQL does not run as root, and the program setpriv (of util-linux), which would"
               + " run it as another user, is not there: install it, or run this as an ordinary"
@@ -63,14 +53,10 @@ record PostgresBinaries(Path home, Path template, String password) {
   }
 
   private static void own(Path path) throws IOException {
-    if (isRoot()) {
+    if (Machine.isRoot()) {
       Files.setAttribute(path, "unix:uid", NOBODY);
       Files.setAttribute(path, "unix:gid", NOBODY);
     }
-  }
-
-  private static boolean isRoot() {
-    return Cache.POSIX && System.getProperty("user.name").equals("root");
   }
 
   private static String archiveName() {
@@ -86,8 +72,8 @@ record PostgresBinaries(Path home, Path template, String password) {
     String name = "postgres-" + system + "-" + arch + ".txz";
     if (PostgresBinaries.class.getResource("/" + name) == null) {
       throw new UnsupportedOperationException(
-          "there is no embedded PostgreSQL for %s on %s: the class path has no %s"
-              .formatted(System.getProperty("os.name"), System.getProperty("os.arch"), name));
+          "there is no embedded PostgreSQL for %s: the class path has no %s"
+              .formatted(Machine.name(), name));
     }
     return name;
   }
@@ -111,7 +97,7 @@ record PostgresBinaries(Path home, Path template, String password) {
             Files.copy(tar, path);
           }
         }
-        if (Cache.POSIX && !e.isSymbolicLink()) {
+        if (Machine.POSIX && !e.isSymbolicLink()) {
           boolean executable = e.isDirectory() || (e.getMode() & 0100) != 0;
           Files.setPosixFilePermissions(
               path, PosixFilePermissions.fromString(executable ? "rwxr-xr-x" : "rw-r--r--"));
@@ -121,34 +107,17 @@ record PostgresBinaries(Path home, Path template, String password) {
   }
 
   private static void initialise(Path home, Path to) throws IOException {
-    byte[] random = new byte[18];
-    new SecureRandom().nextBytes(random);
-    String password = Base64.getUrlEncoder().withoutPadding().encodeToString(random);
+    String password = Password.random();
     Path data = Files.createDirectory(to.resolve("data"));
-    Path secret = Files.writeString(to.resolve("password.tmp"), password, UTF_8);
+    Path secret = Password.write(to.resolve("password.tmp"), password);
     own(data);
     own(secret);
     List<String> command = new ArrayList<>(asOrdinaryUser());
-    command.add(home.resolve("bin").resolve(WINDOWS ? "initdb.exe" : "initdb").toString());
+    command.add(home.resolve("bin").resolve(Machine.WINDOWS ? "initdb.exe" : "initdb").toString());
     command.addAll(List.of("-D", data.toString(), "-U", "postgres", "--pwfile=" + secret));
     command.addAll(List.of("-A", "scram-sha-256", "-E", "UTF8", "--locale=C", "--no-sync"));
-    Path log = to.resolve("initdb.log");
-    Process process =
-        new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile()).start();
-    try {
-      if (!process.waitFor(2, TimeUnit.MINUTES) || process.exitValue() != 0) {
-        throw new IOException("initdb failed: " + Files.readString(log, UTF_8));
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IOException("interrupted during initdb", e);
-    } finally {
-      process.destroyForcibly();
-    }
+    Program.run(command);
     Files.delete(secret);
-    Path kept = Files.writeString(to.resolve("password"), password, UTF_8);
-    if (Cache.POSIX) {
-      Files.setPosixFilePermissions(kept, PosixFilePermissions.fromString("rw-------"));
-    }
+    Password.keep(password, to);
   }
 }

@@ -23,18 +23,19 @@ import java.util.function.BooleanSupplier;
  * such shell; there a JVM that was killed leaves the server behind, and signals end it.
  */
 final class ServerProcess {
-  private static final boolean WINDOWS = System.getProperty("os.name").startsWith("Windows");
-
   private final String name;
   private final Path directory;
   private final Process process;
   private final ProcessHandle server;
+  private final long logBefore;
 
-  private ServerProcess(String name, Path directory, Process process, ProcessHandle server) {
+  private ServerProcess(
+      String name, Path directory, Process process, ProcessHandle server, long logBefore) {
     this.name = name;
     this.directory = directory;
     this.process = process;
     this.server = server;
+    this.logBefore = logBefore;
   }
 
   /**
@@ -51,21 +52,22 @@ final class ServerProcess {
       List<String> command,
       Map<String, String> environment) {
     List<String> line = new ArrayList<>();
-    if (!WINDOWS) {
+    if (!Machine.WINDOWS) {
       line.addAll(List.of("sh", "-c", guard(), "sh", directory.toString(), lastSignal));
     }
     line.addAll(command);
-    Path log = directory.resolve("server.log");
+    Path log = log(directory);
     ProcessBuilder builder = new ProcessBuilder(line).directory(directory.toFile());
     builder.environment().putAll(environment);
     builder.redirectError(ProcessBuilder.Redirect.appendTo(log.toFile()));
-    if (WINDOWS) {
+    if (Machine.WINDOWS) {
       builder.redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()));
     }
     try {
+      long logBefore = Files.exists(log) ? Files.size(log) : 0;
       Process process = builder.start();
-      ProcessHandle server = WINDOWS ? process.toHandle() : readHandle(process);
-      return new ServerProcess(name, directory, process, server);
+      ProcessHandle server = Machine.WINDOWS ? process.toHandle() : readHandle(process);
+      return new ServerProcess(name, directory, process, server, logBefore);
     } catch (IOException e) {
       throw new UncheckedIOException(name + " could not be started with " + line.get(0), e);
     }
@@ -93,6 +95,10 @@ final class ServerProcess {
     }
   }
 
+  static Path log(Path directory) {
+    return directory.resolve("server.log");
+  }
+
   ProcessHandle handle() {
     return server;
   }
@@ -101,9 +107,19 @@ final class ServerProcess {
     return process.isAlive();
   }
 
+  /** Whether it has written this since its start. */
+  boolean hasSaid(String text) {
+    try (InputStream in = Files.newInputStream(log(directory))) {
+      in.skipNBytes(logBefore);
+      return new String(in.readAllBytes(), UTF_8).contains(text);
+    } catch (IOException e) {
+      return false; // not there yet
+    }
+  }
+
   /** Sends a signal, named as {@code INT}. Does nothing when the server is gone. */
   void signal(String signal) {
-    if (WINDOWS) {
+    if (Machine.WINDOWS) {
       process.destroyForcibly();
       return;
     }
@@ -185,7 +201,7 @@ final class ServerProcess {
 
   private String tail() {
     try {
-      List<String> lines = Files.readAllLines(directory.resolve("server.log"), UTF_8);
+      List<String> lines = Files.readAllLines(log(directory), UTF_8);
       return String.join("\n", lines.subList(Math.max(0, lines.size() - 20), lines.size()));
     } catch (IOException e) {
       return "(server.log cannot be read: " + e.getMessage() + ")";

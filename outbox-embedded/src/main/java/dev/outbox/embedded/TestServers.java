@@ -1,7 +1,8 @@
 package dev.outbox.embedded;
 
-import java.util.Locale;
 import java.util.Map;
+import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.opentest4j.TestAbortedException;
 import org.slf4j.Logger;
@@ -14,53 +15,95 @@ final class TestServers {
 
   private TestServers() {}
 
-  static PostgresServer postgres(Map<String, String> settings) {
-    String url = setting("outbox.test.postgres.url");
-    if (url != null) {
-      log.info("Tests run against the PostgreSQL of outbox.test.postgres.url");
-      return new UsersPostgres(
-          url,
-          orEmpty(setting("outbox.test.postgres.user")),
-          orEmpty(setting("outbox.test.postgres.password")));
-    }
-    if (has("org.testcontainers.postgresql.PostgreSQLContainer") && Docker.isThere()) {
-      log.info("Tests run against PostgreSQL in a container");
-      return PostgresInContainer.start(settings);
-    }
-    try {
-      EmbeddedPostgres.Builder builder = EmbeddedPostgres.builder();
-      settings.forEach(builder::setting);
-      EmbeddedPostgres server = builder.start();
-      log.info("Tests run against the embedded PostgreSQL");
-      return server;
-    } catch (UnsupportedOperationException e) {
-      throw new TestAbortedException(
-          "no PostgreSQL: outbox.test.postgres.url is not set, Docker is not there, and "
-              + e.getMessage());
-    }
+  static DatabaseServer postgres(Map<String, String> settings) {
+    return database(
+        "PostgreSQL",
+        "postgres",
+        "postgresql.PostgreSQLContainer",
+        () -> DatabaseInContainer.postgres(settings),
+        () -> {
+          EmbeddedPostgres.Builder builder = EmbeddedPostgres.builder();
+          settings.forEach(builder::setting);
+          return builder.start();
+        });
+  }
+
+  static DatabaseServer mysql(Map<String, String> settings) {
+    return database(
+        "MySQL",
+        "mysql",
+        "mysql.MySQLContainer",
+        () -> DatabaseInContainer.mysql(settings),
+        () -> started(EmbeddedMysql.builder(), settings));
   }
 
   static KafkaServer kafka(Map<String, String> settings) {
-    String bootstrap = setting("outbox.test.kafka.bootstrap");
-    if (bootstrap != null) {
-      log.info("Tests run against the Kafka of outbox.test.kafka.bootstrap");
-      return () -> bootstrap;
-    }
-    if (has("org.testcontainers.kafka.KafkaContainer") && Docker.isThere()) {
-      log.info("Tests run against Kafka in a container");
-      return KafkaInContainer.start(settings, Cache.version("kafka"));
-    }
-    EmbeddedKafka.Builder builder = EmbeddedKafka.builder();
-    settings.forEach(builder::setting);
-    EmbeddedKafka server = builder.start();
-    log.info("Tests run against the embedded Kafka");
-    return server;
+    return pick(
+        "Kafka",
+        "outbox.test.kafka.bootstrap",
+        bootstrap -> () -> bootstrap,
+        "kafka.KafkaContainer",
+        () -> KafkaInContainer.start(settings, Cache.version("kafka")),
+        () -> {
+          EmbeddedKafka.Builder builder = EmbeddedKafka.builder();
+          settings.forEach(builder::setting);
+          return builder.start();
+        });
   }
 
-  /** A system property, or else the environment variable of that name in capitals. */
-  private static @Nullable String setting(String name) {
-    String value = System.getProperty(name);
-    return value != null ? value : System.getenv(name.toUpperCase(Locale.ROOT).replace('.', '_'));
+  private static EmbeddedMysql started(
+      EmbeddedMysql.Builder builder, Map<String, String> settings) {
+    settings.forEach(builder::setting);
+    return builder.start();
+  }
+
+  private static DatabaseServer database(
+      String name,
+      String key,
+      String containerClass,
+      Supplier<DatabaseServer> container,
+      Supplier<DatabaseServer> embedded) {
+    String property = "outbox.test." + key;
+    return pick(
+        name,
+        property + ".url",
+        url ->
+            new UsersDatabase(
+                url,
+                orEmpty(Machine.setting(property + ".user")),
+                orEmpty(Machine.setting(property + ".password"))),
+        containerClass,
+        container,
+        embedded);
+  }
+
+  private static <S> S pick(
+      String name,
+      String property,
+      Function<String, S> users,
+      String containerClass,
+      Supplier<S> container,
+      Supplier<S> embedded) {
+    String given = Machine.setting(property);
+    if (given != null) {
+      log.info("Tests run against the {} of {}", name, property);
+      return users.apply(given);
+    }
+    if (has("org.testcontainers." + containerClass) && Docker.isThere()) {
+      log.info("Tests run against {} in a container", name);
+      return container.get();
+    }
+    try {
+      S server = embedded.get();
+      log.info("Tests run against the embedded {}", name);
+      return server;
+    } catch (UnsupportedOperationException e) {
+      String reason =
+          "no %s: %s is not set, Docker or its Testcontainers module is not there, and %s"
+              .formatted(name, property, e.getMessage());
+      log.warn("Tests are SKIPPED: {}", reason);
+      throw new TestAbortedException(reason);
+    }
   }
 
   private static String orEmpty(@Nullable String value) {
@@ -83,11 +126,12 @@ final class TestServers {
     }
   }
 
-  private record UsersPostgres(String jdbcUrl, String user, String password)
-      implements PostgresServer {
+  /** A record would show the password. */
+  private record UsersDatabase(String jdbcUrl, String user, String password)
+      implements DatabaseServer {
     @Override
     public String toString() {
-      return "PostgreSQL of the user";
+      return "database server of the user";
     }
   }
 }

@@ -50,7 +50,10 @@ class CacheTest {
 
   private List<String> names() throws IOException {
     try (Stream<Path> files = Files.list(directory)) {
-      return files.map(f -> f.getFileName().toString()).toList();
+      return files
+          .map(f -> f.getFileName().toString())
+          .filter(name -> !name.endsWith(".lock"))
+          .toList();
     }
   }
 
@@ -93,23 +96,26 @@ class CacheTest {
   }
 
   @Test
-  @DisplayName("several at once get the same, whole")
+  @DisplayName("several at once: one makes it, the others wait and get the same, whole")
   void several() throws Exception {
     ExecutorService executor = Executors.newFixedThreadPool(4);
+    AtomicInteger made = new AtomicInteger();
     CountDownLatch together = new CountDownLatch(4);
     try {
       List<Future<Path>> paths = new ArrayList<>();
       for (int i = 0; i < 4; i++) {
         paths.add(
             executor.submit(
-                () ->
-                    Cache.get(
-                        "thing",
-                        p -> {
-                          make(p);
-                          together.countDown();
-                          await(together);
-                        })));
+                () -> {
+                  together.countDown();
+                  return Cache.get(
+                      "thing",
+                      p -> {
+                        await(together);
+                        made.incrementAndGet();
+                        make(p);
+                      });
+                }));
       }
       for (Future<Path> path : paths) {
         assertThat(path.get().resolve("d/b")).hasContent("b");
@@ -117,6 +123,7 @@ class CacheTest {
     } finally {
       executor.shutdownNow();
     }
+    assertThat(made).hasValue(1);
     assertThat(names()).containsExactly("thing");
   }
 }

@@ -6,9 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.DisplayName;
@@ -20,22 +18,22 @@ class EmbeddedPostgresTest {
   @DisplayName("what was committed is there after SIGKILL and a restart")
   void survivesKill() throws Exception {
     try (EmbeddedPostgres postgres = EmbeddedPostgres.start()) {
-      assertThat(query(postgres, "show fsync")).containsExactly("on");
-      assertThat(query(postgres, "show synchronous_commit")).containsExactly("on");
-      assertThat(query(postgres, "show full_page_writes")).containsExactly("on");
-      execute(postgres, "create table t (n int)");
+      assertThat(Sql.query(postgres, "show fsync")).containsExactly("on");
+      assertThat(Sql.query(postgres, "show synchronous_commit")).containsExactly("on");
+      assertThat(Sql.query(postgres, "show full_page_writes")).containsExactly("on");
+      Sql.execute(postgres, "create table t (n int)");
       List<String> committed = new ArrayList<>();
       for (int i = 0; i < 3; i++) {
-        execute(postgres, "insert into t values (" + i + ")");
+        Sql.execute(postgres, "insert into t values (" + i + ")");
         committed.add(Integer.toString(i));
         int port = postgres.port();
 
         postgres.kill();
-        assertThatThrownBy(() -> query(postgres, "select 1")).isInstanceOf(SQLException.class);
+        assertThatThrownBy(() -> Sql.query(postgres, "select 1")).isInstanceOf(SQLException.class);
         postgres.restart();
 
         assertThat(postgres.port()).isEqualTo(port);
-        assertThat(query(postgres, "select n from t order by n")).isEqualTo(committed);
+        assertThat(Sql.query(postgres, "select n from t order by n")).isEqualTo(committed);
       }
     }
   }
@@ -44,8 +42,8 @@ class EmbeddedPostgresTest {
   @DisplayName("a killed server with busy connections leaves no process behind")
   void killEndsBackends() throws Exception {
     try (EmbeddedPostgres postgres = EmbeddedPostgres.start();
-        Connection connection = connect(postgres)) {
-      long backend = Long.parseLong(query(connection, "select pg_backend_pid()").get(0));
+        Connection connection = Sql.connect(postgres)) {
+      long backend = Long.parseLong(Sql.query(connection, "select pg_backend_pid()").get(0));
       assertThat(isRunning(backend)).isTrue();
       postgres.kill();
       assertThat(isRunning(backend)).isFalse();
@@ -57,11 +55,11 @@ class EmbeddedPostgresTest {
   void stopAndSetting() throws Exception {
     try (EmbeddedPostgres postgres =
         EmbeddedPostgres.builder().setting("wal_level", "logical").start()) {
-      execute(postgres, "create table t as select 7 as n");
+      Sql.execute(postgres, "create table t as select 7 as n");
       postgres.stop();
       postgres.restart();
-      assertThat(query(postgres, "select n from t")).containsExactly("7");
-      assertThat(query(postgres, "show wal_level")).containsExactly("logical");
+      assertThat(Sql.query(postgres, "select n from t")).containsExactly("7");
+      assertThat(Sql.query(postgres, "show wal_level")).containsExactly("logical");
     }
   }
 
@@ -69,7 +67,7 @@ class EmbeddedPostgresTest {
   @DisplayName("only 127.0.0.1 is listened on, and only with the password")
   void closedToOthers() throws Exception {
     try (EmbeddedPostgres postgres = EmbeddedPostgres.start()) {
-      assertThat(query(postgres, "show listen_addresses")).containsExactly("127.0.0.1");
+      assertThat(Sql.query(postgres, "show listen_addresses")).containsExactly("127.0.0.1");
       assertThatThrownBy(() -> DriverManager.getConnection(postgres.jdbcUrl(), "postgres", "wrong"))
           .hasMessageContaining("authentication failed");
     }
@@ -113,33 +111,5 @@ class EmbeddedPostgresTest {
 
   static boolean isRunning(long pid) {
     return ProcessHandle.of(pid).filter(p -> p.info().command().isPresent()).isPresent();
-  }
-
-  private static Connection connect(EmbeddedPostgres postgres) throws SQLException {
-    return DriverManager.getConnection(postgres.jdbcUrl(), postgres.user(), postgres.password());
-  }
-
-  private static void execute(EmbeddedPostgres postgres, String sql) throws SQLException {
-    try (Connection connection = connect(postgres);
-        Statement statement = connection.createStatement()) {
-      statement.execute(sql);
-    }
-  }
-
-  private static List<String> query(EmbeddedPostgres postgres, String sql) throws SQLException {
-    try (Connection connection = connect(postgres)) {
-      return query(connection, sql);
-    }
-  }
-
-  private static List<String> query(Connection connection, String sql) throws SQLException {
-    try (Statement statement = connection.createStatement();
-        ResultSet rows = statement.executeQuery(sql)) {
-      List<String> result = new ArrayList<>();
-      while (rows.next()) {
-        result.add(rows.getString(1));
-      }
-      return result;
-    }
   }
 }

@@ -2,7 +2,7 @@ package dev.outbox.store.postgres;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
-import dev.outbox.embedded.PostgresServer;
+import dev.outbox.embedded.DatabaseServer;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
@@ -21,18 +21,18 @@ public final class Database implements AutoCloseable {
     LIQUIBASE.setLevel(Level.WARNING); // it says more than our tests need
   }
 
-  private final PostgresServer server;
+  private final DatabaseServer server;
   private final String schema;
   public final HikariDataSource pool;
 
-  public Database(PostgresServer server) {
+  public Database(DatabaseServer server) {
     this(server, config -> {});
   }
 
   /**
    * @param settings changes the pool's settings
    */
-  public Database(PostgresServer server, Consumer<HikariConfig> settings) {
+  public Database(DatabaseServer server, Consumer<HikariConfig> settings) {
     this(server, newSchemaName(), settings);
     try (Connection connection =
             DriverManager.getConnection(server.jdbcUrl(), server.user(), server.password());
@@ -43,7 +43,7 @@ public final class Database implements AutoCloseable {
     }
   }
 
-  private Database(PostgresServer server, String schema, Consumer<HikariConfig> settings) {
+  private Database(DatabaseServer server, String schema, Consumer<HikariConfig> settings) {
     this.server = server;
     this.schema = schema;
     HikariConfig config = new HikariConfig();
@@ -80,7 +80,7 @@ public final class Database implements AutoCloseable {
     pool.getHikariPoolMXBean().softEvictConnections();
   }
 
-  public PostgresServer server() {
+  public DatabaseServer server() {
     return server;
   }
 

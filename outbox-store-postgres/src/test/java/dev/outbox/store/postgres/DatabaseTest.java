@@ -2,7 +2,7 @@ package dev.outbox.store.postgres;
 
 import com.zaxxer.hikari.HikariConfig;
 import dev.outbox.OutboxMessage;
-import dev.outbox.embedded.PostgresServer;
+import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.spi.ClaimRequest;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterAll;
@@ -14,13 +14,13 @@ import org.junit.jupiter.api.BeforeEach;
  * A server for the class, and for each test a schema of its own with a store that is not migrated.
  */
 abstract class DatabaseTest {
-  static PostgresServer server;
+  static DatabaseServer server;
   Database database;
   PostgresOutboxStore store;
 
   @BeforeAll
   static void startServer() {
-    server = PostgresServer.forTests();
+    server = DatabaseServer.postgres();
   }
 
   @AfterAll

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.outbox.OutboxMessage;
-import dev.outbox.embedded.PostgresServer;
+import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Decision;
@@ -21,14 +21,14 @@ import org.junit.jupiter.api.Test;
 
 @DisplayName("The grants")
 class GrantsTest {
-  private static PostgresServer server;
+  private static DatabaseServer server;
   private static Database owner;
   private static String producer;
   private static String relay;
 
   @BeforeAll
   static void start() {
-    server = PostgresServer.forTests();
+    server = DatabaseServer.postgres();
     owner = new Database(server);
     assumeTrue(
         owner

@@ -1,6 +1,6 @@
 package dev.outbox.store.postgres;
 
-import dev.outbox.embedded.PostgresServer;
+import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.spi.Claim;
 import dev.outbox.store.jdbc.Mark;
 import dev.outbox.store.postgres.MarkScript.Producer;
@@ -16,11 +16,11 @@ import org.junit.jupiter.api.Test;
  */
 @DisplayName("A low-water mark never passes a message that commits late, and would if")
 class MarkRuleTest {
-  private static PostgresServer server;
+  private static DatabaseServer server;
 
   @BeforeAll
   static void startServer() {
-    server = PostgresServer.forTests();
+    server = DatabaseServer.postgres();
   }
 
   @AfterAll

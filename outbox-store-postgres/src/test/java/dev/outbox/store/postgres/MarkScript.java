@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
 import static org.awaitility.Awaitility.await;
 
-import dev.outbox.embedded.PostgresServer;
+import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Decision;
@@ -64,7 +64,7 @@ final class MarkScript implements AutoCloseable {
   private final List<AutoCloseable> open = new ArrayList<>();
   private final long gate;
 
-  private MarkScript(PostgresServer server, Variant variant) {
+  private MarkScript(DatabaseServer server, Variant variant) {
     database = new Database(server);
     store = new VariantStore(database.pool, variant.of(hooks.of(VariantStore.right())));
     database.execute(PostgresOutboxStore.of(database.pool).ddl());
@@ -78,14 +78,14 @@ final class MarkScript implements AutoCloseable {
   }
 
   /** Passes with the store as it is, and fails with the variant. */
-  static void run(PostgresServer server, Steps steps, Supplier<Variant> wrong) throws Exception {
+  static void run(DatabaseServer server, Steps steps, Supplier<Variant> wrong) throws Exception {
     run(server, steps, wrong, "select 1");
   }
 
   /**
    * @param wrongTable what makes the table wrong
    */
-  static void run(PostgresServer server, Steps steps, Supplier<Variant> wrong, String wrongTable)
+  static void run(DatabaseServer server, Steps steps, Supplier<Variant> wrong, String wrongTable)
       throws Exception {
     try (MarkScript script = new MarkScript(server, new Variant())) {
       script.moveMark();

@@ -1,8 +1,8 @@
 package dev.outbox.store.postgres;
 
 import com.zaxxer.hikari.HikariConfig;
-import dev.outbox.embedded.EmbeddedPostgres;
-import dev.outbox.embedded.PostgresServer;
+import dev.outbox.embedded.DatabaseServer;
+import dev.outbox.embedded.EmbeddedServer;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Decision;
@@ -49,14 +49,14 @@ public class PostgresStoreTck extends OutboxStoreTck<Connection>
         MovesClock,
         KillsServer<Connection>,
         StalledClients {
-  private PostgresServer server;
+  private DatabaseServer server;
   private Database database;
   private Database oneConnection;
   private Stalling stalling;
 
   @BeforeAll
   void start() {
-    server = PostgresServer.forTests();
+    server = DatabaseServer.postgres();
     database = new Database(server, this::configure);
     stalling = new Stalling(database.pool);
     store(database.pool).migrate();
@@ -252,7 +252,7 @@ public class PostgresStoreTck extends OutboxStoreTck<Connection>
 
   @Override
   public void killServer() {
-    EmbeddedPostgres embedded =
+    EmbeddedServer embedded =
         server
             .embedded()
             .orElseThrow(

@@ -3,7 +3,7 @@ package dev.outbox.example.readme;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.OutboxMessage;
-import dev.outbox.embedded.PostgresServer;
+import dev.outbox.embedded.DatabaseServer;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.PreparedStatement;
@@ -14,7 +14,7 @@ import org.jdbi.v3.core.Jdbi;
 
 /** The application that the snippets are from: a schema of its own with one table of orders. */
 final class Shop implements AutoCloseable {
-  private final PostgresServer server = PostgresServer.forTests();
+  private final DatabaseServer server = DatabaseServer.postgres();
   private final String schema =
       "outbox_readme_" + UUID.randomUUID().toString().replace('-', '_').substring(0, 13);
   final HikariDataSource dataSource;

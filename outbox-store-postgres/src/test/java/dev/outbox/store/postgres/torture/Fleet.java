@@ -1,6 +1,6 @@
 package dev.outbox.store.postgres.torture;
 
-import dev.outbox.embedded.PostgresServer;
+import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.store.postgres.Database;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -12,7 +12,7 @@ import java.util.Random;
 final class Fleet implements AutoCloseable {
   private static final int SIZE = 4;
 
-  private final PostgresServer server;
+  private final DatabaseServer server;
   private final Database database;
   private final Journal journal;
   private final Duration lease;
@@ -26,7 +26,7 @@ final class Fleet implements AutoCloseable {
     long changeAt;
   }
 
-  Fleet(PostgresServer server, Database database, Journal journal, Duration lease, long seed) {
+  Fleet(DatabaseServer server, Database database, Journal journal, Duration lease, long seed) {
     this.server = server;
     this.database = database;
     this.journal = journal;

@@ -8,7 +8,7 @@ import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.OutboxMessage;
 import dev.outbox.TransientOutboxException;
-import dev.outbox.embedded.PostgresServer;
+import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Decision;
@@ -36,13 +36,13 @@ import org.junit.jupiter.api.TestInstance;
 /** Narrow cases that once went wrong, step by step. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class NarrowCasesTest {
-  private PostgresServer server;
+  private DatabaseServer server;
   private Database database;
   private PostgresOutboxStore store;
 
   @BeforeAll
   void startServer() {
-    server = PostgresServer.forTests();
+    server = DatabaseServer.postgres();
   }
 
   @AfterAll

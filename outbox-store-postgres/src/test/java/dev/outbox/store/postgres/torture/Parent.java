@@ -4,7 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
-import dev.outbox.embedded.PostgresServer;
+import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.store.postgres.Database;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -34,7 +34,7 @@ final class Parent {
   }
 
   /** What a child needs to reach the parent's database. */
-  static Map<String, String> config(PostgresServer server, Database database) {
+  static Map<String, String> config(DatabaseServer server, Database database) {
     Map<String, String> config = new LinkedHashMap<>();
     config.put("url", server.jdbcUrl());
     config.put("user", server.user());

@@ -5,7 +5,7 @@ import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.outbox.OutboxMessage;
-import dev.outbox.embedded.PostgresServer;
+import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Decision;
@@ -43,12 +43,12 @@ class StalledClientTest {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final int KEYS = 4;
 
-  private PostgresServer server;
+  private DatabaseServer server;
 
   @BeforeAll
   void startServer() {
     ChildJvm.assumeSignals();
-    server = PostgresServer.forTests();
+    server = DatabaseServer.postgres();
   }
 
   @AfterAll
@@ -158,7 +158,7 @@ class StalledClientTest {
     private final PostgresOutboxStore store;
     private final List<Claim> claims = new ArrayList<>();
 
-    Other(PostgresServer server) {
+    Other(DatabaseServer server) {
       database = new Database(server);
       store = PostgresOutboxStore.of(database.pool);
       database.execute(store.ddl());

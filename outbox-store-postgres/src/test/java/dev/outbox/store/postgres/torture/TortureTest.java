@@ -4,7 +4,7 @@ import static java.util.stream.Collectors.toSet;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.outbox.embedded.PostgresServer;
+import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.spi.DeadLetterStore.DeadLetter;
 import dev.outbox.store.postgres.Database;
 import dev.outbox.store.postgres.PostgresOutboxStore;
@@ -70,7 +70,7 @@ class TortureTest {
 
   private final Random random = new Random(SEED);
   private final AtomicBoolean producing = new AtomicBoolean(true);
-  private PostgresServer server;
+  private DatabaseServer server;
   private Database database;
   private PostgresOutboxStore store;
   private Journal journal;
@@ -81,7 +81,7 @@ class TortureTest {
   @BeforeEach
   void start() {
     ChildJvm.assumeSignals();
-    server = PostgresServer.forTests();
+    server = DatabaseServer.postgres();
     database = new Database(server);
     store = PostgresOutboxStore.of(database.pool);
     database.execute(store.ddl());

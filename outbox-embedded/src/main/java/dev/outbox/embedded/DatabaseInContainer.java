@@ -1,0 +1,73 @@
+package dev.outbox.embedded;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.testcontainers.containers.JdbcDatabaseContainer;
+import org.testcontainers.mysql.MySQLContainer;
+import org.testcontainers.postgresql.PostgreSQLContainer;
+import org.testcontainers.utility.DockerImageName;
+
+/** A database in a container; loaded only when Testcontainers is on the class path. */
+final class DatabaseInContainer implements DatabaseServer {
+  private final JdbcDatabaseContainer<?> container;
+
+  private DatabaseInContainer(JdbcDatabaseContainer<?> container) {
+    this.container = container;
+    container.start();
+  }
+
+  static DatabaseServer postgres(Map<String, String> settings) {
+    return Postgres.start(settings);
+  }
+
+  static DatabaseServer mysql(Map<String, String> settings) {
+    return Mysql.start("mysql:8.4", settings);
+  }
+
+  @Override
+  public String jdbcUrl() {
+    return container.getJdbcUrl();
+  }
+
+  @Override
+  public String user() {
+    return container.getUsername();
+  }
+
+  @Override
+  public String password() {
+    return container.getPassword();
+  }
+
+  @Override
+  public void close() {
+    container.stop();
+  }
+
+  // Classes of their own, because a project has the module of its own database only.
+
+  private static final class Postgres {
+    static DatabaseServer start(Map<String, String> settings) {
+      List<String> command = new ArrayList<>(List.of("postgres", "-c", "max_connections=200"));
+      settings.forEach((name, value) -> command.addAll(List.of("-c", name + "=" + value)));
+      return new DatabaseInContainer(
+          new PostgreSQLContainer("postgres:18-alpine")
+              .withCommand(command.toArray(String[]::new)));
+    }
+  }
+
+  private static final class Mysql {
+    static DatabaseServer start(String image, Map<String, String> settings) {
+      List<String> command = new ArrayList<>(List.of("--max_connections=200"));
+      settings.forEach((name, value) -> command.add("--" + name + "=" + value));
+      return new DatabaseInContainer(
+          new MySQLContainer(DockerImageName.parse(image).asCompatibleSubstituteFor("mysql"))
+              .withUsername("root")
+              .withDatabaseName("outbox")
+              .withUrlParam("sslMode", "DISABLED")
+              .withUrlParam("allowPublicKeyRetrieval", "true")
+              .withCommand(command.toArray(String[]::new)));
+    }
+  }
+}

@@ -1,0 +1,51 @@
+package dev.outbox.embedded;
+
+import java.util.Map;
+import java.util.Optional;
+import org.opentest4j.TestAbortedException;
+
+/**
+ * A database server for tests: the user's own when the property {@code outbox.test.<name>.url}
+ * (with {@code .user} and {@code .password}) or the variable {@code OUTBOX_TEST_<NAME>_URL} names
+ * one; else a container, when Testcontainers is on the class path and Docker runs; else the
+ * embedded one. The names are {@code postgres}, {@code mysql}, {@code mariadb} and {@code
+ * sqlserver}; of SQL Server there is no embedded one.
+ *
+ * <p>The methods that start one throw {@link TestAbortedException} when there is none of them, with
+ * the reason; tests are then listed as skipped. Their settings are lines of {@code postgresql.conf}
+ * or system variables of MySQL and MariaDB; the user's own server is left as it is.
+ */
+public interface DatabaseServer extends AutoCloseable {
+
+  String jdbcUrl();
+
+  /** Who may do everything, unless the server is the user's own. */
+  String user();
+
+  String password();
+
+  /** The embedded server, when it is one: that one can be killed and restarted. */
+  default Optional<EmbeddedServer> embedded() {
+    return Optional.empty();
+  }
+
+  /** Ends what was started for the test; a server of the user's own stays as it is. */
+  @Override
+  default void close() {}
+
+  static DatabaseServer postgres() {
+    return postgres(Map.of());
+  }
+
+  static DatabaseServer postgres(Map<String, String> settings) {
+    return TestServers.postgres(settings);
+  }
+
+  static DatabaseServer mysql() {
+    return mysql(Map.of());
+  }
+
+  static DatabaseServer mysql(Map<String, String> settings) {
+    return TestServers.mysql(settings);
+  }
+}

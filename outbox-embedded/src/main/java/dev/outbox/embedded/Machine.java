@@ -1,0 +1,50 @@
+package dev.outbox.embedded;
+
+import java.io.File;
+import java.nio.file.FileSystems;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** The system this runs on, and what its user has set. */
+final class Machine {
+  static final boolean WINDOWS = System.getProperty("os.name").startsWith("Windows");
+  static final boolean POSIX =
+      FileSystems.getDefault().supportedFileAttributeViews().contains("posix");
+
+  private Machine() {}
+
+  static boolean isRoot() {
+    return POSIX && System.getProperty("user.name").equals("root");
+  }
+
+  static boolean isLinuxX64() {
+    return System.getProperty("os.name").equals("Linux")
+        && List.of("amd64", "x86_64").contains(System.getProperty("os.arch"));
+  }
+
+  /** As {@code Linux on amd64}, for errors. */
+  static String name() {
+    return System.getProperty("os.name") + " on " + System.getProperty("os.arch");
+  }
+
+  /** A system property, or else the environment variable of that name in capitals. */
+  static @Nullable String setting(String name) {
+    String value = System.getProperty(name);
+    return value != null ? value : System.getenv(name.toUpperCase(Locale.ROOT).replace('.', '_'));
+  }
+
+  /** A program that the shell would find, or root's shell. */
+  static Optional<Path> program(String name) {
+    String path = System.getenv().getOrDefault("PATH", "") + File.pathSeparator + "/usr/sbin";
+    return Stream.of(path.split(File.pathSeparator))
+        .filter(directory -> !directory.isEmpty())
+        .map(directory -> Path.of(directory, name))
+        .filter(Files::isExecutable)
+        .findFirst();
+  }
+}

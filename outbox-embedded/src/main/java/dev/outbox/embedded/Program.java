@@ -1,0 +1,51 @@
+package dev.outbox.embedded;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** A program that ends by itself, within two minutes. */
+final class Program {
+  private Program() {}
+
+  /**
+   * Runs it.
+   *
+   * @return what it said, on standard output and error
+   * @throws IOException when it cannot be run, fails or does not end, with what it said
+   */
+  static String run(List<String> command) throws IOException {
+    Path output = Files.createTempFile("outbox-", ".out");
+    try {
+      Process process =
+          new ProcessBuilder(command)
+              .redirectErrorStream(true)
+              .redirectOutput(output.toFile())
+              .start();
+      try {
+        process.getOutputStream().close();
+        boolean ended = process.waitFor(2, TimeUnit.MINUTES);
+        String said = Files.readString(output, UTF_8).strip();
+        if (!ended) {
+          throw new IOException(command + " did not end within two minutes; it said:\n" + said);
+        }
+        if (process.exitValue() != 0) {
+          throw new IOException(
+              "%s failed with code %d; it said:%n%s".formatted(command, process.exitValue(), said));
+        }
+        return said;
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        throw new IOException("interrupted while running " + command, e);
+      } finally {
+        process.destroyForcibly();
+      }
+    } finally {
+      Files.delete(output);
+    }
+  }
+}

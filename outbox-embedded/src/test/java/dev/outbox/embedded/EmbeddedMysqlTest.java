@@ -1,0 +1,119 @@
+package dev.outbox.embedded;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.nio.file.Path;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+class EmbeddedMysqlTest {
+
+  @Test
+  @DisplayName("what was committed is there after SIGKILL and a restart")
+  void survivesKill() throws Exception {
+    try (EmbeddedMysql mysql = EmbeddedMysql.start()) {
+      assertThat(variable(mysql, "innodb_flush_log_at_trx_commit")).isEqualTo("1");
+      assertThat(variable(mysql, "innodb_doublewrite")).isEqualTo("ON");
+      assertThat(variable(mysql, "log_bin")).isEqualTo("0");
+      Sql.execute(mysql, "create table t (n int)");
+      List<String> committed = new ArrayList<>();
+      for (int i = 0; i < 3; i++) {
+        Sql.execute(mysql, "insert into t values (" + i + ")");
+        committed.add(Integer.toString(i));
+        int port = mysql.port();
+
+        mysql.kill();
+        assertThatThrownBy(() -> Sql.query(mysql, "select 1")).isInstanceOf(SQLException.class);
+        mysql.restart();
+
+        assertThat(mysql.port()).isEqualTo(port);
+        assertThat(Sql.query(mysql, "select n from t order by n")).isEqualTo(committed);
+      }
+    }
+  }
+
+  @Test
+  @DisplayName("a stop and a restart keep the data, and a setting is in force")
+  void stopAndSetting() throws Exception {
+    try (EmbeddedMysql mysql =
+        EmbeddedMysql.builder().setting("innodb_lock_wait_timeout", "7").start()) {
+      Sql.execute(mysql, "create table t as select 7 as n");
+      mysql.stop();
+      mysql.restart();
+      assertThat(Sql.query(mysql, "select n from t")).containsExactly("7");
+      assertThat(variable(mysql, "innodb_lock_wait_timeout")).isEqualTo("7");
+    }
+  }
+
+  @Test
+  @DisplayName("only 127.0.0.1 is listened on, and only with the password")
+  void closedToOthers() throws Exception {
+    try (EmbeddedMysql mysql = EmbeddedMysql.start()) {
+      assertThat(variable(mysql, "bind_address")).isEqualTo("127.0.0.1");
+      assertThat(variable(mysql, "socket")).isEmpty();
+      assertThat(Sql.query(mysql, "select distinct user from mysql.user where user not like '%.%'"))
+          .containsExactly("root");
+      for (String wrong : List.of("", "wrong")) {
+        assertThatThrownBy(() -> DriverManager.getConnection(mysql.jdbcUrl(), "root", wrong))
+            .hasMessageContaining("Access denied");
+      }
+    }
+  }
+
+  @Test
+  @DisplayName("its user may create databases and users; words and languages work")
+  void mayDoEverything() throws Exception {
+    try (EmbeddedMysql mysql = EmbeddedMysql.start()) {
+      Sql.execute(mysql, "create database other");
+      Sql.execute(mysql, "create user someone identified by 'x'");
+      Sql.execute(mysql, "grant select on other.* to someone");
+      assertThat(Sql.query(mysql, "select regexp_replace('\u00fcber', '\\\\w+', 'gone')"))
+          .containsExactly("gone");
+      assertThatThrownBy(() -> Sql.execute(mysql, "selec 1")).hasMessageContaining("syntax");
+    }
+  }
+
+  @Test
+  @DisplayName("after close no process and no file is left")
+  void closeLeavesNothing() throws Exception {
+    EmbeddedMysql mysql = EmbeddedMysql.start();
+    long pid = mysql.pid();
+    Path directory = mysql.directory();
+    assertThat(directory).exists();
+    assertThat(EmbeddedPostgresTest.isRunning(pid)).isTrue();
+    mysql.close();
+    assertThat(EmbeddedPostgresTest.isRunning(pid)).isFalse();
+    assertThat(directory).doesNotExist();
+    mysql.close();
+  }
+
+  @Test
+  @DisplayName("a setting that MySQL does not know is an error with what it said")
+  void badSetting() {
+    assertThatThrownBy(() -> EmbeddedMysql.builder().setting("no_such_setting", "1").start())
+        .hasMessageContaining("while starting")
+        .hasMessageContaining("no_such_setting");
+  }
+
+  @Test
+  @DisplayName("a JVM that halts, and one that is killed, leave no server and no files")
+  void jvmEnds() throws Exception {
+    OtherJvm.assertLeavesNothing(EmbeddedMysqlTest.class, OtherJvm.End.HALT);
+    OtherJvm.assertLeavesNothing(EmbeddedMysqlTest.class, OtherJvm.End.KILL);
+  }
+
+  /** Starts a server in a JVM of its own, for {@link OtherJvm}. */
+  public static void main(String[] args) throws Exception {
+    EmbeddedMysql mysql = EmbeddedMysql.start();
+    OtherJvm.run(mysql.pid(), mysql.directory());
+  }
+
+  private static String variable(EmbeddedMysql mysql, String name) throws SQLException {
+    return Sql.query(mysql, "select @@" + name).get(0);
+  }
+}
