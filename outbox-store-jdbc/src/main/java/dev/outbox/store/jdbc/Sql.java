@@ -80,6 +80,9 @@ public enum Sql {
    */
   STATISTICS,
 
+  /** Gives bucket, key and halted_by of the keys that are halted by what is no dead letter. */
+  HALTED_BY_NOTHING,
+
   /** Changes nothing where all rows are there. */
   RESTORE_BUCKETS,
 

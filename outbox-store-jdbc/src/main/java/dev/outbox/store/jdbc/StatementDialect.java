@@ -336,35 +336,44 @@ public abstract class StatementDialect implements Dialect, Rows.Types {
         .list();
   }
 
-  private record Dead(int bucket, String key) {}
-
-  private @Nullable Dead lockDeadLetter(Handle handle, long sequence) {
+  private @Nullable Key lockDeadLetter(Handle handle, long sequence) {
     return handle
         .createQuery(text(Sql.LOCK_DEAD_LETTER))
         .bind("seq", sequence)
-        .map((row, context) -> new Dead(row.getInt("bucket"), row.getString("key")))
+        .map((row, context) -> new Key(row.getInt("bucket"), row.getString("key"), sequence))
         .findOne()
         .orElse(null);
   }
 
-  private boolean unhalt(Handle handle, Dead dead, long sequence, long lowSeq) {
+  private boolean unhalt(Handle handle, Key key, long lowSeq) {
     return handle
             .createUpdate(text(Sql.UNHALT))
-            .bind("bucket", dead.bucket())
-            .bind("key", dead.key())
-            .bind("seq", sequence)
+            .bind("bucket", key.bucket())
+            .bind("key", key.key())
+            .bind("seq", key.sequence())
             .bind("lowSeq", lowSeq)
             .execute()
         > 0;
   }
 
   @Override
+  public void freeHaltedByNothing(Handle handle) {
+    handle
+        .createQuery(text(Sql.HALTED_BY_NOTHING))
+        .map(
+            (row, context) ->
+                new Key(row.getInt("bucket"), row.getString("key"), row.getLong("halted_by")))
+        .list()
+        .forEach(key -> unhalt(handle, key, Long.MAX_VALUE));
+  }
+
+  @Override
   public boolean requeue(Handle handle, long sequence) {
-    Dead dead = lockDeadLetter(handle, sequence);
+    Key dead = lockDeadLetter(handle, sequence);
     if (dead == null) {
       return false;
     }
-    boolean unhalted = unhalt(handle, dead, sequence, sequence);
+    boolean unhalted = unhalt(handle, dead, sequence);
     handle
         .createUpdate(text(Sql.REQUEUE))
         .bind("bucket", dead.bucket())
@@ -376,11 +385,11 @@ public abstract class StatementDialect implements Dialect, Rows.Types {
 
   @Override
   public boolean discard(Handle handle, long sequence) {
-    Dead dead = lockDeadLetter(handle, sequence);
+    Key dead = lockDeadLetter(handle, sequence);
     if (dead == null) {
       return false;
     }
-    unhalt(handle, dead, sequence, Long.MAX_VALUE);
+    unhalt(handle, dead, Long.MAX_VALUE);
     handle
         .createUpdate(text(Sql.DISCARD))
         .bind("bucket", dead.bucket())

@@ -206,11 +206,6 @@ final class PostgresDialect extends StatementDialect {
   }
 
   @Override
-  public void freeHaltedByNothing(Handle handle) {
-    handle.createUpdate(sql.freeHaltedByNothing).execute();
-  }
-
-  @Override
   public boolean restore(Handle handle) {
     boolean missing = super.restore(handle);
     return handle.createUpdate(sql.forgetMarksBeyondSequence).execute() > 0 || missing;

@@ -55,7 +55,6 @@ final class PostgresStatements {
 
   final String lockHeld;
   final String release;
-  final String freeHaltedByNothing;
   final String readBlocked;
   final String advance;
   final String free;
@@ -383,13 +382,14 @@ final class PostgresStatements {
     all.put(
         Sql.SCHEMA_VERSION,
         names.fill("select version, getdatabaseencoding() as encoding from ${q}${p}schema"));
-    freeHaltedByNothing =
+    all.put(
+        Sql.HALTED_BY_NOTHING,
         names.fill(
             """
-            update ${q}${p}blocked_key k set halted_by = null, retry_at = statement_timestamp()
+            select k.bucket, k.key, k.halted_by from ${q}${p}blocked_key k
             where k.halted_by is not null and not exists (
               select from ${q}${p}message m where m.status = 'DEAD' and m.seq = k.halted_by)
-            """);
+            """));
     purgeDedup =
         names.fill(
             """
