@@ -81,9 +81,18 @@ public interface BenchDatabase extends AutoCloseable {
   /** What a process of its own needs to {@link #attach} to the same tables; may hold a password. */
   Properties address();
 
+  /**
+   * Connects and makes a schema with all tables.
+   *
+   * @throws IllegalStateException when it is not possible, with what the database said
+   */
+  static BenchDatabase open(String url, String user, String password) {
+    return JdbcDatabase.open(url, user, password);
+  }
+
   /** The tables of another process's database. It is that process's to close. */
   static BenchDatabase attach(Properties address) {
-    return PostgresDatabase.attach(address);
+    return JdbcDatabase.attach(address);
   }
 
   /** Empties one side's tables, so that a run does not pay for another's. */
@@ -95,7 +104,7 @@ public interface BenchDatabase extends AutoCloseable {
   /** Vacuum and statistics: what the database would do in the background after a fill. */
   void tidy(Side side);
 
-  /** Writes to disk what is due to be written, where we may ask for that. */
+  /** Writes to disk what is due to be written, where one can and we may ask for that. */
   void checkpoint();
 
   /** Counted so far, when all pools that are closed have had their say. */
@@ -113,8 +122,8 @@ public interface BenchDatabase extends AutoCloseable {
     /** The store on this pool; the same each time. */
     OutboxStore<?> store();
 
-    /** One worker of the limit, with a connection of its own. */
-    LimitWorker limitWorker();
+    /** One worker of the limit, with a connection of its own; takes so many at once. */
+    LimitWorker limitWorker(int most);
 
     /** One client with business transactions, with a connection of its own. */
     default Business business() {
@@ -134,8 +143,8 @@ public interface BenchDatabase extends AutoCloseable {
 
   /** Not safe for use by many threads. */
   interface LimitWorker extends AutoCloseable {
-    /** Claims, reads and deletes up to {@code most} messages; returns how many. */
-    int batch(int most);
+    /** Takes, reads and deletes some messages; returns how many. */
+    int batch();
 
     @Override
     void close();

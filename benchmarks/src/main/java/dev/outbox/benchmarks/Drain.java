@@ -83,7 +83,7 @@ final class Drain {
     try {
       for (Access access : accesses) {
         for (int i = 0; i < workers; i++) {
-          LimitWorker loop = access.limitWorker();
+          LimitWorker loop = access.limitWorker(Relay.Builder.DEFAULT_BATCH_SIZE);
           loops.add(loop);
           threads.add(new Thread(() -> run(loop, meter, failure), "limit-" + loops.size()));
         }
@@ -107,7 +107,7 @@ final class Drain {
       LimitWorker loop, Meter meter, AtomicReference<@Nullable RuntimeException> failure) {
     try {
       while (!meter.isOver() && failure.get() == null) {
-        int count = loop.batch(Relay.Builder.DEFAULT_BATCH_SIZE);
+        int count = loop.batch();
         meter.done(count);
         if (count == 0) {
           LockSupport.parkNanos(NOTHING_LEFT.toNanos()); // others have the rest

@@ -21,7 +21,7 @@ public final class Report {
     "statements",
     "row writes",
     "bucket writes",
-    "WAL bytes"
+    "log bytes"
   };
 
   private static final int FIRST_NUMBER = 3;

@@ -31,8 +31,8 @@ class BenchTest {
   }
 
   private static Report run(String scenario, double scale, List<String> progress) throws Exception {
-    try (PostgresDatabase database =
-        PostgresDatabase.open(server.jdbcUrl(), server.user(), server.password())) {
+    try (BenchDatabase database =
+        BenchDatabase.open(server.jdbcUrl(), server.user(), server.password())) {
       return Bench.run(
           new Bench.Settings(List.of(scenario), 1, scale),
           database,
@@ -120,7 +120,7 @@ class BenchTest {
     List<String> rows = report.markdown().lines().filter(row -> row.startsWith("|")).toList();
     assertThat(rows).hasSize(2 + 7);
     assertThat(rows.get(0).split(" *\\| *"))
-        .contains("case", "ours", "limit", "ratio", "row writes", "bucket writes", "WAL bytes");
+        .contains("case", "ours", "limit", "ratio", "row writes", "bucket writes", "log bytes");
     assertThat(report.markdown())
         .contains("- CPU: ", "- fsync: on", "PostgreSQL", "- relays: As drain");
     assertThat(report.json())

@@ -31,8 +31,8 @@ class KafkaScenariosTest {
   }
 
   private static List<Line> run(String scenario, double scale) throws Exception {
-    try (PostgresDatabase database =
-        PostgresDatabase.open(postgres.jdbcUrl(), postgres.user(), postgres.password())) {
+    try (BenchDatabase database =
+        BenchDatabase.open(postgres.jdbcUrl(), postgres.user(), postgres.password())) {
       List<Line> lines =
           Bench.run(
                   new Bench.Settings(List.of(scenario), 1, scale),

@@ -8,31 +8,21 @@ import java.sql.SQLException;
 import java.util.List;
 
 /** Business transactions: one row of four columns each, and what is appended. */
-final class PostgresBusiness implements BenchDatabase.Business {
+final class JdbcBusiness implements BenchDatabase.Business {
+  private final DatabaseKind kind;
   private final Connection connection;
   private final Outbox<Connection> outbox;
   private final String schema;
   private final PreparedStatement insert;
 
-  PostgresBusiness(Connection connection, Outbox<Connection> outbox, String schema)
+  JdbcBusiness(DatabaseKind kind, Connection connection, Outbox<Connection> outbox, String schema)
       throws SQLException {
+    this.kind = kind;
     this.connection = connection;
     this.outbox = outbox;
     this.schema = schema;
     connection.setAutoCommit(false);
     insert = connection.prepareStatement(insert(schema));
-  }
-
-  static String table(String schema) {
-    return """
-        create table %s.business (
-          id         bigint generated always as identity primary key,
-          customer   text not null,
-          amount     bigint not null,
-          placed_at  timestamptz not null default now()
-        )
-        """
-        .formatted(schema);
   }
 
   static String insert(String schema) {
@@ -46,7 +36,7 @@ final class PostgresBusiness implements BenchDatabase.Business {
       insert.executeUpdate();
       switch (append) {
         case OUTBOX -> outbox.append(connection, messages);
-        case BARE -> PostgresLimit.insert(connection, schema, messages);
+        case BARE -> JdbcLimit.insert(kind, connection, schema, messages);
         case NONE -> {}
       }
       connection.commit();

@@ -3,7 +3,7 @@ package dev.outbox.benchmarks;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.Outbox;
 import dev.outbox.relay.Relay;
-import dev.outbox.store.postgres.PostgresOutboxStore;
+import dev.outbox.store.jdbc.JdbcOutboxStore;
 import java.sql.Connection;
 import java.sql.SQLException;
 import javax.sql.DataSource;
@@ -15,14 +15,18 @@ import org.jspecify.annotations.Nullable;
  * @param pool to be closed
  * @param dataSource to be used: the pool, or what counts in front of it
  */
-record PostgresAccess(
-    HikariDataSource pool, DataSource dataSource, PostgresOutboxStore store, String schema)
+record JdbcAccess(
+    HikariDataSource pool,
+    DataSource dataSource,
+    JdbcOutboxStore store,
+    DatabaseKind kind,
+    String schema)
     implements BenchDatabase.Access {
 
   @Override
-  public BenchDatabase.LimitWorker limitWorker() {
+  public BenchDatabase.LimitWorker limitWorker(int most) {
     try {
-      return new PostgresLimit.Worker(dataSource.getConnection(), schema);
+      return new JdbcLimit.Worker(kind, dataSource.getConnection(), schema, most);
     } catch (SQLException e) {
       throw new IllegalStateException("the limit has no connection: " + e.getMessage(), e);
     }
@@ -32,7 +36,7 @@ record PostgresAccess(
   public BenchDatabase.Business business(@Nullable Relay relay) {
     try {
       Outbox<Connection> outbox = relay == null ? store : relay.watch(store);
-      return new PostgresBusiness(dataSource.getConnection(), outbox, schema);
+      return new JdbcBusiness(kind, dataSource.getConnection(), outbox, schema);
     } catch (SQLException e) {
       throw new IllegalStateException("there is no connection: " + e.getMessage(), e);
     }

@@ -1,0 +1,195 @@
+package dev.outbox.benchmarks;
+
+import dev.outbox.benchmarks.BenchDatabase.State;
+import dev.outbox.store.jdbc.JdbcOutboxStore;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * All that differs between kinds of database for a program that works on one in a schema of its
+ * own: the statements of schemas, and those of the benchmarks. Where databases are schemas, as on
+ * MySQL, "schema" means those.
+ *
+ * <p>In the benchmarks' statements {@code ${s}} stands for the schema.
+ */
+public abstract class DatabaseKind {
+
+  /** The kind that a URL is of; empty when no store is known for it. */
+  public static Optional<DatabaseKind> of(String url) {
+    return All.KINDS.stream().filter(kind -> url.startsWith(kind.urlPrefix())).findFirst();
+  }
+
+  /** Loaded later than this class, whose subclasses it makes. */
+  private static final class All {
+    static final List<DatabaseKind> KINDS = List.of(new PostgresKind());
+  }
+
+  /** For people. */
+  public abstract String name();
+
+  /** What the URLs of its driver begin with. */
+  public abstract String urlPrefix();
+
+  /** With its defaults; it is to be told where the tables are. */
+  public abstract JdbcOutboxStore.Builder<?, ?> store(DataSource dataSource);
+
+  /**
+   * The URL of sessions that {@link #removeSchemas} finds by their name, where sessions have one.
+   *
+   * @param name a plain one
+   */
+  public abstract String named(String url, String name);
+
+  /** A session's first statement, by which it is found where it has no name of its own; or null. */
+  public @Nullable String enter(String schema) {
+    return null;
+  }
+
+  /**
+   * Makes a schema.
+   *
+   * @param schema a plain name
+   */
+  public final void createSchema(Connection connection, String schema) throws SQLException {
+    execute(connection, "create schema " + schema);
+  }
+
+  /** Whether there is one that this user may know of. */
+  public final boolean hasSchema(Connection connection, String schema) throws SQLException {
+    return schemas(connection, schema).contains(schema);
+  }
+
+  /**
+   * Ends what still works in the schemas whose names begin so, as after Ctrl-C, and removes them.
+   */
+  public final void removeSchemas(Connection connection, String begin) throws SQLException {
+    for (String session : texts(connection, sessions(), begin)) {
+      try {
+        execute(connection, end().formatted(session));
+      } catch (SQLException e) {
+        // It has ended meanwhile; or it may not be ended, and then the removal says what it blocks.
+      }
+    }
+    for (String schema : schemas(connection, begin)) {
+      for (String statement : drop(connection, schema)) {
+        execute(connection, statement);
+      }
+    }
+  }
+
+  private static List<String> schemas(Connection connection, String begin) throws SQLException {
+    return texts(
+        connection,
+        "select schema_name from information_schema.schemata where schema_name like ? escape '!'",
+        begin);
+  }
+
+  /** Which other sessions have a name like this, or have entered such a schema. */
+  abstract String sessions();
+
+  /** Ends a session, {@code %s}. */
+  abstract String end();
+
+  /** The statements that remove a schema with all that is in it. */
+  abstract List<String> drop(Connection connection, String schema) throws SQLException;
+
+  private static void execute(Connection connection, String sql) throws SQLException {
+    try (Statement statement = connection.createStatement()) {
+      statement.execute(sql);
+    }
+  }
+
+  /** The first column, for the one parameter "begins with this". */
+  static List<String> texts(Connection connection, String sql, String begin) throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(sql)) {
+      statement.setString(1, begin.replaceAll("[!_%]", "!$0") + "%");
+      try (ResultSet rows = statement.executeQuery()) {
+        List<String> texts = new ArrayList<>();
+        while (rows.next()) {
+          texts.add(rows.getString(1));
+        }
+        return texts;
+      }
+    }
+  }
+
+  // What follows is the benchmarks' alone.
+
+  /** Names of settings that durability and speed depend on. */
+  abstract List<String> settings();
+
+  /** Asks for a setting, {@code %s}. */
+  abstract String setting();
+
+  /** A business row's: a generated id, customer, amount, a time of the database's. */
+  abstract String businessTable();
+
+  /** The columns of a message without those that only our algorithm needs; one index. */
+  abstract String limitTable();
+
+  /** The oldest messages that nobody else has, locked. Parameter: how many. */
+  abstract String take();
+
+  /** Deletes some of them, at most this many. */
+  abstract String remove(int most);
+
+  /** Sets the parameters of {@link #remove}; at least one sequence. */
+  abstract void setRemoved(PreparedStatement remove, long[] sequences, int count)
+      throws SQLException;
+
+  /** The parameters of one inserted message, as {@link JdbcLimit} numbers them. */
+  abstract String row();
+
+  abstract void setId(PreparedStatement statement, int index, UUID id) throws SQLException;
+
+  /** As the parameter of a row. */
+  String time(Instant time) {
+    return time.toString();
+  }
+
+  /** Reads an id as {@link #setId} wrote it, and throws it away. */
+  abstract void readId(ResultSet row, int index) throws SQLException;
+
+  /** Reads a time, and throws it away. */
+  abstract void readTime(ResultSet row, int index) throws SQLException;
+
+  /**
+   * Inserts messages into a table, {@code ${t}}. Parameters: status, the keys' prefix, their number
+   * twice (0: each message has its own), payload, the first message's number, how many.
+   */
+  abstract String fill(State state);
+
+  /** Empties tables; sequences go on, so that the buckets' marks stay right. */
+  abstract void empty(Session session, List<String> tables);
+
+  /** Statistics of a table and, where it is not done at once, the removal of deleted rows. */
+  abstract String tidy(String table);
+
+  /** Writes what is due to be written; or null where nobody may ask for it. */
+  abstract @Nullable String checkpoint();
+
+  /** Whether it was refused because this user may not do it. */
+  abstract boolean isNotAllowed(SQLException e);
+
+  /** Opens a transaction that sees the present until it ends, on a session of its own. */
+  abstract void pinSnapshot(Session session) throws SQLException;
+
+  /** Waits, when all pools are closed, until their writes are counted. */
+  abstract void awaitCounted(Session session, String pools);
+
+  /** Rows inserted, updated and deleted in a table so far; -1 where that is not counted. */
+  abstract long writes(Session session, String schema, String table);
+
+  /** Bytes of the log so far; -1 where that is not counted. */
+  abstract long logBytes(Session session);
+}
