@@ -56,8 +56,17 @@ public abstract class StatementDialect implements Dialect, Rows.Types {
   /** An id as it is bound. */
   protected abstract Object id(UUID id);
 
-  /** Makes a query of one of the four that read the first messages of each bucket. */
+  /**
+   * The query for {@link Sql#READ_PENDING} or {@link Sql#READ_SCHEDULED}.
+   *
+   * @param most how many messages of each bucket
+   * @param bytes the most bytes of a payload
+   */
   protected abstract Query read(
+      Handle handle, Sql sql, List<Lease> leases, ToIntFunction<Lease> most, long bytes);
+
+  /** The query for {@link Sql#SIZES_PENDING} or {@link Sql#SIZES_SCHEDULED}. */
+  protected abstract Query sizes(
       Handle handle, Sql sql, List<Lease> leases, ToIntFunction<Lease> most);
 
   /** Runs a statement for the rows with these buckets and sequences. */
@@ -156,12 +165,12 @@ public abstract class StatementDialect implements Dialect, Rows.Types {
     Sql sql = status == Status.PENDING ? Sql.READ_PENDING : Sql.READ_SCHEDULED;
     ToIntFunction<Lease> most = lease -> lease.single() ? 1 : limits.messages();
     long share = limits.bytes() / limits.messages();
-    return scan(read(handle, sql, leases, most).bind("bytes", share), status)
+    return scan(read(handle, sql, leases, most, share), status)
         .or(
             () -> {
               Map<Integer, Integer> fit = fit(handle, status, leases, most, limits.bytes());
               ToIntFunction<Lease> fewer = lease -> fit.getOrDefault(lease.bucket(), 1);
-              return scan(read(handle, sql, leases, fewer).bind("bytes", Long.MAX_VALUE), status);
+              return scan(read(handle, sql, leases, fewer, Long.MAX_VALUE), status);
             })
         .orElseThrow();
   }
@@ -172,7 +181,7 @@ public abstract class StatementDialect implements Dialect, Rows.Types {
     Sql sql = status == Status.PENDING ? Sql.SIZES_PENDING : Sql.SIZES_SCHEDULED;
     Map<Integer, Long> bytes = new HashMap<>();
     Map<Integer, Integer> messages = new HashMap<>();
-    read(handle, sql, leases, most)
+    sizes(handle, sql, leases, most)
         .map((row, context) -> new int[] {row.getInt("bucket"), row.getInt("size")})
         .forEach(
             row -> {

@@ -157,18 +157,24 @@ final class PostgresDialect extends StatementDialect {
 
   @Override
   public List<Row> readBlocked(Handle handle, List<Lease> leases, Limits limits) {
-    return read(handle, sql.readBlocked, leases, lease -> lease.single() ? 1 : limits.messages())
+    return leased(handle, sql.readBlocked, leases, lease -> lease.single() ? 1 : limits.messages())
         .bind("bytes", limits.bytes())
         .map((row, context) -> blocked(row))
         .list();
   }
 
   @Override
-  protected Query read(Handle handle, Sql read, List<Lease> leases, ToIntFunction<Lease> most) {
-    return read(handle, text(read), leases, most);
+  protected Query read(
+      Handle handle, Sql read, List<Lease> leases, ToIntFunction<Lease> most, long bytes) {
+    return leased(handle, text(read), leases, most).bind("bytes", bytes);
   }
 
-  private static Query read(
+  @Override
+  protected Query sizes(Handle handle, Sql sizes, List<Lease> leases, ToIntFunction<Lease> most) {
+    return leased(handle, text(sizes), leases, most);
+  }
+
+  private static Query leased(
       Handle handle, String sql, List<Lease> leases, ToIntFunction<Lease> most) {
     return handle
         .createQuery(sql)

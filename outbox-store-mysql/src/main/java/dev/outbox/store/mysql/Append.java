@@ -1,0 +1,168 @@
+package dev.outbox.store.mysql;
+
+import dev.outbox.OutboxMessage;
+import dev.outbox.spi.HeaderCodec;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+
+/**
+ * Appends by INSERT with many rows of values. A statement has at most so many rows and bytes that
+ * it stays far below {@code max_allowed_packet}.
+ *
+ * <p>Dedup keys go first, into their own table: a key that is there already is left as it is, and
+ * which ones were new is then read by the id of this append. That is no error and so leaves the
+ * caller's transaction alone, at any isolation level (A4). A key in another open transaction is
+ * waited for. They go in order, so that two that append the same ones do not deadlock.
+ */
+final class Append {
+  private static final int MOST_ROWS = 500;
+  private static final int MOST_BYTES = 1_000_000;
+  private static final DateTimeFormatter TIME =
+      DateTimeFormatter.ofPattern("uuuu-MM-dd HH:mm:ss.SSSSSS");
+
+  private static final String AT_ONCE = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'PENDING', null)";
+  private static final String AT =
+      "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, if(? > utc_timestamp(6), 'SCHEDULED', 'PENDING'), ?)";
+  private static final String AFTER =
+      "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, if(? > 0, 'SCHEDULED', 'PENDING'),"
+          + " utc_timestamp(6) + interval ? microsecond)";
+
+  private final MysqlStatements sql;
+
+  Append(MysqlStatements sql) {
+    this.sql = sql;
+  }
+
+  Set<UUID> append(Connection connection, List<OutboxMessage> messages, Duration dedupWindow)
+      throws SQLException {
+    Set<String> fresh = freshKeys(connection, messages, dedupWindow);
+    Set<UUID> duplicates = new HashSet<>();
+    List<OutboxMessage> stored = new ArrayList<>();
+    for (OutboxMessage message : messages) {
+      // Taken out when met: the key's second message in this call is a duplicate, too.
+      if (message.dedupKey() == null || fresh.remove(message.dedupKey())) {
+        stored.add(message);
+      } else {
+        duplicates.add(message.id());
+      }
+    }
+    for (int from = 0, to; from < stored.size(); from = to) {
+      to = from;
+      for (long bytes = 0;
+          to < stored.size() && to - from < MOST_ROWS && bytes < MOST_BYTES;
+          to++) {
+        bytes += stored.get(to).payloadSize();
+      }
+      insert(connection, stored.subList(from, to));
+    }
+    return Set.copyOf(duplicates);
+  }
+
+  /** The keys that were not appended within the window; they are remembered now. */
+  private Set<String> freshKeys(
+      Connection connection, List<OutboxMessage> messages, Duration dedupWindow)
+      throws SQLException {
+    List<String> keys =
+        messages.stream()
+            .map(OutboxMessage::dedupKey)
+            .filter(Objects::nonNull)
+            .sorted()
+            .distinct()
+            .toList();
+    Set<String> fresh = new HashSet<>();
+    String append = UUID.randomUUID().toString();
+    for (int from = 0; from < keys.size(); from += MOST_ROWS) {
+      List<String> some = keys.subList(from, Math.min(keys.size(), from + MOST_ROWS));
+      remember(connection, some, append, dedupWindow);
+      fresh.addAll(remembered(connection, some, append));
+    }
+    return fresh;
+  }
+
+  private void remember(
+      Connection connection, List<String> keys, String append, Duration dedupWindow)
+      throws SQLException {
+    String values = repeat("(?, utc_timestamp(6), ?)", keys.size());
+    try (PreparedStatement statement =
+        connection.prepareStatement(sql.appendDedup.replace("${values}", values))) {
+      int i = 0;
+      for (String key : keys) {
+        statement.setString(++i, key);
+        statement.setString(++i, append);
+      }
+      statement.setLong(++i, dedupWindow.toMillis());
+      statement.executeUpdate();
+    }
+  }
+
+  /** A transaction sees what it wrote itself, at any isolation level. */
+  private Set<String> remembered(Connection connection, List<String> keys, String append)
+      throws SQLException {
+    Set<String> fresh = new HashSet<>();
+    try (PreparedStatement statement =
+        connection.prepareStatement(sql.fresh + "(" + repeat("?", keys.size()) + ")")) {
+      int i = 0;
+      statement.setString(++i, append);
+      for (String key : keys) {
+        statement.setString(++i, key);
+      }
+      try (ResultSet rows = statement.executeQuery()) {
+        while (rows.next()) {
+          fresh.add(rows.getString(1));
+        }
+      }
+    }
+    return fresh;
+  }
+
+  private static String repeat(String part, int times) {
+    return String.join(", ", Collections.nCopies(times, part));
+  }
+
+  private void insert(Connection connection, List<OutboxMessage> messages) throws SQLException {
+    String values = messages.stream().map(Append::values).collect(Collectors.joining(", "));
+    try (PreparedStatement statement = connection.prepareStatement(sql.append + values)) {
+      int i = 0;
+      for (OutboxMessage m : messages) {
+        statement.setString(++i, m.id().toString());
+        statement.setString(++i, m.aggregateType());
+        statement.setString(++i, m.aggregateId());
+        statement.setString(++i, m.eventType());
+        statement.setString(++i, m.partitionKey());
+        statement.setBytes(++i, m.payload());
+        statement.setString(++i, m.contentType());
+        statement.setString(++i, HeaderCodec.encode(m.headers()));
+        statement.setString(++i, m.dedupKey());
+        statement.setString(++i, m.correlationId());
+        if (m.availableAt() != null) {
+          String at = TIME.format(m.availableAt().atOffset(ZoneOffset.UTC));
+          statement.setString(++i, at);
+          statement.setString(++i, at);
+        } else if (m.deliverAfter() != null) {
+          long micros = TimeUnit.MICROSECONDS.convert(m.deliverAfter());
+          statement.setLong(++i, micros);
+          statement.setLong(++i, micros);
+        }
+      }
+      statement.executeUpdate();
+    }
+  }
+
+  private static String values(OutboxMessage message) {
+    return message.availableAt() != null ? AT : message.deliverAfter() != null ? AFTER : AT_ONCE;
+  }
+}

@@ -1,0 +1,34 @@
+package dev.outbox.store.mysql;
+
+import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.statement.ParsedParameters;
+import org.jdbi.v3.core.statement.ParsedSql;
+import org.jdbi.v3.core.statement.Query;
+import org.jdbi.v3.core.statement.SqlParser;
+import org.jdbi.v3.core.statement.SqlStatements;
+import org.jdbi.v3.core.statement.StatementContext;
+
+/**
+ * Statements whose text differs from call to call: they are not parsed, and not kept, in search of
+ * named parameters. A question mark in one is a parameter.
+ */
+final class Literal implements SqlParser {
+  private static final SqlParser PARSER = new Literal();
+
+  private Literal() {}
+
+  static Query query(Handle handle, String sql) {
+    return handle.createQuery(sql).configure(SqlStatements.class, c -> c.setSqlParser(PARSER));
+  }
+
+  @Override
+  public ParsedSql parse(String sql, StatementContext context) {
+    int parameters = (int) sql.chars().filter(c -> c == '?').count();
+    return ParsedSql.of(sql, ParsedParameters.positional(parameters));
+  }
+
+  @Override
+  public String nameParameter(String rawName, StatementContext context) {
+    throw new UnsupportedOperationException("a literal statement has no names");
+  }
+}

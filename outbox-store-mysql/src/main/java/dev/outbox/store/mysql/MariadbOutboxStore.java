@@ -1,0 +1,47 @@
+package dev.outbox.store.mysql;
+
+import dev.outbox.store.jdbc.JdbcOutboxStore;
+import javax.sql.DataSource;
+
+/**
+ * The outbox on MariaDB 10.6 and newer. The algorithm is {@link JdbcOutboxStore}'s, the statements
+ * are in {@code MysqlStatements}, the tables in {@code changelog.sql} beside this class.
+ *
+ * <p>Append works on the caller's connection, at its isolation level; it changes what {@code
+ * LAST_INSERT_ID()} says there. Everything else takes connections from the data source, one at a
+ * time for each call, and needs no setting of them; what it sets for its transactions it puts back.
+ */
+public final class MariadbOutboxStore extends JdbcOutboxStore {
+
+  private MariadbOutboxStore(Builder b) {
+    super(b, names -> new MysqlDialect(names, Flavor.MARIADB));
+  }
+
+  /** A store with the default names, for relays and for appending. */
+  public static MariadbOutboxStore of(DataSource dataSource) {
+    return builder(dataSource).build();
+  }
+
+  /** Starts with the defaults that each setter names. */
+  public static Builder builder(DataSource dataSource) {
+    return new Builder(dataSource);
+  }
+
+  /** Not safe for use by many threads. */
+  public static final class Builder extends JdbcOutboxStore.Builder<MariadbOutboxStore, Builder> {
+
+    private Builder(DataSource dataSource) {
+      super(dataSource);
+    }
+
+    @Override
+    public MariadbOutboxStore build() {
+      return new MariadbOutboxStore(this);
+    }
+
+    @Override
+    protected Builder self() {
+      return this;
+    }
+  }
+}

@@ -1,0 +1,343 @@
+package dev.outbox.store.mysql;
+
+import dev.outbox.OutboxException;
+import dev.outbox.OutboxMessage;
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.store.jdbc.FairShare;
+import dev.outbox.store.jdbc.JsonRows;
+import dev.outbox.store.jdbc.Lease;
+import dev.outbox.store.jdbc.Names;
+import dev.outbox.store.jdbc.Row;
+import dev.outbox.store.jdbc.Sql;
+import dev.outbox.store.jdbc.StatementDialect;
+import dev.outbox.store.jdbc.Status;
+import java.net.ConnectException;
+import java.net.UnknownHostException;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.SQLTransientConnectionException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.LocalDateTime;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.function.Predicate;
+import java.util.function.ToIntFunction;
+import java.util.stream.Collectors;
+import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.statement.Query;
+import org.jspecify.annotations.Nullable;
+
+/** MySQL's and MariaDB's statements, types and error numbers. */
+final class MysqlDialect extends StatementDialect {
+
+  /** The rows of a list in one statement: enough for a batch, few enough for the optimizer. */
+  private static final int MOST_ROWS = 1_000;
+
+  private final Flavor flavor;
+  private final MysqlStatements sql;
+  private final Session session;
+  private final Append append;
+  private final BlockedMessages blockedMessages;
+
+  MysqlDialect(Names names, Flavor flavor) {
+    this(new MysqlStatements(names, flavor), flavor);
+  }
+
+  private MysqlDialect(MysqlStatements sql, Flavor flavor) {
+    super(sql.all);
+    this.flavor = flavor;
+    this.sql = sql;
+    session = new Session(flavor);
+    append = new Append(sql);
+    blockedMessages = new BlockedMessages(sql);
+  }
+
+  @Override
+  public String name() {
+    return flavor.title;
+  }
+
+  @Override
+  public String changelog() {
+    return "dev/outbox/store/mysql/changelog.sql";
+  }
+
+  @Override
+  public Map<String, String> changelogParameters() {
+    return Map.of("collation", flavor.collation);
+  }
+
+  @Override
+  public Trouble trouble(SQLException failure) {
+    return switch (failure.getErrorCode()) {
+      // Deadlock; lock wait timeout; NOWAIT; MariaDB: changed since the snapshot.
+      case 1213, 1205, 3572, 1020 -> Trouble.CONFLICT;
+      // No table, column, schema.
+      case 1146, 1054, 1109 -> Trouble.MISSING_SCHEMA;
+      // Read-only transaction, server.
+      case 1792, 1290, 1836 -> Trouble.READ_ONLY;
+      // Wrong user or password, no right to the database, no such database.
+      case 1045, 1044, 1698, 1049 -> Trouble.REFUSED;
+      // Too many connections, of the server, of the user; starting up or out of memory for one.
+      case 1040, 1203, 1226, 1135, 1041 -> Trouble.UNREACHABLE;
+      // Shut down, interrupted, killed; time limits of statements, of the network, of sessions.
+      case 1053, 1317, 1927, 3024, 1969, 1158, 1159, 1160, 1161, 4031, 3169 -> Trouble.CUT_OFF;
+      default -> otherTrouble(failure);
+    };
+  }
+
+  private static Trouble otherTrouble(SQLException failure) {
+    String state = failure.getSQLState() == null ? "" : failure.getSQLState();
+    for (Throwable t = failure; t != null; t = t.getCause()) {
+      if (t instanceof ConnectException || t instanceof UnknownHostException) {
+        return Trouble.UNREACHABLE;
+      }
+    }
+    if (failure instanceof SQLTransientConnectionException || state.equals("08001")) {
+      return Trouble.UNREACHABLE;
+    }
+    return state.startsWith("08") ? Trouble.CUT_OFF : Trouble.OTHER;
+  }
+
+  @Override
+  public void begin(Connection connection, Duration patience) throws SQLException {
+    session.begin(connection, patience);
+  }
+
+  @Override
+  public void end(Connection connection) throws SQLException {
+    session.end(connection);
+  }
+
+  @Override
+  public int schemaVersion(Connection connection) throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(text(Sql.SCHEMA_VERSION));
+        ResultSet rows = statement.executeQuery()) {
+      if (!rows.next()) {
+        return 0;
+      }
+      String server = rows.getString("server");
+      if (server.contains("MariaDB") != (flavor == Flavor.MARIADB)) {
+        throw new OutboxException(
+            "the server is %s, and this is the store for %s: use %s"
+                .formatted(
+                    server,
+                    flavor.title,
+                    flavor == Flavor.MYSQL ? "MariadbOutboxStore" : "MysqlOutboxStore"));
+      }
+      return rows.getInt("version");
+    }
+  }
+
+  @Override
+  public Set<UUID> append(Connection connection, List<OutboxMessage> messages, Duration dedupWindow)
+      throws SQLException {
+    return append.append(connection, messages, dedupWindow);
+  }
+
+  /** A bucket that is free and has work. */
+  private record Candidate(int bucket, Instant servedAt) {}
+
+  @Override
+  public List<Lease> lease(Handle handle, UUID owner, ClaimRequest request, int most) {
+    FairShare share = new FairShare(request.owner());
+    List<Candidate> candidates = new ArrayList<>();
+    handle
+        .createQuery(sql.buckets)
+        .map(
+            (row, context) -> {
+              if (row.getBoolean("leased")) {
+                share.leased(row.getString("relay"));
+              }
+              if (row.getBoolean("has_work")) {
+                share.free();
+                candidates.add(candidate(row));
+              }
+              return row.getInt("bucket");
+            })
+        .list();
+    candidates.sort(Comparator.comparing(Candidate::servedAt).thenComparing(Candidate::bucket));
+    return take(handle, owner, request, candidates, share.of(most));
+  }
+
+  private Candidate candidate(ResultSet row) throws SQLException {
+    return new Candidate(
+        row.getInt("bucket"),
+        row.getObject("served_at", LocalDateTime.class).toInstant(ZoneOffset.UTC));
+  }
+
+  /** Locks buckets, longest unserved first, until there are enough or none is left to try. */
+  private List<Lease> take(
+      Handle handle, UUID owner, ClaimRequest request, List<Candidate> candidates, int share) {
+    List<Locked> locked = new ArrayList<>();
+    int tried = 0;
+    while (locked.size() < share && tried < candidates.size()) {
+      int next = Math.min(candidates.size(), tried + share - locked.size());
+      locked.addAll(lockFree(handle, request, candidates.subList(tried, next)));
+      tried = next;
+    }
+    if (!locked.isEmpty()) {
+      handle
+          .createUpdate(sql.take)
+          .bind("rows", JsonRows.of(locked, Locked::columns))
+          .bind("owner", owner.toString())
+          .bind("relay", request.owner())
+          .bind("leaseMillis", request.lease().toMillis())
+          .execute();
+    }
+    return Served.inTurn(locked.stream().map(Locked::served).toList());
+  }
+
+  /** A free bucket that is locked now, with what its row will have. */
+  private record Locked(Served served, int singles, int takeovers) {
+    List<?> columns() {
+      return List.of(served.lease().bucket(), served.lease().token(), singles, takeovers);
+    }
+  }
+
+  private List<Locked> lockFree(Handle handle, ClaimRequest request, List<Candidate> wanted) {
+    return handle
+        .createQuery(sql.lockFree)
+        .bind("rows", JsonRows.of(wanted, candidate -> List.of(candidate.bucket())))
+        .bind("mostMessages", request.maxMessages())
+        .map(
+            (row, context) ->
+                new Locked(served(row, request), row.getInt("singles"), row.getInt("takeovers")))
+        .list();
+  }
+
+  @Override
+  public List<Held> lockHeld(Handle handle, UUID owner, Collection<Lease> leases) {
+    List<Lease> ascending = leases.stream().sorted(Comparator.comparingInt(Lease::bucket)).toList();
+    return handle
+        .createQuery(sql.lockHeld)
+        .bind("rows", JsonRows.of(ascending, lease -> List.of(lease.bucket(), lease.token())))
+        .bind("owner", owner.toString())
+        .map((row, context) -> held(row))
+        .list();
+  }
+
+  @Override
+  public void release(Handle handle, UUID owner, List<Release> releases) {
+    handle
+        .createUpdate(sql.release)
+        .bind(
+            "rows",
+            JsonRows.of(
+                releases,
+                r -> List.of(r.lease().bucket(), r.decided(), r.settled(), r.keepsTurn())))
+        .bind("owner", owner.toString())
+        .execute();
+  }
+
+  @Override
+  protected Query read(
+      Handle handle, Sql read, List<Lease> leases, ToIntFunction<Lease> most, long bytes) {
+    return Literal.query(
+        handle,
+        leases.stream()
+            .map(
+                lease ->
+                    text(read)
+                        .replace("${bucket}", Integer.toString(lease.bucket()))
+                        .replace("${most}", Integer.toString(most.applyAsInt(lease)))
+                        .replace("${bytes}", Long.toString(bytes)))
+            .collect(Collectors.joining(" union all ")));
+  }
+
+  @Override
+  protected Query sizes(Handle handle, Sql sizes, List<Lease> leases, ToIntFunction<Lease> most) {
+    return read(handle, sizes, leases, most, 0);
+  }
+
+  @Override
+  public List<Row> readBlocked(Handle handle, List<Lease> leases, Limits limits) {
+    return blockedMessages.read(handle, leases, limits, this::blocked);
+  }
+
+  @Override
+  protected void forRows(
+      Handle handle, String statement, Collection<Row> rows, Map<String, ?> more) {
+    Predicate<Row> pending = row -> row.status() == Status.PENDING;
+    execute(handle, statement, rows.stream().filter(pending).toList(), more);
+    execute(
+        handle,
+        sql.whateverStatus(statement),
+        rows.stream().filter(pending.negate()).toList(),
+        more);
+  }
+
+  private static void execute(
+      Handle handle, String statement, List<Row> rows, Map<String, ?> more) {
+    for (int from = 0; from < rows.size(); from += MOST_ROWS) {
+      List<Row> some = rows.subList(from, Math.min(rows.size(), from + MOST_ROWS));
+      handle
+          .createUpdate(statement)
+          .bind("rows", JsonRows.of(some, row -> List.of(row.bucket(), row.sequence())))
+          .bindMap(more)
+          .execute();
+    }
+  }
+
+  @Override
+  public void advance(Handle handle, Collection<Key> keys) {
+    List<Key> empty =
+        handle
+            .createQuery(sql.emptyKeys)
+            .bind("rows", rows(keys))
+            .map((row, context) -> new Key(row.getInt("bucket"), row.getString("name"), 0))
+            .list();
+    if (!empty.isEmpty()) {
+      handle.createUpdate(sql.free).bind("rows", rows(empty)).execute();
+    }
+    if (empty.size() < keys.size()) {
+      handle.createUpdate(sql.advance).bind("rows", rows(keys)).execute();
+    }
+  }
+
+  private static String rows(Collection<Key> keys) {
+    return JsonRows.of(
+        keys.stream().sorted(Comparator.comparing(Key::bucket).thenComparing(Key::key)).toList(),
+        key -> List.of(key.bucket(), key.key()));
+  }
+
+  @Override
+  public int purgeDedup(Handle handle, Duration window) {
+    List<String> old =
+        handle
+            .createQuery(sql.oldDedupKeys)
+            .bind("windowMillis", window.toMillis())
+            .bind("most", PURGE)
+            .mapTo(String.class)
+            .list();
+    if (!old.isEmpty()) {
+      handle.createUpdate(sql.purgeDedup).bind("rows", JsonRows.of(old, List::of)).execute();
+    }
+    return old.size();
+  }
+
+  @Override
+  protected Object id(UUID id) {
+    return id.toString();
+  }
+
+  @Override
+  public UUID uuid(ResultSet rows, int column) throws SQLException {
+    return UUID.fromString(rows.getString(column));
+  }
+
+  @Override
+  public @Nullable Instant instant(ResultSet rows, int column) throws SQLException {
+    LocalDateTime time = rows.getObject(column, LocalDateTime.class);
+    return time == null ? null : time.toInstant(ZoneOffset.UTC);
+  }
+}
