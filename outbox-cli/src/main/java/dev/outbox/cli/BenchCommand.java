@@ -2,10 +2,9 @@ package dev.outbox.cli;
 
 import dev.outbox.benchmarks.Bench;
 import dev.outbox.benchmarks.BenchDatabase;
-import dev.outbox.benchmarks.PostgresDatabase;
 import dev.outbox.benchmarks.Report;
+import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.embedded.EmbeddedKafka;
-import dev.outbox.embedded.EmbeddedPostgres;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -15,8 +14,8 @@ import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -60,8 +59,7 @@ final class BenchCommand implements Callable<Integer> {
       description = "Write bench.md and bench.json to this directory too.")
   private @Nullable Path out;
 
-  @ArgGroup(exclusive = false, heading = "Your own database (a schema of its own is used):%n")
-  private @Nullable DatabaseOptions database;
+  @Mixin private final ServerOptions server = new ServerOptions();
 
   @Option(
       names = "--bootstrap-servers",
@@ -112,13 +110,13 @@ final class BenchCommand implements Callable<Integer> {
   }
 
   private BenchDatabase database() {
-    DatabaseOptions own = database;
+    DatabaseOptions own = server.own();
     if (own != null) {
       var ignored = own.connect();
-      return opened(PostgresDatabase.open(own.url(), own.user(), own.password()));
+      return opened(BenchDatabase.open(own.url(), own.user(), own.password()));
     }
-    EmbeddedPostgres server = opened(EmbeddedPostgres.start());
-    return opened(PostgresDatabase.open(server.jdbcUrl(), server.user(), server.password()));
+    DatabaseServer started = opened(server.kind().start());
+    return opened(BenchDatabase.open(started.jdbcUrl(), started.user(), started.password()));
   }
 
   private String kafka() {

@@ -1,26 +1,24 @@
 package dev.outbox.cli;
 
-import dev.outbox.store.postgres.PostgresOutboxStore;
+import dev.outbox.store.jdbc.JdbcOutboxStore;
 import java.io.Console;
 import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
-import org.postgresql.ds.PGSimpleDataSource;
 import picocli.CommandLine.Option;
 
 /** Where the outbox is. */
 public final class DatabaseOptions {
   public static final String PASSWORD_VARIABLE = "OUTBOX_PASSWORD";
 
-  private static final String NO_PASSWORD_STATE = "08004";
-
   @Option(
       names = "--url",
       required = true,
       paramLabel = "JDBC-URL",
-      description = "The database, as jdbc:postgresql://host:5432/name.")
+      description =
+          "The database, as jdbc:postgresql://host:5432/name, jdbc:mysql://host:3306/name,"
+              + " jdbc:mariadb://host:3306/name or jdbc:sqlserver://host:1433;databaseName=name.")
   @SuppressWarnings("NullAway.Init") // required
   private String url;
 
@@ -42,6 +40,10 @@ public final class DatabaseOptions {
     return url;
   }
 
+  StoreKind kind() {
+    return StoreKind.of(url);
+  }
+
   public String user() {
     return user == null ? "" : user;
   }
@@ -59,7 +61,8 @@ public final class DatabaseOptions {
       return dataSource;
     } catch (SQLException e) {
       Console console = System.console();
-      if (!NO_PASSWORD_STATE.equals(e.getSQLState()) || console == null) {
+      boolean asked = password().isEmpty() && kind().refused().equals(e.getSQLState());
+      if (!asked || console == null) {
         throw unreachable(url, e);
       }
       char[] answer = console.readPassword("Password of %s: ", user());
@@ -88,34 +91,16 @@ public final class DatabaseOptions {
 
   private static DataSource dataSource(String url, String user, String password) {
     Secrets.hide(password);
-    if (!url.startsWith("jdbc:postgresql:")) {
-      throw new Failure(
-          "the URL %s is not of a database that this release knows: give one that begins with jdbc:postgresql:"
-              .formatted(url));
-    }
-    PGSimpleDataSource dataSource = new PGSimpleDataSource();
-    try {
-      dataSource.setUrl(url);
-    } catch (IllegalArgumentException e) {
-      throw new Failure(
-          "the URL %s cannot be read: it looks like jdbc:postgresql://host:5432/name"
-              .formatted(url),
-          e);
-    }
-    if (!user.isEmpty()) {
-      dataSource.setUser(user);
-    }
-    if (!password.isEmpty()) {
-      dataSource.setPassword(password);
-    }
-    return dataSource;
+    return new DriverDataSource(url, user, password);
   }
 
   /** The names of the tables. */
   static final class Tables {
     @Option(
         names = "--schema",
-        description = "The schema of the tables; default: the connection's current one.")
+        description =
+            "The schema of the tables, on MySQL and MariaDB the database; default: the"
+                + " connection's current one.")
     private @Nullable String schema;
 
     @Option(
@@ -133,15 +118,14 @@ public final class DatabaseOptions {
     }
 
     /** Refuses a schema that is not there; after {@link #store}, which checks the name. */
-    void checkSchema(DataSource dataSource) {
+    void checkSchema(StoreKind kind, DataSource dataSource) {
       if (schema == null) {
         return;
       }
-      try (Connection connection = dataSource.getConnection();
-          ResultSet rows = connection.getMetaData().getSchemas(null, schema.replace("_", "\\_"))) {
-        if (!rows.next()) {
+      try (Connection connection = dataSource.getConnection()) {
+        if (!kind.database().hasSchema(connection, schema)) {
           throw new Failure(
-              "there is no schema %s in this database: make it with \"create schema %s\""
+              "there is no schema %s that this user may use: make it with \"create schema %s\""
                   .formatted(schema, schema));
         }
       } catch (SQLException e) {
@@ -149,17 +133,8 @@ public final class DatabaseOptions {
       }
     }
 
-    PostgresOutboxStore store(DataSource dataSource) {
-      return store(dataSource, schema, prefix);
-    }
-
-    static PostgresOutboxStore store(
-        DataSource dataSource, @Nullable String schema, String prefix) {
-      try {
-        return PostgresOutboxStore.builder(dataSource).schema(schema).prefix(prefix).build();
-      } catch (IllegalArgumentException e) {
-        throw new Failure(String.valueOf(e.getMessage()), e);
-      }
+    JdbcOutboxStore store(StoreKind kind, DataSource dataSource) {
+      return kind.store(dataSource, schema, prefix);
     }
   }
 }

@@ -55,7 +55,7 @@ final class DeadLettersCommand implements Runnable {
     @Override
     public Integer call() {
       Logs.off();
-      return run(tables.store(database.connect()), spec.commandLine().getOut());
+      return run(tables.store(database.kind(), database.connect()), spec.commandLine().getOut());
     }
 
     abstract int run(DeadLetterStore store, PrintWriter out);

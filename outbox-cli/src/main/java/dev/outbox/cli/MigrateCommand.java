@@ -1,10 +1,9 @@
 package dev.outbox.cli;
 
-import dev.outbox.store.postgres.PostgresOutboxStore;
+import dev.outbox.store.jdbc.JdbcOutboxStore;
 import java.util.concurrent.Callable;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
-import org.postgresql.ds.PGSimpleDataSource;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -26,6 +25,13 @@ final class MigrateCommand implements Callable<Integer> {
   @Option(names = "--print", description = "Print the statements; needs no database.")
   private boolean print;
 
+  @Option(
+      names = "--store",
+      paramLabel = "STORE",
+      description =
+          "Whose statements to print without --url: ${COMPLETION-CANDIDATES}; default: postgres.")
+  private @Nullable StoreKind store;
+
   @Spec
   @SuppressWarnings("NullAway.Init") // set by picocli
   private CommandSpec spec;
@@ -34,8 +40,10 @@ final class MigrateCommand implements Callable<Integer> {
   public Integer call() {
     Logs.off();
     if (print) {
+      StoreKind kind = database != null ? database.kind() : StoreKind.orDefault(store);
       // Nothing connects.
-      spec.commandLine().getOut().print(tables.store(new PGSimpleDataSource()).ddl());
+      DataSource none = new DriverDataSource(kind.exampleUrl(), "", "");
+      spec.commandLine().getOut().print(tables.store(kind, none).ddl());
       spec.commandLine().getOut().flush();
       return 0;
     }
@@ -44,10 +52,10 @@ final class MigrateCommand implements Callable<Integer> {
           spec.commandLine(), "Missing required option: '--url=JDBC-URL' (or --print)");
     }
     DataSource dataSource = database.connect();
-    PostgresOutboxStore store = tables.store(dataSource);
-    tables.checkSchema(dataSource);
-    store.migrate();
-    store.verify();
+    JdbcOutboxStore tablesOfIt = tables.store(database.kind(), dataSource);
+    tables.checkSchema(database.kind(), dataSource);
+    tablesOfIt.migrate();
+    tablesOfIt.verify();
     spec.commandLine().getOut().println("The tables " + tables.prefix() + "* are up to date.");
     return 0;
   }

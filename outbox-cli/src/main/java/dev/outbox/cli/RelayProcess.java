@@ -5,7 +5,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.publisher.kafka.KafkaPublisher;
 import dev.outbox.relay.Relay;
 import dev.outbox.spi.MessagePublisher;
-import dev.outbox.store.postgres.PostgresOutboxStore;
+import dev.outbox.store.jdbc.JdbcOutboxStore;
 import java.net.URI;
 import java.time.Duration;
 import java.util.Properties;
@@ -43,7 +43,7 @@ public final class RelayProcess implements AutoCloseable {
     MessagePublisher publisher = null;
     try {
       publisher = publisher(config);
-      Relay.Builder relay = Relay.builder(store(config, pool), publisher);
+      Relay.Builder relay = Relay.builder(store(StoreKind.of(url), config, pool), publisher);
       config.configure(relay);
       RelayProcess process = new RelayProcess(pool, publisher, relay.build());
       LoggerFactory.getLogger(RelayProcess.class)
@@ -58,10 +58,11 @@ public final class RelayProcess implements AutoCloseable {
     }
   }
 
-  private static PostgresOutboxStore store(RelayConfig config, HikariDataSource pool) {
+  private static JdbcOutboxStore store(StoreKind kind, RelayConfig config, HikariDataSource pool) {
     String schema = config.text("store.schema", "");
-    return PostgresOutboxStore.builder(pool)
-        .dedupWindow(config.duration("store.dedupWindow", PostgresOutboxStore.DEFAULT_DEDUP_WINDOW))
+    return kind.database()
+        .store(pool)
+        .dedupWindow(config.duration("store.dedupWindow", JdbcOutboxStore.DEFAULT_DEDUP_WINDOW))
         .schema(schema.isEmpty() ? null : schema)
         .prefix(config.text("store.prefix", "outbox_"))
         .build();

@@ -1,8 +1,8 @@
 package dev.outbox.cli;
 
 import dev.outbox.spi.StatisticsStore.Statistics;
+import dev.outbox.store.jdbc.JdbcOutboxStore;
 import dev.outbox.store.jdbc.Names;
-import dev.outbox.store.postgres.PostgresOutboxStore;
 import java.io.PrintWriter;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -43,7 +43,7 @@ final class StatusCommand implements Callable<Integer> {
   public Integer call() {
     Logs.off();
     DataSource dataSource = database.connect();
-    PostgresOutboxStore store = tables.store(dataSource);
+    JdbcOutboxStore store = tables.store(database.kind(), dataSource);
     store.verify();
     Map<String, @Nullable Object> rows = new LinkedHashMap<>();
     rows.put("schemaVersion", schemaVersion(dataSource));

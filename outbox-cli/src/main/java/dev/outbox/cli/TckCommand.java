@@ -1,14 +1,9 @@
 package dev.outbox.cli;
 
-import dev.outbox.store.postgres.PostgresStoreTck;
+import dev.outbox.benchmarks.DatabaseKind;
 import java.io.PrintWriter;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -32,7 +27,8 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     description = {
       "Check in your own database that the store keeps its contract, rule by rule.",
-      "The user must be allowed to create schemas; what is made is removed again."
+      "The user must be allowed to create schemas (on MySQL and MariaDB: databases); what is made is"
+          + " removed again."
     })
 final class TckCommand implements Callable<Integer> {
   @Mixin
@@ -46,16 +42,19 @@ final class TckCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     Logs.off();
+    StoreKind store = database.kind();
+    DatabaseKind kind = store.database();
     DataSource dataSource = database.connect();
     String name = "outbox_tck_" + UUID.randomUUID().toString().substring(0, 8);
-    checkMayCreateSchemas(dataSource, name);
-    System.setProperty("outbox.test.postgres.url", named(database.url(), name));
-    System.setProperty("outbox.test.postgres.user", database.user());
-    System.setProperty("outbox.test.postgres.password", database.password());
-    System.setProperty("outbox.test.postgres.schema", name);
+    checkMayCreateSchemas(kind, dataSource, name);
+    String server = "outbox.test." + store;
+    System.setProperty(server + ".url", kind.named(database.url(), name));
+    System.setProperty(server + ".user", database.user());
+    System.setProperty(server + ".password", database.password());
+    System.setProperty("outbox.test.schema", name);
     PrintWriter out = spec.commandLine().getOut();
-    try (Cleanup ignored = Cleanup.atEnd(() -> removeSchemas(dataSource, name))) {
-      return run(PostgresStoreTck.class, out);
+    try (Cleanup ignored = Cleanup.atEnd(() -> removeSchemas(kind, dataSource, name))) {
+      return run(store.tck(), out);
     }
   }
 
@@ -84,55 +83,26 @@ final class TckCommand implements Callable<Integer> {
     return report.failed() ? Main.CHECK_FAILED : 0;
   }
 
-  private static String named(String url, String name) {
-    return url + (url.contains("?") ? "&" : "?") + "ApplicationName=" + name;
-  }
-
-  private static void checkMayCreateSchemas(DataSource dataSource, String name) {
-    try (Connection connection = dataSource.getConnection();
-        Statement statement = connection.createStatement()) {
-      statement.execute("create schema " + name);
-      statement.execute("drop schema " + name);
+  private static void checkMayCreateSchemas(DatabaseKind kind, DataSource dataSource, String name) {
+    try (Connection connection = dataSource.getConnection()) {
+      kind.createSchema(connection, name);
+      kind.removeSchemas(connection, name);
     } catch (SQLException e) {
       throw new Failure(
-          "no schema can be made in this database: %s; grant CREATE on the database to this user"
+          "no schema can be made in this database: %s; let this user create schemas (on MySQL and MariaDB: databases)"
               .formatted(e.getMessage()),
           e);
     }
   }
 
   /** Ends what still works in our schemas, as after Ctrl-C, and removes them. */
-  static void removeSchemas(DataSource dataSource, String name) {
+  static void removeSchemas(DatabaseKind kind, DataSource dataSource, String name) {
     try (Connection connection = dataSource.getConnection()) {
-      try (PreparedStatement statement =
-          connection.prepareStatement(
-              "select pg_terminate_backend(pid) from pg_stat_activity where application_name = ?")) {
-        statement.setString(1, name);
-        statement.execute();
-      }
-      for (String schema : schemas(connection, name)) {
-        try (Statement statement = connection.createStatement()) {
-          statement.execute("drop schema " + schema + " cascade");
-        }
-      }
+      kind.removeSchemas(connection, name);
     } catch (SQLException e) {
       System.err.printf(
           "outbox: the schemas %s* could not be removed: %s%n",
           name, Secrets.mask(String.valueOf(e.getMessage())));
-    }
-  }
-
-  private static List<String> schemas(Connection connection, String name) throws SQLException {
-    try (PreparedStatement statement =
-        connection.prepareStatement("select nspname from pg_namespace where nspname like ?")) {
-      statement.setString(1, name.replace("_", "\\_") + "%");
-      try (ResultSet rows = statement.executeQuery()) {
-        List<String> names = new ArrayList<>();
-        while (rows.next()) {
-          names.add(rows.getString(1));
-        }
-        return names;
-      }
     }
   }
 }

@@ -2,8 +2,10 @@ package dev.outbox.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.outbox.benchmarks.DatabaseKind;
 import dev.outbox.embedded.DatabaseServer;
 import java.sql.Connection;
+import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -18,21 +20,25 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
-import org.postgresql.ds.PGSimpleDataSource;
+import org.junit.jupiter.api.TestInstance;
 
 /** The commands that look at one database, on a real one. */
-class DatabaseCommandsTest {
-  private static DatabaseServer server;
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+abstract class DatabaseCommandsTest {
+  private DatabaseServer server;
 
   private final String schema = "cli_" + UUID.randomUUID().toString().substring(0, 8);
 
+  /** Which server. */
+  abstract DatabaseServer server();
+
   @BeforeAll
-  static void start() {
-    server = DatabaseServer.postgres();
+  void start() {
+    server = server();
   }
 
   @AfterAll
-  static void stop() throws Exception {
+  void stop() throws Exception {
     if (server != null) {
       server.close();
     }
@@ -45,19 +51,21 @@ class DatabaseCommandsTest {
 
   @AfterEach
   void drop() throws SQLException {
-    query("drop schema " + schema + " cascade");
+    try (Connection connection = connect(server.jdbcUrl())) {
+      kind().removeSchemas(connection, schema);
+    }
   }
 
-  private static DataSource dataSource() {
-    PGSimpleDataSource dataSource = new PGSimpleDataSource();
-    dataSource.setUrl(server.jdbcUrl());
-    dataSource.setUser(server.user());
-    dataSource.setPassword(server.password());
-    return dataSource;
+  private DatabaseKind kind() {
+    return DatabaseKind.of(server.jdbcUrl()).orElseThrow();
   }
 
-  private static List<String> query(String sql) throws SQLException {
-    try (Connection connection = dataSource().getConnection();
+  private Connection connect(String url) throws SQLException {
+    return DriverManager.getConnection(url, server.user(), server.password());
+  }
+
+  private List<String> query(String sql) throws SQLException {
+    try (Connection connection = connect(server.jdbcUrl());
         Statement statement = connection.createStatement()) {
       List<String> values = new ArrayList<>();
       if (statement.execute(sql)) {
@@ -84,15 +92,14 @@ class DatabaseCommandsTest {
   }
 
   private long insertDead(String error) throws SQLException {
-    return Long.parseLong(
-        query(
-                """
-                insert into %s.outbox_message
-                  (aggregate_type, aggregate_id, event_type, payload, status, attempts, last_error)
-                values ('order', '17', 'OrderPlaced', '', 'DEAD', 10, '%s') returning seq
-                """
-                    .formatted(schema, error))
-            .get(0));
+    query(
+        """
+        insert into %s.outbox_message
+          (aggregate_type, aggregate_id, event_type, payload, status, attempts, last_error)
+        values ('order', '17', 'OrderPlaced', '', 'DEAD', 10, '%s')
+        """
+            .formatted(schema, error));
+    return Long.parseLong(query("select max(seq) from %s.outbox_message".formatted(schema)).get(0));
   }
 
   @Test
@@ -181,20 +188,25 @@ class DatabaseCommandsTest {
     query("create schema " + name + "_1");
     query("create table " + name + "_1.t as select 1 as n");
     query("create schema " + schema + "xtck_1");
-    PGSimpleDataSource busy = (PGSimpleDataSource) dataSource();
-    busy.setApplicationName(name);
-    try (Connection connection = busy.getConnection();
-        Statement statement = connection.createStatement()) {
-      connection.setAutoCommit(false);
-      statement.execute("lock table " + name + "_1.t");
+    try (Connection busy = connect(kind().named(server.jdbcUrl(), name));
+        Statement statement = busy.createStatement()) {
+      String enter = kind().enter(name + "_1");
+      if (enter != null) {
+        statement.execute(enter);
+      }
+      busy.setAutoCommit(false);
+      statement.execute("insert into " + name + "_1.t values (2)");
 
-      TckCommand.removeSchemas(dataSource(), name);
+      DataSource own = new DriverDataSource(server.jdbcUrl(), server.user(), server.password());
+      TckCommand.removeSchemas(kind(), own, name);
 
-      assertThat(query("select nspname from pg_namespace where nspname like '" + schema + "%'"))
+      assertThat(
+              query(
+                  "select schema_name from information_schema.schemata where schema_name like '"
+                      + schema
+                      + "%'"))
           .containsExactlyInAnyOrder(schema, schema + "xtck_1");
-      assertThat(connection.isValid(5)).isFalse();
-    } finally {
-      query("drop schema " + schema + "xtck_1");
+      assertThat(busy.isValid(5)).isFalse();
     }
   }
 }

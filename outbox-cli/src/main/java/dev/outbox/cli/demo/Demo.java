@@ -8,7 +8,7 @@ import dev.outbox.cli.Main;
 import dev.outbox.cli.demo.Oracle.Verdict;
 import dev.outbox.spi.DeadLetterStore.DeadLetter;
 import dev.outbox.spi.StatisticsStore.Statistics;
-import dev.outbox.store.postgres.PostgresOutboxStore;
+import dev.outbox.store.jdbc.JdbcOutboxStore;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
@@ -85,7 +85,7 @@ final class Demo {
                 .migrate());
     keepLogs = true;
     HikariDataSource pool = resources.add(servers.pool(settings.threads() + 1));
-    PostgresOutboxStore store = store(pool);
+    JdbcOutboxStore store = store(pool);
     RelayChild a = relay("A");
     RelayChild b = relay("B");
     Reader reader =
@@ -115,8 +115,8 @@ final class Demo {
     return oracle.verdict(dead(store), incidents.disturbances());
   }
 
-  private PostgresOutboxStore store(DataSource dataSource) {
-    return PostgresOutboxStore.builder(dataSource).schema(servers.schema()).build();
+  private JdbcOutboxStore store(DataSource dataSource) {
+    return settings.store().database().store(dataSource).schema(servers.schema()).build();
   }
 
   private double done() {
@@ -129,7 +129,7 @@ final class Demo {
   }
 
   /** Until nothing is left in the outbox but dead letters, or nothing happens any more. */
-  private void awaitEmpty(PostgresOutboxStore store) throws InterruptedException {
+  private void awaitEmpty(JdbcOutboxStore store) throws InterruptedException {
     long lastArrived = -1;
     long lastChange = System.nanoTime();
     while (true) {
@@ -150,7 +150,7 @@ final class Demo {
     }
   }
 
-  private static Set<UUID> dead(PostgresOutboxStore store) {
+  private static Set<UUID> dead(JdbcOutboxStore store) {
     Set<UUID> ids = new HashSet<>();
     for (DeadLetter letter : store.deadLetters(0, DEAD_LETTERS)) {
       ids.add(letter.message().message().id());

@@ -1,11 +1,12 @@
 package dev.outbox.cli.demo;
 
 import dev.outbox.cli.DatabaseOptions;
+import dev.outbox.cli.ServerOptions;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -15,7 +16,7 @@ import picocli.CommandLine.Spec;
     name = "demo",
     mixinStandardHelpOptions = true,
     description = {
-      "Watch messages go from a real PostgreSQL to a real Kafka while a relay is killed and the"
+      "Watch messages go from a real database to a real Kafka while a relay is killed and the"
           + " broker is stopped; in the end, count what was lost.",
       "Both servers are started for it, unless you name your own; nothing is left behind."
     })
@@ -56,8 +57,7 @@ public final class DemoCommand implements Callable<Integer> {
   @Option(names = "--quick", description = "A tenth of the transactions.")
   private boolean quick;
 
-  @ArgGroup(exclusive = false, heading = "Your own database (a schema of its own is used):%n")
-  private @Nullable DatabaseOptions database;
+  @Mixin private final ServerOptions server = new ServerOptions();
 
   @Option(
       names = "--bootstrap-servers",
@@ -70,7 +70,7 @@ public final class DemoCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws InterruptedException {
-    DatabaseOptions own = database;
+    DatabaseOptions own = server.own();
     DemoSettings settings =
         new DemoSettings(
             between("--transactions", transactions, QUICK_TRANSACTIONS, TRANSACTIONS, 1, 5_000_000),
@@ -78,6 +78,7 @@ public final class DemoCommand implements Callable<Integer> {
             between("--threads", threads, threads, threads, 1, 64),
             between("--rate", rate, QUICK_RATE, RATE, 0, 1_000_000),
             seed != null ? seed : ThreadLocalRandom.current().nextInt(1, Integer.MAX_VALUE),
+            server.kind(),
             own == null ? null : own.url(),
             own == null ? "" : own.user(),
             own == null ? "" : own.password(),

@@ -1,17 +1,18 @@
 package dev.outbox.cli.demo;
 
 import com.zaxxer.hikari.HikariDataSource;
+import dev.outbox.benchmarks.DatabaseKind;
 import dev.outbox.cli.DatabaseOptions;
 import dev.outbox.cli.Failure;
 import dev.outbox.cli.RelayProcess;
+import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.embedded.EmbeddedKafka;
-import dev.outbox.embedded.EmbeddedPostgres;
+import dev.outbox.embedded.EmbeddedServer;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -39,7 +40,7 @@ final class DemoServers implements AutoCloseable {
 
   private final String name = "outbox_demo_" + UUID.randomUUID().toString().substring(0, 8);
   private final DemoSettings settings;
-  private volatile @Nullable EmbeddedPostgres postgres;
+  private volatile @Nullable DatabaseServer database;
   private volatile @Nullable EmbeddedKafka kafka;
   private volatile boolean hasSchema;
   private volatile boolean hasTopics;
@@ -56,7 +57,7 @@ final class DemoServers implements AutoCloseable {
   void start(Runnable migration) {
     CompletableFuture<Void> broker = CompletableFuture.runAsync(this::startKafka);
     try {
-      startPostgres();
+      startDatabase();
       migration.run();
     } finally {
       try {
@@ -67,20 +68,18 @@ final class DemoServers implements AutoCloseable {
     }
   }
 
-  private void startPostgres() {
+  private void startDatabase() {
     if (settings.url() == null) {
-      postgres = EmbeddedPostgres.start();
-    } else {
-      var ignored = DatabaseOptions.tried(url(), user(), password());
+      database = settings.store().start();
     }
-    hasSchema = true;
-    execute("create schema " + name);
-    execute(
-        "create table %s (id text primary key, version bigint not null, amount bigint not null)"
-            .formatted(orders()));
-    execute(
-        "insert into %s select 'order-' || n, 0, 0 from generate_series(0, %d) n"
-            .formatted(orders(), settings.orders() - 1));
+    DatabaseKind kind = settings.store().database();
+    try (Connection connection = DatabaseOptions.tried(url(), user(), password()).getConnection()) {
+      kind.createSchema(connection, name);
+      hasSchema = true;
+      OrderService.createOrders(connection, orders(), settings.orders());
+    } catch (SQLException e) {
+      throw new Failure("the orders could not be made: " + e.getMessage(), e);
+    }
   }
 
   private void startKafka() {
@@ -120,17 +119,17 @@ final class DemoServers implements AutoCloseable {
   }
 
   String url() {
-    EmbeddedPostgres own = postgres;
+    DatabaseServer own = database;
     return own != null ? own.jdbcUrl() : String.valueOf(settings.url());
   }
 
   String user() {
-    EmbeddedPostgres own = postgres;
+    DatabaseServer own = database;
     return own != null ? own.user() : settings.user();
   }
 
   String password() {
-    EmbeddedPostgres own = postgres;
+    DatabaseServer own = database;
     return own != null ? own.password() : settings.password();
   }
 
@@ -185,21 +184,13 @@ final class DemoServers implements AutoCloseable {
     }
   }
 
-  private void execute(String sql) {
-    try (Connection connection = DatabaseOptions.tried(url(), user(), password()).getConnection();
-        Statement statement = connection.createStatement()) {
-      statement.execute(sql);
-    } catch (SQLException e) {
-      throw new Failure("the database refused \"%s\": %s".formatted(sql, e.getMessage()), e);
-    }
-  }
-
   /** Saves what our own servers logged. */
   void copyLogs(Path logs) throws IOException {
-    EmbeddedPostgres database = postgres;
+    DatabaseServer own = database;
+    EmbeddedServer server = own == null ? null : own.embedded().orElse(null);
     EmbeddedKafka broker = kafka;
-    if (database != null && Files.exists(database.log())) {
-      Files.copy(database.log(), logs.resolve("postgresql.log"));
+    if (server != null && Files.exists(server.log())) {
+      Files.copy(server.log(), logs.resolve("database.log"));
     }
     if (broker != null && Files.exists(broker.log())) {
       Files.copy(broker.log(), logs.resolve("kafka.log"));
@@ -209,7 +200,7 @@ final class DemoServers implements AutoCloseable {
   /** Ends our own servers; on the user's removes what was made. */
   @Override
   public void close() {
-    EmbeddedPostgres database = postgres;
+    DatabaseServer own = database;
     EmbeddedKafka broker = kafka;
     try {
       if (broker != null) {
@@ -218,11 +209,19 @@ final class DemoServers implements AutoCloseable {
         removeTopics();
       }
     } finally {
-      if (database != null) {
-        database.close();
+      if (own != null) {
+        own.close();
       } else if (hasSchema) {
-        execute("drop schema if exists " + name + " cascade");
+        removeSchema();
       }
+    }
+  }
+
+  private void removeSchema() {
+    try (Connection connection = DatabaseOptions.tried(url(), user(), password()).getConnection()) {
+      settings.store().database().removeSchemas(connection, name);
+    } catch (SQLException e) {
+      throw new Failure("%s could not be removed: %s".formatted(name, e.getMessage()), e);
     }
   }
 

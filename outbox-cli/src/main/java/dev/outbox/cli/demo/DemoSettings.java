@@ -1,5 +1,6 @@
 package dev.outbox.cli.demo;
 
+import dev.outbox.cli.StoreKind;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -8,6 +9,7 @@ import org.jspecify.annotations.Nullable;
  * @param transactions to be committed
  * @param rate transactions a second, 0 for as many as there can be
  * @param seed of everything random
+ * @param store the kind of database
  * @param url of the user's own database, or null
  * @param bootstrapServers of the user's own Kafka, or null
  */
@@ -17,6 +19,7 @@ record DemoSettings(
     int threads,
     int rate,
     long seed,
+    StoreKind store,
     @Nullable String url,
     String user,
     String password,

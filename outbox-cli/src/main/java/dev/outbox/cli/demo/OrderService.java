@@ -6,8 +6,11 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.List;
 import java.util.function.LongFunction;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import javax.sql.DataSource;
 
 /**
@@ -16,9 +19,13 @@ import javax.sql.DataSource;
  * after the other; that is what makes their order mean something (O5).
  */
 final class OrderService {
+  /** Of one insert. */
+  private static final int ROWS = 500;
+
   private final DataSource dataSource;
   private final Outbox<Connection> outbox;
   private final String change;
+  private final String version;
 
   /**
    * @param table of the orders: id, version, amount
@@ -27,8 +34,23 @@ final class OrderService {
     this.dataSource = dataSource;
     this.outbox = outbox;
     change =
-        "update %s set version = version + 1, amount = amount + ? where id = ? returning version"
-            .formatted(table);
+        "update %s set version = version + 1, amount = amount + ? where id = ?".formatted(table);
+    version = "select version from %s where id = ?".formatted(table);
+  }
+
+  /** Makes the table, with so many orders in it. */
+  static void createOrders(Connection connection, String table, int orders) throws SQLException {
+    try (Statement statement = connection.createStatement()) {
+      statement.execute(
+          "create table %s (id varchar(64) not null primary key, version bigint not null, amount bigint not null)"
+              .formatted(table));
+      for (int from = 0; from < orders; from += ROWS) {
+        statement.execute(
+            IntStream.range(from, Math.min(orders, from + ROWS))
+                .mapToObj("('order-%d', 0, 0)"::formatted)
+                .collect(Collectors.joining(", ", "insert into " + table + " values ", "")));
+      }
+    }
   }
 
   /** The customer cannot pay: nothing has happened. */
@@ -64,14 +86,18 @@ final class OrderService {
     }
   }
 
+  /** Returns the new version, which is nobody else's to change before the commit. */
   private long lockAndAdd(Connection connection, String order, int amount) throws SQLException {
-    try (PreparedStatement statement = connection.prepareStatement(change)) {
-      statement.setInt(1, amount);
-      statement.setString(2, order);
-      try (ResultSet row = statement.executeQuery()) {
-        if (!row.next()) {
-          throw new SQLException("there is no order " + order);
-        }
+    try (PreparedStatement update = connection.prepareStatement(change);
+        PreparedStatement select = connection.prepareStatement(version)) {
+      update.setInt(1, amount);
+      update.setString(2, order);
+      if (update.executeUpdate() != 1) {
+        throw new SQLException("there is no order " + order);
+      }
+      select.setString(1, order);
+      try (ResultSet row = select.executeQuery()) {
+        row.next();
         return row.getLong(1);
       }
     }

@@ -2,6 +2,7 @@ package dev.outbox.cli.demo;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.outbox.cli.StoreKind;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
@@ -20,7 +21,8 @@ class DemoTest {
   @DisplayName("messages get through a kill and an outage, and nothing is left behind")
   void small() throws Exception {
     StringWriter text = new StringWriter();
-    DemoSettings settings = new DemoSettings(300, 20, 2, 150, 42, null, "", "", null);
+    DemoSettings settings =
+        new DemoSettings(300, 20, 2, 150, 42, StoreKind.POSTGRES, null, "", "", null);
     Set<Path> before = directories();
 
     int code = new Demo(settings, new PrintWriter(text)).run();

@@ -61,7 +61,7 @@ public final class Database implements AutoCloseable {
   /** The command line names the beginning, so that it can remove what an interrupted run left. */
   private static String newSchemaName() {
     return // "./outbox tck" chooses how the name begins, to find what an interrupted run left.
-    System.getProperty("outbox.test.postgres.schema", "outbox_test")
+    System.getProperty("outbox.test.schema", "outbox_test")
         + "_"
         + UUID.randomUUID().toString().substring(0, 8);
   }
