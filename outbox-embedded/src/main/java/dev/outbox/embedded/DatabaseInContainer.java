@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.testcontainers.containers.JdbcDatabaseContainer;
+import org.testcontainers.mssqlserver.MSSQLServerContainer;
 import org.testcontainers.mysql.MySQLContainer;
 import org.testcontainers.postgresql.PostgreSQLContainer;
 import org.testcontainers.utility.DockerImageName;
@@ -23,6 +24,14 @@ final class DatabaseInContainer implements DatabaseServer {
 
   static DatabaseServer mysql(Map<String, String> settings) {
     return Mysql.start("mysql:8.4", settings);
+  }
+
+  static DatabaseServer mariadb(Map<String, String> settings) {
+    return Mysql.start("mariadb:11.4", settings);
+  }
+
+  static DatabaseServer sqlServer() {
+    return SqlServer.start();
   }
 
   @Override
@@ -57,17 +66,28 @@ final class DatabaseInContainer implements DatabaseServer {
     }
   }
 
+  /** MariaDB's image understands what MySQL's does. */
   private static final class Mysql {
     static DatabaseServer start(String image, Map<String, String> settings) {
       List<String> command = new ArrayList<>(List.of("--max_connections=200"));
       settings.forEach((name, value) -> command.add("--" + name + "=" + value));
       return new DatabaseInContainer(
           new MySQLContainer(DockerImageName.parse(image).asCompatibleSubstituteFor("mysql"))
+              .withConfigurationOverride(null) // theirs allows 1 MB a packet
               .withUsername("root")
               .withDatabaseName("outbox")
               .withUrlParam("sslMode", "DISABLED")
               .withUrlParam("allowPublicKeyRetrieval", "true")
               .withCommand(command.toArray(String[]::new)));
+    }
+  }
+
+  private static final class SqlServer {
+    static DatabaseServer start() {
+      return new DatabaseInContainer(
+          new MSSQLServerContainer("mcr.microsoft.com/mssql/server:2022-latest")
+              .acceptLicense()
+              .withUrlParam("encrypt", "false")); // its certificate is its own
     }
   }
 }

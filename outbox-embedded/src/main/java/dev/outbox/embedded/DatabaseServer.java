@@ -48,4 +48,16 @@ public interface DatabaseServer extends AutoCloseable {
   static DatabaseServer mysql(Map<String, String> settings) {
     return TestServers.mysql(settings);
   }
+
+  static DatabaseServer mariadb() {
+    return mariadb(Map.of());
+  }
+
+  static DatabaseServer mariadb(Map<String, String> settings) {
+    return TestServers.mariadb(settings);
+  }
+
+  static DatabaseServer sqlServer() {
+    return TestServers.sqlServer();
+  }
 }

@@ -8,13 +8,16 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * A real MySQL of its own, on 127.0.0.1 and a free port, in a data directory that goes with it.
- * What it has committed survives SIGKILL: innodb_flush_log_at_trx_commit is 1 and the doublewrite
- * buffer is on. It ends with this JVM, however the JVM ends (on Windows: unless the JVM is killed).
+ * A real MySQL or MariaDB of its own, on 127.0.0.1 and a free port, in a data directory that goes
+ * with it. What it has committed survives SIGKILL: innodb_flush_log_at_trx_commit is 1 and the
+ * doublewrite buffer is on. It ends with this JVM, however the JVM ends (on Windows: unless the JVM
+ * is killed).
  *
- * <p>The server is a {@code mysqld} of 8.0.17 or newer that is installed, or that the property
- * {@code outbox.mysqld} or the variable {@code OUTBOX_MYSQLD} names. A machine that has none
- * (Linux, x86-64) downloads one from Maven Central, once, and says so on standard error.
+ * <p>The server is an installed {@code mysqld} of 8.0.17 or newer, or the one that the property
+ * {@code outbox.mysqld} or the variable {@code OUTBOX_MYSQLD} names; of MariaDB, {@code mariadbd}
+ * of 10.6 or newer, {@code outbox.mariadbd} and {@code OUTBOX_MARIADBD}. A machine without one
+ * (Linux, x86-64) takes MySQL 8.0.33 or MariaDB 11.4.5 from the local Maven repository, or
+ * downloads it from Maven Central, once, and says so on standard error before.
  */
 public final class EmbeddedMysql extends EmbeddedServer implements DatabaseServer {
   private final MysqlKind kind;
@@ -35,13 +38,22 @@ public final class EmbeddedMysql extends EmbeddedServer implements DatabaseServe
     return builder().start();
   }
 
+  /** A MySQL. */
   public static Builder builder() {
     return new Builder(MysqlKind.MYSQL);
   }
 
+  /** A MariaDB. */
+  public static Builder mariadb() {
+    return new Builder(MysqlKind.MARIADB);
+  }
+
   /**
-   * The database {@code outbox}. Without TLS, which would only cost time on 127.0.0.1; the driver
-   * then has to ask the server for the key that it encrypts the password with.
+   * The database {@code outbox}, by MySQL's driver. MariaDB's driver understands the same with
+   * {@code jdbc:mariadb:} in front.
+   *
+   * <p>Without TLS, which would only cost time on 127.0.0.1; the driver then has to ask the server
+   * for the key that it encrypts the password with.
    */
   @Override
   public String jdbcUrl() {
@@ -118,8 +130,8 @@ public final class EmbeddedMysql extends EmbeddedServer implements DatabaseServe
       settings.put("max_connections", "200");
       settings.put("performance_schema", "OFF");
       settings.put("innodb_buffer_pool_size", "256M");
-      settings.put("loose_innodb_redo_log_capacity", "512M");
-      settings.put("loose_mysqlx", "OFF");
+      settings.put(kind.logSize, "512M");
+      settings.put(kind.needless, "OFF");
     }
 
     /** A system variable, as {@code setting("innodb_lock_wait_timeout", "5")}. */

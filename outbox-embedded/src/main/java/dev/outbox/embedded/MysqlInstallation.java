@@ -18,7 +18,8 @@ import java.util.zip.ZipFile;
  *
  * @param program the server
  * @param version all that it says of its version, as {@code 10.11.6-MariaDB-0+deb12u1}
- * @param home its directory, when it is one of our own
+ * @param home its directory, when all of it is in one, as ours is; an installed package knows
+ *     itself where it has put what
  */
 record MysqlInstallation(Path program, String version, Optional<Path> home) {
   private static final Pattern VERSION = Pattern.compile("Ver (\\S+)");
@@ -41,7 +42,7 @@ record MysqlInstallation(Path program, String version, Optional<Path> home) {
   }
 
   private static MysqlInstallation named(MysqlKind kind, Path program) throws IOException {
-    MysqlInstallation server = of(kind, program, Optional.empty());
+    MysqlInstallation server = of(kind, program);
     if (!server.is(kind)) {
       throw new IllegalArgumentException(
           "outbox.%s is %s, version %s: it must be %s %s or newer"
@@ -52,7 +53,7 @@ record MysqlInstallation(Path program, String version, Optional<Path> home) {
 
   private static Optional<MysqlInstallation> usable(MysqlKind kind, Path program) {
     try {
-      return Optional.of(of(kind, program, Optional.empty())).filter(server -> server.is(kind));
+      return Optional.of(of(kind, program)).filter(server -> server.is(kind));
     } catch (IOException | UnsupportedOperationException e) {
       return Optional.empty(); // it does not run
     }
@@ -61,20 +62,18 @@ record MysqlInstallation(Path program, String version, Optional<Path> home) {
   private static MysqlInstallation unpacked(MysqlKind kind) throws IOException {
     if (!Machine.isLinuxX64()) {
       throw new UnsupportedOperationException(
-          ("there is no embedded %s for %s: install a %s and name it with -Doutbox.%s=…, or name a"
-                  + " running server with -Doutbox.test.%s.url=…")
-              .formatted(kind.label, Machine.name(), kind.program, kind.program, kind.key()));
+          "there is no embedded %s for %s: install a %s and name it with -Doutbox.%s=…"
+              .formatted(kind.label, Machine.name(), kind.program, kind.program));
     }
     Path home =
         Cache.get(
             kind.archive.name().replace(' ', '-'),
             path -> kind.archive.with(path, kind.keptMegabytes, zip -> unpack(kind, zip, path)));
-    return of(kind, home.resolve("bin").resolve(kind.program), Optional.of(home));
+    return of(kind, home.resolve("bin").resolve(kind.program));
   }
 
   /** Asks the program for its version, which also shows whether it runs here. */
-  private static MysqlInstallation of(MysqlKind kind, Path program, Optional<Path> home)
-      throws IOException {
+  private static MysqlInstallation of(MysqlKind kind, Path program) throws IOException {
     String said;
     try {
       said = Program.run(List.of(program.toString(), "--version"));
@@ -86,7 +85,10 @@ record MysqlInstallation(Path program, String version, Optional<Path> home) {
     if (!version.find()) {
       throw new IOException("%s does not say its version but: %s".formatted(program, said));
     }
-    return new MysqlInstallation(program, version.group(1), home);
+    Path home = program.toRealPath().resolve("../..").normalize();
+    boolean isWhole = Files.exists(home.resolve("share/english/errmsg.sys"));
+    return new MysqlInstallation(
+        program, version.group(1), isWhole ? Optional.of(home) : Optional.empty());
   }
 
   private boolean is(MysqlKind kind) {
@@ -100,22 +102,31 @@ record MysqlInstallation(Path program, String version, Optional<Path> home) {
     try (ZipFile zip = new ZipFile(archive.toFile())) {
       for (ZipEntry entry : zip.stream().filter(e -> !e.isDirectory()).toList()) {
         Matcher kept = kind.kept.matcher(entry.getName());
-        if (!kept.matches()) {
-          continue;
-        }
-        String name = kept.group("name");
-        Path file = to.resolve(name).normalize();
-        if (!file.startsWith(to)) {
-          throw new IOException("the archive has a path outside of it: " + entry.getName());
-        }
-        Files.createDirectories(file.getParent());
-        try (InputStream in = zip.getInputStream(entry)) {
-          Files.copy(in, file);
-        }
-        if (name.startsWith("bin/")) {
-          Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwxr-xr-x"));
+        if (kept.matches()) {
+          unpack(zip, entry, to, kept.group("name"));
         }
       }
+    }
+    if (kind == MysqlKind.MYSQL) {
+      // Debian 13 and Ubuntu 24.04 have renamed this library. Elsewhere the link leads nowhere, and
+      // the system's library is found after it.
+      Files.createSymbolicLink(
+          to.resolve("lib/private/libaio.so.1"),
+          Path.of("/usr/lib/x86_64-linux-gnu/libaio.so.1t64"));
+    }
+  }
+
+  private static void unpack(ZipFile zip, ZipEntry entry, Path to, String name) throws IOException {
+    Path file = to.resolve(name).normalize();
+    if (!file.startsWith(to)) {
+      throw new IOException("the archive has a path outside of it: " + entry.getName());
+    }
+    Files.createDirectories(file.getParent());
+    try (InputStream in = zip.getInputStream(entry)) {
+      Files.copy(in, file);
+    }
+    if (name.startsWith("bin/") || name.startsWith("scripts/")) {
+      Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwxr-xr-x"));
     }
   }
 }

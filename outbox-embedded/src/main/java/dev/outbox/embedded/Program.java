@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /** A program that ends by itself, within two minutes. */
@@ -19,13 +20,21 @@ final class Program {
    * @throws IOException when it cannot be run, fails or does not end, with what it said
    */
   static String run(List<String> command) throws IOException {
+    return run(command, Optional.empty());
+  }
+
+  /**
+   * {@link #run(List)}.
+   *
+   * @param input what the program reads from standard input
+   */
+  static String run(List<String> command, Optional<Path> input) throws IOException {
     Path output = Files.createTempFile("outbox-", ".out");
     try {
-      Process process =
-          new ProcessBuilder(command)
-              .redirectErrorStream(true)
-              .redirectOutput(output.toFile())
-              .start();
+      ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+      builder.redirectOutput(output.toFile());
+      input.ifPresent(file -> builder.redirectInput(file.toFile()));
+      Process process = builder.start();
       try {
         process.getOutputStream().close();
         boolean ended = process.waitFor(2, TimeUnit.MINUTES);

@@ -3,13 +3,19 @@ package dev.outbox.embedded;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.TreeSet;
+import java.util.Map;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /** The libraries of the system that a program needs. */
 final class SharedLibraries {
   private static final Pattern MISSING = Pattern.compile("(\\S+) => not found");
+  private static final Map<String, String> DEBIAN =
+      Map.of(
+          "libaio.so.1", "libaio1",
+          "libnuma.so.1", "libnuma1",
+          "libcrypt.so.1", "libcrypt1",
+          "libsystemd.so.0", "libsystemd0");
 
   private SharedLibraries() {}
 
@@ -35,18 +41,22 @@ final class SharedLibraries {
    * @param ldd what the program {@code ldd} says
    */
   static void check(String name, String ldd) {
-    TreeSet<String> missing =
-        MISSING
-            .matcher(ldd)
-            .results()
-            .map(r -> r.group(1))
-            .collect(Collectors.toCollection(TreeSet::new));
+    List<String> missing =
+        MISSING.matcher(ldd).results().map(found -> found.group(1)).distinct().sorted().toList();
     if (!missing.isEmpty()) {
+      String packages =
+          missing.stream()
+              .map(library -> DEBIAN.getOrDefault(library, "the package with " + library))
+              .collect(Collectors.joining(" "));
       throw new UnsupportedOperationException(
-          ("%s does not start, because this system lacks %s. On Debian 12 and older, and Ubuntu"
-                  + " 22.04: apt-get install libaio1 libnuma1. On newer ones: apt-get install"
-                  + " libaio1t64 libnuma1. On Fedora and its like: dnf install libaio numactl-libs")
-              .formatted(name, String.join(", ", missing)));
+          "%s does not start, because this system lacks %s: apt-get install %s%s"
+              .formatted(
+                  name,
+                  String.join(", ", missing),
+                  packages,
+                  missing.contains("libaio.so.1")
+                      ? " (on Debian 13, Ubuntu 24.04 and newer libaio1t64 instead of libaio1)"
+                      : ""));
     }
   }
 }

@@ -37,6 +37,26 @@ final class TestServers {
         () -> started(EmbeddedMysql.builder(), settings));
   }
 
+  static DatabaseServer mariadb(Map<String, String> settings) {
+    return database(
+        "MariaDB",
+        "mariadb",
+        "mysql.MySQLContainer",
+        () -> DatabaseInContainer.mariadb(settings),
+        () -> started(EmbeddedMysql.mariadb(), settings));
+  }
+
+  static DatabaseServer sqlServer() {
+    return database(
+        "SQL Server",
+        "sqlserver",
+        "mssqlserver.MSSQLServerContainer",
+        DatabaseInContainer::sqlServer,
+        () -> {
+          throw new UnsupportedOperationException("there is no embedded one");
+        });
+  }
+
   static KafkaServer kafka(Map<String, String> settings) {
     return pick(
         "Kafka",
@@ -99,8 +119,8 @@ final class TestServers {
       return server;
     } catch (UnsupportedOperationException e) {
       String reason =
-          "no %s: %s is not set, Docker or its Testcontainers module is not there, and %s"
-              .formatted(name, property, e.getMessage());
+          "no %s to test with: %s. Name one with -D%s=…, or run Docker"
+              .formatted(name, e.getMessage(), property);
       log.warn("Tests are SKIPPED: {}", reason);
       throw new TestAbortedException(reason);
     }

@@ -3,6 +3,7 @@ package dev.outbox.embedded;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -125,5 +126,53 @@ class CacheTest {
     }
     assertThat(made).hasValue(1);
     assertThat(names()).containsExactly("thing");
+  }
+
+  @Test
+  @DisplayName("another JVM waits while one makes it")
+  void twoJvms() throws Exception {
+    Process one = otherJvm();
+    Process two = null;
+    try (BufferedReader fromOne = one.inputReader()) {
+      assertThat(fromOne.readLine()).isEqualTo("asks");
+      assertThat(fromOne.readLine()).isEqualTo("makes");
+      two = otherJvm();
+      try (BufferedReader fromTwo = two.inputReader()) {
+        assertThat(fromTwo.readLine()).isEqualTo("asks");
+        one.outputWriter().append("go on\n").flush();
+        assertThat(fromOne.readLine()).isEqualTo("has b");
+        assertThat(fromTwo.readLine()).isEqualTo("has b");
+      }
+    } finally {
+      one.destroyForcibly();
+      if (two != null) {
+        two.destroyForcibly();
+      }
+    }
+  }
+
+  private Process otherJvm() throws IOException {
+    return new ProcessBuilder(
+            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+            "-Doutbox.embedded.cache=" + directory,
+            "-cp",
+            System.getProperty("java.class.path"),
+            CacheTest.class.getName())
+        .redirectError(ProcessBuilder.Redirect.INHERIT)
+        .start();
+  }
+
+  /** In another JVM: makes it when a line comes in. */
+  public static void main(String[] args) throws IOException {
+    System.out.println("asks");
+    Path path =
+        Cache.get(
+            "thing",
+            p -> {
+              System.out.println("makes");
+              System.in.read();
+              make(p);
+            });
+    System.out.println("has " + Files.readString(path.resolve("d/b")));
   }
 }
