@@ -15,6 +15,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.Jdbi;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What differs from database to database: statements, types and error numbers. Every method but
@@ -56,6 +58,14 @@ public interface Dialect {
 
   /** Sorts a failure. */
   Trouble trouble(SQLException failure);
+
+  /** What to do about a failure that is {@link Trouble#OTHER}, where that is known; or null. */
+  default @Nullable String advice(SQLException failure) {
+    return null;
+  }
+
+  /** Sets what the driver needs for all statements of the store's own transactions. */
+  default void configure(Jdbi jdbi) {}
 
   /**
    * Prepares the transaction that has just begun.

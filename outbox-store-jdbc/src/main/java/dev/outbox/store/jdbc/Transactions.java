@@ -31,6 +31,7 @@ final class Transactions {
     jdbi.getConfig(Handles.class).setForceEndTransactions(false);
     // The statements are complete as they are.
     jdbi.getConfig(SqlStatements.class).setTemplateEngine(TemplateEngine.NOP);
+    dialect.configure(jdbi);
     this.dialect = dialect;
     this.names = names;
   }
@@ -124,8 +125,13 @@ final class Transactions {
       case READ_ONLY ->
           new OutboxException(
               "the transaction is read-only, append needs one that may write: " + detail, e);
-      case OTHER ->
-          new OutboxException("%s refused a statement: %s".formatted(dialect.name(), detail), e);
+      case OTHER -> {
+        String advice = dialect.advice(failure);
+        yield new OutboxException(
+            "%s refused a statement%s: %s"
+                .formatted(dialect.name(), advice == null ? "" : ", " + advice, detail),
+            e);
+      }
     };
   }
 
