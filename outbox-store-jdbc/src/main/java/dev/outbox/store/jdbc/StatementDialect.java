@@ -93,7 +93,7 @@ public abstract class StatementDialect implements Dialect, Rows.Types {
     }
   }
 
-  /** Reads a row with bucket, token, scheduled, blocked, single and served_at. */
+  /** Reads a row with bucket, token, scheduled, blocked, singles and served_at. */
   protected final Served served(ResultSet row, ClaimRequest request) throws SQLException {
     return new Served(
         requireNonNull(instant(row, row.findColumn("served_at"))),
@@ -103,7 +103,7 @@ public abstract class StatementDialect implements Dialect, Rows.Types {
             mark(row),
             row.getBoolean("scheduled"),
             row.getBoolean("blocked"),
-            row.getBoolean("single"),
+            row.getInt("singles") > 0,
             request.lease(),
             0,
             System.nanoTime()));

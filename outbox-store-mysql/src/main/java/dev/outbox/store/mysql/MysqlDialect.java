@@ -205,10 +205,12 @@ final class MysqlDialect extends StatementDialect {
   }
 
   private List<Locked> lockFree(Handle handle, ClaimRequest request, List<Candidate> wanted) {
-    return handle
-        .createQuery(sql.lockFree)
-        .bind("rows", JsonRows.of(wanted, candidate -> List.of(candidate.bucket())))
-        .bind("mostMessages", request.maxMessages())
+    String buckets =
+        wanted.stream()
+            .map(candidate -> Integer.toString(candidate.bucket()))
+            .collect(Collectors.joining(", "));
+    return Literal.query(handle, sql.lockFree.replace("${buckets}", buckets))
+        .bind(0, request.maxMessages())
         .map(
             (row, context) ->
                 new Locked(served(row, request), row.getInt("singles"), row.getInt("takeovers")))
@@ -217,11 +219,12 @@ final class MysqlDialect extends StatementDialect {
 
   @Override
   public List<Held> lockHeld(Handle handle, UUID owner, Collection<Lease> leases) {
-    List<Lease> ascending = leases.stream().sorted(Comparator.comparingInt(Lease::bucket)).toList();
-    return handle
-        .createQuery(sql.lockHeld)
-        .bind("rows", JsonRows.of(ascending, lease -> List.of(lease.bucket(), lease.token())))
-        .bind("owner", owner.toString())
+    String tokens =
+        leases.stream()
+            .map(l -> "b.bucket = %d and b.token = %d".formatted(l.bucket(), l.token()))
+            .collect(Collectors.joining(" or "));
+    return Literal.query(handle, sql.lockHeld.replace("${tokens}", tokens))
+        .bind(0, owner.toString())
         .map((row, context) -> held(row))
         .list();
   }

@@ -12,11 +12,12 @@ import java.util.stream.IntStream;
 /**
  * All statements, with the table names filled in. Named parameters are JDBI's.
  *
- * <p>A list is one JSON parameter, joined in front (STRAIGHT_JOIN) of a table of which the index is
- * named (FORCE INDEX): so each row of the list is looked up by the index, whatever the statistics
- * say. Without, a list of buckets or sequences is planned as a scan of a table that looks small; a
- * scan that locks waits for every row that somebody else has locked, open producers' rows among
- * them.
+ * <p>A list is one JSON parameter (of numbers in the text where rows are read and locked: MySQL
+ * does not lock what is joined with JSON), joined in front (STRAIGHT_JOIN) of a table of which the
+ * index is named (FORCE INDEX): so each row of the list is looked up by the index, whatever the
+ * statistics say. Without, a list of buckets or sequences is planned as a scan of a table that
+ * looks small; a scan that locks waits for every row that somebody else has locked, open producers'
+ * rows among them.
  *
  * <p>What several buckets have first is read by UNION ALL, because MariaDB has no LATERAL. A
  * subquery in a DELETE locks what it reads, also under READ COMMITTED; so what is to be deleted is
@@ -44,13 +45,6 @@ final class MysqlStatements {
         bucket tinyint unsigned path '$[0]', seq bigint path '$[1]')) l
       """;
 
-  private static final String BUCKETS =
-      """
-      json_table(:rows, '$[*]' columns (
-        bucket tinyint unsigned path '$[0]', token bigint path '$[1]')) l
-      straight_join ${q}${p}bucket b force index (primary) on b.bucket = l.bucket
-      """;
-
   private static final String KEYS =
       """
       json_table(:rows, '$[*]' columns (
@@ -74,19 +68,23 @@ final class MysqlStatements {
           > timestampdiff(microsecond, b.leased_at, b.lease_until))
       """;
 
-  /** The places of SCHEDULED messages are their times, so that they sort. */
+  /**
+   * Whether the first is due, by the order of the index, of which each column is named: a range
+   * could not begin at a bucket of an outer row, and that one status is one is not seen. The places
+   * of SCHEDULED messages are their times, so that they sort.
+   */
   private static final String SCHEDULED_DUE =
       """
-      (select 1 from ${q}${p}message m force index (primary)
+      coalesce((select m.place from ${q}${p}message m force index (primary)
         where m.bucket = b.bucket and m.status = 'SCHEDULED'
-          and m.place <= cast(utc_timestamp(6) as char(26)) limit 1) is not null
+        order by m.bucket, m.status, m.place limit 1) <= cast(utc_timestamp(6) as char(26)), false)
       """;
 
   private static final String BLOCKED_DUE =
       """
-      (select 1 from ${q}${p}blocked_key k force index (${p}blocked_key_due)
-        where k.bucket = b.bucket and k.halted_by is null
-          and k.retry_at <= utc_timestamp(6) limit 1) is not null
+      coalesce((select k.due_at from ${q}${p}blocked_key k force index (${p}blocked_key_due)
+        where k.bucket = b.bucket
+        order by k.bucket, k.due_at limit 1) <= utc_timestamp(6), false)
       """;
 
   /** The status that a PENDING or SCHEDULED message must move to, or null. */
@@ -103,7 +101,7 @@ final class MysqlStatements {
       """
       from ${q}${p}message m force index (primary)
       where m.bucket = k.bucket and m.status = 'BLOCKED' and m.place = k.`key` and m.seq >= k.low_seq
-      order by m.seq limit 1
+      order by m.bucket, m.status, m.place, m.seq limit 1
       """;
 
   /** A range for each, where one over all would walk through every status. */
@@ -127,7 +125,9 @@ final class MysqlStatements {
   /** Leases what {@link #lockFree} locked. */
   final String take;
 
+  /** Locks leased buckets in ascending order: the order in which their rows lie. */
   final String lockHeld;
+
   final String release;
 
   /** Due keys of a bucket, with their lowest BLOCKED message. */
@@ -171,11 +171,11 @@ final class MysqlStatements {
             """
             select b.bucket, b.token + 1 as token, b.served_at,
               ${scheduledDue} as scheduled, ${blockedDue} as blocked,
-              case when b.owner is not null and b.takeovers >= 2 then :mostMessages else b.singles end as singles,
+              case when b.owner is not null and b.takeovers >= 2 then ? else b.singles end as singles,
               case when b.owner is null then b.takeovers
                 when b.takeovers >= 2 then 0 else b.takeovers + 1 end as takeovers
-            from ${buckets}
-            where ${free}
+            from ${q}${p}bucket b force index (primary)
+            where b.bucket in (${buckets}) and ${free}
             for update skip locked
             """);
     take =
@@ -198,15 +198,15 @@ final class MysqlStatements {
               lease_until = utc_timestamp(6) + interval :leaseMillis * 1000 microsecond
             where bucket = :bucket and owner = :owner and token = :token
             """));
-    // The list is in ascending order, and so are the locks.
     lockHeld =
         fill(
             """
             select b.bucket,
               timestampdiff(microsecond, sysdate(6), b.lease_until) div 1000 as left_millis,
               ${scheduledDue} as scheduled, ${blockedDue} as blocked, 0 as txid
-            from ${buckets}
-            where b.token = l.token and b.owner = :owner
+            from ${q}${p}bucket b force index (primary)
+            where (${tokens}) and b.owner = ?
+            order by b.bucket
             for update
             """);
     release =
@@ -232,8 +232,8 @@ final class MysqlStatements {
               (select m.last_failed_at is not null ${blockedOfKey}) as failed,
               (select m.payload_size ${blockedOfKey}) as size
             from ${q}${p}blocked_key k force index (${p}blocked_key_due)
-            where k.bucket = ${bucket} and k.halted_by is null and k.retry_at <= utc_timestamp(6)
-            order by k.retry_at
+            where k.bucket = ${bucket} and k.due_at <= utc_timestamp(6)
+            order by k.bucket, k.due_at
             limit ${most})
             """);
     followers =
@@ -242,7 +242,7 @@ final class MysqlStatements {
             (select m.bucket, m.place as name, m.seq, m.payload_size as size
             from ${q}${p}message m force index (primary)
             where m.bucket = ${bucket} and m.status = 'BLOCKED' and m.place = ? and m.seq >= ${seq}
-            order by m.seq
+            order by m.bucket, m.status, m.place, m.seq
             limit ${most})
             """);
     readBlocked = fill("select " + Rows.COLUMNS + " from " + ROWS + OTHER_ROWS);
@@ -303,14 +303,12 @@ final class MysqlStatements {
         Sql.READ_PENDING,
         Sql.SIZES_PENDING,
         "when m.available_at > utc_timestamp(6) then 'SCHEDULED'",
-        "m.status = 'PENDING' and m.place = ''",
-        "m.seq");
+        "m.status = 'PENDING' and m.place = ''");
     read(
         Sql.READ_SCHEDULED,
         Sql.SIZES_SCHEDULED,
         "",
-        "m.status = 'SCHEDULED' and m.place <= " + now,
-        "m.place, m.seq");
+        "m.status = 'SCHEDULED' and m.place <= " + now);
     all.put(
         Sql.MOVE_TO_BLOCKED,
         forRows(
@@ -455,17 +453,16 @@ final class MysqlStatements {
   }
 
   /** One bucket's part of a read; ${bucket}, ${most} and ${bytes} are numbers. */
-  private void read(Sql messages, Sql sizes, String orElse, String where, String order) {
+  private void read(Sql messages, Sql sizes, String orElse, String where) {
     String read =
         """
         (select ${columns}
         from ${q}${p}message m force index (primary)
         where m.bucket = ${bucket} and ${where}
-        order by ${order}
+        order by m.bucket, m.status, m.place, m.seq
         limit ${most})
         """
-            .replace("${where}", where)
-            .replace("${order}", order);
+            .replace("${where}", where);
     String content =
         Rows.COLUMNS.replace(
                 "m.payload",
@@ -490,8 +487,7 @@ final class MysqlStatements {
   private String fill(String sql) {
     return names
         .fill(
-            sql.replace("${buckets}", BUCKETS)
-                .replace("${keys}", KEYS)
+            sql.replace("${keys}", KEYS)
                 .replace("${free}", FREE)
                 .replace("${scheduledDue}", SCHEDULED_DUE)
                 .replace("${blockedDue}", BLOCKED_DUE)

@@ -71,8 +71,10 @@ create table ${q}${p}blocked_key (
   halted_by  bigint,
   -- No BLOCKED message of the key is below.
   low_seq    bigint not null,
+  -- Without a null, because an index is not read in order where a column is null.
+  due_at     datetime(6) generated always as (if(halted_by is null, retry_at, timestamp '9999-12-31 00:00:00')) stored,
   primary key (bucket, `key`),
-  key ${p}blocked_key_due (bucket, halted_by, retry_at)
+  key ${p}blocked_key_due (bucket, due_at)
 ) engine = InnoDB default character set utf8mb4 collate ${collation};
 
 create table ${q}${p}bucket (

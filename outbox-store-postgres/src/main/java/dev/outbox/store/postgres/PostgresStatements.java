@@ -127,7 +127,7 @@ final class PostgresStatements {
             where b.bucket = p.bucket
             returning b.bucket, b.token, b.low_water, b.next_low_water,
               b.next_low_water_txid::text::bigint as next_low_water_txid,
-              p.scheduled, p.blocked, p.served_at, b.singles > 0 as single
+              p.scheduled, p.blocked, p.served_at, b.singles
             """);
     all.put(
         Sql.RENEW,

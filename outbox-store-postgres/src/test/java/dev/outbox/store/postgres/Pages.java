@@ -2,15 +2,17 @@ package dev.outbox.store.postgres;
 
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.outbox.store.jdbc.TestDatabase;
+
 /** Counts the pages of the outbox's tables and indexes that something looks at. */
 final class Pages {
-  private final Database database;
+  private final TestDatabase database;
 
   /**
    * @param database with a pool of one connection, because the server counts for each session and
    *     hands in the counts of one session when that session asks it to
    */
-  Pages(Database database) {
+  Pages(TestDatabase database) {
     this.database = database;
     assumeTrue(
         Integer.parseInt(database.query("show server_version_num")) >= 150000,
@@ -23,7 +25,7 @@ final class Pages {
     return total() - before;
   }
 
-  private long total() {
+  long total() {
     database.query("select pg_stat_force_next_flush()");
     return Long.parseLong(
         database.query(

@@ -1,4 +1,4 @@
-package dev.outbox.store.postgres;
+package dev.outbox.store.jdbc;
 
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;

@@ -1,0 +1,313 @@
+package dev.outbox.store.jdbc;
+
+import com.zaxxer.hikari.HikariConfig;
+import dev.outbox.embedded.DatabaseServer;
+import dev.outbox.embedded.EmbeddedServer;
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.Decision;
+import dev.outbox.spi.OutboxStore;
+import dev.outbox.tck.AutoCommit;
+import dev.outbox.tck.CountsWork;
+import dev.outbox.tck.DedupWindows;
+import dev.outbox.tck.FindsPoison;
+import dev.outbox.tck.KillsServer;
+import dev.outbox.tck.MovesClock;
+import dev.outbox.tck.OutboxStoreTck;
+import dev.outbox.tck.RawRows;
+import dev.outbox.tck.SchemaFixture;
+import dev.outbox.tck.StalledClients;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import java.util.stream.Collectors;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.TestInstance;
+import org.opentest4j.TestAbortedException;
+
+/**
+ * The TCK on a relational database; a store of ours adds its server, its statements and its tricks.
+ * Statements name the tables with the default prefix.
+ */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+public abstract class JdbcStoreTck extends OutboxStoreTck<Connection>
+    implements AutoCommit<Connection>,
+        DedupWindows<Connection>,
+        RawRows<Connection>,
+        CountsWork<Connection>,
+        FindsPoison,
+        SchemaFixture,
+        MovesClock,
+        KillsServer<Connection>,
+        StalledClients {
+  private DatabaseServer server;
+  private TestDatabase database;
+  private TestDatabase oneConnection;
+  private Stalling stalling;
+
+  /** The server to run against. */
+  protected abstract DatabaseServer server();
+
+  /** A schema of its own. */
+  protected abstract TestDatabase database(DatabaseServer server, Consumer<HikariConfig> settings);
+
+  protected abstract JdbcOutboxStore.Builder<?, ?> builder(DataSource dataSource);
+
+  /** Empties the tables of messages, blocked keys and dedup keys. */
+  protected abstract List<String> emptyMessages();
+
+  /** An expression for a column of the tables, some milliseconds earlier. */
+  protected abstract String earlier(String column, long millis);
+
+  /** What an update of messages' times must add, where the database does not see to it itself. */
+  protected String computed() {
+    return "";
+  }
+
+  /** Brings the statistics up to date. */
+  protected abstract List<String> analyze();
+
+  /**
+   * What a session has read of the outbox, in a unit of the database's choice.
+   *
+   * @param session has one connection
+   */
+  protected abstract LongSupplier workCounter(TestDatabase session);
+
+  protected abstract Object column(UUID id);
+
+  protected abstract Object column(Instant time);
+
+  /** The pool's settings; a variant changes them. */
+  protected void configure(HikariConfig config) {}
+
+  /** The prefix of the tables' names; a variant changes it. */
+  protected String prefix() {
+    return Names.DEFAULT_PREFIX;
+  }
+
+  /** A statement that makes the commits of the transaction not wait for the disk, or "". */
+  protected String relaxed() {
+    return "";
+  }
+
+  @BeforeAll
+  void start() {
+    server = server();
+    database = database(server, this::configure);
+    stalling = new Stalling(database.pool);
+    store(database.pool).migrate();
+    oneConnection = database.withOneConnection();
+  }
+
+  @AfterAll
+  void stop() {
+    if (oneConnection != null) {
+      oneConnection.pool.close();
+    }
+    if (database != null) {
+      database.close();
+    }
+    if (server != null) {
+      server.close();
+    }
+  }
+
+  protected final TestDatabase database() {
+    return database;
+  }
+
+  private JdbcOutboxStore store(DataSource dataSource) {
+    return builder(dataSource).prefix(prefix()).build();
+  }
+
+  private void execute(String... statements) {
+    database.execute(Arrays.stream(statements).map(this::named).toArray(String[]::new));
+  }
+
+  private String named(String sql) {
+    return sql.replace("outbox_", prefix());
+  }
+
+  @Override
+  protected OutboxStore<Connection> createStore() {
+    return store(stalling.dataSource());
+  }
+
+  @Override
+  protected void inTransaction(Consumer<Connection> work) {
+    database.inTransaction(false, work);
+  }
+
+  @Override
+  public void withoutTransaction(Consumer<Connection> work) {
+    try (Connection connection = database.pool.getConnection()) {
+      connection.setAutoCommit(true);
+      work.accept(connection);
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  @Override
+  public OutboxStore<Connection> createStore(Duration dedupWindow) {
+    return builder(database.pool).prefix(prefix()).dedupWindow(dedupWindow).build();
+  }
+
+  @Override
+  public void insertRaw(Connection transaction, RawRow row) {
+    Map<String, Object> columns = new LinkedHashMap<>();
+    columns.put("id", column(row.id()));
+    columns.put("aggregate_type", row.aggregateType());
+    columns.put("aggregate_id", row.aggregateId());
+    columns.put("event_type", row.eventType());
+    columns.put("payload", row.payload());
+    columns.put("partition_key", row.partitionKey());
+    columns.put("available_at", row.availableAt() == null ? null : column(row.availableAt()));
+    columns.values().removeIf(Objects::isNull);
+    run(
+        transaction,
+        "insert into outbox_message (%s) values (%s)"
+            .formatted(
+                String.join(", ", columns.keySet()),
+                String.join(", ", Collections.nCopies(columns.size(), "?"))),
+        columns.values().toArray());
+  }
+
+  @Override
+  public void insertUndecodable(Connection transaction, String key) {
+    RawRow row = RawRow.of(key);
+    insertRaw(transaction, row);
+    run(transaction, "update outbox_message set headers = '[1]' where id = ?", column(row.id()));
+  }
+
+  private void run(Connection transaction, String sql, Object... values) {
+    try (PreparedStatement statement = transaction.prepareStatement(named(sql))) {
+      for (int i = 0; i < values.length; i++) {
+        statement.setObject(i + 1, values[i]);
+      }
+      statement.executeUpdate();
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  @Override
+  protected void reset() {
+    execute(emptyMessages().toArray(String[]::new));
+    execute(
+        "update outbox_bucket set owner = null, leased_at = null, lease_until = null, takeovers = 0, singles = 0");
+  }
+
+  @Override
+  public Counted countedClaim(OutboxStore<Connection> store, ClaimRequest request) {
+    JdbcOutboxStore counted = store(oneConnection.pool);
+    counted.verify();
+    AtomicReference<Claim> claim = new AtomicReference<>();
+    LongSupplier counter = workCounter(oneConnection);
+    long before = counter.getAsLong();
+    claim.set(counted.claim(request));
+    return new Counted(claim.get(), counter.getAsLong() - before);
+  }
+
+  @Override
+  public void backlogBuilt() {
+    execute(analyze().toArray(String[]::new));
+  }
+
+  @Override
+  public void dropSchema() {
+    database.empty();
+  }
+
+  @Override
+  public void makeSchemaOlder() {
+    execute("update outbox_schema set version = version - 1");
+  }
+
+  @Override
+  public void makeSchemaNewer() {
+    execute("update outbox_schema set version = version + 1");
+  }
+
+  @Override
+  public void emptyInternalRows() {
+    execute("delete from outbox_bucket", "delete from outbox_blocked_key");
+  }
+
+  @Override
+  public void restoreSchema() {
+    dropSchema();
+    store(database.pool).migrate();
+  }
+
+  /** The server's clock cannot be moved, but all times that are compared with it can. */
+  @Override
+  public void moveClock(Duration by) {
+    Map<String, List<String>> times =
+        Map.of(
+            "bucket", List.of("leased_at", "lease_until", "served_at"),
+            "blocked_key", List.of("retry_at"),
+            "message", List.of("available_at", "created_at"),
+            "dedup", List.of("created_at"));
+    times.forEach(
+        (table, columns) ->
+            execute(
+                columns.stream()
+                        .map(column -> column + " = " + earlier(column, by.toMillis()))
+                        .collect(Collectors.joining(", ", "update outbox_" + table + " set ", ""))
+                    + (table.equals("message") ? computed() : "")));
+  }
+
+  @Override
+  public void inRelaxedTransaction(Consumer<Connection> work) {
+    database.inTransaction(
+        false,
+        connection -> {
+          if (!relaxed().isEmpty()) {
+            run(connection, relaxed());
+          }
+          work.accept(connection);
+        });
+  }
+
+  @Override
+  public void killServer() {
+    EmbeddedServer embedded =
+        server
+            .embedded()
+            .orElseThrow(
+                () -> new TestAbortedException("skipped: only the embedded server can be killed"));
+    embedded.kill();
+    embedded.restart();
+    database.forgetConnections();
+    oneConnection.forgetConnections();
+  }
+
+  /** Before it reads messages: the buckets are locked. */
+  @Override
+  public AutoCloseable stopInClaim(ClaimRequest request) {
+    OutboxStore<Connection> store = createStore();
+    return stalling.stopAt("as horizon", () -> store.claim(request));
+  }
+
+  /** Before it lets go: the decisions are carried out. */
+  @Override
+  public AutoCloseable stopInSettle(Claim claim, Map<Long, Decision> decisions) {
+    return stalling.stopAt("owner = null", () -> claim.settle(decisions));
+  }
+}

@@ -1,0 +1,79 @@
+package dev.outbox.store.mysql;
+
+import com.zaxxer.hikari.HikariConfig;
+import dev.outbox.embedded.DatabaseServer;
+import dev.outbox.store.jdbc.JdbcOutboxStore;
+import dev.outbox.store.jdbc.JdbcStoreTck;
+import dev.outbox.store.jdbc.TestDatabase;
+import dev.outbox.tck.ReadOnlyTransactions;
+import java.sql.Connection;
+import java.time.Instant;
+import java.time.LocalDateTime;
+import java.time.ZoneOffset;
+import java.util.List;
+import java.util.UUID;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import javax.sql.DataSource;
+
+/** The TCK on MySQL; also what {@code ./outbox tck} runs in a user's own database. */
+public class MysqlStoreTck extends JdbcStoreTck implements ReadOnlyTransactions<Connection> {
+
+  @Override
+  protected DatabaseServer server() {
+    return DatabaseServer.mysql();
+  }
+
+  @Override
+  protected TestDatabase database(DatabaseServer server, Consumer<HikariConfig> settings) {
+    return new Database(server, settings);
+  }
+
+  @Override
+  protected JdbcOutboxStore.Builder<?, ?> builder(DataSource dataSource) {
+    return MysqlOutboxStore.builder(dataSource);
+  }
+
+  @Override
+  public void inReadOnlyTransaction(Consumer<Connection> work) {
+    database().inTransaction(true, work);
+  }
+
+  @Override
+  protected List<String> emptyMessages() {
+    return List.of(
+        "delete from outbox_message", "delete from outbox_blocked_key", "delete from outbox_dedup");
+  }
+
+  @Override
+  protected String earlier(String column, long millis) {
+    return "%s - interval %d microsecond".formatted(column, millis * 1_000);
+  }
+
+  /** A delayed message lies at its time. */
+  @Override
+  protected String computed() {
+    return ", place = default";
+  }
+
+  @Override
+  protected List<String> analyze() {
+    return List.of("analyze table outbox_message, outbox_blocked_key");
+  }
+
+  /** Counts the rows and index entries that the session's statements have looked at. */
+  @Override
+  protected LongSupplier workCounter(TestDatabase session) {
+    return new RowsRead(session)::total;
+  }
+
+  @Override
+  protected Object column(UUID id) {
+    return id.toString();
+  }
+
+  @Override
+  protected Object column(Instant time) {
+    return LocalDateTime.ofInstant(time, ZoneOffset.UTC);
+  }
+}
