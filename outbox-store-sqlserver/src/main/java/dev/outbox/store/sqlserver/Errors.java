@@ -1,0 +1,72 @@
+package dev.outbox.store.sqlserver;
+
+import dev.outbox.store.jdbc.Dialect.Trouble;
+import java.sql.SQLException;
+import java.sql.SQLTimeoutException;
+import java.sql.SQLTransientConnectionException;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/** What error numbers mean. Those without one are the driver's own. */
+final class Errors {
+  private Errors() {}
+
+  static Trouble trouble(SQLException failure) {
+    if (failure instanceof SQLTimeoutException) {
+      return Trouble.CUT_OFF;
+    }
+    if (failure instanceof SQLTransientConnectionException) {
+      return Trouble.UNREACHABLE;
+    }
+    return switch (failure.getErrorCode()) {
+      // Deadlock; update conflicts of snapshots, with a change of data or of a table; no locks
+      // left;
+      // lock time-out; rows that moved under NOLOCK; the same row added by two at once.
+      case 1205, 3960, 3961, 1204, 1222, 601, 2601, 2627 -> Trouble.CONFLICT;
+      // No such column, table, schema.
+      case 207, 2760 -> Trouble.MISSING_SCHEMA;
+      case 208 -> isOpenJson(failure) ? Trouble.OTHER : Trouble.MISSING_SCHEMA;
+      case 3906 -> Trouble.READ_ONLY;
+      // Cannot be committed, at a write and at the batch's end; gone, as after XACT_ABORT.
+      case 3930, 3998, 3971 -> Trouble.FAILED_BEFORE;
+      // No such database, no right to it; login refused: password, untrusted, locked, expired.
+      case 4060, 916, 18456, 18452, 18486, 18487, 18488 -> Trouble.REFUSED;
+      // Recovering or failing over; paused or shutting down; Azure: too many sessions or workers,
+      // busy, moving, being created.
+      case 3908, 978, 983, 17142, 6005, 10928, 10929, 40197, 40501, 40613, 49918, 49919, 49920 ->
+          Trouble.UNREACHABLE;
+      // Killed.
+      case 596 -> Trouble.CUT_OFF;
+      case 0 -> withoutNumber(failure);
+      default -> Trouble.OTHER;
+    };
+  }
+
+  /** The driver says 08S01 both where it cannot connect and where a connection breaks. */
+  private static Trouble withoutNumber(SQLException failure) {
+    String state = failure.getSQLState() == null ? "" : failure.getSQLState();
+    if (!state.startsWith("08")) {
+      return Trouble.OTHER;
+    }
+    String message = String.valueOf(failure.getMessage());
+    return message.startsWith("The TCP/IP connection to the host") || state.equals("08001")
+        ? Trouble.UNREACHABLE
+        : Trouble.CUT_OFF;
+  }
+
+  private static boolean isOpenJson(SQLException failure) {
+    return String.valueOf(failure.getMessage()).toLowerCase(Locale.ROOT).contains("openjson");
+  }
+
+  static @Nullable String advice(SQLException failure) {
+    return switch (failure.getErrorCode()) {
+      case 208 ->
+          isOpenJson(failure) ? "the database's compatibility level must be at least 130" : null;
+      case 650 ->
+          "the session's isolation level was changed by SQL, where the driver cannot see it: use setTransactionIsolation";
+      case 1934 ->
+          "the session needs QUOTED_IDENTIFIER, ANSI_NULLS, ANSI_PADDING, ANSI_WARNINGS and CONCAT_NULL_YIELDS_NULL on and NUMERIC_ROUNDABORT off, because the tables have computed columns";
+      default -> null;
+    };
+  }
+}

@@ -1,0 +1,416 @@
+package dev.outbox.store.sqlserver;
+
+import dev.outbox.OutboxMessage;
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.store.jdbc.FairShare;
+import dev.outbox.store.jdbc.JsonRows;
+import dev.outbox.store.jdbc.Lease;
+import dev.outbox.store.jdbc.Names;
+import dev.outbox.store.jdbc.Row;
+import dev.outbox.store.jdbc.Sql;
+import dev.outbox.store.jdbc.StatementDialect;
+import dev.outbox.store.jdbc.Status;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.LocalDateTime;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.function.ToIntFunction;
+import java.util.stream.Collectors;
+import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.Jdbi;
+import org.jdbi.v3.core.statement.Query;
+import org.jdbi.v3.core.statement.SqlStatements;
+import org.jspecify.annotations.Nullable;
+
+/** SQL Server's statements and types. */
+final class SqlServerDialect extends StatementDialect {
+
+  /** The longest that any statement waits, as for a lock that a stalled client holds. */
+  private static final int WAIT_SECONDS = 30;
+
+  private static final int MAX_RELAY = 255;
+
+  /** DATEADD has room for 68 years of seconds, and no dedup key is older. */
+  private static final Duration MAX_WINDOW = Duration.ofDays(60 * 365);
+
+  private final SqlServerStatements sql;
+  private final Append append;
+
+  SqlServerDialect(Names names) {
+    this(new SqlServerStatements(names));
+  }
+
+  private SqlServerDialect(SqlServerStatements sql) {
+    super(sql.all);
+    this.sql = sql;
+    append = new Append(sql);
+  }
+
+  @Override
+  public String name() {
+    return "SQL Server";
+  }
+
+  @Override
+  public String changelog() {
+    return "dev/outbox/store/sqlserver/changelog.sql";
+  }
+
+  @Override
+  public Trouble trouble(SQLException failure) {
+    return Errors.trouble(failure);
+  }
+
+  @Override
+  public @Nullable String advice(SQLException failure) {
+    return Errors.advice(failure);
+  }
+
+  @Override
+  public void configure(Jdbi jdbi) {
+    jdbi.registerArgument(new UnicodeArguments());
+    jdbi.getConfig(SqlStatements.class).setQueryTimeout(WAIT_SECONDS);
+  }
+
+  /** The isolation level is the session's and stays: the driver knows what it was. */
+  @Override
+  public void begin(Connection connection, Duration patience) throws SQLException {
+    if (connection.getTransactionIsolation() != Connection.TRANSACTION_READ_COMMITTED) {
+      try (Statement statement = connection.createStatement()) {
+        statement.execute("set transaction isolation level read committed");
+      }
+    }
+  }
+
+  @Override
+  public void end(Connection connection) throws SQLException {
+    int level = connection.getTransactionIsolation();
+    if (level != Connection.TRANSACTION_READ_COMMITTED) {
+      connection.setTransactionIsolation(level);
+    }
+  }
+
+  @Override
+  public Set<UUID> append(Connection connection, List<OutboxMessage> messages, Duration dedupWindow)
+      throws SQLException {
+    return append.append(connection, messages, clamped(dedupWindow));
+  }
+
+  private static Duration clamped(Duration window) {
+    return window.compareTo(MAX_WINDOW) > 0 ? MAX_WINDOW : window;
+  }
+
+  /** Chooses without locks, then tries each by itself until there are enough. */
+  @Override
+  public List<Lease> lease(Handle handle, UUID owner, ClaimRequest request, int most) {
+    FairShare share = new FairShare(relay(request));
+    List<Integer> free = new ArrayList<>();
+    for (Bucket bucket : buckets(handle)) {
+      if (bucket.hasWork()) {
+        share.free();
+        free.add(bucket.number());
+      } else if (bucket.leasedBy() != null) {
+        share.leased(bucket.leasedBy());
+      }
+    }
+    int wanted = share.of(most);
+    Set<Integer> leased = new HashSet<>();
+    for (int from = 0; from < free.size() && leased.size() < wanted; ) {
+      int to = Math.min(free.size(), from + wanted - leased.size());
+      leased.addAll(lease(handle, owner, request, free.subList(from, to)));
+      from = to;
+    }
+    return leased.isEmpty() ? List.of() : leased(handle, owner, request, leased);
+  }
+
+  /**
+   * A bucket as it stands.
+   *
+   * @param hasWork and is free
+   * @param leasedBy the worker, while its lease lasts
+   */
+  private record Bucket(int number, boolean hasWork, @Nullable String leasedBy) {}
+
+  private List<Bucket> buckets(Handle handle) {
+    return handle
+        .createQuery(sql.buckets)
+        .map(
+            (row, context) ->
+                new Bucket(
+                    row.getInt("bucket"),
+                    row.getBoolean("free")
+                        && (row.getBoolean("pending")
+                            || row.getBoolean("scheduled")
+                            || row.getBoolean("blocked")),
+                    row.getString("leased_by")))
+        .list();
+  }
+
+  private Set<Integer> lease(
+      Handle handle, UUID owner, ClaimRequest request, List<Integer> buckets) {
+    int[] changed =
+        batch(
+            handle,
+            sql.lease,
+            buckets,
+            (batch, bucket) ->
+                batch
+                    .bind("bucket", bucket)
+                    .bind("owner", id(owner))
+                    .bind("relay", relay(request))
+                    .bind("leaseMillis", request.lease().toMillis())
+                    .bind("mostMessages", request.maxMessages()));
+    Set<Integer> leased = new HashSet<>();
+    for (int i = 0; i < changed.length; i++) {
+      if (changed[i] > 0) {
+        leased.add(buckets.get(i));
+      }
+    }
+    return leased;
+  }
+
+  private List<Lease> leased(
+      Handle handle, UUID owner, ClaimRequest request, Set<Integer> buckets) {
+    return Served.inTurn(
+        handle
+            .createQuery(sql.leased)
+            .bind("owner", id(owner))
+            .map((row, context) -> served(row, request))
+            .filter(served -> buckets.contains(served.lease().bucket()))
+            .list());
+  }
+
+  private static String relay(ClaimRequest request) {
+    String name = request.owner();
+    return name.length() > MAX_RELAY ? name.substring(0, MAX_RELAY) : name;
+  }
+
+  @Override
+  public List<Held> lockHeld(Handle handle, UUID owner, Collection<Lease> leases) {
+    List<Lease> ascending = leases.stream().sorted(Comparator.comparingInt(Lease::bucket)).toList();
+    int[] changed =
+        batch(
+            handle,
+            sql.lock,
+            ascending,
+            (batch, lease) ->
+                batch
+                    .bind("bucket", lease.bucket())
+                    .bind("owner", id(owner))
+                    .bind("token", lease.token()));
+    Set<Integer> locked = new HashSet<>();
+    for (int i = 0; i < changed.length; i++) {
+      if (changed[i] > 0) {
+        locked.add(ascending.get(i).bucket());
+      }
+    }
+    if (locked.isEmpty()) {
+      return List.of();
+    }
+    return handle
+        .createQuery(sql.locked)
+        .bind("owner", id(owner))
+        .map((row, context) -> held(row))
+        .filter(held -> locked.contains(held.bucket()))
+        .list();
+  }
+
+  @Override
+  public void release(Handle handle, UUID owner, List<Release> releases) {
+    batch(
+        handle,
+        sql.release,
+        releases,
+        (batch, release) ->
+            batch
+                .bind("bucket", release.lease().bucket())
+                .bind("owner", id(owner))
+                .bind("decided", release.decided())
+                .bind("settled", release.settled())
+                .bind("keepsTurn", release.keepsTurn()));
+  }
+
+  @Override
+  protected Query read(
+      Handle handle, Sql read, List<Lease> leases, ToIntFunction<Lease> most, long bytes) {
+    return query(handle, read, leases, most).bind("bytes", bytes);
+  }
+
+  @Override
+  protected Query sizes(Handle handle, Sql sizes, List<Lease> leases, ToIntFunction<Lease> most) {
+    return query(handle, sizes, leases, most);
+  }
+
+  private Query query(Handle handle, Sql read, List<Lease> leases, ToIntFunction<Lease> most) {
+    boolean pending = read == Sql.READ_PENDING || read == Sql.SIZES_PENDING;
+    Map<Integer, Long> last = pending ? lastPending(handle, leases) : Map.of();
+    return handle
+        .createQuery(text(read))
+        .bind(
+            "buckets",
+            JsonRows.of(
+                leases,
+                lease ->
+                    List.of(
+                        lease.bucket(),
+                        most.applyAsInt(lease),
+                        last.getOrDefault(lease.bucket(), 0L))));
+  }
+
+  private Map<Integer, Long> lastPending(Handle handle, List<Lease> leases) {
+    Map<Integer, Long> last = new HashMap<>();
+    handle
+        .createQuery(sql.lastPending)
+        .bind("buckets", JsonRows.of(leases, lease -> List.of(lease.bucket())))
+        .map((row, context) -> last.put(row.getInt("bucket"), row.getLong("seq")))
+        .list();
+    return last;
+  }
+
+  @Override
+  public List<Row> readBlocked(Handle handle, List<Lease> leases, Limits limits) {
+    return handle
+        .createQuery(sql.readBlocked)
+        .bind(
+            "buckets",
+            JsonRows.of(
+                leases, lease -> List.of(lease.bucket(), lease.single() ? 1 : limits.messages())))
+        .bind("bytes", limits.bytes())
+        .map((row, context) -> blocked(row))
+        .list();
+  }
+
+  /**
+   * Rows that stand together in the table.
+   *
+   * @param key of BLOCKED messages
+   */
+  private record Place(int bucket, Status status, @Nullable String key) {
+    static Place of(Row row) {
+      return new Place(
+          row.bucket(), row.status(), row.status() == Status.BLOCKED ? row.key() : null);
+    }
+
+    byte[] bytes() {
+      return key == null ? new byte[1] : Hash.of(key);
+    }
+  }
+
+  /** One statement a place, in one round trip. */
+  @Override
+  protected void forRows(Handle handle, String sql, Collection<Row> rows, Map<String, ?> more) {
+    Map<Place, List<Row>> places =
+        rows.stream()
+            .collect(Collectors.groupingBy(Place::of, LinkedHashMap::new, Collectors.toList()));
+    batch(
+        handle,
+        sql,
+        places.entrySet(),
+        (batch, place) ->
+            batch
+                .bind("bucket", place.getKey().bucket())
+                .bind("was", place.getKey().status().name())
+                .bind("place", place.getKey().bytes())
+                .bind("seqs", place.getValue().stream().map(Row::sequence).toList().toString())
+                .bindMap(more));
+  }
+
+  @Override
+  public Set<Long> fail(Handle handle, List<Failure> failures) {
+    int[] changed =
+        batch(
+            handle,
+            text(Sql.FAIL),
+            failures,
+            (batch, failure) ->
+                batch
+                    .bind("bucket", failure.row().bucket())
+                    .bind("was", failure.row().status().name())
+                    .bind("place", Place.of(failure.row()).bytes())
+                    .bind("seq", failure.row().sequence())
+                    .bind("attempts", failure.attempts())
+                    .bind("attemptsAfter", failure.attemptsAfter())
+                    .bind("status", failure.status().name())
+                    .bind("error", failure.error()));
+    Set<Long> sequences = new HashSet<>();
+    for (int i = 0; i < changed.length; i++) {
+      if (changed[i] > 0) {
+        sequences.add(failures.get(i).row().sequence());
+      }
+    }
+    return sequences;
+  }
+
+  /** Only the holder of the bucket adds keys, so what was not there to change can be inserted. */
+  @Override
+  public void block(Handle handle, List<Block> blocks) {
+    int[] changed = block(handle, text(Sql.BLOCK), blocks);
+    List<Block> added = new ArrayList<>();
+    for (int i = 0; i < changed.length; i++) {
+      if (changed[i] == 0) {
+        added.add(blocks.get(i));
+      }
+    }
+    block(handle, sql.insertBlocked, added);
+  }
+
+  private static int[] block(Handle handle, String sql, List<Block> blocks) {
+    return batch(
+        handle,
+        sql,
+        blocks,
+        (batch, block) ->
+            batch
+                .bind("bucket", block.bucket())
+                .bind("key", block.key())
+                .bind("seq", block.sequence())
+                .bind("lowSeq", block.lowSequence())
+                .bind("delayMillis", block.delay().toMillis())
+                .bind("halted", block.halted()));
+  }
+
+  @Override
+  public void advance(Handle handle, Collection<Key> keys) {
+    forKeys(handle, sql.free, keys);
+    forKeys(handle, sql.advance, keys);
+  }
+
+  @Override
+  public int purgeDedup(Handle handle, Duration window) {
+    return handle
+        .createUpdate(sql.purgeDedup)
+        .bind("most", PURGE)
+        .bind("windowMillis", -clamped(window).toMillis())
+        .execute();
+  }
+
+  @Override
+  protected Object id(UUID id) {
+    return id.toString();
+  }
+
+  @Override
+  public UUID uuid(ResultSet rows, int column) throws SQLException {
+    return UUID.fromString(rows.getString(column));
+  }
+
+  @Override
+  public @Nullable Instant instant(ResultSet rows, int column) throws SQLException {
+    LocalDateTime time = rows.getObject(column, LocalDateTime.class);
+    return time == null ? null : time.toInstant(ZoneOffset.UTC);
+  }
+}

@@ -1,0 +1,114 @@
+package dev.outbox.store.sqlserver;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.microsoft.sqlserver.jdbc.SQLServerDataSource;
+import dev.outbox.store.jdbc.Names;
+import java.io.IOException;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.logging.Level;
+import java.util.logging.Logger;
+import liquibase.Contexts;
+import liquibase.Liquibase;
+import liquibase.Scope;
+import liquibase.database.DatabaseFactory;
+import liquibase.resource.ClassLoaderResourceAccessor;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+@DisplayName("The schema")
+class SchemaTest {
+  private static final Path PLAIN_DDL =
+      Path.of("src/main/resources/dev/outbox/store/sqlserver/schema-1.sql");
+
+  @Test
+  @DisplayName("in the plain DDL file is what the changelog says")
+  void plainFile() throws IOException {
+    assertThat(SqlServerOutboxStore.of(new SQLServerDataSource()).ddl())
+        .as("%s; when the changelog has changed, write ddl() there", PLAIN_DDL)
+        .isEqualTo(Files.readString(PLAIN_DDL));
+  }
+
+  @Test
+  @DisplayName("as Liquibase would make it is what ddl() prints")
+  void liquibase(@TempDir Path directory) throws Exception {
+    Names names = new Names("shop", "billing_");
+    String ddl =
+        SqlServerOutboxStore.builder(new SQLServerDataSource())
+            .schema("shop")
+            .prefix("billing_")
+            .build()
+            .ddl();
+    assertThat(statements(offline(names, directory)))
+        .filteredOn(sql -> !sql.matches("(?s).*DATABASECHANGELOG.*|USE .*"))
+        .isEqualTo(statements(ddl))
+        .hasSize(15);
+  }
+
+  /** What Liquibase would send to a server. */
+  private static String offline(Names names, Path directory) throws Exception {
+    Logger.getLogger("liquibase").setLevel(Level.WARNING); // it says more than our tests need
+    StringWriter out = new StringWriter();
+    Scope.child(
+        Map.of(),
+        () -> {
+          Liquibase liquibase =
+              new Liquibase(
+                  "dev/outbox/store/sqlserver/changelog.sql",
+                  new ClassLoaderResourceAccessor(SchemaTest.class.getClassLoader()),
+                  DatabaseFactory.getInstance()
+                      .openDatabase(
+                          "offline:mssql?changeLogFile=" + directory.resolve("log.csv"),
+                          null,
+                          null,
+                          null,
+                          new ClassLoaderResourceAccessor()));
+          liquibase.setChangeLogParameter("q", names.qualifier());
+          liquibase.setChangeLogParameter("p", names.prefix());
+          liquibase.update(new Contexts(), out);
+        });
+    return out.toString();
+  }
+
+  /** Without comments, and with a space for all white space. */
+  private static List<String> statements(String script) {
+    List<String> statements = new ArrayList<>();
+    for (String statement : script.replaceAll("(?m)^\\s*--.*$", "").split(";|(?m)^GO$")) {
+      String line = statement.strip().replaceAll("\\s+", " ");
+      if (!line.isEmpty()) {
+        statements.add(line);
+      }
+    }
+    return statements;
+  }
+
+  @Test
+  @DisplayName("names that are more than names are refused when the store is built")
+  void names() {
+    SqlServerOutboxStore.Builder builder =
+        SqlServerOutboxStore.builder(new SQLServerDataSource()).prefix("x; drop");
+    assertThatThrownBy(builder::build)
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageStartingWith("prefix 'x; drop' is not a plain name");
+  }
+
+  @Test
+  @DisplayName("grants name the roles and the tables")
+  void grants() {
+    assertThat(
+            SqlServerOutboxStore.builder(new SQLServerDataSource())
+                .schema("shop")
+                .build()
+                .grants("web", "relay"))
+        .contains("grant insert on shop.outbox_message to web;")
+        .contains("grant select, insert, update on shop.outbox_bucket to relay;")
+        .doesNotContain("$");
+  }
+}
