@@ -95,7 +95,7 @@ public final class EmbeddedKafka extends EmbeddedServer implements KafkaServer {
       return ServerProcess.start(
           "Kafka", directory(), "KILL", java("kafka.Kafka", properties.toString()), Map.of());
     } catch (IOException e) {
-      throw new UncheckedIOException("Kafka could not be started", e);
+      throw new UncheckedIOException("Kafka could not be started: " + e.getMessage(), e);
     }
   }
 

@@ -104,6 +104,7 @@ public final class EmbeddedMysql extends EmbeddedServer implements DatabaseServe
     command.addAll(List.of("--bind-address=127.0.0.1", "--skip-name-resolve", "--socket="));
     command.add("--skip-log-bin"); // nothing is replicated; a setting log_bin has the last word
     command.add("--pid-file=" + directory().resolve("pid"));
+    // In order: a setting given comes after our own, which may have another name for it.
     settings.forEach((name, value) -> command.add("--" + name + "=" + value));
     return ServerProcess.start(kind.label, directory(), "KILL", command, Map.of());
   }
@@ -147,7 +148,8 @@ public final class EmbeddedMysql extends EmbeddedServer implements DatabaseServe
      * @throws UnsupportedOperationException when it cannot run on this machine, with the reason
      */
     public EmbeddedMysql start() {
-      EmbeddedMysql mysql = new EmbeddedMysql(kind, MysqlBinaries.get(kind), Map.copyOf(settings));
+      EmbeddedMysql mysql =
+          new EmbeddedMysql(kind, MysqlBinaries.get(kind), new LinkedHashMap<>(settings));
       mysql.startFirst();
       return mysql;
     }

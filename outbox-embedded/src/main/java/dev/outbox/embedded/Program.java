@@ -29,6 +29,7 @@ final class Program {
    * @param input what the program reads from standard input
    */
   static String run(List<String> command, Optional<Path> input) throws IOException {
+    String name = command.get(0);
     Path output = Files.createTempFile("outbox-", ".out");
     try {
       ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
@@ -40,16 +41,16 @@ final class Program {
         boolean ended = process.waitFor(2, TimeUnit.MINUTES);
         String said = Files.readString(output, UTF_8).strip();
         if (!ended) {
-          throw new IOException(command + " did not end within two minutes; it said:\n" + said);
+          throw new IOException(name + " did not end within two minutes; it said:\n" + said);
         }
         if (process.exitValue() != 0) {
           throw new IOException(
-              "%s failed with code %d; it said:%n%s".formatted(command, process.exitValue(), said));
+              "%s failed with code %d; it said:%n%s".formatted(name, process.exitValue(), said));
         }
         return said;
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
-        throw new IOException("interrupted while running " + command, e);
+        throw new IOException("interrupted while running " + name, e);
       } finally {
         process.destroyForcibly();
       }

@@ -24,6 +24,19 @@ class EmbeddedMysqlTest {
     EmbeddedMysql.Builder builder() {
       return EmbeddedMysql.builder();
     }
+
+    @Test
+    @DisplayName("a setting given beats the default, by either of its names")
+    void setting() throws Exception {
+      try (EmbeddedMysql mysql =
+          builder()
+              .setting("innodb_redo_log_capacity", "16777216")
+              .setting("innodb_buffer_pool_size", "33554432")
+              .start()) {
+        assertThat(variable(mysql, "innodb_redo_log_capacity")).isEqualTo("16777216");
+        assertThat(variable(mysql, "innodb_buffer_pool_size")).isEqualTo("33554432");
+      }
+    }
   }
 
   @Nested
