@@ -2,6 +2,8 @@ package dev.outbox.benchmarks;
 
 import dev.outbox.benchmarks.BenchDatabase.State;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
+import dev.outbox.store.mysql.MariadbOutboxStore;
+import dev.outbox.store.mysql.MysqlOutboxStore;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -31,7 +33,12 @@ public abstract class DatabaseKind {
 
   /** Loaded later than this class, whose subclasses it makes. */
   private static final class All {
-    static final List<DatabaseKind> KINDS = List.of(new PostgresKind());
+    static final List<DatabaseKind> KINDS =
+        List.of(
+            new PostgresKind(),
+            new MysqlKind("MySQL", "jdbc:mysql:", "utf8mb4_0900_bin", MysqlOutboxStore::builder),
+            new MysqlKind(
+                "MariaDB", "jdbc:mariadb:", "utf8mb4_nopad_bin", MariadbOutboxStore::builder));
   }
 
   /** For people. */
@@ -125,6 +132,9 @@ public abstract class DatabaseKind {
 
   // What follows is the benchmarks' alone.
 
+  /** What the database does not count. */
+  static final long UNKNOWN = -1;
+
   /** Names of settings that durability and speed depend on. */
   abstract List<String> settings();
 
@@ -140,8 +150,8 @@ public abstract class DatabaseKind {
   /** The oldest messages that nobody else has, locked. Parameter: how many. */
   abstract String take();
 
-  /** Deletes some of them, at most this many. */
-  abstract String remove(int most);
+  /** Deletes some of them. */
+  abstract String remove();
 
   /** Sets the parameters of {@link #remove}; at least one sequence. */
   abstract void setRemoved(PreparedStatement remove, long[] sequences, int count)
@@ -176,20 +186,24 @@ public abstract class DatabaseKind {
   abstract String tidy(String table);
 
   /** Writes what is due to be written; or null where nobody may ask for it. */
-  abstract @Nullable String checkpoint();
+  @Nullable String checkpoint() {
+    return null;
+  }
 
   /** Whether it was refused because this user may not do it. */
-  abstract boolean isNotAllowed(SQLException e);
+  boolean isNotAllowed(SQLException e) {
+    return false;
+  }
 
   /** Opens a transaction that sees the present until it ends, on a session of its own. */
   abstract void pinSnapshot(Session session) throws SQLException;
 
   /** Waits, when all pools are closed, until their writes are counted. */
-  abstract void awaitCounted(Session session, String pools);
+  void awaitCounted(Session session, String pools) {}
 
-  /** Rows inserted, updated and deleted in a table so far; -1 where that is not counted. */
+  /** Rows inserted, updated and deleted in a table so far; or {@link #UNKNOWN}. */
   abstract long writes(Session session, String schema, String table);
 
-  /** Bytes of the log so far; -1 where that is not counted. */
+  /** Bytes of the log so far; or {@link #UNKNOWN}. */
   abstract long logBytes(Session session);
 }

@@ -91,7 +91,7 @@ final class JdbcLimit {
       connection.setAutoCommit(false);
       take = connection.prepareStatement(fill(kind.take(), schema));
       take.setInt(1, most);
-      remove = connection.prepareStatement(fill(kind.remove(most), schema));
+      remove = connection.prepareStatement(fill(kind.remove(), schema));
     }
 
     @Override

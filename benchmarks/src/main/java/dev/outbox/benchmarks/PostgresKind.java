@@ -139,7 +139,7 @@ final class PostgresKind extends DatabaseKind {
   }
 
   @Override
-  String remove(int most) {
+  String remove() {
     return "delete from ${s}.like_message where seq = any(?)";
   }
 

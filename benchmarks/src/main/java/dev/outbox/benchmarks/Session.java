@@ -41,10 +41,15 @@ final class Session implements AutoCloseable {
   }
 
   /** The first column of the first row; "null" when there is none. */
-  synchronized String text(String sql) {
+  String text(String sql) {
+    return text(sql, 1);
+  }
+
+  /** Another column of the first row. */
+  synchronized String text(String sql, int column) {
     try (Statement statement = connection.createStatement();
         ResultSet rows = statement.executeQuery(sql)) {
-      return rows.next() ? String.valueOf(rows.getString(1)) : "null";
+      return rows.next() ? String.valueOf(rows.getString(column)) : "null";
     } catch (SQLException e) {
       throw failed(sql, e);
     }

@@ -1,6 +1,7 @@
 package dev.outbox.benchmarks;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.List;
 import java.util.Map;
@@ -89,6 +90,13 @@ class FiguresTest {
     Cost cost = new Cost(10, new Cost.ClientWork(20, 30), none.since(none));
     assertThat(cost.perMessage()).isEqualTo(Map.of("statements", 2.0, "roundTrips", 3.0));
     assertThat(Report.number(cost.logBytes())).isEqualTo("?");
+  }
+
+  @Test
+  @DisplayName("an unknown scenario is refused with the names of those that exist")
+  void unknownScenario() {
+    assertThatThrownBy(() -> new Bench.Settings(List.of("drian"), 1, 1))
+        .hasMessageStartingWith("there is no scenario drian, only drain, append");
   }
 
   @Test
