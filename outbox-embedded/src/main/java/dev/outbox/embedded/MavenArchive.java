@@ -65,6 +65,11 @@ record MavenArchive(String name, String path, long bytes, String sha256) {
   private URI source() {
     String given = Machine.setting("outbox.maven.repository");
     String repository = given == null ? "https://repo.maven.apache.org/maven2" : given;
+    if (repository.contains("@")) {
+      throw new IllegalArgumentException(
+          "outbox.maven.repository has a user or a password in it, which is not supported: name a"
+              + " repository that needs none");
+    }
     return URI.create(repository.replaceAll("/+$", "") + "/" + path);
   }
 

@@ -138,6 +138,17 @@ class MavenArchiveTest {
   }
 
   @Test
+  @DisplayName("a repository with a password is refused, and the password not shown")
+  void password() {
+    System.setProperty("outbox.maven.repository", "https://me:secret@localhost/maven2");
+    assertThatThrownBy(this::get)
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("outbox.maven.repository")
+        .hasMessageNotContaining("secret");
+    assertThat(err.toString(UTF_8)).isEmpty();
+  }
+
+  @Test
   @DisplayName("a repository that does not answer is an error that says what to do")
   void unreachable() {
     http.stop(0);
