@@ -168,8 +168,7 @@ final class SqlServerStatements {
     leased =
         sql(
             """
-            select b.bucket, b.token, b.served_at,
-              case when b.singles > 0 then 1 else 0 end as single,
+            select b.bucket, b.token, b.served_at, b.singles,
               ${due}
             from ${q}${p}bucket b ${past}
             where b.owner = :owner

@@ -1,0 +1,430 @@
+package dev.outbox.store.sqlserver;
+
+import static dev.outbox.store.sqlserver.Recorder.row;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.outbox.OutboxMessage;
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.Decision;
+import dev.outbox.spi.OutboxStore.Settled;
+import dev.outbox.spi.StoredMessage;
+import dev.outbox.store.sqlserver.Recorder.Execution;
+import dev.outbox.store.sqlserver.Recorder.Parameter;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.LocalDateTime;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+/** Every method of the store against a driver that records, so that no statement goes untried. */
+@DisplayName("What is bound")
+class BindingsTest {
+  private static final LocalDateTime TIME = LocalDateTime.parse("2026-11-20T12:00:00.123456");
+  private static final Duration LEASE = Duration.ofSeconds(10);
+
+  /** The statements as the driver gets them, and their names. */
+  private final Map<String, String> names =
+      Texts.statements().entrySet().stream()
+          .collect(
+              Collectors.toMap(
+                  e -> e.getValue().replaceAll("(?<![:\\w]):[a-zA-Z]+", "?"),
+                  Map.Entry::getKey,
+                  (a, b) -> a));
+
+  private final Map<String, List<Map<String, Object>>> answers = new HashMap<>();
+  private final Map<String, Integer> counts = new HashMap<>();
+  private final Recorder driver =
+      new Recorder(sql -> answer(names.get(sql)), sql -> counts.getOrDefault(names.get(sql), 1));
+  private final SqlServerOutboxStore store =
+      SqlServerOutboxStore.builder(driver.dataSource()).schema("shop").build();
+
+  private List<Map<String, Object>> answer(String name) {
+    List<Map<String, Object>> answer = answers.getOrDefault(name, List.of());
+    if (name != null && name.startsWith("SIZES")) {
+      // From now on it comes with its payload.
+      answers.put(
+          name.replace("SIZES", "READ"), List.of(message(11, "a", "target", null, "horizon", 0L)));
+    }
+    return answer;
+  }
+
+  private static Map<String, Object> message(long seq, String key, Object... more) {
+    Map<String, Object> row =
+        row(
+            "bucket",
+            3,
+            "seq",
+            seq,
+            "payload",
+            new byte[] {1},
+            "attempts",
+            0,
+            "created_at",
+            TIME,
+            "id",
+            UUID.randomUUID().toString().toUpperCase(Locale.ROOT),
+            "aggregate_type",
+            "order",
+            "aggregate_id",
+            key,
+            "event_type",
+            "Placed",
+            "partition_key",
+            null,
+            "content_type",
+            "text/plain",
+            "headers",
+            "[]",
+            "dedup_key",
+            null,
+            "correlation_id",
+            null,
+            "available_at",
+            null);
+    row.putAll(row(more));
+    return row;
+  }
+
+  private static Map<String, Object> toMove(long seq, String target) {
+    Map<String, Object> row = message(seq, "moves", "target", target, "horizon", 0L);
+    row.put("payload", null);
+    return row;
+  }
+
+  private void answerClaims() {
+    answers.put("SCHEMA_VERSION", List.of(row("version", 1)));
+    answers.put(
+        "buckets",
+        List.of(
+            row(
+                "bucket",
+                3,
+                "leased_by",
+                null,
+                "free",
+                1,
+                "pending",
+                1,
+                "scheduled",
+                1,
+                "blocked",
+                1)));
+    answers.put(
+        "leased",
+        List.of(
+            row(
+                "bucket",
+                3,
+                "token",
+                7L,
+                "served_at",
+                TIME,
+                "singles",
+                0,
+                "scheduled",
+                1,
+                "blocked",
+                1)));
+    answers.put(
+        "locked",
+        List.of(row("bucket", 3, "left_millis", 5L, "txid", 0L, "scheduled", 1, "blocked", 1)));
+    answers.put("lastPending", List.of(row("bucket", 3, "seq", 40L)));
+    answers.put(
+        "READ_PENDING",
+        List.of(
+            message(11, "a", "target", null, "horizon", 0L),
+            message(12, "b", "target", null, "horizon", 0L),
+            message(13, "c", "target", null, "horizon", 0L),
+            toMove(14, "BLOCKED"),
+            toMove(15, "SCHEDULED")));
+    answers.put("READ_SCHEDULED", List.of(message(21, "d", "target", null, "horizon", 0L)));
+    answers.put(
+        "readBlocked",
+        List.of(
+            message(31, "blocked", "due_bucket", 3, "due_key", "blocked", "due_low_seq", 31L),
+            emptyKey()));
+  }
+
+  private static Map<String, Object> emptyKey() {
+    Map<String, Object> row =
+        message(0, "gone", "due_bucket", 3, "due_key", "gone", "due_low_seq", 30L);
+    row.put("seq", null);
+    return row;
+  }
+
+  private Claim claim() {
+    Claim claim = store.claim(request());
+    assertThat(claim.messages().stream().map(StoredMessage::sequence))
+        .containsExactly(11L, 12L, 13L, 21L, 31L);
+    return claim;
+  }
+
+  private static ClaimRequest request() {
+    return new ClaimRequest("worker", 100, 1_000_000, LEASE);
+  }
+
+  private static Map<Long, Decision> decisions() {
+    Map<Long, Decision> decisions = new LinkedHashMap<>();
+    decisions.put(11L, Decision.delivered());
+    decisions.put(12L, Decision.retry(Duration.ofDays(30), true, "later"));
+    decisions.put(13L, Decision.dead("never", true));
+    decisions.put(21L, Decision.delivered());
+    decisions.put(31L, Decision.delivered());
+    return decisions;
+  }
+
+  private List<Execution> executions(String name) {
+    return driver.executions.stream().filter(e -> name.equals(names.get(e.sql()))).toList();
+  }
+
+  private Parameter parameter(Execution execution, String name) {
+    List<String> places = new ArrayList<>();
+    Matcher m =
+        Pattern.compile("(?<![:\\w]):([a-zA-Z]+)")
+            .matcher(Texts.statements().get(names.get(execution.sql())));
+    while (m.find()) {
+      places.add(m.group(1));
+    }
+    return execution.parameters().get(places.indexOf(name) + 1);
+  }
+
+  @Test
+  @DisplayName("is every parameter of every statement")
+  void everything() throws SQLException {
+    answerClaims();
+    counts.put("BLOCK", 0);
+    claim().settle(decisions());
+    Claim again = claim();
+    assertThat(again.renew(LEASE)).isNotEmpty();
+    Settled settled = store.settleAndClaim(again, decisions(), request());
+    assertThat(settled.lost()).isEmpty();
+    settled.next().settle(Map.of());
+    singly();
+    large();
+    operators();
+    appends();
+    for (Execution execution : driver.executions) {
+      String name = names.get(execution.sql());
+      if (name != null) {
+        long places = execution.sql().chars().filter(c -> c == '?').count();
+        assertThat(execution.parameters().keySet())
+            .as("parameters of %s", name)
+            .containsExactlyElementsOf(IntStream.rangeClosed(1, (int) places).boxed().toList());
+      }
+    }
+    Set<String> executed =
+        driver.executions.stream()
+            .map(e -> names.getOrDefault(e.sql(), ""))
+            .collect(Collectors.toSet());
+    assertThat(executed).as("statements that were executed").containsAll(names.values());
+  }
+
+  /** A bucket whose messages are handed out one at a time: attempts are counted beforehand. */
+  private void singly() {
+    answers.put(
+        "leased",
+        List.of(
+            row(
+                "bucket",
+                3,
+                "token",
+                8L,
+                "served_at",
+                TIME,
+                "singles",
+                1,
+                "scheduled",
+                0,
+                "blocked",
+                0)));
+    Claim claim = store.claim(request());
+    assertThat(claim.messages()).hasSize(1);
+    claim.settle(Map.of());
+  }
+
+  /** A payload that a read left out. */
+  private void large() {
+    answerClaims();
+    Map<String, Object> leftOut = message(11, "a", "target", null, "horizon", 0L);
+    leftOut.put("payload", null);
+    answers.put("READ_PENDING", List.of(leftOut));
+    answers.put("READ_SCHEDULED", List.of(leftOut));
+    answers.put("SIZES_PENDING", List.of(row("bucket", 3, "size", 999_999L)));
+    answers.put("SIZES_SCHEDULED", List.of(row("bucket", 3, "size", 999_999L)));
+    store.claim(request()).settle(Map.of());
+  }
+
+  private void operators() {
+    answers.put(
+        "DEAD_LETTERS", List.of(message(5, "k", "last_error", "no", "last_failed_at", TIME)));
+    assertThat(store.deadLetters(0, 10)).hasSize(1);
+    answers.put("LOCK_DEAD_LETTER", List.of(row("bucket", 3, "key", "k")));
+    assertThat(store.requeue(5)).isTrue();
+    assertThat(store.discard(5)).isTrue();
+    answers.put(
+        "STATISTICS",
+        List.of(
+            row(
+                "pending",
+                1L,
+                "scheduled",
+                0L,
+                "blocked",
+                0L,
+                "dead",
+                0L,
+                "blocked_keys",
+                0L,
+                "halted_keys",
+                0L,
+                "oldest_millis",
+                null)));
+    assertThat(store.statistics().pending()).isEqualTo(1);
+    answers.put("HALTED_BY_NOTHING", List.of(row("bucket", 3, "key", "k", "halted_by", 5L)));
+    store.housekeep();
+  }
+
+  private void appends() throws SQLException {
+    Connection connection = driver.connection();
+    counts.put("insertDedup", 0);
+    counts.put("renewDedup", 0);
+    OutboxMessage plain = builder().build();
+    OutboxMessage duplicate = builder().dedupKey("d").deliverAfter(Duration.ofDays(3650)).build();
+    assertThat(store.append(connection, List.of(plain, duplicate))).containsExactly(duplicate.id());
+  }
+
+  private static OutboxMessage.Builder builder() {
+    return OutboxMessage.builder().aggregate("order", "k").eventType("Placed").payload("{}");
+  }
+
+  @Test
+  @DisplayName("is nvarchar, also where the connection sends other texts as varchar")
+  void unicode() throws SQLException {
+    everything();
+    assertThat(driver.executions)
+        .flatExtracting(e -> e.parameters().values())
+        .filteredOn(parameter -> parameter.value() instanceof String)
+        .isNotEmpty()
+        .allMatch(parameter -> parameter.setter().equals("setNString"));
+  }
+
+  @Test
+  @DisplayName("says where in the table a message is: its bucket, status and place")
+  void places() {
+    answerClaims();
+    claim().settle(decisions());
+    List<Execution> deletes = executions("DELETE");
+    assertThat(deletes.stream().map(e -> parameter(e, "was").value()))
+        .containsExactly("PENDING", "SCHEDULED", "BLOCKED");
+    assertThat(deletes.stream().map(e -> parameter(e, "seqs").value()))
+        .containsExactly("[11]", "[21]", "[31]");
+    assertThat(deletes.stream().map(e -> parameter(e, "place").value()))
+        .containsExactly(new byte[] {0}, new byte[] {0}, Hash.of("blocked"));
+    assertThat(executions("MOVE_TO_BLOCKED").stream().map(e -> parameter(e, "seqs").value()))
+        .containsExactly("[14]");
+    assertThat(executions("MOVE_TO_SCHEDULED").stream().map(e -> parameter(e, "seqs").value()))
+        .containsExactly("[15]");
+  }
+
+  @Test
+  @DisplayName("to a read of PENDING messages is a sequence that was there before it")
+  void lastPending() {
+    answerClaims();
+    claim();
+    List<String> order =
+        driver.executions.stream()
+            .map(e -> names.getOrDefault(e.sql(), ""))
+            .filter(name -> name.equals("lastPending") || name.equals("READ_PENDING"))
+            .toList();
+    assertThat(order).containsExactly("lastPending", "READ_PENDING");
+    assertThat(parameter(executions("READ_PENDING").get(0), "buckets").value())
+        .isEqualTo("[[3,50,40]]");
+  }
+
+  @Test
+  @DisplayName("where somebody else leased what was chosen is what comes next, one by one")
+  void leasesTheNext() {
+    answerClaims();
+    answers.put(
+        "buckets",
+        List.of(4, 5, 6).stream()
+            .map(
+                bucket ->
+                    row(
+                        "bucket",
+                        bucket,
+                        "leased_by",
+                        null,
+                        "free",
+                        1,
+                        "pending",
+                        1,
+                        "scheduled",
+                        0,
+                        "blocked",
+                        0))
+            .toList());
+    counts.put("lease", 0);
+    assertThat(store.claim(new ClaimRequest("worker", 2, 1_000, LEASE)).messages()).isEmpty();
+    assertThat(executions("lease").stream().map(e -> parameter(e, "bucket").value()))
+        .startsWith(4, 5, 6);
+  }
+
+  @Test
+  @DisplayName("for a time is its text to the microsecond, in UTC")
+  void times() throws SQLException {
+    answerClaims();
+    store.append(
+        driver.connection(),
+        List.of(
+            builder().availableAt(Instant.parse("2024-02-29T23:59:00Z")).build(),
+            builder().deliverAfter(Duration.ofMillis(61_001)).build()));
+    List<Execution> inserts = executions("append");
+    assertThat(inserts.get(0).parameters().get(11).value()).isEqualTo("2024-02-29T23:59:00.000000");
+    assertThat(inserts.get(0).parameters().get(12).setter()).isEqualTo("setNull");
+    assertThat(inserts.get(1).parameters().get(12).value()).isEqualTo(1_000);
+    assertThat(inserts.get(1).parameters().get(13).value()).isEqualTo(61);
+  }
+
+  @Test
+  @DisplayName("a dedup key is once for two messages of an append, and the first takes it")
+  void dedupKeys() throws SQLException {
+    answerClaims();
+    OutboxMessage first = builder().dedupKey("b").build();
+    OutboxMessage second = builder().dedupKey("b").build();
+    OutboxMessage other = builder().dedupKey("a").build();
+    assertThat(store.append(driver.connection(), List.of(first, second, other)))
+        .containsExactly(second.id());
+    assertThat(executions("insertDedup").stream().map(e -> e.parameters().get(1).value()))
+        .as("in the order of the keys")
+        .containsExactly("a", "b");
+    assertThat(executions("renewDedup")).isEmpty();
+    assertThat(executions("append")).hasSize(2);
+  }
+
+  @Test
+  @DisplayName("to the session is READ COMMITTED, and afterwards what it had")
+  void isolation() {
+    answerClaims();
+    driver.isolation = Connection.TRANSACTION_SERIALIZABLE;
+    store.verify();
+    assertThat(driver.executions.stream().map(Execution::sql))
+        .startsWith("set transaction isolation level read committed")
+        .endsWith("setTransactionIsolation " + Connection.TRANSACTION_SERIALIZABLE);
+  }
+}

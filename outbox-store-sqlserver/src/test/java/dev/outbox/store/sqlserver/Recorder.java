@@ -1,0 +1,205 @@
+package dev.outbox.store.sqlserver;
+
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Function;
+import javax.sql.DataSource;
+
+/** Stands for the driver: records what is executed with what, and answers as it was told. */
+final class Recorder {
+
+  /**
+   * A parameter.
+   *
+   * @param setter the method that set it
+   */
+  record Parameter(String setter, Object value) {}
+
+  /** A statement that was executed, with its parameters by place. */
+  record Execution(String sql, Map<Integer, Parameter> parameters) {}
+
+  final List<Execution> executions = Collections.synchronizedList(new ArrayList<>());
+  private final Function<String, List<Map<String, Object>>> rows;
+  private final Function<String, Integer> count;
+  int isolation = Connection.TRANSACTION_READ_COMMITTED;
+
+  /**
+   * @param rows what a query gives: values by the columns' names, in their order
+   * @param count what each statement changes
+   */
+  Recorder(Function<String, List<Map<String, Object>>> rows, Function<String, Integer> count) {
+    this.rows = rows;
+    this.count = count;
+  }
+
+  static Map<String, Object> row(Object... namesAndValues) {
+    Map<String, Object> row = new LinkedHashMap<>();
+    for (int i = 0; i < namesAndValues.length; i += 2) {
+      row.put((String) namesAndValues[i], namesAndValues[i + 1]);
+    }
+    return row;
+  }
+
+  DataSource dataSource() {
+    return proxy(
+        DataSource.class,
+        (proxy, method, a) -> method.getName().equals("getConnection") ? connection() : null);
+  }
+
+  Connection connection() {
+    return proxy(
+        Connection.class,
+        (proxy, method, a) ->
+            switch (method.getName()) {
+              case "prepareStatement" -> new Prepared((String) a[0]).statement();
+              case "createStatement" -> plain();
+              case "getTransactionIsolation" -> isolation;
+              case "setTransactionIsolation" -> {
+                executions.add(new Execution("setTransactionIsolation " + a[0], Map.of()));
+                yield null;
+              }
+              default -> nothing(method);
+            });
+  }
+
+  private Statement plain() {
+    return proxy(
+        Statement.class,
+        (proxy, method, a) -> {
+          if (method.getName().equals("execute")) {
+            executions.add(new Execution((String) a[0], Map.of()));
+          }
+          return nothing(method);
+        });
+  }
+
+  private final class Prepared {
+    private final String sql;
+    private Map<Integer, Parameter> parameters = new TreeMap<>();
+    private int batched;
+
+    Prepared(String sql) {
+      this.sql = sql;
+    }
+
+    PreparedStatement statement() {
+      return proxy(
+          PreparedStatement.class,
+          (proxy, method, a) ->
+              switch (method.getName()) {
+                case "addBatch" -> {
+                  record();
+                  batched++;
+                  yield null;
+                }
+                case "executeBatch" -> {
+                  int[] counts = new int[batched];
+                  Arrays.fill(counts, count.apply(sql));
+                  batched = 0;
+                  yield counts;
+                }
+                case "execute" -> {
+                  record();
+                  yield !rows.apply(sql).isEmpty();
+                }
+                case "executeQuery" -> {
+                  record();
+                  yield results(sql, rows.apply(sql));
+                }
+                case "executeUpdate", "getUpdateCount" -> {
+                  if (method.getName().equals("executeUpdate")) {
+                    record();
+                  }
+                  yield count.apply(sql);
+                }
+                case "getResultSet" -> results(sql, rows.apply(sql));
+                default -> {
+                  if (method.getName().startsWith("set") && a != null && a.length >= 2) {
+                    parameters.put((Integer) a[0], new Parameter(method.getName(), a[1]));
+                  }
+                  yield nothing(method);
+                }
+              });
+    }
+
+    private void record() {
+      executions.add(new Execution(sql, parameters));
+      parameters = new TreeMap<>(parameters);
+    }
+  }
+
+  private static ResultSet results(String sql, List<Map<String, Object>> rows) {
+    int[] at = {-1};
+    return proxy(
+        ResultSet.class,
+        (proxy, method, a) ->
+            switch (method.getName()) {
+              case "next" -> ++at[0] < rows.size();
+              case "findColumn" ->
+                  new ArrayList<>(rows.get(at[0]).keySet()).indexOf(named(sql, a[0])) + 1;
+              case "getInt" -> number(value(rows.get(at[0]), named(sql, a[0]))).intValue();
+              case "getLong" -> number(value(rows.get(at[0]), named(sql, a[0]))).longValue();
+              case "getBoolean" -> number(value(rows.get(at[0]), named(sql, a[0]))).intValue() != 0;
+              case "getString", "getBytes", "getObject" -> value(rows.get(at[0]), named(sql, a[0]));
+              default -> nothing(method);
+            });
+  }
+
+  /** A column that is asked for by name has that name in the statement. */
+  private static Object named(String sql, Object column) {
+    if (column instanceof String name && !sql.matches("(?s).*\\b" + name + "\\b.*")) {
+      throw new IllegalArgumentException("no column " + name + " in " + sql);
+    }
+    return column;
+  }
+
+  private static Object value(Map<String, Object> row, Object column) {
+    if (column instanceof String name) {
+      if (!row.containsKey(name)) {
+        throw new IllegalArgumentException("no column " + name + " in " + row.keySet());
+      }
+      return row.get(name);
+    }
+    return new ArrayList<>(row.values()).get((Integer) column - 1);
+  }
+
+  private static Number number(Object value) {
+    return value == null ? 0 : (Number) value;
+  }
+
+  private static Object nothing(Method method) {
+    Class<?> type = method.getReturnType();
+    if (type == boolean.class) {
+      return false;
+    }
+    return type == int.class ? (Object) 0 : type == long.class ? (Object) 0L : null;
+  }
+
+  @SuppressWarnings("unchecked")
+  private static <T> T proxy(Class<T> type, InvocationHandler handler) {
+    return (T)
+        Proxy.newProxyInstance(
+            type.getClassLoader(),
+            new Class<?>[] {type},
+            (proxy, method, a) ->
+                switch (method.getName()) {
+                  case "hashCode" -> System.identityHashCode(proxy);
+                  case "equals" -> proxy == a[0];
+                  case "toString" -> type.getSimpleName();
+                  case "unwrap" -> proxy;
+                  default -> handler.invoke(proxy, method, a);
+                });
+  }
+}
