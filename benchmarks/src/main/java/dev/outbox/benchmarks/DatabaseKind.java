@@ -135,6 +135,9 @@ public abstract class DatabaseKind {
   /** What the database does not count. */
   static final long UNKNOWN = -1;
 
+  /** The most messages that are filled in by one statement. */
+  static final int FILL = 10_000;
+
   /** Names of settings that durability and speed depend on. */
   abstract List<String> settings();
 
@@ -146,6 +149,11 @@ public abstract class DatabaseKind {
 
   /** The columns of a message without those that only our algorithm needs; one index. */
   abstract String limitTable();
+
+  /** Makes what {@link #fill} needs to count to {@link #FILL}, if it needs something. */
+  List<String> numbers() {
+    return List.of();
+  }
 
   /** The oldest messages that nobody else has, locked. Parameter: how many. */
   abstract String take();
@@ -175,7 +183,8 @@ public abstract class DatabaseKind {
 
   /**
    * Inserts messages into a table, {@code ${t}}. Parameters: status, the keys' prefix, their number
-   * twice (0: each message has its own), payload, the first message's number, how many.
+   * twice (0: each message has its own), payload, the first message's number, how many (at most
+   * {@link #FILL}).
    */
   abstract String fill(State state);
 

@@ -9,6 +9,7 @@ import java.sql.DatabaseMetaData;
 import java.sql.DriverManager;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -21,7 +22,6 @@ import org.jspecify.annotations.Nullable;
 
 /** A schema with a name that nobody else uses, on a database of any kind. */
 final class JdbcDatabase implements BenchDatabase {
-  private static final int FILL_AT_ONCE = 100_000;
   private static final int ROUND_TRIPS = 500;
   private static final String MESSAGES = "outbox_message";
   private static final String LIMIT = "like_message";
@@ -105,8 +105,9 @@ final class JdbcDatabase implements BenchDatabase {
     try (HikariDataSource pool = pool(1)) {
       store(pool).migrate();
     }
-    admin.execute(JdbcLimit.fill(kind.limitTable(), schema));
-    admin.execute(JdbcLimit.fill(kind.businessTable(), schema));
+    List<String> tables = new ArrayList<>(kind.numbers());
+    tables.addAll(List.of(kind.limitTable(), kind.businessTable()));
+    tables.forEach(sql -> admin.execute(JdbcLimit.in(schema, sql)));
   }
 
   private void enter(Session session) throws SQLException {
@@ -205,7 +206,8 @@ final class JdbcDatabase implements BenchDatabase {
   @Override
   public void fill(Side side, Load load) {
     String sql =
-        kind.fill(load.state()).replace("${t}", table(side == Side.OURS ? MESSAGES : LIMIT));
+        JdbcLimit.in(schema, kind.fill(load.state()))
+            .replace("${t}", table(side == Side.OURS ? MESSAGES : LIMIT));
     synchronized (admin) {
       try (PreparedStatement insert = admin.connection().prepareStatement(sql)) {
         insert.setString(1, status(load.state()));
@@ -213,9 +215,9 @@ final class JdbcDatabase implements BenchDatabase {
         insert.setInt(3, load.keys());
         insert.setInt(4, load.keys());
         insert.setBytes(5, payload(load.payloadBytes()));
-        for (long from = 0; from < load.messages(); from += FILL_AT_ONCE) {
+        for (long from = 0; from < load.messages(); from += DatabaseKind.FILL) {
           insert.setLong(6, from);
-          insert.setLong(7, Math.min(load.messages() - from, FILL_AT_ONCE));
+          insert.setLong(7, Math.min(load.messages() - from, DatabaseKind.FILL));
           insert.executeUpdate();
         }
       } catch (SQLException e) {

@@ -46,7 +46,8 @@ final class JdbcLimit {
 
   private JdbcLimit() {}
 
-  static String fill(String sql, String schema) {
+  /** A statement with the schema filled in. */
+  static String in(String schema, String sql) {
     return sql.replace("${s}", schema);
   }
 
@@ -55,7 +56,7 @@ final class JdbcLimit {
       DatabaseKind kind, Connection connection, String schema, List<OutboxMessage> messages)
       throws SQLException {
     String rows = String.join(", ", Collections.nCopies(messages.size(), kind.row()));
-    try (PreparedStatement insert = connection.prepareStatement(fill(INSERT, schema) + rows)) {
+    try (PreparedStatement insert = connection.prepareStatement(in(schema, INSERT) + rows)) {
       int i = 0;
       for (OutboxMessage message : messages) {
         kind.setId(insert, ++i, message.id());
@@ -89,9 +90,9 @@ final class JdbcLimit {
       sequences = new long[most];
       connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
       connection.setAutoCommit(false);
-      take = connection.prepareStatement(fill(kind.take(), schema));
+      take = connection.prepareStatement(in(schema, kind.take()));
       take.setInt(1, most);
-      remove = connection.prepareStatement(fill(kind.remove(), schema));
+      remove = connection.prepareStatement(in(schema, kind.remove()));
     }
 
     @Override

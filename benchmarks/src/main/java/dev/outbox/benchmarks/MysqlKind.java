@@ -149,6 +149,21 @@ final class MysqlKind extends DatabaseKind {
         .formatted(collation);
   }
 
+  /** 0 to 9,999. */
+  @Override
+  List<String> numbers() {
+    String digits =
+        IntStream.range(0, 10)
+            .mapToObj(digit -> "select " + digit + " as n")
+            .collect(Collectors.joining(" union all "));
+    return List.of(
+        "create table ${s}.number (n bigint not null primary key)",
+        "insert into ${s}.number select a.n + 10 * b.n + 100 * c.n + 1000 * d.n from "
+            + Stream.of("a", "b", "c", "d")
+                .map(table -> "(" + digits + ") " + table)
+                .collect(Collectors.joining(" cross join ")));
+  }
+
   @Override
   String take() {
     return """
@@ -211,24 +226,10 @@ final class MysqlKind extends DatabaseKind {
         insert into ${t} (status, id, aggregate_type, aggregate_id, event_type, partition_key, payload, available_at)
         select ?, f.id, 'order', concat(?, coalesce(f.n %% nullif(?, 0), f.n)), 'OrderPlaced',
           case when ? = 0 then f.id end, ?, %s
-        from (select ? + d.n as n, uuid() as id from (%s) d where d.n < ?) f
+        from (select ? + n as n, uuid() as id from ${s}.number where n < ?) f
         order by f.n
         """
-        .formatted(
-            state == State.DELAYED ? "utc_timestamp(6) + interval 1 day" : "null",
-            hundredThousand());
-  }
-
-  /** 0 to 99,999, without a recursion, whose depth a setting limits. */
-  private static String hundredThousand() {
-    String digits =
-        IntStream.range(0, 10)
-            .mapToObj(digit -> "select " + digit + " as n")
-            .collect(Collectors.joining(" union all "));
-    return "select a.n + 10 * b.n + 100 * c.n + 1000 * d.n + 10000 * e.n as n from "
-        + Stream.of("a", "b", "c", "d", "e")
-            .map(table -> "(" + digits + ") " + table)
-            .collect(Collectors.joining(" cross join "));
+        .formatted(state == State.DELAYED ? "utc_timestamp(6) + interval 1 day" : "null");
   }
 
   /** Truncating begins the sequence anew; there are no marks that it could fall behind. */
