@@ -13,15 +13,15 @@ import javax.sql.DataSource;
  * A data source of which one client can be made to stop inside a transaction: it sends nothing any
  * more, as one that got SIGSTOP, or whose host is gone.
  */
-final class Stalling {
+public final class Stalling {
   private final DataSource target;
   private final ThreadLocal<Stop> stop = new ThreadLocal<>();
 
-  Stalling(DataSource target) {
+  public Stalling(DataSource target) {
     this.target = target;
   }
 
-  DataSource dataSource() {
+  public DataSource dataSource() {
     return (DataSource)
         Proxy.newProxyInstance(
             DataSource.class.getClassLoader(),
@@ -61,7 +61,7 @@ final class Stalling {
    * Runs {@code work} in a thread of its own until it is about to run a statement that contains
    * {@code at}. Closing the result lets it go on, into whatever the server says by then.
    */
-  AutoCloseable stopAt(String at, Runnable work) {
+  public AutoCloseable stopAt(String at, Runnable work) {
     Stop here = new Stop(at);
     CompletableFuture<Void> end =
         CompletableFuture.runAsync(

@@ -3,6 +3,7 @@ package dev.outbox.store.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.outbox.store.jdbc.JdbcOutboxStore;
 import java.io.StringReader;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -25,7 +26,7 @@ class ColumnOrderTest extends DatabaseTest {
   private static final String ROW = "('order', 'key', 'changed', '')";
 
   interface Insert {
-    void with(Connection connection, PostgresOutboxStore store) throws Exception;
+    void with(Connection connection, JdbcOutboxStore store) throws Exception;
   }
 
   private static Insert sql(String sql) {
@@ -82,7 +83,7 @@ class ColumnOrderTest extends DatabaseTest {
         Arguments.of("COPY", (Insert) ColumnOrderTest::copy));
   }
 
-  private static void batch(Connection connection, PostgresOutboxStore store) throws SQLException {
+  private static void batch(Connection connection, JdbcOutboxStore store) throws SQLException {
     try (PreparedStatement statement =
         connection.prepareStatement(
             "insert into outbox_message " + COLUMNS + " values ('order', ?, 'changed', '')")) {
@@ -94,7 +95,7 @@ class ColumnOrderTest extends DatabaseTest {
     }
   }
 
-  private static void copy(Connection connection, PostgresOutboxStore store) throws Exception {
+  private static void copy(Connection connection, JdbcOutboxStore store) throws Exception {
     long rows =
         connection
             .unwrap(PGConnection.class)

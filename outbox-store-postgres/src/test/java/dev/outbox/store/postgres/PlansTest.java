@@ -23,7 +23,7 @@ class PlansTest extends DatabaseTest {
   private Pages pages;
 
   @Override
-  void configure(HikariConfig config) {
+  protected void configure(HikariConfig config) {
     config.setMaximumPoolSize(1);
   }
 

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 @DisplayName("Round trips")
 class RoundTripsTest extends DatabaseTest {
   @Override
-  void configure(HikariConfig config) {
+  protected void configure(HikariConfig config) {
     config.addDataSourceProperty("socketFactory", CountedSockets.class.getName());
   }
 

@@ -1,0 +1,54 @@
+package dev.outbox.store.jdbc;
+
+import com.zaxxer.hikari.HikariConfig;
+import dev.outbox.OutboxMessage;
+import dev.outbox.spi.ClaimRequest;
+import java.time.Duration;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+
+/** For each test a schema of its own, with a store that is not migrated. */
+public abstract class DatabaseTests {
+  private final TestedStore tested;
+  protected TestDatabase database;
+  protected JdbcOutboxStore store;
+
+  protected DatabaseTests(TestedStore tested) {
+    this.tested = tested;
+  }
+
+  @BeforeEach
+  void openDatabase() {
+    database = tested.database(this::configure);
+    store = builder(database.pool).build();
+  }
+
+  @AfterEach
+  void closeDatabase() {
+    database.close();
+  }
+
+  /** Changes the pool's settings. */
+  protected void configure(HikariConfig config) {}
+
+  protected final TestedStore tested() {
+    return tested;
+  }
+
+  protected final JdbcOutboxStore.Builder<?, ?> builder(DataSource dataSource) {
+    return tested.builder(dataSource);
+  }
+
+  protected static OutboxMessage message() {
+    return OutboxMessage.builder()
+        .aggregate("order", "1")
+        .eventType("Placed")
+        .payload("{}")
+        .build();
+  }
+
+  protected static ClaimRequest request() {
+    return new ClaimRequest("test", 10, 1_000_000, Duration.ofMinutes(1));
+  }
+}

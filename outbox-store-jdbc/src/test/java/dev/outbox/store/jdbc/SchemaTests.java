@@ -1,0 +1,149 @@
+package dev.outbox.store.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.outbox.SchemaException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.UUID;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+/** What holds for the schema of every relational store. */
+public abstract class SchemaTests extends DatabaseTests {
+
+  protected SchemaTests(TestedStore tested) {
+    super(tested);
+  }
+
+  @Test
+  @DisplayName("migrating twice is migrating once")
+  void twice() {
+    store.migrate();
+    store.migrate();
+    assertThatCode(store::verify).doesNotThrowAnyException();
+  }
+
+  @Test
+  @DisplayName("two outboxes with different prefixes live in one schema, and apart")
+  void twoPrefixes() {
+    JdbcOutboxStore other = builder(database.pool).prefix("billing_").build();
+    store.migrate();
+    other.migrate();
+    store.migrate();
+    database.inTransaction(false, c -> other.append(c, message()));
+    assertThat(store.claim(request()).messages()).as("in the first").isEmpty();
+    assertThat(other.claim(request()).messages()).as("in the second").hasSize(1);
+  }
+
+  @Test
+  @DisplayName("a schema can be chosen, whatever the connection's is")
+  void chosenSchema() {
+    String name = "chosen_" + UUID.randomUUID().toString().substring(0, 8);
+    database.execute("create schema " + name);
+    try {
+      JdbcOutboxStore chosen = builder(database.pool).schema(name).prefix("x_").build();
+      chosen.migrate();
+      chosen.verify();
+      database.inTransaction(false, c -> chosen.append(c, message()));
+      assertThat(chosen.claim(request()).messages()).hasSize(1);
+      assertThat(
+              database.query(
+                  "select count(*) from information_schema.tables where table_schema = '%s' and table_name like 'x|_%%' escape '|'"
+                      .formatted(name)))
+          .as("tables, Liquibase's two among them")
+          .isEqualTo("7");
+    } finally {
+      dropSchema(name);
+    }
+  }
+
+  /** Drops a schema with all that is in it. */
+  protected abstract void dropSchema(String name);
+
+  @Test
+  @DisplayName("the plain DDL file is what the changelog says")
+  void plainFile() throws IOException {
+    Path file = Path.of("src/main/resources", tested().plainDdl());
+    assertThat(store.ddl())
+        .as("%s; when the changelog has changed, write ddl() there", file)
+        .isEqualTo(Files.readString(file));
+  }
+
+  @Test
+  @DisplayName("the plain DDL, run by hand, makes the same tables as Liquibase")
+  void sameCatalog() {
+    store.migrate();
+    try (TestDatabase byHand = tested().database(config -> {})) {
+      JdbcOutboxStore other = builder(byHand.pool).build();
+      runByHand(byHand, other.ddl());
+      other.verify();
+      other.migrate(); // is there already
+      assertThat(catalog(byHand)).isEqualTo(catalog(database)).contains("message_payload_size");
+    }
+  }
+
+  /** Runs the statements of a script. */
+  protected abstract void runByHand(TestDatabase in, String ddl);
+
+  /** What there is in the schema, without its name and Liquibase's tables. */
+  protected abstract String catalog(TestDatabase of);
+
+  @Test
+  @DisplayName("that is missing is said in one sentence, on claim, on append, on verify")
+  void missing() {
+    assertThatThrownBy(store::verify)
+        .isInstanceOf(SchemaException.class)
+        .hasMessage(
+            "there is no table outbox_schema: migrate the database first (./outbox migrate, or migrate() of the store)");
+    assertThatThrownBy(() -> store.claim(request()))
+        .isInstanceOf(SchemaException.class)
+        .hasMessageStartingWith("there is no table outbox_schema");
+    assertThatThrownBy(() -> database.inTransaction(false, c -> store.append(c, message())))
+        .isInstanceOf(SchemaException.class)
+        .hasMessageContaining("outbox_message");
+  }
+
+  @Test
+  @DisplayName("that is older, newer or without its version is said in one sentence")
+  void otherVersion() {
+    store.migrate();
+    database.execute("update outbox_schema set version = 2");
+    assertThatThrownBy(store::verify)
+        .isInstanceOf(SchemaException.class)
+        .hasMessage(
+            "the schema of outbox_schema has version 2, this library knows only 1: use a newer release of the library");
+    database.execute("update outbox_schema set version = -1");
+    assertThatThrownBy(store::verify)
+        .isInstanceOf(SchemaException.class)
+        .hasMessageContaining("has version -1, this library needs 1: migrate the database");
+    database.execute("delete from outbox_schema");
+    assertThatThrownBy(store::verify)
+        .isInstanceOf(SchemaException.class)
+        .hasMessageStartingWith("table outbox_schema is empty");
+  }
+
+  @Test
+  @DisplayName("without bucket rows, as after a test cleaner, is repaired by the next claim")
+  void emptiedBuckets() {
+    store.migrate();
+    database.inTransaction(false, c -> store.append(c, message()));
+    database.execute("delete from outbox_bucket");
+    assertThat(store.claim(request()).messages()).as("claimed after the repair").hasSize(1);
+  }
+
+  @Test
+  @DisplayName("names that are more than names are refused when the store is built")
+  void names() {
+    assertThatThrownBy(() -> builder(database.pool).prefix("x; drop").build())
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage(
+            "prefix 'x; drop' is not a plain name: use 1 to 30 lower-case letters, digits and underscores, not beginning with a digit");
+    assertThatThrownBy(() -> builder(database.pool).schema("Mine").build())
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageStartingWith("schema 'Mine' is not a plain name");
+  }
+}

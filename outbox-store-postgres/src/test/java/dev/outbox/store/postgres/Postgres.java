@@ -1,0 +1,36 @@
+package dev.outbox.store.postgres;
+
+import com.zaxxer.hikari.HikariConfig;
+import dev.outbox.embedded.DatabaseServer;
+import dev.outbox.store.jdbc.JdbcOutboxStore;
+import dev.outbox.store.jdbc.TestedStore;
+import java.util.function.Consumer;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/** PostgreSQL for the tests that all relational stores share. */
+final class Postgres implements TestedStore {
+  private static @Nullable DatabaseServer server;
+
+  static synchronized DatabaseServer server() {
+    if (server == null) {
+      server = DatabaseServer.postgres();
+    }
+    return server;
+  }
+
+  @Override
+  public Database database(Consumer<HikariConfig> settings) {
+    return new Database(server(), settings);
+  }
+
+  @Override
+  public JdbcOutboxStore.Builder<?, ?> builder(DataSource dataSource) {
+    return PostgresOutboxStore.builder(dataSource);
+  }
+
+  @Override
+  public String plainDdl() {
+    return "dev/outbox/store/postgres/schema-1.sql";
+  }
+}
