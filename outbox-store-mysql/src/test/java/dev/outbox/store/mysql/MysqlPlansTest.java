@@ -1,0 +1,317 @@
+package dev.outbox.store.mysql;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.zaxxer.hikari.HikariConfig;
+import dev.outbox.OutboxMessage;
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.Decision;
+import dev.outbox.spi.StoredMessage;
+import dev.outbox.store.jdbc.DatabaseTests;
+import dev.outbox.store.jdbc.JdbcOutboxStore;
+import dev.outbox.store.mysql.Explained.Plan;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** C5: the optimizer keeps to the indexes that are named, whatever its statistics say. */
+@ParameterizedClass
+@EnumSource
+@DisplayName("The plans")
+class MysqlPlansTest extends DatabaseTests {
+  private static final int BATCH = 100;
+
+  /** Of a claim and its settling: some hundred for 64 buckets, then a few a message. */
+  private static final long MOST_ROWS = 4_000;
+
+  /** Tables by the names that the statements give them. */
+  private static final Map<String, String> TABLES =
+      Map.of(
+          "m", "message",
+          "outbox_message", "message",
+          "k", "blocked_key",
+          "outbox_blocked_key", "blocked_key",
+          "b", "bucket",
+          "outbox_bucket", "bucket",
+          "d", "dedup",
+          "outbox_dedup", "dedup");
+
+  /** Begins of parts of statements that may scan or sort, each with the reason. */
+  private static final Map<String, String> MAY =
+      Map.of(
+          "m.last_error, m.last_failed_at",
+          "dead letters lie by bucket and are wanted by sequence: those found are sorted",
+          "count(case when status",
+          "statistics count every message, for people",
+          "k.halted_by is not null and not exists",
+          "housekeeping looks at every blocked key, once an interval");
+
+  private final Explained explained = new Explained();
+  private JdbcOutboxStore watched;
+
+  MysqlPlansTest(Tested tested) {
+    super(tested);
+  }
+
+  @Override
+  protected void configure(HikariConfig config) {
+    config.setMaximumPoolSize(1);
+  }
+
+  @BeforeEach
+  void migrate() {
+    store.migrate();
+    watched = builder(explained.of(database.pool)).build();
+    // The tests say when the optimizer learns something.
+    for (String table : List.of("message", "blocked_key", "bucket", "dedup")) {
+      database.execute("alter table outbox_" + table + " stats_auto_recalc = 0");
+    }
+    analyze();
+  }
+
+  private void analyze() {
+    database.query("analyze table outbox_message, outbox_blocked_key, outbox_bucket, outbox_dedup");
+  }
+
+  /** Messages of {@code keys} keys, all of one status. */
+  private void insert(int messages, int keys, String status, String availableAt) {
+    String digits =
+        "(select 0 d union all select 1 union all select 2 union all select 3 union all select 4"
+            + " union all select 5 union all select 6 union all select 7 union all select 8 union all select 9)";
+    database.execute(
+        """
+        insert into outbox_message (aggregate_type, aggregate_id, event_type, payload, status, available_at)
+        select 'order', concat('key ', n %% %1$d), 'Placed', '{}', '%2$s', %3$s from (
+          select a.d + 10 * b.d + 100 * c.d + 1000 * e.d + 10000 * f.d as n
+          from %5$s a, %5$s b, %5$s c, %5$s e, %5$s f) numbers
+        where n < %4$d order by n
+        """
+            .formatted(keys, status, availableAt, messages, digits));
+  }
+
+  /** Nearly all messages in one bucket, behind a blocked key or not; some of every kind. */
+  private void skewed() {
+    insert(100_000, 1, "PENDING", "null");
+    insert(1_000, 200, "PENDING", "null");
+    insert(5_000, 50, "SCHEDULED", "utc_timestamp(6) + interval 1 day");
+    insert(1_000, 50, "SCHEDULED", "utc_timestamp(6) - interval 1 day");
+    insert(5_000, 50, "DEAD", "null");
+    database.execute(
+        "update outbox_message set status = 'BLOCKED', place = default"
+            + " where status = 'PENDING' and aggregate_id in ('key 7', 'key 8', 'key 10')",
+        "insert into outbox_blocked_key (bucket, `key`, retry_at, low_seq)"
+            + " select bucket, aggregate_id, utc_timestamp(6), min(seq) from outbox_message"
+            + " where status = 'BLOCKED' group by 1, 2",
+        // Met in front of all others: such are moved by the first claim.
+        "update outbox_message set available_at = utc_timestamp(6) + interval 1 day"
+            + " where status = 'PENDING' and aggregate_id = 'key 9'",
+        "insert into outbox_dedup (dedup_key, created_at)"
+            + " select concat('old ', seq), utc_timestamp(6) - interval 8 day from outbox_message limit 5000");
+  }
+
+  private static ClaimRequest all(long bytes) {
+    return new ClaimRequest("test", BATCH, bytes, Duration.ofMinutes(5));
+  }
+
+  private static Map<Long, Decision> decisions(Claim claim, Decision... kinds) {
+    Map<Long, Decision> decisions = new HashMap<>();
+    for (StoredMessage message : claim.messages()) {
+      decisions.put(message.sequence(), kinds[decisions.size() % kinds.length]);
+    }
+    return decisions;
+  }
+
+  /** Runs every statement that a relay and an operator have. */
+  private void everything() {
+    Decision again = Decision.retry(Duration.ZERO, true, "again");
+    Decision[] mixed = {
+      Decision.delivered(), again, Decision.dead("no", false), Decision.dead("no", true)
+    };
+    for (int i = 0; i < 3; i++) {
+      Claim claim = watched.claim(all(10_000_000));
+      assertThat(claim.messages()).isNotEmpty();
+      assertThat(claim.renew(Duration.ofMinutes(6))).isNotEmpty();
+      assertThat(claim.settle(decisions(claim, mixed))).isEmpty();
+    }
+    for (int i = 0; i < 8; i++) {
+      Claim claim = watched.claim(all(150)); // so few bytes that sizes are asked for
+      Claim next =
+          watched
+              .settleAndClaim(claim, decisions(claim, Decision.delivered()), all(10_000_000))
+              .next();
+      assertThat(next.settle(decisions(next, Decision.delivered()))).isEmpty();
+    }
+    database.execute(
+        "update outbox_bucket set owner = uuid(), takeovers = 2, leased_at = utc_timestamp(6) - interval 2 minute,"
+            + " lease_until = utc_timestamp(6) - interval 1 minute");
+    Claim singly = watched.claim(all(10_000_000));
+    assertThat(singly.messages()).isNotEmpty();
+    assertThat(singly.settle(Map.of())).isEmpty();
+    List<Long> dead =
+        watched.deadLetters(0, 1_000).stream().map(d -> d.message().sequence()).toList();
+    assertThat(dead).hasSizeGreaterThan(100);
+    for (long sequence : dead.subList(dead.size() - 30, dead.size() - 15)) {
+      assertThat(watched.requeue(sequence)).isTrue();
+    }
+    for (long sequence : dead.subList(dead.size() - 15, dead.size())) {
+      assertThat(watched.discard(sequence)).isTrue();
+    }
+    watched.statistics();
+    watched.housekeep();
+  }
+
+  /** Where in each statement that runs often is its name's place. */
+  private static final List<String> MUST_HAVE_RUN =
+      List.of(
+          "as has_work",
+          "for update skip locked",
+          "b.owner = '",
+          "as left_millis",
+          "b.owner = null",
+          "as horizon",
+          "m.status = 'SCHEDULED' and m.place <=",
+          "as size\n",
+          "as failed",
+          "m.place = 'key 7' and m.seq >=",
+          "set m.status = 'BLOCKED'",
+          "set m.status = 'SCHEDULED'",
+          "set m.attempts = greatest",
+          "delete m from",
+          "m.last_failed_at = utc_timestamp",
+          "values(retry_at)",
+          "set low_seq =",
+          "delete k from",
+          "k.retry_at = utc_timestamp",
+          "halted_by = null",
+          "attempts = 0, last_failed_at = null",
+          "delete from outbox_message where",
+          "select dedup_key from",
+          "delete d from");
+
+  private void assertGoodPlans(String when) {
+    List<Plan> plans = explained.plans();
+    for (String part : MUST_HAVE_RUN) {
+      assertThat(plans.stream().filter(plan -> plan.statement().contains(part)).count())
+          .as("how many statements with \"%s\" were run", part)
+          .isPositive();
+    }
+    noneIsBad(when);
+  }
+
+  private void noneIsBad(String when) {
+    Map<String, String> bad = new HashMap<>(); // one of each kind
+    for (Plan plan : explained.plans()) {
+      if (MAY.keySet().stream().noneMatch(plan.statement()::contains)) {
+        plan.tables().stream()
+            .filter(MysqlPlansTest::isBad)
+            .forEach(
+                table ->
+                    bad.put(
+                        plan.statement().replaceAll("[0-9]+", "0"),
+                        table + "\n  in " + plan.statement()));
+      }
+    }
+    assertThat(String.join("\n\n", bad.values())).as("scans and sorts, " + when).isEmpty();
+  }
+
+  private static boolean isBad(Map<String, String> explained) {
+    String table = TABLES.get(explained.get("table"));
+    boolean insert = explained.get("select_type").equals("INSERT");
+    if (table == null || insert || explained.get("Extra").startsWith("Impossible")) {
+      return false;
+    }
+    String key = explained.get("key");
+    return explained.get("Extra").contains("filesort")
+        || List.of("ALL", "index", "index_merge", "null").contains(explained.get("type"))
+        || (table.equals("bucket") && !key.equals("PRIMARY"));
+  }
+
+  @Test
+  @DisplayName("neither scan nor sort when one bucket has nearly all messages, after ANALYZE")
+  void afterAnalyze() {
+    skewed();
+    analyze();
+    everything();
+    assertGoodPlans("with one large bucket");
+  }
+
+  @Test
+  @DisplayName("neither scan nor sort with the statistics of an empty table")
+  void statisticsOfAnEmptyTable() {
+    skewed();
+    everything();
+    assertGoodPlans("with the statistics of an empty table");
+  }
+
+  @Test
+  @DisplayName("neither scan nor sort in a small outbox, after ANALYZE")
+  void small() {
+    insert(40, 40, "PENDING", "null");
+    insert(200, 12, "PENDING", "null");
+    insert(110, 10, "DEAD", "null");
+    insert(30, 3, "SCHEDULED", "utc_timestamp(6) - interval 1 day");
+    database.inTransaction(
+        false,
+        c ->
+            store.append(
+                c,
+                List.of(
+                    OutboxMessage.builder()
+                        .aggregate("order", "1")
+                        .eventType("e")
+                        .payload("")
+                        .dedupKey("d")
+                        .build())));
+    analyze();
+    for (int i = 0; i < 3; i++) {
+      Claim claim = watched.claim(all(10_000_000));
+      assertThat(claim.messages()).isNotEmpty();
+      assertThat(
+              claim.settle(
+                  decisions(
+                      claim,
+                      Decision.delivered(),
+                      Decision.retry(Duration.ZERO, true, "again"),
+                      Decision.dead("no", true))))
+          .isEmpty();
+    }
+    noneIsBad("in a small outbox");
+  }
+
+  private void assertFewRows(String when) {
+    RowsRead read = new RowsRead(database);
+    for (int i = 0; i < 3; i++) {
+      long before = read.total();
+      Claim claim = store.claim(all(10_000_000));
+      assertThat(claim.messages()).hasSizeGreaterThan(BATCH / 4);
+      assertThat(claim.settle(decisions(claim, Decision.delivered()))).isEmpty();
+      assertThat(read.total() - before).as("rows read by a claim, %s", when).isLessThan(MOST_ROWS);
+    }
+  }
+
+  @Test
+  @DisplayName("read few rows, whatever waits and whatever the statistics say")
+  void fewRows() {
+    skewed();
+    assertFewRows("with the statistics of an empty table");
+    analyze();
+    assertFewRows("with one large bucket");
+    insert(50_000, 1, "BLOCKED", "null");
+    database.execute(
+        "insert into outbox_blocked_key (bucket, `key`, retry_at, low_seq)"
+            + " select bucket, aggregate_id, utc_timestamp(6) + interval 1 day, min(seq)"
+            + " from outbox_message where status = 'BLOCKED' and aggregate_id = 'key 0' group by 1, 2");
+    assertFewRows("while the followers of a blocked key are moved");
+    analyze();
+    assertFewRows("beside a blocked key");
+    database.execute("update outbox_blocked_key set retry_at = utc_timestamp(6)");
+    assertFewRows("with a blocked key that is due");
+  }
+}

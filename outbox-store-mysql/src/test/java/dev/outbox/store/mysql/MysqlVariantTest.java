@@ -1,0 +1,51 @@
+package dev.outbox.store.mysql;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.zaxxer.hikari.HikariConfig;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+/**
+ * The TCK once more, with everything different that a pool, a session or the driver may set:
+ * connections that come with auto-commit off, SERIALIZABLE as the default, an unusual sql_mode that
+ * is not strict, another time zone, statements prepared on the server and kept, batches rewritten,
+ * rows counted that changed instead of those that were found, other names.
+ */
+class MysqlVariantTest extends MysqlStoreTck {
+
+  @Override
+  protected void configure(HikariConfig config) {
+    config.setAutoCommit(false);
+    config.addDataSourceProperty("rewriteBatchedStatements", "true");
+    config.addDataSourceProperty("useServerPrepStmts", "true");
+    config.addDataSourceProperty("cachePrepStmts", "true");
+    config.addDataSourceProperty("useAffectedRows", "true");
+    config.addDataSourceProperty("connectionTimeZone", "Asia/Kathmandu");
+    config.addDataSourceProperty("preserveInstants", "true");
+    config.addDataSourceProperty(
+        "sessionVariables",
+        "transaction_isolation='SERIALIZABLE',time_zone='-07:00',"
+            + "sql_mode='ANSI_QUOTES,NO_BACKSLASH_ESCAPES,PIPES_AS_CONCAT'");
+  }
+
+  @Override
+  protected String prefix() {
+    return "billing_events_";
+  }
+
+  @Override
+  protected int load() {
+    return 500;
+  }
+
+  @Test
+  @DisplayName("The variant's settings are in force")
+  void settings() {
+    assertThat(
+            database()
+                .query(
+                    "select concat_ws(' ', @@sql_mode, @@time_zone, @@transaction_isolation, @@autocommit)"))
+        .isEqualTo("PIPES_AS_CONCAT,ANSI_QUOTES,NO_BACKSLASH_ESCAPES -07:00 SERIALIZABLE 0");
+  }
+}

@@ -1,0 +1,51 @@
+package dev.outbox.store.mysql;
+
+import com.zaxxer.hikari.HikariConfig;
+import dev.outbox.embedded.DatabaseServer;
+import dev.outbox.store.jdbc.JdbcOutboxStore;
+import dev.outbox.store.jdbc.TestedStore;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/** Both stores, for tests that run on both servers. */
+enum Tested implements TestedStore {
+  MYSQL(Flavor.MYSQL, DatabaseServer::mysql),
+  MARIADB(Flavor.MARIADB, DatabaseServer::mariadb);
+
+  final Flavor flavor;
+  private final Supplier<DatabaseServer> start;
+  private @Nullable DatabaseServer server;
+
+  Tested(Flavor flavor, Supplier<DatabaseServer> start) {
+    this.flavor = flavor;
+    this.start = start;
+  }
+
+  private synchronized DatabaseServer server() {
+    if (server == null) {
+      server = start.get();
+    }
+    return server;
+  }
+
+  @Override
+  public Database database(Consumer<HikariConfig> settings) {
+    return new Database(server(), settings);
+  }
+
+  @Override
+  public JdbcOutboxStore.Builder<?, ?> builder(DataSource dataSource) {
+    return this == MYSQL
+        ? MysqlOutboxStore.builder(dataSource)
+        : MariadbOutboxStore.builder(dataSource);
+  }
+
+  @Override
+  public String plainDdl() {
+    return this == MYSQL
+        ? "dev/outbox/store/mysql/schema-1.sql"
+        : "dev/outbox/store/mysql/schema-1-mariadb.sql";
+  }
+}
