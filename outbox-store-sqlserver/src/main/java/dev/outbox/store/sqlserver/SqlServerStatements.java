@@ -207,7 +207,7 @@ final class SqlServerStatements {
               (select top (1) m.seq from ${q}${p}message m ${past}
                 where m.bucket = l.bucket and m.status = N'PENDING' and m.place = 0x00
                 order by m.seq desc) as seq
-            from openjson(:buckets) with (bucket smallint '$[0]') l
+            from openjson(:buckets) with (bucket int '$[0]') l
             """);
     readBlocked = readBlocked();
     insertBlocked =
@@ -419,7 +419,7 @@ final class SqlServerStatements {
           select o.*, case when exists (select 1 from ${q}${p}blocked_key k ${now}
             where k.bucket = o.bucket) then 1 else 0 end as any_blocked
           from openjson(:buckets)
-            with (bucket smallint '$[0]', most int '$[1]', last_seq bigint '$[2]') o
+            with (bucket int '$[0]', most int '$[1]', last_seq bigint '$[2]') o
         ) l
         cross apply (
           select top (l.most) ${content},
@@ -454,7 +454,7 @@ final class SqlServerStatements {
               over (partition by d.bucket order by d.retry_at, d.key_hash, m.seq rows unbounded preceding)
               - coalesce(datalength(m.payload), 0) as bytes_before
           from openjson(:buckets)
-            with (bucket smallint '$[0]', most int '$[1]') l
+            with (bucket int '$[0]', most int '$[1]') l
           cross apply (
             select k.*, count(*) over () as due
             from (

@@ -5,12 +5,12 @@
 -- index.
 create table outbox_message (
   -- The unit that a relay leases. Computed here, so that a producer in any language only inserts.
-  bucket          as convert(smallint, convert(int, substring(hashbytes('SHA2_256', convert(varbinary(1020), coalesce(partition_key, aggregate_id))), 1, 1)) & 63) persisted not null,
+  bucket          as (convert(int, substring(hashbytes('SHA2_256', convert(varbinary(1020), coalesce(partition_key, aggregate_id))), 1, 1)) & 63) persisted not null,
   status          nvarchar(9) collate Latin1_General_100_BIN2 not null constraint outbox_message_status default N'PENDING',
   -- Where the message stands among those of its status: BLOCKED ones with their key.
   place           as convert(varbinary(32), case when status = N'BLOCKED' then hashbytes('SHA2_256', convert(varbinary(1020), coalesce(partition_key, aggregate_id))) else 0x00 end) persisted not null,
   seq             bigint identity(1, 1) not null,
-  key_hash        as convert(binary(32), hashbytes('SHA2_256', convert(varbinary(1020), coalesce(partition_key, aggregate_id)))),
+  key_hash        as convert(varbinary(32), hashbytes('SHA2_256', convert(varbinary(1020), coalesce(partition_key, aggregate_id)))),
   id              uniqueidentifier not null constraint outbox_message_id default newid(),
   aggregate_type  nvarchar(510) collate Latin1_General_100_BIN2 not null,
   aggregate_id    nvarchar(510) collate Latin1_General_100_BIN2 not null,
@@ -57,8 +57,8 @@ alter table outbox_message set (lock_escalation = disable);
 
 -- One row a key that waits: for its next try, or for a person.
 create table outbox_blocked_key (
-  bucket       smallint not null,
-  key_hash     as convert(binary(32), hashbytes('SHA2_256', convert(varbinary(1020), message_key))) persisted not null,
+  bucket       int not null,
+  key_hash     as convert(varbinary(32), hashbytes('SHA2_256', convert(varbinary(1020), message_key))) persisted not null,
   message_key  nvarchar(510) collate Latin1_General_100_BIN2 not null,
   retry_at     datetime2(6) not null,
   -- The dead letter that halts the key until someone decides about it; null: not halted.
@@ -71,7 +71,7 @@ create index outbox_blocked_key_due on outbox_blocked_key (bucket, halted_by, re
 alter table outbox_blocked_key set (lock_escalation = disable);
 
 create table outbox_bucket (
-  bucket       smallint not null,
+  bucket       int not null,
   -- Grows each time the bucket changes hands.
   token        bigint not null constraint outbox_bucket_token default 0,
   -- Random for each claim; null: free.
@@ -99,7 +99,7 @@ insert into outbox_bucket (bucket) values
 -- Outlives its message, until the window is over. A key that is there is not inserted again, which
 -- is a warning and no error, so the transaction goes on.
 create table outbox_dedup (
-  dedup_hash  as convert(binary(32), hashbytes('SHA2_256', convert(varbinary(1020), dedup_key))) persisted not null,
+  dedup_hash  as convert(varbinary(32), hashbytes('SHA2_256', convert(varbinary(1020), dedup_key))) persisted not null,
   dedup_key   nvarchar(510) collate Latin1_General_100_BIN2 not null,
   created_at  datetime2(6) not null constraint outbox_dedup_created_at default sysutcdatetime(),
   constraint outbox_dedup_pk primary key clustered (dedup_hash) with (ignore_dup_key = on, allow_page_locks = off),

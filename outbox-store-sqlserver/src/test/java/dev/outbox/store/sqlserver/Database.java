@@ -11,6 +11,7 @@ import java.util.stream.Stream;
  * them apart, because T-SQL lets no connection choose its schema.
  */
 public final class Database extends TestDatabase {
+  private final Consumer<HikariConfig> settings;
 
   /**
    * @param settings changes the pool's settings
@@ -19,11 +20,13 @@ public final class Database extends TestDatabase {
     this(server, newName(), settings);
   }
 
-  private final Consumer<HikariConfig> settings;
-
   private Database(DatabaseServer server, String name, Consumer<HikariConfig> settings) {
     super(server, name, settings);
     this.settings = settings;
+  }
+
+  static String freshName() {
+    return TestDatabase.newName();
   }
 
   String prefix() {

@@ -3,6 +3,7 @@ package dev.outbox.store.sqlserver;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.outbox.store.jdbc.Names;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -62,6 +63,16 @@ class ParserTest {
           new Unknown("RESTORE_BUCKETS", "\\(values .*\\) n \\(bucket\\)", "n", VALUES),
           new Unknown("RESTORE_BLOCKED_KEYS", "\\(values .*\\) n \\(bucket\\)", "n", VALUES),
           new Unknown("create table shop.outbox_message", IN_CHECK, "len($1 +", COLLATE),
+          new Unknown(
+              "plain SQL: insert into outbox_message (aggregate_type, aggregate_id, event_type, payload)",
+              " collate \\w+",
+              "",
+              COLLATE),
+          new Unknown(
+              "plain SQL: if @@rowcount = 1",
+              "if @@rowcount = 1",
+              "",
+              "IF...ELSE: \"IF boolean_expression { sql_statement | statement_block }\""),
           new Unknown("create table shop.outbox_dedup", IN_CHECK, "len($1 +", COLLATE));
 
   private static void parse(String sql) {
@@ -86,6 +97,9 @@ class ParserTest {
       for (String sql : Texts.script(script)) {
         all.add(Arguments.of(sql.lines().findFirst().orElseThrow().replaceAll(" \\(.*", ""), sql));
       }
+    }
+    for (String sql : Texts.split(Names.resource(ParserTest.class, "plain-sql.sql"))) {
+      all.add(Arguments.of("plain SQL: " + sql.lines().findFirst().orElseThrow(), sql));
     }
     return all.stream();
   }

@@ -42,6 +42,11 @@ final class Texts {
             .fill(Names.resource(SqlServerOutboxStore.class, name))
             .replace("${producer}", "producer")
             .replace("${relay}", "relay");
+    return split(text);
+  }
+
+  /** The statements of a script, without comments. */
+  static List<String> split(String text) {
     return Arrays.stream(text.replaceAll("(?m)^\\s*--.*$", "").split(";"))
         .map(String::strip)
         .filter(statement -> !statement.isEmpty())

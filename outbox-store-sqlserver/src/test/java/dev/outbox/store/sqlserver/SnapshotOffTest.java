@@ -1,0 +1,31 @@
+package dev.outbox.store.sqlserver;
+
+import com.zaxxer.hikari.HikariConfig;
+import dev.outbox.embedded.DatabaseServer;
+
+/**
+ * The TCK with READ_COMMITTED_SNAPSHOT off, and with everything different that a pool may set:
+ * connections that come with auto-commit off, SERIALIZABLE, texts sent as varchar.
+ */
+class SnapshotOffTest extends SqlServerStoreTck {
+  private OwnDatabase own;
+
+  @Override
+  protected DatabaseServer server() {
+    own = new OwnDatabase(super.server(), false);
+    return own;
+  }
+
+  @Override
+  protected void configure(HikariConfig config) {
+    config.setCatalog(own.name());
+    config.setAutoCommit(false);
+    config.setTransactionIsolation("TRANSACTION_SERIALIZABLE");
+    config.addDataSourceProperty("sendStringParametersAsUnicode", "false");
+  }
+
+  @Override
+  protected int load() {
+    return 500;
+  }
+}
