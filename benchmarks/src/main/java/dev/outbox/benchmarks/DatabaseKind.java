@@ -10,10 +10,15 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Instant;
+import java.time.LocalDateTime;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.stream.Collectors;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -38,7 +43,8 @@ public abstract class DatabaseKind {
             new PostgresKind(),
             new MysqlKind("MySQL", "jdbc:mysql:", "utf8mb4_0900_bin", MysqlOutboxStore::builder),
             new MysqlKind(
-                "MariaDB", "jdbc:mariadb:", "utf8mb4_nopad_bin", MariadbOutboxStore::builder));
+                "MariaDB", "jdbc:mariadb:", "utf8mb4_nopad_bin", MariadbOutboxStore::builder),
+            new SqlServerKind());
   }
 
   /** For people. */
@@ -135,8 +141,8 @@ public abstract class DatabaseKind {
   /** What the database does not count. */
   static final long UNKNOWN = -1;
 
-  /** The most messages that are filled in by one statement. */
-  static final int FILL = 10_000;
+  private static final DateTimeFormatter TIME =
+      DateTimeFormatter.ofPattern("uuuu-MM-dd HH:mm:ss.SSSSSS").withZone(ZoneOffset.UTC);
 
   /** Names of settings that durability and speed depend on. */
   abstract List<String> settings();
@@ -150,46 +156,53 @@ public abstract class DatabaseKind {
   /** The columns of a message without those that only our algorithm needs; one index. */
   abstract String limitTable();
 
-  /** Makes what {@link #fill} needs to count to {@link #FILL}, if it needs something. */
-  List<String> numbers() {
-    return List.of();
-  }
-
   /** The oldest messages that nobody else has, locked. Parameter: how many. */
   abstract String take();
 
   /** Deletes some of them. */
   abstract String remove();
 
-  /** Sets the parameters of {@link #remove}; at least one sequence. */
-  abstract void setRemoved(PreparedStatement remove, long[] sequences, int count)
-      throws SQLException;
+  /** Sets the parameter of {@link #remove}: a JSON list, unless there is something better. */
+  void setRemoved(PreparedStatement remove, long[] sequences, int count) throws SQLException {
+    remove.setString(
+        1,
+        Arrays.stream(sequences, 0, count)
+            .mapToObj(Long::toString)
+            .collect(Collectors.joining(",", "[", "]")));
+  }
 
   /** The parameters of one inserted message, as {@link JdbcLimit} numbers them. */
-  abstract String row();
+  String row() {
+    return "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+  }
 
-  abstract void setId(PreparedStatement statement, int index, UUID id) throws SQLException;
+  void setId(PreparedStatement statement, int index, UUID id) throws SQLException {
+    statement.setString(index, id.toString());
+  }
 
-  /** As the parameter of a row. */
+  /** As the parameter of a row: in UTC, unless the type knows zones. */
   String time(Instant time) {
-    return time.toString();
+    return TIME.format(time);
   }
 
   /** Reads an id as {@link #setId} wrote it, and throws it away. */
-  abstract void readId(ResultSet row, int index) throws SQLException;
+  @SuppressWarnings({"CheckReturnValue", "ReturnValueIgnored"})
+  void readId(ResultSet row, int index) throws SQLException {
+    UUID.fromString(row.getString(index));
+  }
 
   /** Reads a time, and throws it away. */
-  abstract void readTime(ResultSet row, int index) throws SQLException;
+  @SuppressWarnings("CheckReturnValue")
+  void readTime(ResultSet row, int index) throws SQLException {
+    row.getObject(index, LocalDateTime.class);
+  }
 
   /**
-   * Inserts messages into a table, {@code ${t}}. Parameters: status, the keys' prefix, their number
-   * twice (0: each message has its own), payload, the first message's number, how many (at most
-   * {@link #FILL}).
+   * Inserts messages into a table, {@code ${t}}; the table {@code number} has the numbers from 0 to
+   * 9,999. Parameters: status, the keys' prefix, their number twice (0: each message has its own),
+   * payload, the first message's number, how many.
    */
   abstract String fill(State state);
-
-  /** Empties tables; sequences go on, so that the buckets' marks stay right. */
-  abstract void empty(Session session, List<String> tables);
 
   /** Statistics of a table and, where it is not done at once, the removal of deleted rows. */
   abstract String tidy(String table);
@@ -205,7 +218,7 @@ public abstract class DatabaseKind {
   }
 
   /** Opens a transaction that sees the present until it ends, on a session of its own. */
-  abstract void pinSnapshot(Session session) throws SQLException;
+  abstract void pinSnapshot(Session session, String schema) throws SQLException;
 
   /** Waits, when all pools are closed, until their writes are counted. */
   void awaitCounted(Session session, String pools) {}

@@ -3,20 +3,9 @@ package dev.outbox.benchmarks;
 import dev.outbox.benchmarks.BenchDatabase.State;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.time.Instant;
-import java.time.LocalDateTime;
-import java.time.ZoneOffset;
-import java.time.format.DateTimeFormatter;
-import java.util.Arrays;
 import java.util.List;
-import java.util.UUID;
 import java.util.function.Function;
-import java.util.stream.Collectors;
-import java.util.stream.IntStream;
-import java.util.stream.Stream;
 import javax.sql.DataSource;
 
 /**
@@ -28,9 +17,6 @@ import javax.sql.DataSource;
  * <p>Row writes are counted where {@code performance_schema} is on, as by default on MySQL.
  */
 final class MysqlKind extends DatabaseKind {
-  private static final DateTimeFormatter TIME =
-      DateTimeFormatter.ofPattern("uuuu-MM-dd HH:mm:ss.SSSSSS").withZone(ZoneOffset.UTC);
-
   /** The first that the server knows. */
   private static final List<String> LOG_SEQUENCE_NUMBERS =
       List.of("Innodb_redo_log_current_lsn", "Innodb_lsn_current", "Innodb_os_log_written");
@@ -149,21 +135,6 @@ final class MysqlKind extends DatabaseKind {
         .formatted(collation);
   }
 
-  /** 0 to 9,999. */
-  @Override
-  List<String> numbers() {
-    String digits =
-        IntStream.range(0, 10)
-            .mapToObj(digit -> "select " + digit + " as n")
-            .collect(Collectors.joining(" union all "));
-    return List.of(
-        "create table ${s}.number (n bigint not null primary key)",
-        "insert into ${s}.number select a.n + 10 * b.n + 100 * c.n + 1000 * d.n from "
-            + Stream.of("a", "b", "c", "d")
-                .map(table -> "(" + digits + ") " + table)
-                .collect(Collectors.joining(" cross join ")));
-  }
-
   @Override
   String take() {
     return """
@@ -185,42 +156,6 @@ final class MysqlKind extends DatabaseKind {
   }
 
   @Override
-  void setRemoved(PreparedStatement remove, long[] sequences, int count) throws SQLException {
-    remove.setString(
-        1,
-        Arrays.stream(sequences, 0, count)
-            .mapToObj(Long::toString)
-            .collect(Collectors.joining(",", "[", "]")));
-  }
-
-  @Override
-  String row() {
-    return "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
-  }
-
-  @Override
-  void setId(PreparedStatement statement, int index, UUID id) throws SQLException {
-    statement.setString(index, id.toString());
-  }
-
-  @Override
-  String time(Instant time) {
-    return TIME.format(time);
-  }
-
-  @Override
-  @SuppressWarnings({"CheckReturnValue", "ReturnValueIgnored"})
-  void readId(ResultSet row, int index) throws SQLException {
-    UUID.fromString(row.getString(index));
-  }
-
-  @Override
-  @SuppressWarnings("CheckReturnValue")
-  void readTime(ResultSet row, int index) throws SQLException {
-    row.getObject(index, LocalDateTime.class);
-  }
-
-  @Override
   String fill(State state) {
     return """
         insert into ${t} (status, id, aggregate_type, aggregate_id, event_type, partition_key, payload, available_at)
@@ -232,19 +167,13 @@ final class MysqlKind extends DatabaseKind {
         .formatted(state == State.DELAYED ? "utc_timestamp(6) + interval 1 day" : "null");
   }
 
-  /** Truncating begins the sequence anew; there are no marks that it could fall behind. */
-  @Override
-  void empty(Session session, List<String> tables) {
-    tables.forEach(table -> session.execute("truncate table " + table));
-  }
-
   @Override
   String tidy(String table) {
     return "analyze table " + table;
   }
 
   @Override
-  void pinSnapshot(Session session) throws SQLException {
+  void pinSnapshot(Session session, String schema) throws SQLException {
     session.run("set transaction isolation level repeatable read");
     session.run("start transaction with consistent snapshot, read only");
   }

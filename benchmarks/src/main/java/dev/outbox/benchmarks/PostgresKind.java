@@ -8,6 +8,7 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.Arrays;
 import java.util.List;
@@ -160,6 +161,11 @@ final class PostgresKind extends DatabaseKind {
   }
 
   @Override
+  String time(Instant time) {
+    return time.toString();
+  }
+
+  @Override
   @SuppressWarnings("CheckReturnValue")
   void readId(ResultSet row, int index) throws SQLException {
     row.getObject(index, UUID.class);
@@ -178,17 +184,11 @@ final class PostgresKind extends DatabaseKind {
         select ?, f.id, 'order', ? || coalesce(f.n %% nullif(?, 0), f.n), 'OrderPlaced',
           case when ? = 0 then f.id::text end, ?, %s
         from (
-          select ?::bigint + i as n, gen_random_uuid() as id
-          from generate_series(0, ?::bigint - 1) i offset 0
+          select ? + n as n, gen_random_uuid() as id from ${s}.number where n < ? offset 0
         ) f
         order by f.n
         """
         .formatted(state == State.DELAYED ? "now() + interval '1 day'" : "null");
-  }
-
-  @Override
-  void empty(Session session, List<String> tables) {
-    session.execute("truncate " + String.join(", ", tables));
   }
 
   @Override
@@ -207,7 +207,7 @@ final class PostgresKind extends DatabaseKind {
   }
 
   @Override
-  void pinSnapshot(Session session) throws SQLException {
+  void pinSnapshot(Session session, String schema) throws SQLException {
     session.run("set transaction isolation level repeatable read, read only");
     session.run("select 1");
   }

@@ -66,7 +66,7 @@ public final class Main implements Runnable {
   static CommandLine commandLine() {
     return new CommandLine(new Main())
         .setUsageHelpAutoWidth(true)
-        .setCaseInsensitiveEnumValuesAllowed(true)
+        .registerConverter(StoreKind.class, StoreKind::named)
         .setParameterExceptionHandler(Main::usage)
         .setExecutionExceptionHandler(Main::failed);
   }

@@ -2,15 +2,22 @@ package dev.outbox.cli;
 
 import dev.outbox.benchmarks.DatabaseKind;
 import dev.outbox.embedded.DatabaseServer;
+import dev.outbox.embedded.EmbeddedMysql;
 import dev.outbox.embedded.EmbeddedPostgres;
+import dev.outbox.embedded.EmbeddedServer;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
+import dev.outbox.store.mysql.MariadbStoreTck;
+import dev.outbox.store.mysql.MysqlStoreTck;
 import dev.outbox.store.postgres.PostgresStoreTck;
+import dev.outbox.store.sqlserver.SqlServerStoreTck;
 import java.util.Arrays;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.TypeConversionException;
 
 /** The stores that there are, and all that differs between them here. */
 public enum StoreKind {
@@ -20,7 +27,28 @@ public enum StoreKind {
       "org.postgresql.Driver",
       "08004",
       PostgresStoreTck.class,
-      EmbeddedPostgres::start);
+      EmbeddedPostgres::start),
+  MYSQL(
+      "jdbc:mysql:",
+      "//host:3306/name",
+      "com.mysql.cj.jdbc.Driver",
+      "28000",
+      MysqlStoreTck.class,
+      () -> started(EmbeddedMysql.builder())),
+  MARIADB(
+      "jdbc:mariadb:",
+      "//host:3306/name",
+      "org.mariadb.jdbc.Driver",
+      "28000",
+      MariadbStoreTck.class,
+      () -> new ByMariadbDriver(started(EmbeddedMysql.mariadb()))),
+  SQLSERVER(
+      "jdbc:sqlserver:",
+      "//host:1433;databaseName=name",
+      "com.microsoft.sqlserver.jdbc.SQLServerDriver",
+      "S0001",
+      SqlServerStoreTck.class,
+      null);
 
   private final String urls;
   private final String rest;
@@ -53,6 +81,39 @@ public enum StoreKind {
     database = DatabaseKind.of(urls).orElseThrow();
   }
 
+  /** With what counts row writes, for the benchmarks; on MySQL it is on by default. */
+  private static DatabaseServer started(EmbeddedMysql.Builder builder) {
+    return builder.setting("performance_schema", "ON").start();
+  }
+
+  /** The embedded MariaDB gives a URL for MySQL's driver. */
+  private record ByMariadbDriver(DatabaseServer server) implements DatabaseServer {
+    @Override
+    public String jdbcUrl() {
+      return server.jdbcUrl().replaceFirst("^jdbc:mysql:", "jdbc:mariadb:");
+    }
+
+    @Override
+    public String user() {
+      return server.user();
+    }
+
+    @Override
+    public String password() {
+      return server.password();
+    }
+
+    @Override
+    public Optional<EmbeddedServer> embedded() {
+      return server.embedded();
+    }
+
+    @Override
+    public void close() {
+      server.close();
+    }
+  }
+
   /**
    * The one that a URL is of.
    *
@@ -65,12 +126,23 @@ public enum StoreKind {
         .orElseThrow(
             () ->
                 new Failure(
-                    "the URL %s is not of a database that this release knows: give one that begins with %s"
+                    "the URL %s is not of a database that this release knows: give one that begins with one of %s"
                         .formatted(
                             url,
                             Arrays.stream(values())
                                 .map(kind -> kind.urls)
-                                .collect(Collectors.joining(" or ")))));
+                                .collect(Collectors.joining(", ")))));
+  }
+
+  /** The one that an option names. */
+  static StoreKind named(String name) {
+    return Arrays.stream(values())
+        .filter(kind -> kind.toString().equals(name))
+        .findFirst()
+        .orElseThrow(
+            () ->
+                new TypeConversionException(
+                    "'%s' is not one of %s".formatted(name, Arrays.toString(values()))));
   }
 
   /** What is meant where nothing is said. */
