@@ -21,6 +21,8 @@ class MysqlVariantTest extends MysqlStoreTck {
     config.addDataSourceProperty("useServerPrepStmts", "true");
     config.addDataSourceProperty("cachePrepStmts", "true");
     config.addDataSourceProperty("useAffectedRows", "true");
+    config.addDataSourceProperty(
+        "jdbcCompliantTruncation", "false"); // or the driver makes it strict
     config.addDataSourceProperty("connectionTimeZone", "Asia/Kathmandu");
     config.addDataSourceProperty("preserveInstants", "true");
     config.addDataSourceProperty(

@@ -1,0 +1,189 @@
+package dev.outbox.store.mysql;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import com.zaxxer.hikari.HikariConfig;
+import dev.outbox.OutboxMessage;
+import dev.outbox.TransientOutboxException;
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.Decision;
+import dev.outbox.store.jdbc.DatabaseTests;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Real deadlocks and lock wait timeouts, which the server counts. */
+@ParameterizedClass
+@EnumSource
+@DisplayName("A transaction that the server gave up is run again")
+class MysqlConflictsTest extends DatabaseTests {
+
+  MysqlConflictsTest(Tested tested) {
+    super(tested);
+  }
+
+  @Override
+  protected void configure(HikariConfig config) {
+    config.addDataSourceProperty("sessionVariables", "innodb_lock_wait_timeout=2");
+  }
+
+  @BeforeEach
+  void migrate() {
+    store.migrate();
+    for (int i = 0; i < 3; i++) {
+      database.inTransaction(false, c -> store.append(c, message()));
+    }
+  }
+
+  private long counted(String metric) {
+    return Long.parseLong(
+        database.query(
+            "select count from information_schema.innodb_metrics where name = '" + metric + "'"));
+  }
+
+  private boolean somebodyWaits() {
+    return !database
+        .query("select count(*) from information_schema.innodb_trx where trx_state = 'LOCK WAIT'")
+        .equals("0");
+  }
+
+  private Claim claim() {
+    Claim claim = store.claim(new ClaimRequest("test", 10, 1_000_000, Duration.ofMinutes(5)));
+    assertThat(claim.messages()).hasSize(3);
+    return claim;
+  }
+
+  /** Of the three messages of one key: the first is delivered, the second fails. */
+  private static Map<Long, Decision> decisions(Claim claim) {
+    return Map.of(
+        claim.messages().get(0).sequence(),
+        Decision.delivered(),
+        claim.messages().get(1).sequence(),
+        Decision.retry(Duration.ofHours(1), true, "again"));
+  }
+
+  private void assertSettledOnce(CompletableFuture<Set<Long>> lost) throws Exception {
+    assertThat(lost.get(30, TimeUnit.SECONDS)).as("lost").isEmpty();
+    assertThat(
+            database.query(
+                "select group_concat(concat_ws(' ', status, attempts) order by seq) from outbox_message"))
+        .isEqualTo("BLOCKED 1,PENDING 0");
+    assertThat(database.query("select count(*) from outbox_blocked_key")).isEqualTo("1");
+  }
+
+  @Test
+  @DisplayName("inside the library, when its settle was the victim of a deadlock")
+  void deadlock() throws Exception {
+    Claim claim = claim();
+    long before = counted("lock_deadlocks");
+    try (Connection other = database.pool.getConnection();
+        Statement statement = other.createStatement()) {
+      other.setAutoCommit(false);
+      // What has changed most is not the victim.
+      statement.execute(
+          "insert into outbox_dedup (dedup_key) select table_name from information_schema.tables"
+              + " union select column_name from information_schema.columns");
+      statement.execute("update outbox_message set attempts = attempts + 0, last_error = 'x'");
+      CompletableFuture<Set<Long>> lost =
+          CompletableFuture.supplyAsync(() -> claim.settle(decisions(claim)));
+      await().until(this::somebodyWaits);
+      statement.execute(
+          "select token from outbox_bucket where bucket = crc32('1') & 63 for update");
+      await("a deadlock").until(() -> counted("lock_deadlocks") == before + 1);
+      other.commit();
+      assertSettledOnce(lost);
+    }
+  }
+
+  @Test
+  @DisplayName("inside the library, when its settle has waited for too long")
+  void lockWaitTimeout() throws Exception {
+    Claim claim = claim();
+    long before = counted("lock_timeouts");
+    try (Connection other = database.pool.getConnection();
+        Statement statement = other.createStatement()) {
+      other.setAutoCommit(false);
+      statement.execute("update outbox_message set last_error = 'x'");
+      CompletableFuture<Set<Long>> lost =
+          CompletableFuture.supplyAsync(() -> claim.settle(decisions(claim)));
+      await().atMost(Duration.ofSeconds(30)).until(() -> counted("lock_timeouts") > before);
+      other.rollback();
+      assertSettledOnce(lost);
+    }
+  }
+
+  private static OutboxMessage with(String dedupKey) {
+    return OutboxMessage.builder()
+        .aggregate("order", "1")
+        .eventType("Placed")
+        .payload("{}")
+        .dedupKey(dedupKey)
+        .build();
+  }
+
+  @Test
+  @DisplayName("by the caller, when it was the caller's, and it says so")
+  void appendDeadlock() throws Exception {
+    long before = counted("lock_deadlocks");
+    try (Connection one = database.pool.getConnection();
+        Connection two = database.pool.getConnection()) {
+      for (Connection connection : List.of(one, two)) {
+        connection.setAutoCommit(false);
+        connection.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
+      }
+      store.append(one, with("a"));
+      store.append(two, with("b"));
+      CompletableFuture<Boolean> first =
+          CompletableFuture.supplyAsync(() -> store.append(one, with("b")));
+      await().until(this::somebodyWaits);
+      CompletableFuture<Boolean> second =
+          CompletableFuture.supplyAsync(() -> store.append(two, with("a")));
+      assertThatThrownBy(() -> bothAppended(one, two, first, second))
+          .isInstanceOf(TransientOutboxException.class)
+          .hasMessageStartingWith(
+              "%s ended the transaction in favour of another, run it again:",
+              tested() == Tested.MYSQL ? "MySQL" : "MariaDB");
+    }
+    assertThat(counted("lock_deadlocks")).as("deadlocks").isEqualTo(before + 1);
+    assertThat(database.query("select group_concat(dedup_key order by 1) from outbox_dedup"))
+        .as("of the one that was committed")
+        .isEqualTo("a,b");
+  }
+
+  /** Commits the one that could go on. */
+  private static void bothAppended(
+      Connection one,
+      Connection two,
+      CompletableFuture<Boolean> first,
+      CompletableFuture<Boolean> second)
+      throws SQLException {
+    RuntimeException failure = null;
+    for (Connection connection : List.of(one, two)) {
+      try {
+        assertThat((connection == one ? first : second).join()).as("appended").isTrue();
+        connection.commit();
+      } catch (CompletionException e) {
+        failure = (RuntimeException) e.getCause();
+        connection.rollback();
+      }
+    }
+    if (failure != null) {
+      throw failure;
+    }
+  }
+}
