@@ -45,6 +45,9 @@ final class Errors {
   /** The driver says 08S01 both where it cannot connect and where a connection breaks. */
   private static Trouble withoutNumber(SQLException failure) {
     String state = failure.getSQLState() == null ? "" : failure.getSQLState();
+    if (state.equals("HY008")) {
+      return Trouble.CUT_OFF; // a statement of a batch has timed out
+    }
     if (!state.startsWith("08")) {
       return Trouble.OTHER;
     }

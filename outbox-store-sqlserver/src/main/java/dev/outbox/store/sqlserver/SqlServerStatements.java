@@ -27,10 +27,10 @@ final class SqlServerStatements {
   private static final String NOW = "with (readcommittedlock)";
 
   /**
-   * Skips what others have locked. Where producers write. READPAST "can't be specified when
-   * READ_COMMITTED_SNAPSHOT is on", unless READCOMMITTEDLOCK is there too; and that is one of the
-   * granularity hints, of which only one is allowed, so ROWLOCK is not: rows are locked one by one
-   * because the indexes do not allow page locks.
+   * Skips what others have locked. Where producers write. While READ_COMMITTED_SNAPSHOT is on,
+   * READPAST is refused (error 650) unless READCOMMITTEDLOCK stands beside it. That is one of the
+   * granularity hints, of which a table may have only one, so ROWLOCK is not used: rows are locked
+   * one by one because the indexes do not allow page locks.
    */
   private static final String PAST = "with (readpast, readcommittedlock)";
 
@@ -76,12 +76,12 @@ final class SqlServerStatements {
   final String buckets;
 
   /**
-   * Leases one bucket if it still is free. READPAST "is applied when reading data to identify which
-   * records to update": one that somebody else has locked is skipped, not waited for, and counts as
-   * not changed. One statement a bucket, found by the whole primary key: a statement that sorts or
-   * scans would lock, with UPDLOCK and to the transaction's end, all that it looks at, and a second
-   * relay would get nothing. Everything that makes the bucket free is asked of the row that is
-   * locked.
+   * Leases one bucket if it still is free. In an UPDATE, READPAST is applied when reading data to
+   * identify which records to update: a row that somebody else has locked is skipped, not waited
+   * for, and counts as not changed. One statement a bucket, found by the whole primary key: a
+   * statement that sorts or scans would lock, to the transaction's end, more than it takes, and a
+   * second relay would get nothing. Everything that makes the bucket free is asked of the row that
+   * is locked.
    */
   final String lease;
 
@@ -112,10 +112,9 @@ final class SqlServerStatements {
 
   /**
    * A key that is not there yet. One in another's open transaction is waited for, by the read or by
-   * the insert: of two that insert at once one waits, and then inserts nothing ("IGNORE_DUP_KEY =
-   * ON: a warning message occurs when duplicate key values are inserted; only the rows violating
-   * the uniqueness constraint fail"). So there is no error, which would end the caller's
-   * transaction under XACT_ABORT.
+   * the insert: of two that insert at once one waits, and then inserts nothing, because with
+   * IGNORE_DUP_KEY = ON a duplicate is left out with a warning. So there is no error, which would
+   * end the caller's transaction under XACT_ABORT.
    */
   final String insertDedup;
 

@@ -12,6 +12,7 @@ import dev.outbox.store.jdbc.Dialect.Trouble;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.sql.BatchUpdateException;
 import java.sql.SQLException;
 import java.sql.SQLTimeoutException;
 import java.sql.SQLTransientConnectionException;
@@ -88,6 +89,8 @@ class ErrorsTest {
     assertThat(Errors.trouble(error(0, "08S01", "Connection reset"))).isEqualTo(Trouble.CUT_OFF);
     assertThat(Errors.trouble(error(0, "08S01", "The TCP/IP connection to the host x has failed.")))
         .isEqualTo(Trouble.UNREACHABLE);
+    assertThat(Errors.trouble(new BatchUpdateException("timed out", "HY008", 0, new int[0])))
+        .isEqualTo(Trouble.CUT_OFF);
     assertThat(Errors.trouble(error(0, null, "other"))).isEqualTo(Trouble.OTHER);
   }
 
