@@ -24,9 +24,6 @@ import org.jdbi.v3.core.Handle;
  */
 final class Claims {
 
-  /** The most buckets of one claim: enough to fill a batch, few enough to leave others some. */
-  private static final int MOST_BUCKETS = 16;
-
   /**
    * How long a bucket is kept from batch to batch before others may have it. Leasing it anew costs
    * about as much as a batch, so keeping it for some tens of batches is enough.
@@ -172,7 +169,7 @@ final class Claims {
     BatchReader reader = new BatchReader(handle, dialect, owner, request);
     prolong(handle, owner, kept, request.lease());
     reader.read(kept);
-    int most = Math.min(MOST_BUCKETS - kept.size(), reader.room());
+    int most = Math.min(dialect.mostBuckets() - kept.size(), reader.room());
     if (leasesMore && reader.hasRoom() && most > 0) {
       reader.read(dialect.lease(handle, owner, request, most));
     }

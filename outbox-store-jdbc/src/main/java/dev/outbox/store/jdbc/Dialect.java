@@ -45,6 +45,11 @@ public interface Dialect {
   /** How many buckets there are. */
   int BUCKETS = 64;
 
+  /** The most buckets of one claim: enough to fill a batch, few enough to leave others some. */
+  default int mostBuckets() {
+    return 16;
+  }
+
   /** The database's name in error texts. */
   String name();
 

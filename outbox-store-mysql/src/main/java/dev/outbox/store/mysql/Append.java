@@ -1,5 +1,6 @@
 package dev.outbox.store.mysql;
 
+import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.HeaderCodec;
 import java.sql.Connection;
@@ -18,6 +19,7 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Appends by INSERT with many rows of values. A statement has at most so many rows and bytes that
@@ -60,16 +62,39 @@ final class Append {
         duplicates.add(message.id());
       }
     }
-    for (int from = 0, to; from < stored.size(); from = to) {
-      to = from;
-      for (long bytes = 0;
-          to < stored.size() && to - from < MOST_ROWS && bytes < MOST_BYTES;
-          to++) {
-        bytes += stored.get(to).payloadSize();
-      }
+    for (int from = 0; from < stored.size(); ) {
+      int to = from + fitting(stored.subList(from, Math.min(stored.size(), from + MOST_ROWS)));
       insert(connection, stored.subList(from, to));
+      from = to;
     }
     return Set.copyOf(duplicates);
+  }
+
+  /** How many of the first messages go into one statement: at least one. */
+  private static int fitting(List<OutboxMessage> messages) {
+    int count = 0;
+    for (long bytes = 0; count < messages.size(); count++) {
+      bytes += size(messages.get(count));
+      if (bytes > MOST_BYTES && count > 0) {
+        break;
+      }
+    }
+    return count;
+  }
+
+  /** About the bytes of a message before the driver escapes them, which at most doubles them. */
+  private static long size(OutboxMessage m) {
+    long characters = length(m.aggregateType()) + length(m.aggregateId()) + length(m.eventType());
+    characters += length(m.partitionKey()) + length(m.contentType());
+    characters += length(m.dedupKey()) + length(m.correlationId());
+    for (Header header : m.headers()) {
+      characters += length(header.name()) + length(header.value());
+    }
+    return m.payloadSize() + 3 * characters; // of UTF-16: at most so many bytes of UTF-8 each
+  }
+
+  private static int length(@Nullable String text) {
+    return text == null ? 0 : text.length();
   }
 
   /** The keys that were not appended within the window; they are remembered now. */

@@ -29,6 +29,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.ToIntFunction;
 import java.util.stream.Collectors;
@@ -106,6 +107,12 @@ final class MysqlDialect extends StatementDialect {
       return Trouble.UNREACHABLE;
     }
     return state.startsWith("08") ? Trouble.CUT_OFF : Trouble.OTHER;
+  }
+
+  /** Fewer than by default: the server plans each bucket's part of a read by itself. */
+  @Override
+  public int mostBuckets() {
+    return 8;
   }
 
   @Override
@@ -205,10 +212,7 @@ final class MysqlDialect extends StatementDialect {
   }
 
   private List<Locked> lockFree(Handle handle, ClaimRequest request, List<Candidate> wanted) {
-    String buckets =
-        wanted.stream()
-            .map(candidate -> Integer.toString(candidate.bucket()))
-            .collect(Collectors.joining(", "));
+    String buckets = join(wanted, ", ", Candidate::bucket);
     return Literal.query(handle, sql.lockFree.replace("${buckets}", buckets))
         .bind(0, request.maxMessages())
         .map(
@@ -220,13 +224,25 @@ final class MysqlDialect extends StatementDialect {
   @Override
   public List<Held> lockHeld(Handle handle, UUID owner, Collection<Lease> leases) {
     String tokens =
-        leases.stream()
-            .map(l -> "b.bucket = %d and b.token = %d".formatted(l.bucket(), l.token()))
-            .collect(Collectors.joining(" or "));
+        join(
+            leases, " or ", l -> "b.bucket = %d and b.token = %d".formatted(l.bucket(), l.token()));
     return Literal.query(handle, sql.lockHeld.replace("${tokens}", tokens))
         .bind(0, owner.toString())
         .map((row, context) -> held(row))
         .list();
+  }
+
+  @Override
+  public Set<Integer> renew(Handle handle, UUID owner, Collection<Lease> leases, Duration lease) {
+    List<Integer> held = lockHeld(handle, owner, leases).stream().map(Held::bucket).toList();
+    if (!held.isEmpty()) {
+      handle
+          .createUpdate(text(Sql.RENEW))
+          .bind("rows", JsonRows.of(held, List::of))
+          .bind("leaseMillis", lease.toMillis())
+          .execute();
+    }
+    return Set.copyOf(held);
   }
 
   @Override
@@ -242,19 +258,36 @@ final class MysqlDialect extends StatementDialect {
         .execute();
   }
 
+  /**
+   * Whether a bucket has blocked keys is asked before, not in the statement that locked it: that
+   * one may have begun before the last holder's settle was committed.
+   */
   @Override
   protected Query read(
       Handle handle, Sql read, List<Lease> leases, ToIntFunction<Lease> most, long bytes) {
+    Set<Integer> withBlockedKeys =
+        Literal.query(
+                handle,
+                sql.withBlockedKeys.replace("${buckets}", join(leases, ", ", Lease::bucket)))
+            .mapTo(Integer.class)
+            .set();
     return Literal.query(
         handle,
-        leases.stream()
-            .map(
-                lease ->
-                    text(read)
-                        .replace("${bucket}", Integer.toString(lease.bucket()))
-                        .replace("${most}", Integer.toString(most.applyAsInt(lease)))
-                        .replace("${bytes}", Long.toString(bytes)))
-            .collect(Collectors.joining(" union all ")));
+        join(
+            leases,
+            " union all ",
+            lease ->
+                text(read)
+                    .replace(
+                        "${blocked}",
+                        withBlockedKeys.contains(lease.bucket()) ? sql.keyBlocked : "")
+                    .replace("${bucket}", Integer.toString(lease.bucket()))
+                    .replace("${most}", Integer.toString(most.applyAsInt(lease)))
+                    .replace("${bytes}", Long.toString(bytes))));
+  }
+
+  private static <T> String join(Collection<T> values, String separator, Function<T, ?> part) {
+    return values.stream().map(part).map(String::valueOf).collect(Collectors.joining(separator));
   }
 
   @Override

@@ -8,8 +8,9 @@ create table ${q}${p}message (
   -- A default and a check rather than a generated column: MariaDB has no key on one of those.
   bucket          tinyint unsigned not null default (crc32(coalesce(partition_key, aggregate_id)) & 63),
   status          enum('PENDING', 'SCHEDULED', 'BLOCKED', 'DEAD') not null default 'PENDING',
-  -- Where a claim finds it: a blocked message by its key, a delayed one by its time.
-  place           varchar(256) not null default (case status when 'BLOCKED' then coalesce(partition_key, aggregate_id)
+  -- Where a claim finds it: a blocked message by its key, a delayed one by its time. Bytes, which
+  -- are compared faster than text.
+  place           varbinary(1020) not null default (case status when 'BLOCKED' then coalesce(partition_key, aggregate_id)
                   when 'SCHEDULED' then coalesce(cast(available_at as char(26)), '') else '' end),
   seq             bigint not null auto_increment,
   id              char(36) character set ascii not null default (uuid()),
