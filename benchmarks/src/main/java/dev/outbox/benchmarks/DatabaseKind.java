@@ -68,6 +68,11 @@ public abstract class DatabaseKind {
     return null;
   }
 
+  /** What is wrong when a server of another kind answers; or null. */
+  public @Nullable String problem(Connection connection) throws SQLException {
+    return null;
+  }
+
   /**
    * Makes a schema.
    *

@@ -157,7 +157,7 @@ final class JdbcDatabase implements BenchDatabase {
     try {
       DatabaseMetaData data = admin.connection().getMetaData();
       all.put("database", kind.name() + " " + data.getDatabaseProductVersion());
-      all.put("driver", data.getDriverName() + " " + data.getDriverVersion());
+      all.put("driver", data.getDriverName() + " " + version(data));
     } catch (SQLException e) {
       throw admin.failed("version", e);
     }
@@ -165,6 +165,11 @@ final class JdbcDatabase implements BenchDatabase {
       all.put(setting, admin.text(kind.setting().formatted(setting)));
     }
     return all;
+  }
+
+  /** MySQL's driver says its name and revision too. */
+  private static String version(DatabaseMetaData data) throws SQLException {
+    return data.getDriverVersion().replaceFirst("^mysql-connector-j-", "").replaceFirst(" .*", "");
   }
 
   @Override

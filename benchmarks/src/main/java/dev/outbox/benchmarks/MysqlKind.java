@@ -7,6 +7,7 @@ import java.sql.SQLException;
 import java.util.List;
 import java.util.function.Function;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 
 /**
  * MySQL and MariaDB. Of the limit, beside what {@link JdbcLimit} says: the deletion's ids are one
@@ -17,6 +18,8 @@ import javax.sql.DataSource;
  * <p>Row writes are counted where {@code performance_schema} is on, as by default on MySQL.
  */
 final class MysqlKind extends DatabaseKind {
+  private static final String MARIADB = "MariaDB";
+
   /** The first that the server knows. */
   private static final List<String> LOG_SEQUENCE_NUMBERS =
       List.of("Innodb_redo_log_current_lsn", "Innodb_lsn_current", "Innodb_os_log_written");
@@ -50,6 +53,16 @@ final class MysqlKind extends DatabaseKind {
   @Override
   public JdbcOutboxStore.Builder<?, ?> store(DataSource dataSource) {
     return store.apply(dataSource);
+  }
+
+  /** Either's driver connects to either. */
+  @Override
+  public @Nullable String problem(Connection connection) throws SQLException {
+    boolean isMariadb = connection.getMetaData().getDatabaseProductVersion().contains(MARIADB);
+    return isMariadb == name.equals(MARIADB)
+        ? null
+        : "the server is not %s: begin its URL with jdbc:%s:"
+            .formatted(name, isMariadb ? "mariadb" : "mysql");
   }
 
   /** Sessions have no name; they are found by their database. */

@@ -48,7 +48,7 @@ public final class Report {
     return lines;
   }
 
-  /** The table, with a legend and the machine below. */
+  /** The database, the table, and a legend and the machine below. */
   public String markdown() {
     List<String[]> rows = new ArrayList<>();
     rows.add(HEAD);
@@ -57,6 +57,7 @@ public final class Report {
     rows.forEach(
         row -> Arrays.setAll(widths, i -> Math.max(Math.max(3, widths[i]), row[i].length())));
     StringBuilder text = new StringBuilder();
+    text.append(about.getOrDefault("database", "")).append("\n\n");
     append(text, rows.get(0), widths);
     for (int i = 0; i < widths.length; i++) {
       String dashes = "-".repeat(widths[i] - 1);

@@ -134,6 +134,7 @@ abstract class BenchTest {
     assertThat(rows.get(0).split(" *\\| *"))
         .contains("case", "ours", "limit", "ratio", "row writes", "bucket writes", "log bytes");
     assertThat(report.markdown())
+        .startsWith(name())
         .contains("- CPU: ", "- database: " + name(), "- driver: ", "- relays: As drain");
     assertThat(report.json())
         .contains(

@@ -57,7 +57,8 @@ public final class DatabaseOptions {
   /** A data source that was tried; asks for the password when the server wants one. */
   public DataSource connect() {
     DataSource dataSource = dataSource(url, user(), password());
-    try (Connection connection = dataSource.getConnection()) {
+    try {
+      check(url, dataSource);
       return dataSource;
     } catch (SQLException e) {
       Console console = System.console();
@@ -78,10 +79,20 @@ public final class DatabaseOptions {
    */
   public static DataSource tried(String url, String user, String password) {
     DataSource dataSource = dataSource(url, user, password);
-    try (Connection connection = dataSource.getConnection()) {
+    try {
+      check(url, dataSource);
       return dataSource;
     } catch (SQLException e) {
       throw unreachable(url, e);
+    }
+  }
+
+  private static void check(String url, DataSource dataSource) throws SQLException {
+    try (Connection connection = dataSource.getConnection()) {
+      String problem = StoreKind.of(url).database().problem(connection);
+      if (problem != null) {
+        throw new Failure(problem);
+      }
     }
   }
 

@@ -10,13 +10,15 @@ import org.jspecify.annotations.Nullable;
 public final class Secrets {
   private static final String MASK = "***";
 
-  /** In a URL's parameters, in properties, in JAAS settings. */
+  /** In a URL's parameters, in properties, in JAAS settings; SQL Server puts values in braces. */
   private static final Pattern PARAMETER =
       Pattern.compile(
-          "(?i)([a-z.]*(?:password|passwd|secret)\\s*=\\s*)(\"[^\"]*\"|[^&;,\\s]+?(?=[&;,\\s]|:\\s|$))");
+          "(?i)([a-z.]*(?:password|passwd|secret|accesstoken)\\d?\\s*=\\s*)"
+              + "(\"[^\"]*\"|\\{(?:[^}]|}})*}|[^&;,\\s]+?(?=[&;,\\s]|:\\s|$))");
 
-  /** {@code //user:password@host}. */
-  private static final Pattern USER_INFO = Pattern.compile("//([^/:@\\s]+):[^/\\s]*@");
+  /** {@code //user:password@host}, but where a user's name may have an @ behind the port. */
+  private static final Pattern USER_INFO =
+      Pattern.compile("(?<!sqlserver:)//([^/:@\\s]*):[^?\\s]*@");
 
   /** Shorter ones would turn ordinary words into stars. */
   private static final int LEAST = 4;

@@ -78,13 +78,22 @@ abstract class DatabaseCommandsTest {
     }
   }
 
+  String url() {
+    return server.jdbcUrl();
+  }
+
   /** Runs a command on the test's schema. */
   private Cli cli(String... arguments) {
+    return cliAt(url(), arguments);
+  }
+
+  /** The same by another URL. */
+  Cli cliAt(String url, String... arguments) {
     return Cli.run(
         Stream.concat(
                 Stream.of(arguments),
                 Stream.of(
-                    "--url=" + server.jdbcUrl(),
+                    "--url=" + url,
                     "--user=" + server.user(),
                     "--password=" + server.password(),
                     "--schema=" + schema))

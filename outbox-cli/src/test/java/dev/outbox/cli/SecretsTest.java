@@ -22,6 +22,16 @@ class SecretsTest {
         "Module required username=\"u\" password=\"a b;c\"; | Module required username=\"u\" password=***;",
         "sslPassword=x, PASSWORD = y                       | sslPassword=***, PASSWORD = ***",
         "no password was given                             | no password was given",
+        "jdbc:mysql://root:p/w@h:3306/d?useSSL=true        | jdbc:mysql://root:***@h:3306/d?useSSL=true",
+        "jdbc:mysql://:pw@h/d                              | jdbc:mysql://:***@h/d",
+        "jdbc:mysql://u:pw1@h1:3306,u:pw2@h2/d             | jdbc:mysql://u:***@h2/d",
+        "jdbc:mysql://h/d?user=a&password=p%26w&password2=x | jdbc:mysql://h/d?user=a&password=***&password2=***",
+        "jdbc:mysql://(host=h,user=a,password=pw)/d        | jdbc:mysql://(host=h,user=a,password=***",
+        "jdbc:mysql://address=(host=h)(password=pw)(port=1)/d | jdbc:mysql://address=(host=h)(password=***",
+        "jdbc:mariadb://h/d?user=a&password=pw: no route   | jdbc:mariadb://h/d?user=a&password=***: no route",
+        "jdbc:sqlserver://h:1433;user=a@h;password=pw;encrypt=true | jdbc:sqlserver://h:1433;user=a@h;password=***;encrypt=true",
+        "jdbc:sqlserver://h;password={a;b}}c d};database=x | jdbc:sqlserver://h;password=***;database=x",
+        "jdbc:sqlserver://h;trustStorePassword=a;accessToken=b; | jdbc:sqlserver://h;trustStorePassword=***;accessToken=***;",
         "jdbc:postgresql://[::1]:5432/d                    | jdbc:postgresql://[::1]:5432/d",
       })
   void patterns(String text, String masked) {

@@ -4,6 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.Driver;
+import java.sql.DriverManager;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -50,6 +54,8 @@ class UsageTest {
         "demo --threads 0              ! --threads is 0, allowed is from 1 to 64",
         "demo --threads 65             ! --threads is 65, allowed is from 1 to 64",
         "demo --transactions 0         ! --transactions is 0, allowed is from 1 to 5000000",
+        "demo --store oracle           ! Invalid value for option '--store': 'oracle' is not one of [postgres, mysql, mariadb, sqlserver]",
+        "demo --store mysql --url=x    ! --store says what to start, --url names your own: give one of them",
         "bench --runs 0                ! runs is 0, allowed is from 1 to 100",
         "demo --orders x               ! Invalid value for option '--orders': 'x' is not an int",
       })
@@ -61,16 +67,49 @@ class UsageTest {
     assertThat(cli.out()).isEmpty();
   }
 
-  @Test
+  @ParameterizedTest
   @DisplayName("a URL that nothing answers at is one sentence without its password")
-  void unreachable() {
-    Cli cli = Cli.run("status", "--url=jdbc:postgresql://127.0.0.1:1/x?user=a&password=geheim");
+  @CsvSource({
+    "jdbc:postgresql://127.0.0.1:1/x?user=a&password=geheim",
+    "jdbc:mysql://a:geheim@127.0.0.1:1/x",
+    "jdbc:mariadb://127.0.0.1:1/x?user=a&password=geheim",
+    "jdbc:sqlserver://127.0.0.1:1;databaseName=x;user=a;password=geheim",
+  })
+  void unreachable(String url) {
+    Cli cli = Cli.run("status", "--url=" + url);
     assertThat(cli.code()).isEqualTo(2);
     assertThat(cli.err())
-        .startsWith(
-            "outbox: cannot connect to jdbc:postgresql://127.0.0.1:1/x?user=a&password=***: ")
+        .startsWith("outbox: cannot connect to " + url.replace("geheim", "***") + ": ")
         .doesNotContain("geheim")
         .hasLineCount(1);
+  }
+
+  @ParameterizedTest
+  @DisplayName("a URL that cannot be read is one sentence without its password")
+  @CsvSource({
+    "jdbc:postgresql://h:p:o/x?password=geheim, it looks like jdbc:postgresql://host:5432/name",
+    "jdbc:mysql:x?password=geheim, it looks like jdbc:mysql://host:3306/name",
+    "jdbc:mariadb:x?password=geheim, jdbc:mariadb:x?password=***",
+    "jdbc:sqlserver:x;password=geheim, it looks like jdbc:sqlserver://host:1433;databaseName=name",
+  })
+  void unreadable(String url, String sentence) {
+    Cli cli = Cli.run("status", "--url=" + url);
+    assertThat(cli.code()).isEqualTo(2);
+    assertThat(cli.err()).contains(sentence).doesNotContain("geheim").hasLineCount(1);
+  }
+
+  @Test
+  @DisplayName("a driver that is missing is named")
+  void noDriver() throws Exception {
+    Driver driver = DriverManager.getDriver("jdbc:mariadb://h/d");
+    DriverManager.deregisterDriver(driver);
+    try {
+      assertThat(Cli.run("status", "--url=jdbc:mariadb://h/d").err())
+          .isEqualToIgnoringNewLines(
+              "outbox: there is no driver for MariaDB: put the jar with org.mariadb.jdbc.Driver on the class path");
+    } finally {
+      DriverManager.registerDriver(driver);
+    }
   }
 
   @Test
@@ -90,21 +129,46 @@ class UsageTest {
   @Test
   @DisplayName("a database that has no store is refused by name, without its password")
   void otherDatabase() {
-    Cli cli = Cli.run("migrate", "--url=jdbc:mysql://root:geheim@db/shop");
+    Cli cli = Cli.run("migrate", "--url=jdbc:oracle://root:geheim@db/shop");
     assertThat(cli.code()).isEqualTo(2);
     assertThat(cli.err())
-        .contains("jdbc:mysql://root:***@db/shop", "begins with jdbc:postgresql:")
+        .contains(
+            "jdbc:oracle://root:***@db/shop",
+            "one of jdbc:postgresql:, jdbc:mysql:, jdbc:mariadb:, jdbc:sqlserver:")
         .hasLineCount(1);
   }
 
-  @Test
+  @ParameterizedTest
   @DisplayName(
       "migrate --print prints the statements with the names asked for, and connects nowhere")
-  void print() {
-    Cli cli = Cli.run("migrate", "--print", "--schema=shop", "--prefix=my_");
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "                                      | autovacuum_vacuum_scale_factor",
+        "--store=postgres                      | autovacuum_vacuum_scale_factor",
+        "--store=mysql                         | collate utf8mb4_0900_bin",
+        "--store=mariadb                       | collate utf8mb4_nopad_bin",
+        "--store=sqlserver                     | identity(1, 1)",
+        "--url=jdbc:mysql://127.0.0.1:1/x      | collate utf8mb4_0900_bin",
+      })
+  void print(String store, String part) {
+    List<String> arguments =
+        new ArrayList<>(List.of("migrate", "--print", "--schema=shop", "--prefix=my_"));
+    if (store != null) {
+      arguments.add(store);
+    }
+    Cli cli = Cli.run(arguments.toArray(String[]::new));
     assertThat(cli.code()).isZero();
-    assertThat(cli.out()).contains("create table shop.my_message (").doesNotContain("${");
+    assertThat(cli.out()).contains("create table shop.my_message (", part).doesNotContain("${");
     assertThat(cli.err()).isEmpty();
+  }
+
+  @Test
+  @DisplayName("a database that cannot be started here is asked for by URL")
+  void notEmbedded() {
+    Cli cli = Cli.run("bench", "--store=sqlserver");
+    assertThat(cli.code()).isEqualTo(2);
+    assertThat(cli.err()).contains("SQL Server", "--url jdbc:sqlserver://host").hasLineCount(1);
   }
 
   @Test

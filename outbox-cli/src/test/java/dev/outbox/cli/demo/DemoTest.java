@@ -12,17 +12,18 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
-import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** The whole demo, small. */
 class DemoTest {
 
-  @Test
+  @ParameterizedTest
+  @EnumSource(names = {"POSTGRES", "MYSQL"})
   @DisplayName("messages get through a kill and an outage, and nothing is left behind")
-  void small() throws Exception {
+  void small(StoreKind store) throws Exception {
     StringWriter text = new StringWriter();
-    DemoSettings settings =
-        new DemoSettings(300, 20, 2, 150, 42, StoreKind.POSTGRES, null, "", "", null);
+    DemoSettings settings = new DemoSettings(300, 20, 2, 150, 42, store, null, "", "", null);
     Set<Path> before = directories();
 
     int code = new Demo(settings, new PrintWriter(text)).run();
