@@ -1,0 +1,29 @@
+-- tag::insert
+insert into outbox_message (aggregate_type, aggregate_id, event_type, payload)
+values (N'order', N'order-1', N'OrderPaid',
+  convert(varbinary(max), cast(N'{"total": 12.50}' collate Latin1_General_100_BIN2_UTF8 as varchar(max))));
+-- end::insert
+
+-- tag::full
+insert into outbox_message
+  (id, aggregate_type, aggregate_id, event_type, partition_key, payload, content_type,
+   headers, correlation_id, available_at)
+values
+  ('0197a6b0-5f0e-7c3e-9d1c-3f6f0b7a1d11', N'order', N'order-1', N'ReminderDue', N'customer-7',
+   0x0a0731322e3530, N'application/x-protobuf',
+   N'[["traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"], ["tenant", "a"]]',
+   N'request-17', dateadd(day, 14, sysutcdatetime()));
+-- end::full
+
+-- tag::unordered
+insert into outbox_message (id, partition_key, aggregate_type, aggregate_id, event_type, payload)
+select i.id, convert(nvarchar(36), i.id), N'order', N'order-1', N'OrderViewed', 0x7b7d
+from (select newid() as id) i;
+-- end::unordered
+
+-- tag::dedup
+insert into outbox_dedup (dedup_key) values (N'order-1 paid by request-17');
+if @@rowcount = 1
+  insert into outbox_message (aggregate_type, aggregate_id, event_type, payload, dedup_key)
+  values (N'order', N'order-1', N'OrderPaid', 0x7b7d, N'order-1 paid by request-17');
+-- end::dedup
