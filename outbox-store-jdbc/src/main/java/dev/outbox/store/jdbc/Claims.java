@@ -85,6 +85,9 @@ final class Claims {
     release(handle, done, decisions, others);
     UUID owner = kept.isEmpty() ? UUID.randomUUID() : done.owner();
     boolean leasesMore = kept.isEmpty() || kept.size() == wanted.size();
+    if (decisions.isEmpty()) {
+      extend(handle, owner, kept, request.lease());
+    }
     return new Step(held.keySet(), fill(handle, owner, kept, leasesMore, request));
   }
 
@@ -179,6 +182,16 @@ final class Claims {
   private void prolong(Handle handle, UUID owner, List<Lease> kept, Duration lease) {
     boolean needed = kept.stream().anyMatch(l -> l.left().compareTo(lease) < 0);
     if (needed) {
+      extend(handle, owner, kept, lease);
+    }
+  }
+
+  /**
+   * Prolongs leases. A transaction in which nothing else was written needs it too: a commit that
+   * writes nothing does not wait for the disk, and what it has read may not be durable yet (A1).
+   */
+  private void extend(Handle handle, UUID owner, List<Lease> kept, Duration lease) {
+    if (!kept.isEmpty()) {
       dialect.renew(handle, owner, kept, lease.plus(lease.dividedBy(SLACK_PART)));
     }
   }
