@@ -1,6 +1,7 @@
 package dev.outbox.store.jdbc;
 
 import com.zaxxer.hikari.HikariConfig;
+import java.io.IOException;
 import java.util.function.Consumer;
 import javax.sql.DataSource;
 
@@ -16,6 +17,6 @@ public interface TestedStore {
 
   JdbcOutboxStore.Builder<?, ?> builder(DataSource dataSource);
 
-  /** The file in which {@code ddl()} stands, for those who make the tables by hand. */
-  String plainDdl();
+  /** What stands in the file for those who make the tables by hand. */
+  String plainDdl() throws IOException;
 }

@@ -2,16 +2,26 @@ package dev.outbox.store.mysql;
 
 /** What MySQL and MariaDB call differently. Both collations compare every byte, pad nothing. */
 enum Flavor {
-  MYSQL("MySQL", "utf8mb4_0900_bin", "transaction_isolation", "transaction_read_only"),
-  MARIADB("MariaDB", "utf8mb4_nopad_bin", "tx_isolation", "tx_read_only");
+  MYSQL(
+      "MySQL",
+      "MariadbOutboxStore",
+      "utf8mb4_0900_bin",
+      "transaction_isolation",
+      "transaction_read_only"),
+  MARIADB("MariaDB", "MysqlOutboxStore", "utf8mb4_nopad_bin", "tx_isolation", "tx_read_only");
 
   final String title;
+
+  /** The store for the other one. */
+  final String other;
+
   final String collation;
   final String isolation;
   final String readOnly;
 
-  Flavor(String title, String collation, String isolation, String readOnly) {
+  Flavor(String title, String other, String collation, String isolation, String readOnly) {
     this.title = title;
+    this.other = other;
     this.collation = collation;
     this.isolation = isolation;
     this.readOnly = readOnly;

@@ -106,6 +106,10 @@ final class MysqlDialect extends StatementDialect {
     if (failure instanceof SQLTransientConnectionException || state.equals("08001")) {
       return Trouble.UNREACHABLE;
     }
+    // Connector/J refuses it itself, after setReadOnly(true).
+    if (state.equals("S1009") && String.valueOf(failure.getMessage()).contains("read-only")) {
+      return Trouble.READ_ONLY;
+    }
     return state.startsWith("08") ? Trouble.CUT_OFF : Trouble.OTHER;
   }
 
@@ -127,22 +131,32 @@ final class MysqlDialect extends StatementDialect {
 
   @Override
   public int schemaVersion(Connection connection) throws SQLException {
-    try (PreparedStatement statement = connection.prepareStatement(text(Sql.SCHEMA_VERSION));
+    checkServer(connection);
+    return super.schemaVersion(connection);
+  }
+
+  private void checkServer(Connection connection) throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement("select version()");
         ResultSet rows = statement.executeQuery()) {
-      if (!rows.next()) {
-        return 0;
-      }
-      String server = rows.getString("server");
+      rows.next();
+      String server = rows.getString(1);
       if (server.contains("MariaDB") != (flavor == Flavor.MARIADB)) {
         throw new OutboxException(
             "the server is %s, and this is the store for %s: use %s"
-                .formatted(
-                    server,
-                    flavor.title,
-                    flavor == Flavor.MYSQL ? "MariadbOutboxStore" : "MysqlOutboxStore"));
+                .formatted(server, flavor.title, flavor.other));
       }
-      return rows.getInt("version");
     }
+  }
+
+  /** Unknown variable, unknown collation. */
+  @Override
+  public @Nullable String advice(SQLException failure) {
+    return switch (failure.getErrorCode()) {
+      case 1193, 1273 ->
+          "the server is too old or not %s, in which case use %s"
+              .formatted(flavor.title, flavor.other);
+      default -> null;
+    };
   }
 
   @Override

@@ -465,7 +465,7 @@ final class MysqlStatements {
             group by m.bucket, m.place
             on duplicate key update halted_by = halted_by
             """));
-    all.put(Sql.SCHEMA_VERSION, fill("select version, version() as server from ${q}${p}schema"));
+    all.put(Sql.SCHEMA_VERSION, fill("select version from ${q}${p}schema"));
   }
 
   /** One bucket's part of a read; ${bucket}, ${most} and ${bytes} are numbers. */

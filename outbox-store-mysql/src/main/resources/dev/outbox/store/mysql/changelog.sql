@@ -3,6 +3,8 @@
 --changeset outbox:1
 --comment: q is the schema with a dot, or nothing; p is the prefix of all names; collation compares every byte, trailing spaces too
 
+-- The collation is utf8mb4_0900_bin on MySQL and utf8mb4_nopad_bin on MariaDB.
+
 create table ${q}${p}message (
   -- The unit that a relay leases. Computed here, so that a producer in any language only inserts.
   -- A default and a check rather than a generated column: MariaDB has no key on one of those.
@@ -13,9 +15,9 @@ create table ${q}${p}message (
   place           varbinary(1020) not null default (case status when 'BLOCKED' then coalesce(partition_key, aggregate_id)
                   when 'SCHEDULED' then coalesce(cast(available_at as char(26)), '') else '' end),
   seq             bigint not null auto_increment,
-  id              char(36) character set ascii not null default (uuid()),
-  -- One longer than the limit: where sql_mode is not strict, what is too long is cut off without an
-  -- error, and must not look as if it fitted.
+  -- One longer than the limit, also below: where sql_mode is not strict, what is too long is cut off
+  -- without an error, and must not look as if it fitted.
+  id              char(37) character set ascii not null default (uuid()),
   aggregate_type  varchar(256) not null,
   aggregate_id    varchar(256) not null,
   event_type      varchar(256) not null,
@@ -57,7 +59,7 @@ create table ${q}${p}message (
   constraint ${p}message_payload_size check (length(payload) <= 1000000),
   -- 16,000 bytes of headers become at most this with all escapes.
   constraint ${p}message_headers_size check (length(headers) <= 100000),
-  constraint ${p}message_headers_kind check (json_type(headers) in ('ARRAY', 'OBJECT')),
+  constraint ${p}message_headers_kind check (coalesce(json_type(headers), '') in ('ARRAY', 'OBJECT')),
   constraint ${p}message_created_at_range check (created_at >= '0001-01-01' and created_at < '9999-01-01'),
   constraint ${p}message_available_at_range check (available_at >= '1970-01-01' and available_at < '9999-01-01'),
   constraint ${p}message_attempts_not_negative check (attempts >= 0)

@@ -1,0 +1,105 @@
+package dev.outbox.store.mysql;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.outbox.OutboxException;
+import dev.outbox.store.jdbc.ErrorsTests;
+import dev.outbox.store.jdbc.JdbcOutboxStore;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.List;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
+
+@ParameterizedClass
+@EnumSource
+@DisplayName("One sentence each, and no password, for")
+class MysqlErrorsTest extends ErrorsTests {
+  private final Tested tested;
+
+  MysqlErrorsTest(Tested tested) {
+    super(tested, tested.flavor.title);
+    this.tested = tested;
+  }
+
+  @Test
+  @DisplayName("a database that does not exist")
+  void noDatabase() {
+    String user = database.schema() + "_u";
+    database.execute(
+        "create user %s identified by '%s'".formatted(user, PASSWORD),
+        "grant all privileges on *.* to " + user);
+    try {
+      refused(
+          storeAt(
+              database.server().jdbcUrl().replaceFirst("/[^/?]*(\\?.*)?$", "/no_such_database$1"),
+              user));
+    } finally {
+      database.execute("drop user " + user);
+    }
+  }
+
+  private void assertReadOnly(Connection connection) throws SQLException {
+    assertThatThrownBy(() -> store.append(connection, message()))
+        .isInstanceOf(OutboxException.class)
+        .hasMessageStartingWith("the transaction is read-only, append needs one that may write");
+    assertThat(connection.isClosed()).isFalse();
+    connection.rollback();
+  }
+
+  @Test
+  @DisplayName("a read-only transaction's append, and the caller's connection stays the caller's")
+  void readOnly() throws SQLException {
+    try (Connection connection = database.pool.getConnection()) {
+      connection.setAutoCommit(false);
+      try (Statement statement = connection.createStatement()) {
+        statement.execute("set transaction read only");
+      }
+      assertReadOnly(connection);
+      connection.setReadOnly(true);
+      assertReadOnly(connection);
+      connection.setReadOnly(false);
+      assertThat(store.append(connection, message())).isTrue();
+      connection.rollback();
+    }
+  }
+
+  @Test
+  @DisplayName("a server of the other kind: which store to use")
+  void otherServer() {
+    JdbcOutboxStore wrong = wrong();
+    saysWhichToUse(
+        wrong::verify,
+        wrong::migrate,
+        () -> wrong.claim(request()),
+        () -> database.inTransaction(false, c -> wrong.append(c, message())));
+    database.empty();
+    saysWhichToUse(wrong::verify, wrong::migrate);
+    assertThat(
+            database.query(
+                "select count(*) from information_schema.tables where table_schema = '%s'"
+                    .formatted(database.schema())))
+        .as("tables")
+        .isEqualTo("0");
+  }
+
+  private JdbcOutboxStore wrong() {
+    return tested == Tested.MYSQL
+        ? MariadbOutboxStore.of(database.pool)
+        : MysqlOutboxStore.of(database.pool);
+  }
+
+  private void saysWhichToUse(ThrowingCallable... calls) {
+    for (ThrowingCallable call : List.of(calls)) {
+      assertThatThrownBy(call)
+          .isInstanceOf(OutboxException.class)
+          .hasMessageContaining(
+              "use %s", tested == Tested.MYSQL ? "MysqlOutboxStore" : "MariadbOutboxStore");
+    }
+  }
+}

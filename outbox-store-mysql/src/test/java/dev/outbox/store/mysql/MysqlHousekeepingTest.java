@@ -1,0 +1,25 @@
+package dev.outbox.store.mysql;
+
+import dev.outbox.store.jdbc.HousekeepingTests;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
+
+@ParameterizedClass
+@EnumSource
+@DisplayName("Housekeeping")
+class MysqlHousekeepingTest extends HousekeepingTests {
+  MysqlHousekeepingTest(Tested tested) {
+    super(tested);
+  }
+
+  @Override
+  protected String daysAgo(int days) {
+    return "utc_timestamp(6) - interval %d day".formatted(days);
+  }
+
+  @Override
+  protected String block() {
+    return super.block() + ", place = default";
+  }
+}

@@ -1,0 +1,51 @@
+package dev.outbox.store.mysql;
+
+import dev.outbox.store.jdbc.SchemaTests;
+import dev.outbox.store.jdbc.TestDatabase;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.Arrays;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
+
+@ParameterizedClass
+@EnumSource
+@DisplayName("The schema")
+class MysqlSchemaTest extends SchemaTests {
+  MysqlSchemaTest(Tested tested) {
+    super(tested);
+  }
+
+  @Override
+  protected void dropSchema(String name) {
+    database.execute("drop schema " + name);
+  }
+
+  @Override
+  protected void runByHand(TestDatabase in, String ddl) {
+    in.execute(Arrays.stream(ddl.split(";\n")).filter(s -> !s.isBlank()).toArray(String[]::new));
+  }
+
+  @Override
+  protected String catalog(TestDatabase of) {
+    return Stream.of("message", "blocked_key", "bucket", "dedup", "schema")
+        .map(table -> created(of, "outbox_" + table))
+        .collect(Collectors.joining("\n"));
+  }
+
+  private static String created(TestDatabase in, String table) {
+    try (Connection connection = in.pool.getConnection();
+        Statement statement = connection.createStatement();
+        ResultSet rows = statement.executeQuery("show create table " + table)) {
+      rows.next();
+      return rows.getString(2);
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+}
