@@ -34,7 +34,11 @@ final class SqlServerStatements {
    */
   private static final String PAST = "with (readpast, readcommittedlock)";
 
-  /** Also sees what is not committed: only to choose what to try. */
+  /**
+   * Also sees what is not committed. For buckets, to choose which to try; and for whether a key is
+   * blocked, because only the holder of the bucket adds and removes such rows, and an operator's
+   * transaction that changes one must not be waited for.
+   */
   private static final String DIRTY = "with (nolock)";
 
   /**
@@ -408,21 +412,23 @@ final class SqlServerStatements {
    * before, what its producer had committed before it drew it (O5) was committed before, and is not
    * skipped.
    *
-   * <p>TOP may name columns of an outer query.
+   * <p>TOP may name columns of an outer query. {@code low_seq} is greater than 0 always, and named
+   * because it is in the clustered index only: in the other one an entry that is being changed is
+   * away for a moment, which a dirty read could meet.
    */
   private String read(String columns, String where, String orElse, String order) {
     return sql(
         """
         select ${columns}
         from (
-          select o.*, case when exists (select 1 from ${q}${p}blocked_key k ${now}
-            where k.bucket = o.bucket) then 1 else 0 end as any_blocked
+          select o.*, case when exists (select 1 from ${q}${p}blocked_key k ${dirty}
+            where k.bucket = o.bucket and k.low_seq > 0) then 1 else 0 end as any_blocked
           from openjson(:buckets)
             with (bucket int '$[0]', most int '$[1]', last_seq bigint '$[2]') o
         ) l
         cross apply (
           select top (l.most) ${content},
-            case when l.any_blocked = 1 and exists (select 1 from ${q}${p}blocked_key k ${now}
+            case when l.any_blocked = 1 and exists (select 1 from ${q}${p}blocked_key k ${dirty}
               where k.bucket = m.bucket and k.key_hash = m.key_hash) then N'BLOCKED' ${orElse}
             end as target
           from ${q}${p}message m ${past}
@@ -439,8 +445,9 @@ final class SqlServerStatements {
   }
 
   /**
-   * The head is read first by itself: whether it failed before says how many come with it. Nobody
-   * but the holder of the bucket writes BLOCKED rows, except a requeue, which is waited for.
+   * The head is read first by itself: whether it failed before says how many come with it. A key
+   * that an operator is just letting go is skipped, and with it the message that he requeues.
+   * Nobody else but the holder of the bucket writes BLOCKED rows.
    */
   private String readBlocked() {
     return sql(
@@ -458,7 +465,7 @@ final class SqlServerStatements {
             select k.*, count(*) over () as due
             from (
               select top (l.most) k.bucket, k.message_key, k.key_hash, k.low_seq, k.retry_at
-              from ${q}${p}blocked_key k ${now}
+              from ${q}${p}blocked_key k ${past}
               where k.bucket = l.bucket and k.halted_by is null and k.retry_at <= sysutcdatetime()
               order by k.retry_at
             ) k
