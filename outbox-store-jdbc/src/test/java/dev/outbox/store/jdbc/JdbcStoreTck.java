@@ -139,7 +139,8 @@ public abstract class JdbcStoreTck extends OutboxStoreTck<Connection>
     database.execute(Arrays.stream(statements).map(this::named).toArray(String[]::new));
   }
 
-  private String named(String sql) {
+  /** A statement with the tables' own names. */
+  protected String named(String sql) {
     return sql.replace("outbox_", prefix());
   }
 

@@ -6,10 +6,7 @@ import dev.outbox.store.jdbc.TestDatabase;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
-/**
- * Tables of its own in the database that the tests run against, and a pool on it. A prefix keeps
- * them apart, because T-SQL lets no connection choose its schema.
- */
+/** A schema of its own in the database that the tests run against, and a pool on that. */
 public final class Database extends TestDatabase {
   private final Consumer<HikariConfig> settings;
 
@@ -18,19 +15,16 @@ public final class Database extends TestDatabase {
    */
   public Database(DatabaseServer server, Consumer<HikariConfig> settings) {
     this(server, newName(), settings);
+    execute("create schema " + schema());
   }
 
-  private Database(DatabaseServer server, String name, Consumer<HikariConfig> settings) {
-    super(server, name, settings);
+  private Database(DatabaseServer server, String schema, Consumer<HikariConfig> settings) {
+    super(server, schema, settings);
     this.settings = settings;
   }
 
   static String freshName() {
-    return TestDatabase.newName();
-  }
-
-  String prefix() {
-    return schema() + "_";
+    return newName();
   }
 
   @Override
@@ -42,6 +36,7 @@ public final class Database extends TestDatabase {
   @Override
   protected void drop() {
     empty();
+    execute("drop schema " + schema());
   }
 
   @Override
@@ -55,7 +50,7 @@ public final class Database extends TestDatabase {
                 "schema",
                 "databasechangelog",
                 "databasechangeloglock")
-            .map(table -> "drop table if exists " + prefix() + table)
+            .map(table -> "drop table if exists %s.outbox_%s".formatted(schema(), table))
             .toArray(String[]::new));
   }
 }

@@ -7,6 +7,7 @@ import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Decision;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
 import dev.outbox.store.jdbc.JdbcStoreTck;
+import dev.outbox.store.jdbc.Names;
 import dev.outbox.store.jdbc.TestDatabase;
 import java.time.Instant;
 import java.time.LocalDateTime;
@@ -34,12 +35,13 @@ public class SqlServerStoreTck extends JdbcStoreTck {
 
   @Override
   protected JdbcOutboxStore.Builder<?, ?> builder(DataSource dataSource) {
-    return SqlServerOutboxStore.builder(dataSource);
+    return SqlServerOutboxStore.builder(dataSource).schema(database().schema());
   }
 
+  /** T-SQL lets no connection choose its schema, so the tables are named with it. */
   @Override
-  protected String prefix() {
-    return ((Database) database()).prefix();
+  protected String named(String sql) {
+    return sql.replace("outbox_", database().schema() + "." + Names.DEFAULT_PREFIX);
   }
 
   @Override
