@@ -3,7 +3,6 @@ package dev.outbox.store.sqlserver;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.outbox.store.jdbc.Names;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -69,6 +68,11 @@ class ParserTest {
               "",
               COLLATE),
           new Unknown(
+              "plain SQL: declare @id uniqueidentifier = newid()",
+              "declare @id uniqueidentifier =",
+              "select",
+              "DECLARE @local_variable: \"[ = value ]\""),
+          new Unknown(
               "plain SQL: if @@rowcount = 1",
               "if @@rowcount = 1",
               "",
@@ -98,7 +102,7 @@ class ParserTest {
         all.add(Arguments.of(sql.lines().findFirst().orElseThrow().replaceAll(" \\(.*", ""), sql));
       }
     }
-    for (String sql : Texts.split(Names.resource(ParserTest.class, "plain-sql.sql"))) {
+    for (String sql : Texts.split(Texts.plainSql())) {
       all.add(Arguments.of("plain SQL: " + sql.lines().findFirst().orElseThrow(), sql));
     }
     return all.stream();

@@ -2,12 +2,18 @@ package dev.outbox.store.sqlserver;
 
 import dev.outbox.store.jdbc.Names;
 import dev.outbox.store.jdbc.Sql;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /** All texts that are sent to a server. */
 final class Texts {
@@ -51,5 +57,21 @@ final class Texts {
         .map(String::strip)
         .filter(statement -> !statement.isEmpty())
         .toList();
+  }
+
+  /** The examples for SQL Server in the documentation. */
+  static String plainSql() {
+    try {
+      String text = Files.readString(Path.of("../docs/plain-sql.md"));
+      int from = text.indexOf("\n## SQL Server\n");
+      return Pattern.compile("```sql\n(.*?)```", Pattern.DOTALL)
+          .matcher(text)
+          .region(from, text.indexOf("\n## ", from + 1))
+          .results()
+          .map(block -> block.group(1))
+          .collect(Collectors.joining());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 }
