@@ -16,9 +16,9 @@ values
 -- end::full
 
 -- tag::unordered
+declare @id uniqueidentifier = newid();
 insert into outbox_message (id, partition_key, aggregate_type, aggregate_id, event_type, payload)
-select i.id, convert(nvarchar(36), i.id), N'order', N'order-1', N'OrderViewed', 0x7b7d
-from (select newid() as id) i;
+values (@id, convert(nvarchar(36), @id), N'order', N'order-1', N'OrderViewed', 0x7b7d);
 -- end::unordered
 
 -- tag::dedup
