@@ -164,8 +164,8 @@ public abstract class DatabaseKind {
   /** The oldest messages that nobody else has, locked. Parameter: how many. */
   abstract String take();
 
-  /** Deletes some of them. */
-  abstract String remove();
+  /** Deletes some of them, at most so many. */
+  abstract String remove(int most);
 
   /** Sets the parameter of {@link #remove}: a JSON list, unless there is something better. */
   void setRemoved(PreparedStatement remove, long[] sequences, int count) throws SQLException {
@@ -174,6 +174,11 @@ public abstract class DatabaseKind {
         Arrays.stream(sequences, 0, count)
             .mapToObj(Long::toString)
             .collect(Collectors.joining(",", "[", "]")));
+  }
+
+  /** Whether the transaction was rolled back because of others, and may be tried again. */
+  boolean isConflict(SQLException e) {
+    return false;
   }
 
   /** The parameters of one inserted message, as {@link JdbcLimit} numbers them. */

@@ -92,7 +92,7 @@ final class JdbcLimit {
       connection.setAutoCommit(false);
       take = connection.prepareStatement(in(schema, kind.take()));
       take.setInt(1, most);
-      remove = connection.prepareStatement(in(schema, kind.remove()));
+      remove = connection.prepareStatement(in(schema, kind.remove(most)));
     }
 
     @Override
@@ -112,6 +112,9 @@ final class JdbcLimit {
         connection.commit();
         return count;
       } catch (SQLException e) {
+        if (kind.isConflict(e)) {
+          return 0;
+        }
         throw new IllegalStateException("the limit's statements failed: " + e.getMessage(), e);
       }
     }

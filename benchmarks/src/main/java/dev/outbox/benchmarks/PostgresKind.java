@@ -140,7 +140,7 @@ final class PostgresKind extends DatabaseKind {
   }
 
   @Override
-  String remove() {
+  String remove(int most) {
     return "delete from ${s}.like_message where seq = any(?)";
   }
 

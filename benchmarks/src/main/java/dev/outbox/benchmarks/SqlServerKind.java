@@ -18,6 +18,7 @@ import javax.sql.DataSource;
  */
 final class SqlServerKind extends DatabaseKind {
   private static final int PERMISSION_DENIED = 262;
+  private static final int DEADLOCK = 1205;
 
   @Override
   public String name() {
@@ -143,11 +144,16 @@ final class SqlServerKind extends DatabaseKind {
   }
 
   @Override
-  String remove() {
+  String remove(int most) {
     return """
         delete m from openjson(?) with (seq bigint '$') l
         inner loop join ${s}.like_message m on m.seq = l.seq
         """;
+  }
+
+  @Override
+  boolean isConflict(SQLException e) {
+    return e.getErrorCode() == DEADLOCK;
   }
 
   @Override

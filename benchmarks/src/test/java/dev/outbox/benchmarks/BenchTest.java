@@ -105,11 +105,13 @@ abstract class BenchTest {
               assertThat(line.cost().bucketRows()).isPositive();
               assertThat(line.cost().statements()).isBetween(0.01, 1.0);
               assertThat(line.cost().logBytes()).isPositive();
-              assertThat(line.limitCost().messageRows()).isEqualTo(2.0);
+              // On MySQL, workers of so small a limit may deadlock and begin again.
+              assertThat(line.limitCost().messageRows()).isBetween(2.0, 5.0);
               assertThat(line.limitCost().bucketRows()).isZero();
             });
     // 600 messages are two batches; the last round trip gives the connection back.
     Cost oneWorker = report.lines().get(0).limitCost();
+    assertThat(oneWorker.messageRows()).isEqualTo(2.0);
     assertThat(oneWorker.statements()).isEqualTo(4.0 / 600);
     assertThat(oneWorker.perMessage()).containsEntry("roundTrips", 7.0 / 600);
   }
