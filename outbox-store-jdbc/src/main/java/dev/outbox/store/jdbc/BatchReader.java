@@ -60,6 +60,16 @@ final class BatchReader {
     return request.maxMessages() - found;
   }
 
+  /** How many of the buckets that were read are of use; the others are given back. */
+  int used() {
+    return (int) leases.keySet().stream().filter(this::isUsed).count();
+  }
+
+  private boolean isUsed(int bucket) {
+    return moved.contains(bucket)
+        || kinds.stream().anyMatch(kind -> !kind.getOrDefault(bucket, List.of()).isEmpty());
+  }
+
   /**
    * @param longestUnserved longest unserved first
    */
@@ -170,8 +180,12 @@ final class BatchReader {
     dialect.lower(handle, List.copyOf(lowest.values()));
   }
 
-  /** Chooses what fits, and gives back the buckets that nothing was taken from. */
-  Batch choose() {
+  /**
+   * Chooses what fits, and gives back the buckets that nothing was taken from.
+   *
+   * @param moreElsewhere whether buckets that probably have more were not read
+   */
+  Batch choose(boolean moreElsewhere) {
     List<Row> inTurn = inTurn();
     List<Row> rows = chosen(inTurn);
     Set<Integer> served = rows.stream().map(Row::bucket).collect(Collectors.toSet());
@@ -197,7 +211,7 @@ final class BatchReader {
         used,
         rows.stream().sorted(Comparator.comparingLong(Row::sequence)).toList(),
         Set.copyOf(more),
-        !moved.isEmpty() || rows.size() < found);
+        moreElsewhere || !moved.isEmpty() || rows.size() < found);
   }
 
   /** An attempt is counted before it is made where the attempt may end the process (S6). */

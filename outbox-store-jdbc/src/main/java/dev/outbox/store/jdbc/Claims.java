@@ -172,11 +172,11 @@ final class Claims {
     BatchReader reader = new BatchReader(handle, dialect, owner, request);
     prolong(handle, owner, kept, request.lease());
     reader.read(kept);
-    int most = Math.min(dialect.mostBuckets() - kept.size(), reader.room());
+    int most = Math.min(dialect.mostBuckets() - reader.used(), reader.room());
     if (leasesMore && reader.hasRoom() && most > 0) {
       reader.read(dialect.lease(handle, owner, request, most));
     }
-    return new JdbcClaim(this, owner, reader.choose(), request.lease());
+    return new JdbcClaim(this, owner, reader.choose(!leasesMore), request.lease());
   }
 
   private void prolong(Handle handle, UUID owner, List<Lease> kept, Duration lease) {

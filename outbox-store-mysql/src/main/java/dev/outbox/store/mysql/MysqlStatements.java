@@ -45,9 +45,13 @@ final class MysqlStatements {
         bucket tinyint unsigned path '$[0]', seq bigint path '$[1]')) l
       """;
 
+  /**
+   * The converting is for sessions with NO_BACKSLASH_ESCAPES: the driver then sends a text with
+   * quotes as bytes, which are no JSON.
+   */
   private static final String KEYS =
       """
-      json_table(:rows, '$[*]' columns (
+      json_table(convert(:rows using utf8mb4), '$[*]' columns (
         bucket tinyint unsigned path '$[0]',
         name varchar(256) character set utf8mb4 collate ${collation} path '$[1]')) l
       straight_join ${q}${p}blocked_key k force index (primary)
@@ -288,7 +292,7 @@ final class MysqlStatements {
     purgeDedup =
         fill(
             """
-            delete d from json_table(:rows, '$[*]' columns (
+            delete d from json_table(convert(:rows using utf8mb4), '$[*]' columns (
               name varchar(256) character set utf8mb4 collate ${collation} path '$[0]')) l
             straight_join ${q}${p}dedup d force index (primary) on d.dedup_key = l.name
             """);
