@@ -28,7 +28,12 @@ class MysqlSchemaTest extends SchemaTests {
 
   @Override
   protected void runByHand(TestDatabase in, String ddl) {
-    in.execute(Arrays.stream(ddl.split(";\n")).filter(s -> !s.isBlank()).toArray(String[]::new));
+    in.execute(statements(ddl));
+  }
+
+  /** A script's statements, of which each ends with a line. */
+  static String[] statements(String script) {
+    return Arrays.stream(script.split(";\n")).filter(s -> !s.isBlank()).toArray(String[]::new);
   }
 
   @Override

@@ -1,0 +1,161 @@
+package dev.outbox.store.mysql;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import dev.outbox.OutboxMessage;
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.Decision;
+import dev.outbox.store.jdbc.DatabaseTests;
+import dev.outbox.store.jdbc.JdbcOutboxStore;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** With real users, who have nothing but what the grants give them. */
+@ParameterizedClass
+@EnumSource
+@DisplayName("The grants")
+class MysqlGrantsTest extends DatabaseTests {
+  private static final String PASSWORD = "s3cret-Passw0rd";
+
+  private String producer;
+  private String relay;
+  private HikariDataSource producers;
+  private HikariDataSource relays;
+
+  MysqlGrantsTest(Tested tested) {
+    super(tested);
+  }
+
+  @BeforeEach
+  void grant() {
+    store.migrate();
+    producer = database.schema() + "_p";
+    relay = database.schema() + "_r";
+    for (String user : List.of(producer, relay)) {
+      database.execute("create user %s identified by '%s'".formatted(user, PASSWORD));
+    }
+    database.execute(MysqlSchemaTest.statements(store.grants(producer, relay)));
+    producers = pool(producer);
+    relays = pool(relay);
+  }
+
+  private HikariDataSource pool(String user) {
+    HikariConfig config = new HikariConfig();
+    config.setJdbcUrl(database.server().jdbcUrl());
+    config.setCatalog(database.schema());
+    // The database of the URL is one that these users may not see.
+    config.setJdbcUrl(
+        database
+            .server()
+            .jdbcUrl()
+            .replaceFirst("/[^/?]*(\\?.*)?$", "/" + database.schema() + "$1"));
+    config.setUsername(user);
+    config.setPassword(PASSWORD);
+    config.setMinimumIdle(0);
+    return new HikariDataSource(config);
+  }
+
+  @AfterEach
+  void revoke() {
+    producers.close();
+    relays.close();
+    database.execute("drop user " + producer, "drop user " + relay);
+  }
+
+  private static OutboxMessage message(String dedupKey, Duration after) {
+    return OutboxMessage.builder()
+        .aggregate("order", "1")
+        .eventType("Placed")
+        .payload("{}")
+        .header("name", "value")
+        .dedupKey(dedupKey)
+        .deliverAfter(after)
+        .build();
+  }
+
+  private static void refused(HikariDataSource pool, String sql) throws SQLException {
+    try (Connection connection = pool.getConnection();
+        Statement statement = connection.createStatement()) {
+      assertThatThrownBy(() -> statement.execute(sql))
+          .as(sql)
+          .isInstanceOfSatisfying(
+              SQLException.class,
+              e -> assertThat(e.getErrorCode()).as("denied: %s", e).isIn(1142, 1143));
+    }
+  }
+
+  @Test
+  @DisplayName("let a producer append, also with dedup keys, and nothing else")
+  void producerAppends() throws SQLException {
+    JdbcOutboxStore store = builder(producers).build();
+    try (Connection connection = producers.getConnection()) {
+      connection.setAutoCommit(false);
+      assertThat(store.append(connection, message(null, null))).isTrue();
+      assertThat(store.append(connection, message("d", Duration.ZERO))).isTrue();
+      assertThat(store.append(connection, message("d", null))).isFalse();
+      assertThat(store.append(connection, message(null, Duration.ofHours(1)))).isTrue();
+      connection.commit();
+    }
+    refused(producers, "select * from outbox_message");
+    refused(producers, "delete from outbox_message");
+    refused(producers, "update outbox_message set payload = ''");
+    for (String column : List.of("seq", "bucket", "place", "attempts", "created_at")) {
+      refused(producers, "insert into outbox_message (%s) values (1)".formatted(column));
+    }
+    refused(producers, "select * from outbox_bucket");
+    refused(producers, "delete from outbox_dedup");
+    assertThat(database.query("select count(*) from outbox_message")).isEqualTo("3");
+  }
+
+  @Test
+  @DisplayName("let a relay claim, settle, requeue and tidy up, and not append")
+  void relayRelays() throws SQLException {
+    for (Duration after : new Duration[] {null, Duration.ZERO, null}) {
+      database.inTransaction(false, c -> this.store.append(c, message(null, after)));
+    }
+    database.execute(
+        "insert into outbox_dedup (dedup_key, created_at) values ('old', utc_timestamp(6) - interval 8 day)",
+        "delete from outbox_bucket where bucket = 63");
+    JdbcOutboxStore store = builder(relays).build();
+    ClaimRequest request = new ClaimRequest("r", 100, 1_000_000, Duration.ofMinutes(1));
+    Claim claim = store.claim(request);
+    assertThat(claim.messages()).hasSize(3);
+    assertThat(claim.renew(Duration.ofMinutes(1))).hasSize(3);
+    List<Long> claimed = claim.messages().stream().map(m -> m.sequence()).toList();
+    assertThat(
+            claim.settle(
+                Map.of(
+                    claimed.get(0),
+                    Decision.dead("no", true),
+                    claimed.get(1),
+                    Decision.retry(Duration.ZERO, true, "again"))))
+        .isEmpty();
+    assertThat(store.claim(request).messages()).as("moved").isEmpty();
+    assertThat(store.deadLetters(0, 10)).hasSize(1);
+    assertThat(store.requeue(claimed.get(0))).isTrue();
+    assertThat(store.statistics().blocked()).isEqualTo(3);
+    Claim again = store.claim(request);
+    assertThat(again.messages()).isNotEmpty();
+    again.settle(Map.of(claimed.get(0), Decision.delivered()));
+    store.housekeep();
+    assertThat(database.query("select count(*) from outbox_dedup")).isEqualTo("0");
+    assertThat(database.query("select count(*) from outbox_bucket")).isEqualTo("64");
+    refused(relays, "insert into outbox_message (aggregate_type) values ('x')");
+    refused(relays, "drop table outbox_message");
+    refused(relays, "delete from outbox_bucket");
+  }
+}
