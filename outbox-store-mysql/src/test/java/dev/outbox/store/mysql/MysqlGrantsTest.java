@@ -55,8 +55,6 @@ class MysqlGrantsTest extends DatabaseTests {
 
   private HikariDataSource pool(String user) {
     HikariConfig config = new HikariConfig();
-    config.setJdbcUrl(database.server().jdbcUrl());
-    config.setCatalog(database.schema());
     // The database of the URL is one that these users may not see.
     config.setJdbcUrl(
         database

@@ -1,0 +1,112 @@
+package dev.outbox.store.mysql;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import dev.outbox.OutboxMessage;
+import dev.outbox.TransientOutboxException;
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.store.jdbc.DatabaseTests;
+import dev.outbox.store.jdbc.JdbcOutboxStore;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** C4, where the server waits for the client to take what it asked for, not for a statement. */
+@ParameterizedClass
+@EnumSource
+@DisplayName("A client that stops while a large result is on its way")
+class MysqlStalledClientTest extends DatabaseTests {
+  private static final Pattern PORT = Pattern.compile("//([^/:]+):(\\d+)/");
+  private static final int MESSAGES = 60;
+
+  /** Together more than what the sockets between can hold. */
+  private static final int SIZE = 900_000;
+
+  MysqlStalledClientTest(Tested tested) {
+    super(tested);
+  }
+
+  @BeforeEach
+  void migrate() {
+    store.migrate();
+  }
+
+  private void append() {
+    for (int i = 0; i < MESSAGES; i++) {
+      OutboxMessage message =
+          OutboxMessage.builder()
+              .aggregate("order", "order " + i % 4)
+              .eventType("Placed")
+              .payload(new byte[SIZE])
+              .build();
+      database.inTransaction(false, c -> assertThat(store.append(c, message)).isTrue());
+    }
+  }
+
+  private HikariDataSource through(StallingProxy proxy) {
+    HikariConfig config = new HikariConfig();
+    config.setJdbcUrl(
+        PORT.matcher(database.server().jdbcUrl())
+            .replaceFirst("//127.0.0.1:" + proxy.port() + "/"));
+    config.setCatalog(database.schema());
+    config.setUsername(database.server().user());
+    config.setPassword(database.server().password());
+    config.setMaximumPoolSize(1);
+    return new HikariDataSource(config);
+  }
+
+  private static ClaimRequest request(Duration lease) {
+    return new ClaimRequest("test", MESSAGES, 1L << 30, lease);
+  }
+
+  @Test
+  @DisplayName("holds its buckets for about the lease, and then claims anew")
+  void somebodyElseTakesOver() throws Exception {
+    append();
+    Matcher port = PORT.matcher(database.server().jdbcUrl());
+    assertThat(port.find()).isTrue();
+    try (StallingProxy proxy = new StallingProxy(Integer.parseInt(port.group(2)));
+        HikariDataSource pool = through(proxy)) {
+      JdbcOutboxStore stalled = builder(pool).build();
+      stalled.verify();
+      proxy.stallAfter(1_000_000);
+      CompletableFuture<Claim> claim =
+          CompletableFuture.supplyAsync(() -> stalled.claim(request(Duration.ofSeconds(2))));
+      proxy.stalled().get(30, TimeUnit.SECONDS);
+      assertThat(store.claim(request(Duration.ofMinutes(5))).messages())
+          .as("while its buckets are locked")
+          .isEmpty();
+
+      Set<Long> taken = new HashSet<>();
+      await()
+          .atMost(Duration.ofSeconds(30))
+          .until(
+              () -> {
+                store
+                    .claim(request(Duration.ofMinutes(5)))
+                    .messages()
+                    .forEach(m -> taken.add(m.sequence()));
+                return taken.size() == MESSAGES;
+              });
+      proxy.close();
+      assertThatThrownBy(() -> claim.get(60, TimeUnit.SECONDS))
+          .isInstanceOf(ExecutionException.class)
+          .hasCauseInstanceOf(TransientOutboxException.class);
+    }
+  }
+}
