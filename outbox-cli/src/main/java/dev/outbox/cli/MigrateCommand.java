@@ -30,7 +30,7 @@ final class MigrateCommand implements Callable<Integer> {
       paramLabel = "STORE",
       description =
           "Whose statements to print without --url: ${COMPLETION-CANDIDATES}; default: postgres.")
-  private @Nullable StoreKind store;
+  private @Nullable StoreKind printed;
 
   @Spec
   @SuppressWarnings("NullAway.Init") // set by picocli
@@ -40,7 +40,7 @@ final class MigrateCommand implements Callable<Integer> {
   public Integer call() {
     Logs.off();
     if (print) {
-      StoreKind kind = database != null ? database.kind() : StoreKind.orDefault(store);
+      StoreKind kind = database != null ? database.kind() : StoreKind.orDefault(printed);
       // Nothing connects.
       DataSource none = new DriverDataSource(kind.exampleUrl(), "", "");
       spec.commandLine().getOut().print(tables.store(kind, none).ddl());
@@ -52,10 +52,10 @@ final class MigrateCommand implements Callable<Integer> {
           spec.commandLine(), "Missing required option: '--url=JDBC-URL' (or --print)");
     }
     DataSource dataSource = database.connect();
-    JdbcOutboxStore tablesOfIt = tables.store(database.kind(), dataSource);
+    JdbcOutboxStore store = tables.store(database.kind(), dataSource);
     tables.checkSchema(database.kind(), dataSource);
-    tablesOfIt.migrate();
-    tablesOfIt.verify();
+    store.migrate();
+    store.verify();
     spec.commandLine().getOut().println("The tables " + tables.prefix() + "* are up to date.");
     return 0;
   }
