@@ -16,13 +16,14 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.ToIntFunction;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.statement.PreparedBatch;
 import org.jdbi.v3.core.statement.Query;
@@ -127,8 +128,7 @@ public abstract class StatementDialect implements Dialect, Rows.Types {
   @Override
   public Set<Integer> renew(Handle handle, UUID owner, Collection<Lease> leases, Duration lease) {
     List<Lease> ascending = leases.stream().sorted(Comparator.comparingInt(Lease::bucket)).toList();
-    int[] changed =
-        batch(
+    return changed(
             handle,
             text(Sql.RENEW),
             ascending,
@@ -137,14 +137,10 @@ public abstract class StatementDialect implements Dialect, Rows.Types {
                     .bind("owner", id(owner))
                     .bind("bucket", held.bucket())
                     .bind("token", held.token())
-                    .bind("leaseMillis", lease.toMillis()));
-    Set<Integer> ours = new HashSet<>();
-    for (int i = 0; i < changed.length; i++) {
-      if (changed[i] > 0) {
-        ours.add(ascending.get(i).bucket());
-      }
-    }
-    return ours;
+                    .bind("leaseMillis", lease.toMillis()))
+        .stream()
+        .map(Lease::bucket)
+        .collect(Collectors.toSet());
   }
 
   @Override
@@ -257,42 +253,36 @@ public abstract class StatementDialect implements Dialect, Rows.Types {
 
   @Override
   public Set<Long> fail(Handle handle, List<Failure> failures) {
-    int[] changed =
-        batch(
-            handle,
-            text(Sql.FAIL),
-            failures,
-            (batch, failure) ->
-                batch
-                    .bind("bucket", failure.row().bucket())
-                    .bind("seq", failure.row().sequence())
-                    .bind("attempts", failure.attempts())
-                    .bind("attemptsAfter", failure.attemptsAfter())
-                    .bind("status", failure.status().name())
-                    .bind("error", failure.error()));
-    Set<Long> sequences = new HashSet<>();
-    for (int i = 0; i < changed.length; i++) {
-      if (changed[i] > 0) {
-        sequences.add(failures.get(i).row().sequence());
-      }
-    }
-    return sequences;
+    return changed(handle, text(Sql.FAIL), failures, this::bind).stream()
+        .map(failure -> failure.row().sequence())
+        .collect(Collectors.toSet());
+  }
+
+  /** Binds the parameters of {@link Sql#FAIL}. */
+  protected PreparedBatch bind(PreparedBatch batch, Failure failure) {
+    return batch
+        .bind("bucket", failure.row().bucket())
+        .bind("seq", failure.row().sequence())
+        .bind("attempts", failure.attempts())
+        .bind("attemptsAfter", failure.attemptsAfter())
+        .bind("status", failure.status().name())
+        .bind("error", failure.error());
   }
 
   @Override
   public void block(Handle handle, List<Block> blocks) {
-    batch(
-        handle,
-        text(Sql.BLOCK),
-        blocks,
-        (batch, block) ->
-            batch
-                .bind("bucket", block.bucket())
-                .bind("key", block.key())
-                .bind("seq", block.sequence())
-                .bind("lowSeq", block.lowSequence())
-                .bind("delayMillis", block.delay().toMillis())
-                .bind("halted", block.halted()));
+    batch(handle, text(Sql.BLOCK), blocks, StatementDialect::bind);
+  }
+
+  /** Binds the parameters of {@link Sql#BLOCK}. */
+  protected static PreparedBatch bind(PreparedBatch batch, Block block) {
+    return batch
+        .bind("bucket", block.bucket())
+        .bind("key", block.key())
+        .bind("seq", block.sequence())
+        .bind("lowSeq", block.lowSequence())
+        .bind("delayMillis", block.delay().toMillis())
+        .bind("halted", block.halted());
   }
 
   @Override
@@ -328,6 +318,15 @@ public abstract class StatementDialect implements Dialect, Rows.Types {
       }
       return batch.execute();
     }
+  }
+
+  /** Runs a statement for each row in turn; returns those for which it changed something. */
+  protected static <R> List<R> changed(Handle handle, String sql, List<R> rows, Binder<R> binder) {
+    int[] counts = batch(handle, sql, rows, binder);
+    return IntStream.range(0, counts.length)
+        .filter(i -> counts[i] > 0)
+        .mapToObj(rows::get)
+        .toList();
   }
 
   @Override

@@ -3,6 +3,7 @@ package dev.outbox.store.mysql;
 import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.HeaderCodec;
+import dev.outbox.store.jdbc.Deduplicated;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -10,11 +11,9 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
@@ -51,23 +50,15 @@ final class Append {
 
   Set<UUID> append(Connection connection, List<OutboxMessage> messages, Duration dedupWindow)
       throws SQLException {
-    Set<String> fresh = freshKeys(connection, messages, dedupWindow);
-    Set<UUID> duplicates = new HashSet<>();
-    List<OutboxMessage> stored = new ArrayList<>();
-    for (OutboxMessage message : messages) {
-      // Taken out when met: the key's second message in this call is a duplicate, too.
-      if (message.dedupKey() == null || fresh.remove(message.dedupKey())) {
-        stored.add(message);
-      } else {
-        duplicates.add(message.id());
-      }
-    }
+    Deduplicated deduplicated =
+        Deduplicated.of(messages, freshKeys(connection, messages, dedupWindow));
+    List<OutboxMessage> stored = deduplicated.fresh();
     for (int from = 0; from < stored.size(); ) {
       int to = from + fitting(stored.subList(from, Math.min(stored.size(), from + MOST_ROWS)));
       insert(connection, stored.subList(from, to));
       from = to;
     }
-    return Set.copyOf(duplicates);
+    return deduplicated.duplicates();
   }
 
   /** How many of the first messages go into one statement: at least one. */
@@ -101,13 +92,7 @@ final class Append {
   private Set<String> freshKeys(
       Connection connection, List<OutboxMessage> messages, Duration dedupWindow)
       throws SQLException {
-    List<String> keys =
-        messages.stream()
-            .map(OutboxMessage::dedupKey)
-            .filter(Objects::nonNull)
-            .sorted()
-            .distinct()
-            .toList();
+    List<String> keys = List.copyOf(Deduplicated.keys(messages));
     Set<String> fresh = new HashSet<>();
     String append = UUID.randomUUID().toString();
     for (int from = 0; from < keys.size(); from += MOST_ROWS) {

@@ -2,6 +2,7 @@ package dev.outbox.store.sqlserver;
 
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.HeaderCodec;
+import dev.outbox.store.jdbc.Deduplicated;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
@@ -10,12 +11,10 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.TreeSet;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -36,19 +35,9 @@ final class Append {
 
   Set<UUID> append(Connection connection, List<OutboxMessage> messages, Duration dedupWindow)
       throws SQLException {
-    Set<String> fresh = fresh(connection, messages, dedupWindow);
-    Set<UUID> duplicates = new HashSet<>();
-    List<OutboxMessage> stored = new ArrayList<>();
-    for (OutboxMessage message : messages) {
-      // The first one of a key takes it.
-      if (message.dedupKey() == null || fresh.remove(message.dedupKey())) {
-        stored.add(message);
-      } else {
-        duplicates.add(message.id());
-      }
-    }
-    insert(connection, stored);
-    return Set.copyOf(duplicates);
+    Deduplicated deduplicated = Deduplicated.of(messages, fresh(connection, messages, dedupWindow));
+    insert(connection, deduplicated.fresh());
+    return deduplicated.duplicates();
   }
 
   /**
@@ -58,13 +47,7 @@ final class Append {
   private Set<String> fresh(
       Connection connection, List<OutboxMessage> messages, Duration dedupWindow)
       throws SQLException {
-    // In order, so that two that append the same ones do not deadlock.
-    Set<String> keys = new TreeSet<>();
-    for (OutboxMessage message : messages) {
-      if (message.dedupKey() != null) {
-        keys.add(message.dedupKey());
-      }
-    }
+    Set<String> keys = Deduplicated.keys(messages);
     Set<String> fresh = new HashSet<>();
     take(connection, sql.insertDedup, keys, fresh, null);
     take(connection, sql.renewDedup, keys, fresh, dedupWindow);

@@ -32,6 +32,7 @@ import java.util.function.ToIntFunction;
 import java.util.stream.Collectors;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
+import org.jdbi.v3.core.statement.PreparedBatch;
 import org.jdbi.v3.core.statement.Query;
 import org.jdbi.v3.core.statement.SqlStatements;
 import org.jspecify.annotations.Nullable;
@@ -162,8 +163,8 @@ final class SqlServerDialect extends StatementDialect {
 
   private Set<Integer> lease(
       Handle handle, UUID owner, ClaimRequest request, List<Integer> buckets) {
-    int[] changed =
-        batch(
+    return Set.copyOf(
+        changed(
             handle,
             sql.lease,
             buckets,
@@ -173,14 +174,7 @@ final class SqlServerDialect extends StatementDialect {
                     .bind("owner", id(owner))
                     .bind("relay", relay(request))
                     .bind("leaseMillis", request.lease().toMillis())
-                    .bind("mostMessages", request.maxMessages()));
-    Set<Integer> leased = new HashSet<>();
-    for (int i = 0; i < changed.length; i++) {
-      if (changed[i] > 0) {
-        leased.add(buckets.get(i));
-      }
-    }
-    return leased;
+                    .bind("mostMessages", request.maxMessages())));
   }
 
   private List<Lease> leased(
@@ -202,22 +196,19 @@ final class SqlServerDialect extends StatementDialect {
   @Override
   public List<Held> lockHeld(Handle handle, UUID owner, Collection<Lease> leases) {
     List<Lease> ascending = leases.stream().sorted(Comparator.comparingInt(Lease::bucket)).toList();
-    int[] changed =
-        batch(
-            handle,
-            sql.lock,
-            ascending,
-            (batch, lease) ->
-                batch
-                    .bind("bucket", lease.bucket())
-                    .bind("owner", id(owner))
-                    .bind("token", lease.token()));
-    Set<Integer> locked = new HashSet<>();
-    for (int i = 0; i < changed.length; i++) {
-      if (changed[i] > 0) {
-        locked.add(ascending.get(i).bucket());
-      }
-    }
+    Set<Integer> locked =
+        changed(
+                handle,
+                sql.lock,
+                ascending,
+                (batch, lease) ->
+                    batch
+                        .bind("bucket", lease.bucket())
+                        .bind("owner", id(owner))
+                        .bind("token", lease.token()))
+            .stream()
+            .map(Lease::bucket)
+            .collect(Collectors.toSet());
     if (locked.isEmpty()) {
       return List.of();
     }
@@ -330,57 +321,18 @@ final class SqlServerDialect extends StatementDialect {
   }
 
   @Override
-  public Set<Long> fail(Handle handle, List<Failure> failures) {
-    int[] changed =
-        batch(
-            handle,
-            text(Sql.FAIL),
-            failures,
-            (batch, failure) ->
-                batch
-                    .bind("bucket", failure.row().bucket())
-                    .bind("was", failure.row().status().name())
-                    .bind("place", Place.of(failure.row()).bytes())
-                    .bind("seq", failure.row().sequence())
-                    .bind("attempts", failure.attempts())
-                    .bind("attemptsAfter", failure.attemptsAfter())
-                    .bind("status", failure.status().name())
-                    .bind("error", failure.error()));
-    Set<Long> sequences = new HashSet<>();
-    for (int i = 0; i < changed.length; i++) {
-      if (changed[i] > 0) {
-        sequences.add(failures.get(i).row().sequence());
-      }
-    }
-    return sequences;
+  protected PreparedBatch bind(PreparedBatch batch, Failure failure) {
+    return super.bind(batch, failure)
+        .bind("was", failure.row().status().name())
+        .bind("place", Place.of(failure.row()).bytes());
   }
 
   /** Only the holder of the bucket adds keys, so what was not there to change can be inserted. */
   @Override
   public void block(Handle handle, List<Block> blocks) {
-    int[] changed = block(handle, text(Sql.BLOCK), blocks);
-    List<Block> added = new ArrayList<>();
-    for (int i = 0; i < changed.length; i++) {
-      if (changed[i] == 0) {
-        added.add(blocks.get(i));
-      }
-    }
-    block(handle, sql.insertBlocked, added);
-  }
-
-  private static int[] block(Handle handle, String sql, List<Block> blocks) {
-    return batch(
-        handle,
-        sql,
-        blocks,
-        (batch, block) ->
-            batch
-                .bind("bucket", block.bucket())
-                .bind("key", block.key())
-                .bind("seq", block.sequence())
-                .bind("lowSeq", block.lowSequence())
-                .bind("delayMillis", block.delay().toMillis())
-                .bind("halted", block.halted()));
+    List<Block> added = new ArrayList<>(blocks);
+    added.removeAll(changed(handle, text(Sql.BLOCK), blocks, StatementDialect::bind));
+    batch(handle, sql.insertBlocked, added, StatementDialect::bind);
   }
 
   @Override
