@@ -21,7 +21,6 @@ import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -247,39 +246,37 @@ final class SqlServerDialect extends StatementDialect {
   }
 
   private Query query(Handle handle, Sql read, List<Lease> leases, ToIntFunction<Lease> most) {
-    boolean pending = read == Sql.READ_PENDING || read == Sql.SIZES_PENDING;
-    Map<Integer, Long> last = pending ? lastPending(handle, leases) : Map.of();
-    return handle
-        .createQuery(text(read))
-        .bind(
-            "buckets",
-            JsonRows.of(
-                leases,
-                lease ->
-                    List.of(
-                        lease.bucket(),
-                        most.applyAsInt(lease),
-                        last.getOrDefault(lease.bucket(), 0L))));
+    return handle.createQuery(text(read)).bind("buckets", buckets(leases, most));
   }
 
-  private Map<Integer, Long> lastPending(Handle handle, List<Lease> leases) {
-    Map<Integer, Long> last = new HashMap<>();
-    handle
-        .createQuery(sql.lastPending)
-        .bind("buckets", JsonRows.of(leases, lease -> List.of(lease.bucket())))
-        .map((row, context) -> last.put(row.getInt("bucket"), row.getLong("seq")))
-        .list();
-    return last;
+  private static String buckets(List<Lease> leases, ToIntFunction<Lease> most) {
+    return JsonRows.of(leases, lease -> List.of(lease.bucket(), most.applyAsInt(lease)));
+  }
+
+  private static ToIntFunction<Lease> most(Limits limits) {
+    return lease -> lease.single() ? 1 : limits.messages();
+  }
+
+  @Override
+  public Pending readPending(Handle handle, List<Lease> leases, Limits limits) {
+    Set<Long> first =
+        handle
+            .createQuery(sql.firstPending)
+            .bind("buckets", buckets(leases, most(limits)))
+            .map((row, context) -> row.getLong("seq"))
+            .collect(Collectors.toSet());
+    if (first.isEmpty()) {
+      return new Pending(List.of(), 0);
+    }
+    Pending second = super.readPending(handle, leases, limits);
+    return new Pending(TwoReads.together(first, second.rows()), second.horizon());
   }
 
   @Override
   public List<Row> readBlocked(Handle handle, List<Lease> leases, Limits limits) {
     return handle
         .createQuery(sql.readBlocked)
-        .bind(
-            "buckets",
-            JsonRows.of(
-                leases, lease -> List.of(lease.bucket(), lease.single() ? 1 : limits.messages())))
+        .bind("buckets", buckets(leases, most(limits)))
         .bind("bytes", limits.bytes())
         .map((row, context) -> blocked(row))
         .list();

@@ -102,8 +102,8 @@ final class SqlServerStatements {
   final String locked;
   final String release;
 
-  /** The highest sequence of each bucket's PENDING messages that is committed now. */
-  final String lastPending;
+  /** The sequences of each bucket's first PENDING messages; see {@link TwoReads}. */
+  final String firstPending;
 
   final String readBlocked;
   final String insertBlocked;
@@ -203,14 +203,17 @@ final class SqlServerStatements {
               singles = case when singles > :decided then singles - :decided else 0 end
             where bucket = :bucket and owner = :owner
             """);
-    lastPending =
+    firstPending =
         sql(
             """
-            select l.bucket,
-              (select top (1) m.seq from ${q}${p}message m ${past}
-                where m.bucket = l.bucket and m.status = N'PENDING' and m.place = 0x00
-                order by m.seq desc) as seq
-            from openjson(:buckets) with (bucket int '$[0]') l
+            select m.seq
+            from openjson(:buckets) with (bucket int '$[0]', most int '$[1]') l
+            cross apply (
+              select top (l.most) m.seq
+              from ${q}${p}message m ${past}
+              where m.bucket = l.bucket and m.status = N'PENDING' and m.place = 0x00
+              order by m.seq
+            ) m
             """);
     readBlocked = readBlocked();
     insertBlocked =
@@ -370,10 +373,7 @@ final class SqlServerStatements {
   }
 
   private void addReads() {
-    String pending =
-        """
-        m.bucket = l.bucket and m.status = N'PENDING' and m.place = 0x00 and m.seq <= l.last_seq
-        """;
+    String pending = "m.bucket = l.bucket and m.status = N'PENDING' and m.place = 0x00";
     String later = "when m.available_at > sysutcdatetime() then N'SCHEDULED'";
     all.put(Sql.READ_PENDING, messages(pending, later, "m.seq"));
     all.put(Sql.SIZES_PENDING, sizes(pending, later, "m.seq"));
@@ -406,12 +406,6 @@ final class SqlServerStatements {
    * when its key is blocked, or else as {@code orElse} says; whether a bucket has blocked keys at
    * all is asked once a bucket.
    *
-   * <p>A read that skips locked rows is no snapshot: it could pass a message before it is
-   * committed, and later, in the same read, meet the next one of its key. So PENDING ones are read
-   * up to a sequence that was there before the read began (last_seq). Then what is read was drawn
-   * before, what its producer had committed before it drew it (O5) was committed before, and is not
-   * skipped.
-   *
    * <p>TOP may name columns of an outer query. {@code low_seq} is greater than 0 always, and named
    * because it is in the clustered index only: in the other one an entry that is being changed is
    * away for a moment, which a dirty read could meet.
@@ -423,8 +417,7 @@ final class SqlServerStatements {
         from (
           select o.*, case when exists (select 1 from ${q}${p}blocked_key k ${dirty}
             where k.bucket = o.bucket and k.low_seq > 0) then 1 else 0 end as any_blocked
-          from openjson(:buckets)
-            with (bucket int '$[0]', most int '$[1]', last_seq bigint '$[2]') o
+          from openjson(:buckets) with (bucket int '$[0]', most int '$[1]') o
         ) l
         cross apply (
           select top (l.most) ${content},

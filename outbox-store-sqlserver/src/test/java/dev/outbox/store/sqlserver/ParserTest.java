@@ -44,6 +44,7 @@ class ParserTest {
 
   private static final List<Unknown> UNKNOWN =
       List.of(
+          new Unknown("firstPending", "top \\(l.most\\)", "top (?)", TOP),
           new Unknown("READ_PENDING", "top \\(l.most\\)", "top (?)", TOP),
           new Unknown("SIZES_PENDING", "top \\(l.most\\)", "top (?)", TOP),
           new Unknown("READ_SCHEDULED", "top \\(l.most\\)", "top (?)", TOP),
