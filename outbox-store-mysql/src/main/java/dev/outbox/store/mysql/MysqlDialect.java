@@ -11,13 +11,10 @@ import dev.outbox.store.jdbc.Row;
 import dev.outbox.store.jdbc.Sql;
 import dev.outbox.store.jdbc.StatementDialect;
 import dev.outbox.store.jdbc.Status;
-import java.net.ConnectException;
-import java.net.UnknownHostException;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.SQLTransientConnectionException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDateTime;
@@ -79,38 +76,7 @@ final class MysqlDialect extends StatementDialect {
 
   @Override
   public Trouble trouble(SQLException failure) {
-    return switch (failure.getErrorCode()) {
-      // Deadlock; lock wait timeout; NOWAIT; MariaDB: changed since the snapshot.
-      case 1213, 1205, 3572, 1020 -> Trouble.CONFLICT;
-      // No table, column, schema.
-      case 1146, 1054, 1109 -> Trouble.MISSING_SCHEMA;
-      // Read-only transaction, server.
-      case 1792, 1290, 1836 -> Trouble.READ_ONLY;
-      // Wrong user or password, no right to the database, no such database.
-      case 1045, 1044, 1698, 1049 -> Trouble.REFUSED;
-      // Too many connections, of the server, of the user; starting up or out of memory for one.
-      case 1040, 1203, 1226, 1135, 1041 -> Trouble.UNREACHABLE;
-      // Shut down, interrupted, killed; time limits of statements, of the network, of sessions.
-      case 1053, 1317, 1927, 3024, 1969, 1158, 1159, 1160, 1161, 4031, 3169 -> Trouble.CUT_OFF;
-      default -> otherTrouble(failure);
-    };
-  }
-
-  private static Trouble otherTrouble(SQLException failure) {
-    String state = failure.getSQLState() == null ? "" : failure.getSQLState();
-    for (Throwable t = failure; t != null; t = t.getCause()) {
-      if (t instanceof ConnectException || t instanceof UnknownHostException) {
-        return Trouble.UNREACHABLE;
-      }
-    }
-    if (failure instanceof SQLTransientConnectionException || state.equals("08001")) {
-      return Trouble.UNREACHABLE;
-    }
-    // Connector/J refuses it itself, after setReadOnly(true).
-    if (state.equals("S1009") && String.valueOf(failure.getMessage()).contains("read-only")) {
-      return Trouble.READ_ONLY;
-    }
-    return state.startsWith("08") ? Trouble.CUT_OFF : Trouble.OTHER;
+    return Errors.trouble(failure);
   }
 
   /** Fewer than by default: the server plans each bucket's part of a read by itself. */

@@ -2,6 +2,7 @@ package dev.outbox.store.mysql;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariConfig;
 import dev.outbox.OutboxException;
@@ -17,6 +18,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Objects;
 import javax.sql.DataSource;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
@@ -99,13 +101,23 @@ class MysqlSessionTest extends DatabaseTests {
     String all = get(settings) + " " + autoCommit;
     connection.setAutoCommit(false);
     get("select count(*) from outbox_schema");
-    String next =
-        get(
-            "select concat(trx_isolation_level, ' ', trx_is_read_only) from information_schema.innodb_trx"
-                + " where trx_mysql_thread_id = connection_id()");
+    String next = transaction();
     connection.rollback();
     connection.setAutoCommit(autoCommit);
     return all + " " + next;
+  }
+
+  /**
+   * The isolation level and access mode of the open transaction, of which the server tells late.
+   */
+  private String transaction() {
+    return await()
+        .until(
+            () ->
+                get(
+                    "select concat(trx_isolation_level, ' ', trx_is_read_only) from information_schema.innodb_trx"
+                        + " where trx_mysql_thread_id = connection_id()"),
+            Objects::nonNull);
   }
 
   private void unchangedBy(String what, ThrowingCallable call) throws Throwable {
@@ -161,10 +173,7 @@ class MysqlSessionTest extends DatabaseTests {
     before = now();
     connection.setAutoCommit(false);
     assertThat(onOne.append(connection, message())).isTrue();
-    assertThat(
-            get(
-                "select trx_isolation_level from information_schema.innodb_trx where trx_mysql_thread_id = connection_id()"))
-        .isEqualTo("REPEATABLE READ");
+    assertThat(transaction()).isEqualTo("REPEATABLE READ 0");
     connection.commit();
     connection.setAutoCommit(true);
     assertThat(now()).isEqualTo(before);

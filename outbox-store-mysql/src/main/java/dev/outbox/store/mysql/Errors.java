@@ -1,0 +1,58 @@
+package dev.outbox.store.mysql;
+
+import dev.outbox.store.jdbc.Dialect.Trouble;
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.UnknownHostException;
+import java.sql.SQLException;
+import java.sql.SQLTransientConnectionException;
+
+/** What error numbers mean. Those without one are the driver's own. */
+final class Errors {
+  private Errors() {}
+
+  static Trouble trouble(SQLException failure) {
+    return switch (failure.getErrorCode()) {
+      // Deadlock; lock wait timeout; NOWAIT; MariaDB: changed since the snapshot.
+      case 1213, 1205, 3572, 1020 -> Trouble.CONFLICT;
+      // No table, column, schema.
+      case 1146, 1054, 1109 -> Trouble.MISSING_SCHEMA;
+      // Read-only transaction, server.
+      case 1792, 1290, 1836 -> Trouble.READ_ONLY;
+      // Wrong user or password, no right to the database, no such database.
+      case 1045, 1044, 1698, 1049 -> Trouble.REFUSED;
+      // Too many connections, of the server, of the user; starting up or out of memory for one.
+      case 1040, 1203, 1226, 1135, 1041 -> Trouble.UNREACHABLE;
+      // Shut down, interrupted, killed; time limits of statements, of the network, of sessions.
+      case 1053, 1317, 1927, 3024, 1969, 1158, 1159, 1160, 1161, 4031, 3169 -> Trouble.CUT_OFF;
+      default -> withoutNumber(failure);
+    };
+  }
+
+  private static Trouble withoutNumber(SQLException failure) {
+    String state = failure.getSQLState() == null ? "" : failure.getSQLState();
+    if (failure instanceof SQLTransientConnectionException
+        || state.equals("08001")
+        || comesOf(failure, ConnectException.class)
+        || comesOf(failure, UnknownHostException.class)) {
+      return Trouble.UNREACHABLE;
+    }
+    // Connector/J refuses it itself, after setReadOnly(true).
+    if (state.equals("S1009") && String.valueOf(failure.getMessage()).contains("read-only")) {
+      return Trouble.READ_ONLY;
+    }
+    // In the middle of a result it gives no SQLSTATE of a broken connection.
+    return state.startsWith("08") || comesOf(failure, IOException.class)
+        ? Trouble.CUT_OFF
+        : Trouble.OTHER;
+  }
+
+  private static boolean comesOf(SQLException failure, Class<? extends Exception> cause) {
+    for (Throwable t = failure; t != null; t = t.getCause()) {
+      if (cause.isInstance(t)) {
+        return true;
+      }
+    }
+    return false;
+  }
+}
