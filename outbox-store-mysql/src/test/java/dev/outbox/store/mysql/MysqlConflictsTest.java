@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import com.zaxxer.hikari.HikariConfig;
 import dev.outbox.OutboxMessage;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.spi.Claim;
@@ -35,11 +34,6 @@ class MysqlConflictsTest extends DatabaseTests {
 
   MysqlConflictsTest(Tested tested) {
     super(tested);
-  }
-
-  @Override
-  protected void configure(HikariConfig config) {
-    config.addDataSourceProperty("sessionVariables", "innodb_lock_wait_timeout=2");
   }
 
   @BeforeEach
@@ -113,6 +107,14 @@ class MysqlConflictsTest extends DatabaseTests {
   @Test
   @DisplayName("inside the library, when its settle has waited for too long")
   void lockWaitTimeout() throws Exception {
+    database.close();
+    database =
+        tested()
+            .database(
+                config ->
+                    config.addDataSourceProperty("sessionVariables", "innodb_lock_wait_timeout=2"));
+    store = builder(database.pool).build();
+    migrate();
     Claim claim = claim();
     long before = counted("lock_timeouts");
     try (Connection other = database.pool.getConnection();

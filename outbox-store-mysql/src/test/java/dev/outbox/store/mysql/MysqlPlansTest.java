@@ -221,16 +221,18 @@ class MysqlPlansTest extends DatabaseTests {
     assertThat(String.join("\n\n", bad.values())).as("scans and sorts, " + when).isEmpty();
   }
 
+  /** A sort of a join stands at its first table, which may be a list of ours. */
   private static boolean isBad(Map<String, String> explained) {
+    if (explained.get("Extra").contains("filesort")) {
+      return true;
+    }
     String table = TABLES.get(explained.get("table"));
     boolean insert = explained.get("select_type").equals("INSERT");
     if (table == null || insert || explained.get("Extra").startsWith("Impossible")) {
       return false;
     }
-    String key = explained.get("key");
-    return explained.get("Extra").contains("filesort")
-        || List.of("ALL", "index", "index_merge", "null").contains(explained.get("type"))
-        || (table.equals("bucket") && !key.equals("PRIMARY"));
+    return List.of("ALL", "index", "index_merge", "null").contains(explained.get("type"))
+        || (table.equals("bucket") && !explained.get("key").equals("PRIMARY"));
   }
 
   @Test
