@@ -283,14 +283,13 @@ final class SqlServerDialect extends StatementDialect {
   }
 
   /**
-   * Rows that stand together in the table.
+   * Where in its bucket a row stands.
    *
    * @param key of BLOCKED messages
    */
-  private record Place(int bucket, Status status, @Nullable String key) {
+  private record Place(Status status, @Nullable String key) {
     static Place of(Row row) {
-      return new Place(
-          row.bucket(), row.status(), row.status() == Status.BLOCKED ? row.key() : null);
+      return new Place(row.status(), row.status() == Status.BLOCKED ? row.key() : null);
     }
 
     byte[] bytes() {
@@ -310,10 +309,11 @@ final class SqlServerDialect extends StatementDialect {
         places.entrySet(),
         (batch, place) ->
             batch
-                .bind("bucket", place.getKey().bucket())
                 .bind("was", place.getKey().status().name())
                 .bind("place", place.getKey().bytes())
-                .bind("seqs", place.getValue().stream().map(Row::sequence).toList().toString())
+                .bind(
+                    "messages",
+                    JsonRows.of(place.getValue(), row -> List.of(row.bucket(), row.sequence())))
                 .bindMap(more));
   }
 

@@ -27,6 +27,17 @@ final class SqlServerStatements {
   private static final String NOW = "with (readcommittedlock)";
 
   /**
+   * The same where producers write beside these rows. FORCESEEK: "the query optimizer uses only an
+   * index seek operation"; a scan, which can be cheaper in a small table, would also wait for what
+   * they have not committed.
+   */
+  private static final String SEEK_NOW = "with (readcommittedlock, forceseek)";
+
+  /** The same of dead letters, where their bucket is not known. */
+  private static final String DEAD_NOW =
+      "with (readcommittedlock, forceseek, index (${p}message_dead))";
+
+  /**
    * Skips what others have locked. Where producers write. While READ_COMMITTED_SNAPSHOT is on,
    * READPAST is refused (error 650) unless READCOMMITTEDLOCK stands beside it. That is one of the
    * granularity hints, of which a table may have only one, so ROWLOCK is not used: rows are locked
@@ -34,12 +45,19 @@ final class SqlServerStatements {
    */
   private static final String PAST = "with (readpast, readcommittedlock)";
 
-  /**
-   * Also sees what is not committed. For buckets, to choose which to try; and for whether a key is
-   * blocked, because only the holder of the bucket adds and removes such rows, and an operator's
-   * transaction that changes one must not be waited for.
-   */
+  /** The same of messages: a plan that was made while the table was empty must not be a scan. */
+  private static final String SEEK_PAST = "with (readpast, readcommittedlock, forceseek)";
+
+  /** Also sees what is not committed. For buckets, to choose which to try. */
   private static final String DIRTY = "with (nolock)";
+
+  /**
+   * The same for whether a key is blocked, because only the holder of the bucket adds and removes
+   * such rows, and an operator's transaction that changes one must not be waited for. In the
+   * clustered index (1): in the other one an entry that is being changed is away for a moment,
+   * which a dirty read could meet.
+   */
+  private static final String DIRTY_KEY = "with (nolock, forceseek, index (1))";
 
   /**
    * A lease counts while it lasts; one that lies too far ahead is from before the clock jumped
@@ -55,7 +73,7 @@ final class SqlServerStatements {
 
   private static final String SCHEDULED_DUE =
       """
-      exists (select 1 from ${q}${p}message m ${past}
+      exists (select 1 from ${q}${p}message m ${seekPast}
         where m.bucket = b.bucket and m.status = N'SCHEDULED'
           and m.available_at <= sysutcdatetime())
       """;
@@ -142,7 +160,7 @@ final class SqlServerStatements {
             select b.bucket,
               case when b.lease_until > sysutcdatetime() then b.relay end as leased_by,
               case when ${free} then 1 else 0 end as free,
-              case when exists (select 1 from ${q}${p}message m ${past}
+              case when exists (select 1 from ${q}${p}message m ${seekPast}
                 where m.bucket = b.bucket and m.status = N'PENDING' and m.place = 0x00)
                 then 1 else 0 end as pending,
               ${due}
@@ -210,7 +228,7 @@ final class SqlServerStatements {
             from openjson(:buckets) with (bucket int '$[0]', most int '$[1]') l
             cross apply (
               select top (l.most) m.seq
-              from ${q}${p}message m ${past}
+              from ${q}${p}message m ${seekPast}
               where m.bucket = l.bucket and m.status = N'PENDING' and m.place = 0x00
               order by m.seq
             ) m
@@ -225,7 +243,7 @@ final class SqlServerStatements {
                 .replace("${later}", later(":delayMillis")));
     String waiting =
         """
-        ${q}${p}message m ${now}
+        ${q}${p}message m ${seekNow}
         where m.bucket = k.bucket and m.status = N'BLOCKED' and m.place = k.key_hash
           and m.seq >= k.low_seq
         """;
@@ -261,7 +279,7 @@ final class SqlServerStatements {
             insert into ${q}${p}dedup (dedup_key)
             select i.dedup_key
             from (select convert(nvarchar(510), ?) as dedup_key) i
-            where not exists (select 1 from ${q}${p}dedup d ${now}
+            where not exists (select 1 from ${q}${p}dedup d ${seekNow}
               where d.dedup_hash = hashbytes('SHA2_256', convert(varbinary(1020), i.dedup_key)))
             """);
     renewDedup =
@@ -283,6 +301,10 @@ final class SqlServerStatements {
         text.replace("${past}", PAST)
             .replace("${now}", NOW)
             .replace("${dirty}", DIRTY)
+            .replace("${seekPast}", SEEK_PAST)
+            .replace("${seekNow}", SEEK_NOW)
+            .replace("${deadNow}", DEAD_NOW)
+            .replace("${dirtyKey}", DIRTY_KEY)
             .replace("${key}", KEY));
   }
 
@@ -296,39 +318,43 @@ final class SqlServerStatements {
   }
 
   /**
-   * Statements for the messages of one bucket, status and place: with these three the clustered key
-   * is known up to the sequence, so each row is found by a seek.
+   * Statements for messages of one status and place. Each is found by a seek with the whole
+   * clustered key, or else its statement would lock, to look at them, rows that it does not change,
+   * and wait for producers that have not committed theirs. FORCESEEK without a column list may
+   * stand at the target of an UPDATE or DELETE; the list comes first (FORCE ORDER), each of its
+   * rows is looked up by itself (LOOP JOIN), and because the bucket, with which the key begins, is
+   * known from the list only, nothing can be looked up without it. What must be true of a row is
+   * asked of the row that is changed.
    */
   private void addMessages() {
     String these =
         """
-        where bucket = :bucket and status = :was and place = :place
-          and seq in (select s.seq from openjson(:seqs) with (seq bigint '$') s)
+        from openjson(:messages) with (bucket int '$[0]', seq bigint '$[1]') l
+        inner join ${q}${p}message m with (forceseek) on m.bucket = l.bucket and m.seq = l.seq
+        where m.status = :was and m.place = :place ${and}
+        option (loop join, force order)
         """;
-    all.put(Sql.DELETE, sql("delete from ${q}${p}message " + these));
+    all.put(Sql.DELETE, sql("delete m " + these.replace("${and}", "")));
     all.put(
         Sql.MOVE_TO_BLOCKED,
         sql(
-            "update ${q}${p}message set status = N'BLOCKED' "
-                + these
-                + " and status in (N'PENDING', N'SCHEDULED')"));
+            "update m set status = N'BLOCKED' "
+                + these.replace("${and}", "and m.status in (N'PENDING', N'SCHEDULED')")));
     all.put(
         Sql.MOVE_TO_SCHEDULED,
         sql(
-            "update ${q}${p}message set status = N'SCHEDULED' "
-                + these
-                + " and status = N'PENDING'"));
+            "update m set status = N'SCHEDULED' "
+                + these.replace("${and}", "and m.status = N'PENDING'")));
     all.put(
         Sql.COUNT,
         sql(
             """
-            update ${q}${p}message set attempts = case
-              when :by < 0 and attempts = 0 then 0
-              when :by > 0 and attempts = 2147483647 then attempts
-              else attempts + :by end
+            update m set attempts = case
+              when :by < 0 and m.attempts = 0 then 0
+              when :by > 0 and m.attempts = 2147483647 then m.attempts
+              else m.attempts + :by end
             """
-                + these
-                + " and status <> N'DEAD'"));
+                + these.replace("${and}", "and m.status <> N'DEAD'")));
     all.put(
         Sql.FAIL,
         sql(
@@ -406,25 +432,23 @@ final class SqlServerStatements {
    * when its key is blocked, or else as {@code orElse} says; whether a bucket has blocked keys at
    * all is asked once a bucket.
    *
-   * <p>TOP may name columns of an outer query. {@code low_seq} is greater than 0 always, and named
-   * because it is in the clustered index only: in the other one an entry that is being changed is
-   * away for a moment, which a dirty read could meet.
+   * <p>TOP may name columns of an outer query.
    */
   private String read(String columns, String where, String orElse, String order) {
     return sql(
         """
         select ${columns}
         from (
-          select o.*, case when exists (select 1 from ${q}${p}blocked_key k ${dirty}
-            where k.bucket = o.bucket and k.low_seq > 0) then 1 else 0 end as any_blocked
+          select o.*, case when exists (select 1 from ${q}${p}blocked_key k ${dirtyKey}
+            where k.bucket = o.bucket) then 1 else 0 end as any_blocked
           from openjson(:buckets) with (bucket int '$[0]', most int '$[1]') o
         ) l
         cross apply (
           select top (l.most) ${content},
-            case when l.any_blocked = 1 and exists (select 1 from ${q}${p}blocked_key k ${dirty}
+            case when l.any_blocked = 1 and exists (select 1 from ${q}${p}blocked_key k ${dirtyKey}
               where k.bucket = m.bucket and k.key_hash = m.key_hash) then N'BLOCKED' ${orElse}
             end as target
-          from ${q}${p}message m ${past}
+          from ${q}${p}message m ${seekPast}
           where ${where}
           order by ${order}
         ) m
@@ -465,7 +489,7 @@ final class SqlServerStatements {
           ) d
           outer apply (
             select top (1) m.seq, case when m.last_failed_at is null then 0 else 1 end as failed
-            from ${q}${p}message m ${now}
+            from ${q}${p}message m ${seekNow}
             where m.bucket = d.bucket and m.status = N'BLOCKED' and m.place = d.key_hash
               and m.seq >= d.low_seq
             order by m.seq
@@ -473,7 +497,7 @@ final class SqlServerStatements {
           outer apply (
             select top (case when head.failed = 1 or l.most < d.due then 1 else l.most / d.due end)
               ${columns}
-            from ${q}${p}message m ${now}
+            from ${q}${p}message m ${seekNow}
             where m.bucket = d.bucket and m.status = N'BLOCKED' and m.place = d.key_hash
               and m.seq >= head.seq
             order by m.seq
@@ -493,7 +517,7 @@ final class SqlServerStatements {
                 + Rows.COLUMNS
                 + """
                 , m.last_error, m.last_failed_at
-                from ${q}${p}message m ${now}
+                from ${q}${p}message m ${deadNow}
                 where m.status = N'DEAD' and m.seq > :after
                 order by m.seq
                 """));
@@ -502,7 +526,7 @@ final class SqlServerStatements {
         sql(
             """
             select m.bucket, coalesce(m.partition_key, m.aggregate_id) as [key]
-            from ${q}${p}message m with (updlock)
+            from ${q}${p}message m with (updlock, forceseek, index (${p}message_dead))
             where m.seq = :seq and m.status = N'DEAD'
             """));
     String dead = " where bucket = :bucket and status = N'DEAD' and place = 0x00 and seq = :seq";
@@ -551,7 +575,7 @@ final class SqlServerStatements {
             """
             select k.bucket, k.message_key as [key], k.halted_by
             from ${q}${p}blocked_key k ${now}
-            where k.halted_by is not null and not exists (select 1 from ${q}${p}message m ${now}
+            where k.halted_by is not null and not exists (select 1 from ${q}${p}message m ${seekNow}
               where m.bucket = k.bucket and m.status = N'DEAD' and m.place = 0x00 and m.seq = k.halted_by)
             """));
     String numbers =
@@ -580,7 +604,7 @@ final class SqlServerStatements {
             cross apply (
               select m.place, min(coalesce(m.partition_key, m.aggregate_id)) as message_key,
                 min(m.seq) as low_seq
-              from ${q}${p}message m ${now}
+              from ${q}${p}message m ${seekNow}
               where m.bucket = n.bucket and m.status = N'BLOCKED'
               group by m.place
             ) m

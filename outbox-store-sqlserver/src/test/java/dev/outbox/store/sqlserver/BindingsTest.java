@@ -333,14 +333,14 @@ class BindingsTest {
     List<Execution> deletes = executions("DELETE");
     assertThat(deletes.stream().map(e -> parameter(e, "was").value()))
         .containsExactly("PENDING", "SCHEDULED", "BLOCKED");
-    assertThat(deletes.stream().map(e -> parameter(e, "seqs").value()))
-        .containsExactly("[11]", "[21]", "[31]");
+    assertThat(deletes.stream().map(e -> parameter(e, "messages").value()))
+        .containsExactly("[[3,11]]", "[[3,21]]", "[[3,31]]");
     assertThat(deletes.stream().map(e -> parameter(e, "place").value()))
         .containsExactly(new byte[] {0}, new byte[] {0}, Hash.of("blocked"));
-    assertThat(executions("MOVE_TO_BLOCKED").stream().map(e -> parameter(e, "seqs").value()))
-        .containsExactly("[14]");
-    assertThat(executions("MOVE_TO_SCHEDULED").stream().map(e -> parameter(e, "seqs").value()))
-        .containsExactly("[15]");
+    assertThat(executions("MOVE_TO_BLOCKED").stream().map(e -> parameter(e, "messages").value()))
+        .containsExactly("[[3,14]]");
+    assertThat(executions("MOVE_TO_SCHEDULED").stream().map(e -> parameter(e, "messages").value()))
+        .containsExactly("[[3,15]]");
   }
 
   @Test

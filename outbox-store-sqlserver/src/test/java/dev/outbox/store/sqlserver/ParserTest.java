@@ -80,19 +80,34 @@ class ParserTest {
               "IF...ELSE: \"IF boolean_expression { sql_statement | statement_block }\""),
           new Unknown("create table shop.outbox_dedup", IN_CHECK, "len($1 +", COLLATE));
 
+  /** Hints that many statements have; {@code statement} is not looked at. */
+  private static final List<Unknown> HINTS =
+      List.of(
+          new Unknown(
+              "", "with \\(forceseek\\)| forceseek", "", "Table hints: \"FORCESEEK [ ( ... ) ]\""),
+          new Unknown("", " index \\(\\w+\\)", "", "Table hints: \"INDEX ( <index_value> )\""),
+          new Unknown(
+              "",
+              "option \\(loop join, force order\\)",
+              "",
+              "Query hints: \"LOOP JOIN\" and \"FORCE ORDER\""));
+
   private static void parse(String sql) {
     PARSER.parse(prepared(sql), false);
   }
 
   /** With parameters as the driver sends them, and spaces between hints, which once were usual. */
   private static String prepared(String sql) {
-    return Pattern.compile("with \\(([a-z, ]+)\\)")
+    return Pattern.compile("with \\(((?:[a-z, ]|index \\(\\w+\\))+)\\)")
         .matcher(sql.replaceAll("(?<![:\\w]):[a-zA-Z]+", "?"))
         .replaceAll(match -> "with (" + match.group(1).replace(",", " ") + ")");
   }
 
-  private static List<Unknown> unknown(String statement) {
-    return UNKNOWN.stream().filter(unknown -> unknown.statement().equals(statement)).toList();
+  private static List<Unknown> unknown(String statement, String sql) {
+    return Stream.concat(
+            UNKNOWN.stream().filter(unknown -> unknown.statement().equals(statement)),
+            HINTS.stream().filter(hint -> Pattern.compile(hint.text()).matcher(sql).find()))
+        .toList();
   }
 
   static Stream<Arguments> statements() {
@@ -114,7 +129,7 @@ class ParserTest {
   @DisplayName("accepts each statement, except for what it does not know")
   void accepts(String name, String sql) {
     String known = prepared(sql);
-    for (Unknown unknown : unknown(name)) {
+    for (Unknown unknown : unknown(name, known)) {
       String without = known.replaceAll(unknown.text(), unknown.instead());
       assertThat(without).as("%s has %s", name, unknown.text()).isNotEqualTo(known);
       known = without;
@@ -122,8 +137,16 @@ class ParserTest {
     parse(known);
   }
 
-  static List<Unknown> listed() {
-    return UNKNOWN;
+  static Stream<Unknown> listed() {
+    return Stream.concat(UNKNOWN.stream(), HINTS.stream().map(ParserTest::somewhere));
+  }
+
+  private static Unknown somewhere(Unknown hint) {
+    return statements()
+        .filter(s -> Pattern.compile(hint.text()).matcher(prepared((String) s.get()[1])).find())
+        .map(s -> new Unknown((String) s.get()[0], hint.text(), hint.instead(), hint.reason()))
+        .findFirst()
+        .orElseThrow(() -> new AssertionError("no statement has " + hint.text()));
   }
 
   @ParameterizedTest(name = "{0}")
@@ -136,8 +159,9 @@ class ParserTest {
             .map(s -> prepared((String) s.get()[1]))
             .findFirst()
             .orElseThrow(() -> new AssertionError("no statement " + listed.statement()));
-    for (Unknown other : unknown(listed.statement())) {
-      sql = other.equals(listed) ? sql : sql.replaceAll(other.text(), other.instead());
+    for (Unknown other : unknown(listed.statement(), sql)) {
+      boolean isIt = other.text().equals(listed.text());
+      sql = isIt ? sql : sql.replaceAll(other.text(), other.instead());
     }
     String withIt = sql;
     assertThatThrownBy(() -> parse(withIt)).isInstanceOf(SQLParsingException.class);
