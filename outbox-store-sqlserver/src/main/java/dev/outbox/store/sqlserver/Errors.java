@@ -20,9 +20,10 @@ final class Errors {
     }
     return switch (failure.getErrorCode()) {
       // Deadlock; update conflicts of snapshots, with a change of data or of a table; no locks
-      // left;
-      // lock time-out; rows that moved under NOLOCK; the same row added by two at once.
-      case 1205, 3960, 3961, 1204, 1222, 601, 2601, 2627 -> Trouble.CONFLICT;
+      // left; lock time-out; rows that moved under NOLOCK.
+      case 1205, 3960, 3961, 1204, 1222, 601 -> Trouble.CONFLICT;
+      // The same row added by two at once; of a message never.
+      case 2601, 2627 -> isMessage(failure) ? Trouble.OTHER : Trouble.CONFLICT;
       // No such column, table, schema.
       case 207, 2760 -> Trouble.MISSING_SCHEMA;
       case 208 -> isOpenJson(failure) ? Trouble.OTHER : Trouble.MISSING_SCHEMA;
@@ -61,10 +62,18 @@ final class Errors {
     return String.valueOf(failure.getMessage()).toLowerCase(Locale.ROOT).contains("openjson");
   }
 
+  private static boolean isMessage(SQLException failure) {
+    return String.valueOf(failure.getMessage()).contains("message_pk");
+  }
+
   static @Nullable String advice(SQLException failure) {
     return switch (failure.getErrorCode()) {
       case 208 ->
           isOpenJson(failure) ? "the database's compatibility level must be at least 130" : null;
+      case 2601, 2627 ->
+          isMessage(failure)
+              ? "the sequence was set back and meets messages that are there: set it above all of them (dbcc checkident ('<message table>', reseed, <highest seq>))"
+              : null;
       case 650 ->
           "the session's isolation level was changed by SQL, where the driver cannot see it: use setTransactionIsolation";
       case 1934 ->

@@ -1,5 +1,6 @@
 package dev.outbox.store.sqlserver;
 
+import dev.outbox.OutboxException;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.store.jdbc.FairShare;
@@ -11,6 +12,7 @@ import dev.outbox.store.jdbc.Sql;
 import dev.outbox.store.jdbc.StatementDialect;
 import dev.outbox.store.jdbc.Status;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -84,6 +86,21 @@ final class SqlServerDialect extends StatementDialect {
   public void configure(Jdbi jdbi) {
     jdbi.registerArgument(new UnicodeArguments());
     jdbi.getConfig(SqlStatements.class).setQueryTimeout(WAIT_SECONDS);
+  }
+
+  @Override
+  public int schemaVersion(Connection connection) throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(text(Sql.SCHEMA_VERSION));
+        ResultSet row = statement.executeQuery()) {
+      if (!row.next()) {
+        return 0;
+      }
+      if (row.getInt("no_count") != 0) {
+        throw new OutboxException(
+            "the session has NOCOUNT on, so that nobody learns what a statement changed: take it out of the server's 'user options', or set it off on each connection");
+      }
+      return row.getInt("version");
+    }
   }
 
   /** The isolation level is the session's and stays: the driver knows what it was. */

@@ -560,7 +560,10 @@ final class SqlServerStatements {
   }
 
   private void addHousekeeping() {
-    all.put(Sql.SCHEMA_VERSION, sql("select version from ${q}${p}schema ${now}"));
+    // Of the bits of @@OPTIONS, 512 is NOCOUNT.
+    all.put(
+        Sql.SCHEMA_VERSION,
+        sql("select version, @@options & 512 as no_count from ${q}${p}schema ${now}"));
     all.put(
         Sql.RENEW,
         sql(

@@ -106,6 +106,30 @@ class ErrorsTest {
   }
 
   @Test
+  @DisplayName("of a sequence that was set back are no conflict that another try would solve")
+  void setBack() {
+    SQLException error =
+        error(
+            2627,
+            "23000",
+            "Violation of PRIMARY KEY constraint 'outbox_message_pk'. Cannot insert duplicate key in object 'dbo.outbox_message'.");
+    assertThat(Errors.trouble(error)).isEqualTo(Trouble.OTHER);
+    assertThat(Errors.advice(error)).contains("dbcc checkident");
+    assertThat(Errors.advice(error(2627, "23000", "'outbox_blocked_key_pk'"))).isNull();
+  }
+
+  @Test
+  @DisplayName("of a session with NOCOUNT on are said before every lease looks lost")
+  void noCount() {
+    Recorder driver =
+        new Recorder(sql -> List.of(Recorder.row("version", 1, "no_count", 512)), sql -> 1);
+    SqlServerOutboxStore store = SqlServerOutboxStore.of(driver.dataSource());
+    assertThatThrownBy(store::verify)
+        .isInstanceOf(OutboxException.class)
+        .hasMessageStartingWith("the session has NOCOUNT on");
+  }
+
+  @Test
   @DisplayName("1934 of a session with other SET options is one sentence that says which")
   void setOptions() {
     SQLException failure =
@@ -115,7 +139,7 @@ class ErrorsTest {
             "INSERT failed because the following SET options have incorrect settings");
     Recorder driver =
         new Recorder(
-            sql -> List.of(Recorder.row("version", 1)),
+            sql -> List.of(Recorder.row("version", 1, "no_count", 0)),
             sql -> {
               throw sneaky(failure);
             });
