@@ -156,13 +156,14 @@ final class SqlServerKind extends DatabaseKind {
     return e.getErrorCode() == DEADLOCK;
   }
 
+  /** NEWID stands where it is used, because that of a derived table may be computed at each use. */
   @Override
   String fill(State state) {
     return """
         insert into ${t} (status, id, aggregate_type, aggregate_id, event_type, partition_key, payload, available_at)
-        select ?, f.id, N'order', concat(?, coalesce(f.n %% nullif(?, 0), f.n)), N'OrderPlaced',
-          case when ? = 0 then convert(nvarchar(36), f.id) end, ?, %s
-        from (select ? + n as n, newid() as id from ${s}.number where n < ?) f
+        select ?, newid(), N'order', concat(?, coalesce(f.n %% nullif(?, 0), f.n)), N'OrderPlaced',
+          case when ? = 0 then convert(nvarchar(36), newid()) end, ?, %s
+        from (select ? + n as n from ${s}.number where n < ?) f
         order by f.n
         """
         .formatted(state == State.DELAYED ? "dateadd(day, 1, sysutcdatetime())" : "null");
