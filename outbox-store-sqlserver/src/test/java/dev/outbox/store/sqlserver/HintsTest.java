@@ -1,0 +1,76 @@
+package dev.outbox.store.sqlserver;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** How each statement reads and looks up, which on a server only its plan and its locks show. */
+@DisplayName("Every statement")
+class HintsTest {
+  private static final Pattern TABLE =
+      Pattern.compile(
+          "(from|join) shop\\.outbox_(\\w+)(?: (?!where|with)(\\w+))?(?: with \\(((?:[^()]|\\([^)]*\\))*)\\))?");
+
+  /** A single row, of which no other need be looked at. */
+  private static final String BY_WHOLE_KEY =
+      "delete from \\S+ where bucket = :bucket and status = N'DEAD' and place = 0x00 and seq = :seq ?";
+
+  static Stream<Arguments> statements() {
+    return Texts.statements().entrySet().stream()
+        .map(e -> Arguments.of(e.getKey(), e.getValue().replaceAll("\\s+", " ")));
+  }
+
+  private static List<MatchResult> tables(String sql) {
+    return TABLE.matcher(sql).results().toList();
+  }
+
+  private static String hints(MatchResult table) {
+    return table.group(4) == null ? "" : table.group(4);
+  }
+
+  private static boolean isChanged(String sql, MatchResult table) {
+    return sql.startsWith("delete from shop.outbox_" + table.group(2))
+        || sql.matches("(delete|update) " + table.group(3) + " .*");
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @MethodSource("statements")
+  @DisplayName("says how it reads, so that READ_COMMITTED_SNAPSHOT makes no difference")
+  void locks(String name, String sql) {
+    assertThat(tables(sql))
+        .filteredOn(table -> !isChanged(sql, table))
+        .allSatisfy(
+            table ->
+                assertThat(hints(table))
+                    .as("%s of %s", table.group(), name)
+                    .containsAnyOf("readcommittedlock", "nolock", "updlock"));
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @MethodSource("statements")
+  @DisplayName("that could wait for producers finds its rows by seeks")
+  void seeks(String name, String sql) {
+    assertThat(tables(sql))
+        .filteredOn(table -> List.of("message", "dedup").contains(table.group(2)))
+        .filteredOn(table -> !hints(table).contains("readpast"))
+        .filteredOn(table -> !sql.matches(BY_WHOLE_KEY))
+        .allSatisfy(
+            table ->
+                assertThat(hints(table)).as("%s of %s", table.group(), name).contains("forceseek"));
+    if (sql.startsWith("update m ") || sql.startsWith("delete m ")) {
+      assertThat(sql)
+          .contains("from openjson(:messages)")
+          .contains("on m.bucket = l.bucket and m.seq = l.seq")
+          .contains("m.status = :was and m.place = :place")
+          .doesNotContain(":bucket")
+          .endsWith("option (loop join, force order) ");
+    }
+  }
+}
