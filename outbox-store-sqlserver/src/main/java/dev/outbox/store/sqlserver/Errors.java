@@ -24,8 +24,8 @@ final class Errors {
       case 1205, 3960, 3961, 1204, 1222, 601 -> Trouble.CONFLICT;
       // The same row added by two at once; of a message never.
       case 2601, 2627 -> isMessage(failure) ? Trouble.OTHER : Trouble.CONFLICT;
-      // No such column, table, schema.
-      case 207, 2760 -> Trouble.MISSING_SCHEMA;
+      // No such column, index, schema; table.
+      case 207, 308, 2760 -> Trouble.MISSING_SCHEMA;
       case 208 -> isOpenJson(failure) ? Trouble.OTHER : Trouble.MISSING_SCHEMA;
       case 3906 -> Trouble.READ_ONLY;
       // Cannot be committed, at a write and at the batch's end; gone, as after XACT_ABORT.
@@ -74,6 +74,8 @@ final class Errors {
           isMessage(failure)
               ? "the sequence was set back and meets messages that are there: set it above all of them (dbcc checkident ('<message table>', reseed, <highest seq>))"
               : null;
+      case 8622 ->
+          "no plan has the seeks that it asks for: is an index of the outbox missing (compare with ddl()), or has the database PARAMETERIZATION FORCED?";
       case 650 ->
           "the session's isolation level was changed by SQL, where the driver cannot see it: use setTransactionIsolation";
       case 1934 ->

@@ -320,8 +320,8 @@ final class SqlServerStatements {
   /**
    * Statements for messages of one status and place. Each is found by a seek with the whole
    * clustered key, or else its statement would lock, to look at them, rows that it does not change,
-   * and wait for producers that have not committed theirs. FORCESEEK without a column list may
-   * stand at the target of an UPDATE or DELETE; the list comes first (FORCE ORDER), each of its
+   * and wait for producers that have not committed theirs. FORCESEEK "can be specified [...] in the
+   * FROM clause of an UPDATE or DELETE statement"; the list comes first (FORCE ORDER), each of its
    * rows is looked up by itself (LOOP JOIN), and because the bucket, with which the key begins, is
    * known from the list only, nothing can be looked up without it. What must be true of a row is
    * asked of the row that is changed.

@@ -43,6 +43,7 @@ class ErrorsTest {
     "2627, CONFLICT",
     "207, MISSING_SCHEMA",
     "208, MISSING_SCHEMA",
+    "308, MISSING_SCHEMA",
     "2760, MISSING_SCHEMA",
     "3906, READ_ONLY",
     "3930, FAILED_BEFORE",
@@ -72,6 +73,7 @@ class ErrorsTest {
     "547, OTHER",
     "650, OTHER",
     "1934, OTHER",
+    "8622, OTHER",
     "8115, OTHER"
   })
   @DisplayName("have numbers that say what they mean")
@@ -116,6 +118,13 @@ class ErrorsTest {
     assertThat(Errors.trouble(error)).isEqualTo(Trouble.OTHER);
     assertThat(Errors.advice(error)).contains("dbcc checkident");
     assertThat(Errors.advice(error(2627, "23000", "'outbox_blocked_key_pk'"))).isNull();
+  }
+
+  @Test
+  @DisplayName("of hints that no plan can follow say where to look")
+  void noPlan() {
+    assertThat(Errors.advice(error(8622, "S0001", "Query processor could not produce a plan")))
+        .contains("is an index of the outbox missing");
   }
 
   @Test
