@@ -8,11 +8,13 @@ dir=$1 last=$2
 shift 2
 "$@" </dev/null >>"$dir/server.log" 2>&1 &
 server=$!
+# Whoever ends a whole process group must not end the guard and leave the server. Not before the
+# server is started: it would ignore the signal, too.
+trap '' TERM
 echo "$server"
 exec 3<&0
 (
   while read -r signal; do kill -"$signal" "$server"; done
-  trap '' TERM
   kill -"$last" "$server"
   kill -CONT "$server"
   exit 7
@@ -21,7 +23,7 @@ guard=$!
 exec 3<&- >/dev/null
 wait "$server"
 code=$?
-kill "$guard" 2>/dev/null
+kill -KILL "$guard" 2>/dev/null
 wait "$guard"
 if [ $? -eq 7 ]; then rm -rf "$dir"; fi
 exit $code

@@ -15,7 +15,9 @@ final class OtherJvm {
   enum End {
     EXIT,
     HALT,
-    KILL
+    KILL,
+    /** Before it is killed, the shells that guard the server get SIGTERM, as from a group's end. */
+    KILL_AFTER_SHELLS
   }
 
   private OtherJvm() {}
@@ -26,7 +28,7 @@ final class OtherJvm {
     switch (End.valueOf(reader(System.in).readLine())) {
       case EXIT -> System.exit(0);
       case HALT -> Runtime.getRuntime().halt(1);
-      case KILL -> Thread.sleep(Duration.ofMinutes(5).toMillis());
+      case KILL, KILL_AFTER_SHELLS -> Thread.sleep(Duration.ofMinutes(5).toMillis());
     }
   }
 
@@ -54,7 +56,12 @@ final class OtherJvm {
 
       jvm.getOutputStream().write((end + "\n").getBytes(StandardCharsets.UTF_8));
       jvm.getOutputStream().flush();
-      if (end == End.KILL) {
+      if (end == End.KILL_AFTER_SHELLS) {
+        jvm.descendants()
+            .filter(process -> process.pid() != server)
+            .forEach(ProcessHandle::destroy);
+      }
+      if (end == End.KILL || end == End.KILL_AFTER_SHELLS) {
         jvm.destroyForcibly();
       }
 
