@@ -10,6 +10,8 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import javax.xml.parsers.DocumentBuilder;
 import javax.xml.parsers.DocumentBuilderFactory;
 import org.w3c.dom.Element;
@@ -40,6 +42,9 @@ public final class TestReport {
 
   /** By module and suite, then by reason: the names of the skipped tests. */
   private final Map<String, Map<String, List<String>>> skips = new TreeMap<>();
+
+  /** By module and suite, how many tests it has. */
+  private final Map<String, Integer> sizes = new TreeMap<>();
 
   private TestReport(Path root, Instant since) {
     this.root = root;
@@ -119,16 +124,32 @@ public final class TestReport {
     Path module = root.relativize(file.getParent().getParent().getParent());
     String name = (module.toString().isEmpty() ? "." : module) + ", " + suite.getAttribute("name").replaceAll(".*\\.", "");
     NodeList cases = suite.getElementsByTagName("testcase");
+    sizes.put(name, Math.max(1, cases.getLength()));
+    if (cases.getLength() == 0) {
+      tests++;
+      skipped++;
+      skip(name, reasonSaid(suite), "the whole suite");
+    }
     for (int i = 0; i < cases.getLength(); i++) {
       Element test = (Element) cases.item(i);
       if (test.getElementsByTagName("skipped").item(0) instanceof Element skip) {
         String testName = test.getAttribute("name");
-        skips
-            .computeIfAbsent(name, m -> new TreeMap<>())
-            .computeIfAbsent(reason(skip), r -> new ArrayList<>())
-            .add(testName.isEmpty() ? "the whole suite" : testName);
+        skip(name, reason(skip), testName.isEmpty() ? "the whole suite" : testName);
       }
     }
+  }
+
+  private void skip(String suite, String reason, String test) {
+    skips
+        .computeIfAbsent(suite, m -> new TreeMap<>())
+        .computeIfAbsent(reason, r -> new ArrayList<>())
+        .add(test);
+  }
+
+  /** Of a suite that gave up before its first test, whose report has no reason: what it logged. */
+  private static String reasonSaid(Element suite) {
+    Matcher said = Pattern.compile("SKIPPED: (.*)").matcher(suite.getTextContent());
+    return said.find() ? said.group(1) : "no test of it ran";
   }
 
   private static int count(Element suite, String attribute) {
@@ -156,12 +177,16 @@ public final class TestReport {
         (suite, reasons) -> {
           System.out.println();
           System.out.println(suite);
-          reasons.forEach(TestReport::print);
+          reasons.forEach((reason, names) -> print(reason, names, sizes.get(suite)));
         });
     System.out.println(RULE);
   }
 
-  private static void print(String reason, List<String> names) {
+  private static void print(String reason, List<String> names, int ofAll) {
+    if (names.size() == ofAll) {
+      System.out.printf("  the whole suite of %d skipped: %s%n", ofAll, reason);
+      return;
+    }
     System.out.printf("  %d skipped: %s%n", names.size(), reason);
     StringBuilder line = new StringBuilder("     ");
     for (String name : new LinkedHashSet<>(names)) {

@@ -55,6 +55,7 @@ public abstract class JdbcStoreTck extends OutboxStoreTck<Connection>
         KillsServer<Connection>,
         StalledClients {
   private DatabaseServer server;
+  private TestAbortedException noServer;
   private TestDatabase database;
   private TestDatabase oneConnection;
   private Stalling stalling;
@@ -107,7 +108,12 @@ public abstract class JdbcStoreTck extends OutboxStoreTck<Connection>
 
   @BeforeAll
   void start() {
-    server = server();
+    try {
+      server = server();
+    } catch (TestAbortedException e) {
+      noServer = e;
+      return;
+    }
     database = database(server, this::configure);
     stalling = new Stalling(database.pool);
     store(database.pool).migrate();
@@ -207,8 +213,12 @@ public abstract class JdbcStoreTck extends OutboxStoreTck<Connection>
     }
   }
 
+  /** Each test is skipped with the reason when there is no server: reports list them. */
   @Override
   protected void reset() {
+    if (noServer != null) {
+      throw noServer;
+    }
     execute(emptyMessages().toArray(String[]::new));
     execute(
         "update outbox_bucket set owner = null, leased_at = null, lease_until = null, takeovers = 0, singles = 0");
