@@ -2,6 +2,8 @@ package dev.outbox.cli;
 
 import dev.outbox.store.jdbc.JdbcOutboxStore;
 import java.io.Console;
+import java.net.ConnectException;
+import java.net.UnknownHostException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import javax.sql.DataSource;
@@ -97,7 +99,23 @@ public final class DatabaseOptions {
   }
 
   private static Failure unreachable(String url, SQLException e) {
-    return new Failure("cannot connect to %s: %s".formatted(url, e.getMessage()), e);
+    return new Failure("cannot connect to %s: %s".formatted(url, reason(url, e)), e);
+  }
+
+  /** Drivers wrap what the network said in sentences that do not. */
+  private static String reason(String url, SQLException e) {
+    for (Throwable t = e; t != null; t = t.getCause()) {
+      if (t instanceof UnknownHostException) {
+        return "unknown host " + t.getMessage();
+      }
+      if (t instanceof ConnectException) {
+        return t.getMessage() + "; is the server running there?";
+      }
+    }
+    boolean mysqlsPlugin = String.valueOf(e.getMessage()).contains("caching_sha2_password");
+    return mysqlsPlugin && url.startsWith("jdbc:mariadb:")
+        ? "the server seems to be MySQL: begin its URL with jdbc:mysql: (" + e.getMessage() + ")"
+        : String.valueOf(e.getMessage());
   }
 
   private static DataSource dataSource(String url, String user, String password) {

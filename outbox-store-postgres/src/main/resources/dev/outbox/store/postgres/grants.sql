@@ -7,7 +7,7 @@ grant insert (id, aggregate_type, aggregate_id, event_type, partition_key, paylo
 grant select, insert, update on ${q}${p}dedup to ${producer};
 grant select on ${q}${p}schema to ${producer};
 
--- A relay claims, settles and tidies up; it makes and alters no table.
+-- A relay claims, settles and tidies up. It makes and alters no table.
 grant select, update, delete on ${q}${p}message to ${relay};
 grant select, insert, update, delete on ${q}${p}blocked_key to ${relay};
 grant select, insert, update on ${q}${p}bucket to ${relay};

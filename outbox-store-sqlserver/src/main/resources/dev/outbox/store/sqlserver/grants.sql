@@ -6,7 +6,7 @@ grant insert on ${q}${p}message to ${producer};
 grant select, insert, update on ${q}${p}dedup to ${producer};
 grant select on ${q}${p}schema to ${producer};
 
--- A relay claims, settles and tidies up; it makes and alters no table.
+-- A relay claims, settles and tidies up. It makes and alters no table.
 grant select, update, delete on ${q}${p}message to ${relay};
 grant select, insert, update, delete on ${q}${p}blocked_key to ${relay};
 grant select, insert, update on ${q}${p}bucket to ${relay};
