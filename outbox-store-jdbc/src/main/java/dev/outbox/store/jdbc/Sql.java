@@ -4,6 +4,9 @@ package dev.outbox.store.jdbc;
  * The statements that take the same named parameters and give the same columns in every database;
  * {@link StatementDialect} runs them. What else a dialect has is its own.
  *
+ * <p>A dialect that does something in another way overrides the method that runs the statement, and
+ * may then give it another form.
+ *
  * <p>Times are the database's own, in UTC; durations are in milliseconds.
  */
 public enum Sql {

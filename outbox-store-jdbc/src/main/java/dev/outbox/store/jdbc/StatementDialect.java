@@ -11,6 +11,8 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.LocalDateTime;
+import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
@@ -21,6 +23,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.Function;
 import java.util.function.ToIntFunction;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -54,8 +57,22 @@ public abstract class StatementDialect implements Dialect, Rows.Types {
     return requireNonNull(statements.get(sql));
   }
 
-  /** An id as it is bound. */
-  protected abstract Object id(UUID id);
+  /** An id as it is bound: as text, unless the database has a type for it. */
+  protected Object id(UUID id) {
+    return id.toString();
+  }
+
+  @Override
+  public UUID uuid(ResultSet rows, int column) throws SQLException {
+    return UUID.fromString(rows.getString(column));
+  }
+
+  /** Of a time without zone. */
+  @Override
+  public @Nullable Instant instant(ResultSet rows, int column) throws SQLException {
+    LocalDateTime time = rows.getObject(column, LocalDateTime.class);
+    return time == null ? null : time.toInstant(ZoneOffset.UTC);
+  }
 
   /**
    * The query for {@link Sql#READ_PENDING} or {@link Sql#READ_SCHEDULED}.
@@ -92,6 +109,22 @@ public abstract class StatementDialect implements Dialect, Rows.Types {
           .map(Served::lease)
           .toList();
     }
+  }
+
+  /**
+   * Takes buckets in turn until there are enough: of those tried, others may have some.
+   *
+   * @param attempt takes what it can of some candidates
+   */
+  protected static <C, T> List<T> upTo(
+      int share, List<C> candidates, Function<List<C>, Collection<T>> attempt) {
+    List<T> taken = new ArrayList<>();
+    for (int from = 0; from < candidates.size() && taken.size() < share; ) {
+      int to = Math.min(candidates.size(), from + share - taken.size());
+      taken.addAll(attempt.apply(candidates.subList(from, to)));
+      from = to;
+    }
+    return taken;
   }
 
   /** Reads a row with bucket, token, scheduled, blocked, singles and served_at. */

@@ -1,5 +1,7 @@
 package dev.outbox.store.mysql;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.outbox.OutboxException;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.ClaimRequest;
@@ -17,8 +19,6 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.LocalDateTime;
-import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
@@ -158,20 +158,13 @@ final class MysqlDialect extends StatementDialect {
 
   private Candidate candidate(ResultSet row) throws SQLException {
     return new Candidate(
-        row.getInt("bucket"),
-        row.getObject("served_at", LocalDateTime.class).toInstant(ZoneOffset.UTC));
+        row.getInt("bucket"), requireNonNull(instant(row, row.findColumn("served_at"))));
   }
 
   /** Locks buckets, longest unserved first, until there are enough or none is left to try. */
   private List<Lease> take(
       Handle handle, UUID owner, ClaimRequest request, List<Candidate> candidates, int share) {
-    List<Locked> locked = new ArrayList<>();
-    int tried = 0;
-    while (locked.size() < share && tried < candidates.size()) {
-      int next = Math.min(candidates.size(), tried + share - locked.size());
-      locked.addAll(lockFree(handle, request, candidates.subList(tried, next)));
-      tried = next;
-    }
+    List<Locked> locked = upTo(share, candidates, some -> lockFree(handle, request, some));
     if (!locked.isEmpty()) {
       handle
           .createUpdate(sql.take)
@@ -339,21 +332,5 @@ final class MysqlDialect extends StatementDialect {
       handle.createUpdate(sql.purgeDedup).bind("rows", JsonRows.of(old, List::of)).execute();
     }
     return old.size();
-  }
-
-  @Override
-  protected Object id(UUID id) {
-    return id.toString();
-  }
-
-  @Override
-  public UUID uuid(ResultSet rows, int column) throws SQLException {
-    return UUID.fromString(rows.getString(column));
-  }
-
-  @Override
-  public @Nullable Instant instant(ResultSet rows, int column) throws SQLException {
-    LocalDateTime time = rows.getObject(column, LocalDateTime.class);
-    return time == null ? null : time.toInstant(ZoneOffset.UTC);
   }
 }

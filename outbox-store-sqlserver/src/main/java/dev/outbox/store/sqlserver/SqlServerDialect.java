@@ -17,13 +17,9 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
-import java.time.Instant;
-import java.time.LocalDateTime;
-import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -144,14 +140,8 @@ final class SqlServerDialect extends StatementDialect {
         share.leased(bucket.leasedBy());
       }
     }
-    int wanted = share.of(most);
-    Set<Integer> leased = new HashSet<>();
-    for (int from = 0; from < free.size() && leased.size() < wanted; ) {
-      int to = Math.min(free.size(), from + wanted - leased.size());
-      leased.addAll(lease(handle, owner, request, free.subList(from, to)));
-      from = to;
-    }
-    return leased.isEmpty() ? List.of() : leased(handle, owner, request, leased);
+    List<Integer> leased = upTo(share.of(most), free, some -> lease(handle, owner, request, some));
+    return leased.isEmpty() ? List.of() : leased(handle, owner, request, Set.copyOf(leased));
   }
 
   /**
@@ -362,21 +352,5 @@ final class SqlServerDialect extends StatementDialect {
         .bind("most", PURGE)
         .bind("windowMillis", -clamped(window).toMillis())
         .execute();
-  }
-
-  @Override
-  protected Object id(UUID id) {
-    return id.toString();
-  }
-
-  @Override
-  public UUID uuid(ResultSet rows, int column) throws SQLException {
-    return UUID.fromString(rows.getString(column));
-  }
-
-  @Override
-  public @Nullable Instant instant(ResultSet rows, int column) throws SQLException {
-    LocalDateTime time = rows.getObject(column, LocalDateTime.class);
-    return time == null ? null : time.toInstant(ZoneOffset.UTC);
   }
 }
