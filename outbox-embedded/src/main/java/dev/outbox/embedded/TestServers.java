@@ -52,15 +52,25 @@ final class TestServers {
         "sqlserver",
         "mssqlserver.MSSQLServerContainer",
         DatabaseInContainer::sqlServer,
-        () -> {
-          throw new UnsupportedOperationException("there is no embedded one");
-        });
+        TestServers::none);
+  }
+
+  static MongoServer mongo() {
+    return pick(
+        "MongoDB",
+        "outbox.test.mongo.url",
+        "mongodb://…/?replicaSet=…",
+        url -> () -> url, // a record would show the password
+        "mongodb.MongoDBContainer",
+        () -> MongoInContainer.start(),
+        TestServers::none);
   }
 
   static KafkaServer kafka(Map<String, String> settings) {
     return pick(
         "Kafka",
         "outbox.test.kafka.bootstrap",
+        "host:port",
         bootstrap -> () -> bootstrap,
         "kafka.KafkaContainer",
         () -> KafkaInContainer.start(settings, Cache.version("kafka")),
@@ -69,6 +79,10 @@ final class TestServers {
           settings.forEach(builder::setting);
           return builder.start();
         });
+  }
+
+  private static <S> S none() {
+    throw new UnsupportedOperationException("there is no embedded one");
   }
 
   private static EmbeddedMysql started(
@@ -87,6 +101,7 @@ final class TestServers {
     return pick(
         name,
         property + ".url",
+        "jdbc:…",
         url ->
             new UsersDatabase(
                 url,
@@ -100,6 +115,7 @@ final class TestServers {
   private static <S> S pick(
       String name,
       String property,
+      String form,
       Function<String, S> users,
       String containerClass,
       Supplier<S> container,
@@ -119,8 +135,8 @@ final class TestServers {
       return server;
     } catch (UnsupportedOperationException e) {
       String reason =
-          "no %s to test with: %s. Name one with -D%s=…, or run Docker"
-              .formatted(name, e.getMessage(), property);
+          "no %s to test with: %s. Name one with -D%s=%s, or run Docker"
+              .formatted(name, e.getMessage(), property, form);
       log.warn("Tests are SKIPPED: {}", reason);
       throw new TestAbortedException(reason);
     }

@@ -1,0 +1,26 @@
+package dev.outbox.embedded;
+
+import org.opentest4j.TestAbortedException;
+
+/** A replica set of MongoDB for tests, or what speaks its protocol. */
+public interface MongoServer extends AutoCloseable {
+
+  /** As the driver takes it; it may hold a password, so it is not for messages. */
+  String connectionString();
+
+  /** Ends what was started for the test; a server of the user's own stays as it is. */
+  @Override
+  default void close() {}
+
+  /**
+   * The user's own when the property {@code outbox.test.mongo.url} or the variable {@code
+   * OUTBOX_TEST_MONGO_URL} names one; else a container, when Testcontainers is on the class path
+   * and Docker runs. There is no embedded one.
+   *
+   * @throws TestAbortedException when there is none, with what would help; tests are then listed as
+   *     skipped
+   */
+  static MongoServer start() {
+    return TestServers.mongo();
+  }
+}
