@@ -1,8 +1,8 @@
 package dev.outbox.cli;
 
 import dev.outbox.spi.StatisticsStore.Statistics;
+import dev.outbox.store.core.Names;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
-import dev.outbox.store.jdbc.Names;
 import java.io.PrintWriter;
 import java.sql.Connection;
 import java.sql.ResultSet;

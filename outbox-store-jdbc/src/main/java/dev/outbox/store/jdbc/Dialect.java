@@ -1,15 +1,10 @@
 package dev.outbox.store.jdbc;
 
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.ClaimRequest;
-import dev.outbox.spi.DeadLetterStore;
-import dev.outbox.spi.DeadLetterStore.DeadLetter;
-import dev.outbox.spi.StatisticsStore;
-import dev.outbox.spi.StatisticsStore.Statistics;
+import dev.outbox.store.core.Statements;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -19,11 +14,10 @@ import org.jdbi.v3.core.Jdbi;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What differs from database to database: statements, types and error numbers. Every method but
- * {@link #append} and {@link #schemaVersion} runs inside a transaction of the store's own that
- * {@link #begin} opened. Nothing here decides anything; {@link JdbcOutboxStore} has the algorithm.
+ * What differs from database to database: statements, types and error numbers. The {@link
+ * Statements} run inside a transaction of the store's own that {@link #begin} opened.
  */
-public interface Dialect {
+public interface Dialect extends Statements<Handle> {
 
   /** What a failed statement means. */
   enum Trouble {
@@ -40,14 +34,6 @@ public interface Dialect {
     /** An earlier statement of the caller's transaction failed. */
     FAILED_BEFORE,
     OTHER
-  }
-
-  /** How many buckets there are. */
-  int BUCKETS = 64;
-
-  /** The most buckets of one claim: enough to fill a batch, few enough to leave others some. */
-  default int mostBuckets() {
-    return 16;
   }
 
   /** The database's name in error texts. */
@@ -98,158 +84,6 @@ public interface Dialect {
   Set<UUID> append(Connection connection, List<OutboxMessage> messages, Duration dedupWindow)
       throws SQLException;
 
-  /**
-   * Leases free buckets with work, a fair share of them but at least one, and returns them longest
-   * unserved first; waits for nobody. The mark of a bucket whose last lease ran out is forgotten,
-   * and so are all from before the sequence was restarted.
-   *
-   * @param owner random, new for each claim
-   * @param most the most buckets
-   */
-  List<Lease> lease(Handle handle, UUID owner, ClaimRequest request, int most);
-
-  /** Extends the leases that are still held by the owner; locks buckets in ascending order. */
-  Set<Integer> renew(Handle handle, UUID owner, Collection<Lease> leases, Duration lease);
-
-  /**
-   * Locks, in ascending order, the buckets that are still held by the owner under the same token,
-   * and returns them. What they say of the bucket's work is read in the same statement.
-   */
-  List<Held> lockHeld(Handle handle, UUID owner, Collection<Lease> leases);
-
-  /**
-   * A bucket that is ours and locked.
-   *
-   * @param left until the lease ends; may be negative
-   * @param scheduled whether SCHEDULED messages are due
-   * @param blocked whether blocked keys are due
-   * @param transaction the id of this transaction, which grows from one that writes to the next; 0
-   *     where the database has none, and marks are not used
-   */
-  record Held(int bucket, Duration left, boolean scheduled, boolean blocked, long transaction) {}
-
-  /** Gives buckets back, and stores their marks. */
-  void release(Handle handle, UUID owner, List<Release> releases);
-
-  /**
-   * A bucket given back.
-   *
-   * @param decided how many of its messages had a decision
-   * @param settled whether something was settled under this lease: its holder came back (S6)
-   * @param keepsTurn whether it had messages for which the claim had no room
-   */
-  record Release(Lease lease, int decided, boolean settled, boolean keepsTurn) {}
-
-  /**
-   * The first PENDING messages of each bucket from its mark on, in sequence order; those of blocked
-   * keys without content.
-   */
-  Pending readPending(Handle handle, List<Lease> leases, Limits limits);
-
-  /**
-   * What a read of PENDING messages saw.
-   *
-   * @param horizon as its snapshot has it, all other transactions with a lower id are over; 0 where
-   *     the database has no such thing, and marks are not used
-   */
-  record Pending(List<Row> rows, long horizon) {}
-
-  /** The first due SCHEDULED messages of each bucket; those of blocked keys without content. */
-  List<Row> readScheduled(Handle handle, List<Lease> leases, Limits limits);
-
-  /**
-   * Of each bucket's due blocked keys the head alone when it has failed before, or else the first
-   * BLOCKED messages in sequence order. A key without BLOCKED messages comes as a row without
-   * message.
-   */
-  List<Row> readBlocked(Handle handle, List<Lease> leases, Limits limits);
-
-  /** How much one read may bring of each bucket. */
-  record Limits(int messages, long bytes) {}
-
-  /** Changes the status of rows that a read said must move. */
-  void move(Handle handle, Collection<Row> rows);
-
-  /** Counts an attempt before it is made (S6), or takes it back; {@code by} is 1 or -1. */
-  void count(Handle handle, Collection<Row> rows, int by);
-
-  /** Deletes delivered messages. */
-  void delete(Handle handle, Collection<Row> rows);
-
-  /**
-   * One message that failed.
-   *
-   * @param attempts as the table must have it, or else nothing is changed (S1)
-   * @param attemptsAfter what it becomes
-   * @param status BLOCKED or DEAD
-   */
-  record Failure(Row row, int attempts, int attemptsAfter, Status status, String error) {}
-
-  /** Records failures; returns the sequences that were changed. */
-  Set<Long> fail(Handle handle, List<Failure> failures);
-
-  /**
-   * A key that must wait.
-   *
-   * @param sequence its head, or the dead letter that halts it
-   * @param lowSequence no BLOCKED message of the key is below
-   * @param delay until the next try
-   * @param halted whether it waits for a person's decision instead
-   */
-  record Block(
-      int bucket, String key, long sequence, long lowSequence, Duration delay, boolean halted) {}
-
-  /** Blocks keys, or prolongs their wait. */
-  void block(Handle handle, List<Block> blocks);
-
-  /** A key, and the lowest sequence that is known of it here. */
-  record Key(int bucket, String key, long sequence) {}
-
-  /** Makes reading blocked keys begin at these sequences, where it would begin later. */
-  void lower(Handle handle, List<Key> keys);
-
-  /**
-   * Goes on with blocked keys that are not halted: those with BLOCKED messages are due now, the
-   * others are free.
-   */
-  void advance(Handle handle, Collection<Key> keys);
-
-  /** As {@link DeadLetterStore#deadLetters}. */
-  List<DeadLetter> deadLetters(Handle handle, long afterSequence, int limit);
-
-  /** As {@link DeadLetterStore#requeue}. */
-  boolean requeue(Handle handle, long sequence);
-
-  /** As {@link DeadLetterStore#discard}. */
-  boolean discard(Handle handle, long sequence);
-
-  /** As {@link StatisticsStore#statistics}. */
-  Statistics statistics(Handle handle);
-
-  /** Lets keys go that are halted by a dead letter which somebody deleted with plain SQL. */
-  void freeHaltedByNothing(Handle handle);
-
-  /**
-   * Puts right what somebody did to emptied tables: puts back bucket rows that were deleted (E1),
-   * with them the blocked keys that BLOCKED messages need, and forgets marks that lie beyond the
-   * sequence because it was restarted.
-   *
-   * @return whether anything was wrong
-   */
-  boolean restore(Handle handle);
-
-  /** Forgets a bucket's mark: the read after its next lease begins at the first message. */
-  void forgetMark(Handle handle, int bucket);
-
-  /**
-   * Where the sequence lags behind the messages, as after a restore or at the end of a logical
-   * replication, sets it and forgets all marks.
-   */
-  void catchUpSequence(Handle handle);
-
-  /** How many dedup keys are purged at once. */
+  /** How many dedup keys {@link #purgeDedup} deletes at once. */
   int PURGE = 10_000;
-
-  /** Deletes at most {@link #PURGE} dedup keys older than the window; returns how many. */
-  int purgeDedup(Handle handle, Duration window);
 }

@@ -1,6 +1,7 @@
 package dev.outbox.store.jdbc;
 
 import dev.outbox.OutboxException;
+import dev.outbox.store.core.Names;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Map;
@@ -26,7 +27,7 @@ final class LiquibaseMigration {
     } catch (SQLException e) {
       throw e;
     } catch (Exception e) {
-      SQLException cause = Transactions.sqlException(e);
+      SQLException cause = JdbcTransactions.sqlException(e);
       throw new OutboxException(
           "migration of %s failed: %s"
               .formatted(

@@ -5,6 +5,8 @@ import static java.util.Objects.requireNonNull;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.HeaderCodec;
 import dev.outbox.spi.StoredMessage;
+import dev.outbox.store.core.Row;
+import dev.outbox.store.core.Status;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;

@@ -2,6 +2,7 @@ package dev.outbox.store.jdbc;
 
 import dev.outbox.OutboxException;
 import dev.outbox.SchemaException;
+import dev.outbox.store.core.Names;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Map;
@@ -29,7 +30,7 @@ final class Schema {
     this.names = names;
   }
 
-  void migrate(Transactions transactions) {
+  void migrate(JdbcTransactions transactions) {
     if (isCurrent(transactions)) {
       return; // also when it was made by hand, of which Liquibase knows nothing
     }
@@ -44,9 +45,9 @@ final class Schema {
     }
   }
 
-  private boolean isCurrent(Transactions transactions) {
+  private boolean isCurrent(JdbcTransactions transactions) {
     try {
-      return transactions.run(PATIENCE, handle -> dialect.schemaVersion(handle.getConnection()))
+      return transactions.runSql(PATIENCE, handle -> dialect.schemaVersion(handle.getConnection()))
           == VERSION;
     } catch (SchemaException e) {
       return false;
@@ -69,10 +70,11 @@ final class Schema {
     return ddl;
   }
 
-  void verify(Transactions transactions) {
+  void verify(JdbcTransactions transactions) {
     int version;
     try {
-      version = transactions.run(PATIENCE, handle -> dialect.schemaVersion(handle.getConnection()));
+      version =
+          transactions.runSql(PATIENCE, handle -> dialect.schemaVersion(handle.getConnection()));
     } catch (SchemaException e) {
       throw missing(e);
     }

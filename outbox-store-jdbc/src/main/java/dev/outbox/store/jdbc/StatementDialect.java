@@ -5,6 +5,11 @@ import static java.util.Objects.requireNonNull;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.DeadLetterStore.DeadLetter;
 import dev.outbox.spi.StatisticsStore.Statistics;
+import dev.outbox.store.core.Lease;
+import dev.outbox.store.core.Mark;
+import dev.outbox.store.core.Row;
+import dev.outbox.store.core.Served;
+import dev.outbox.store.core.Status;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -23,7 +28,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
-import java.util.function.Function;
 import java.util.function.ToIntFunction;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -97,34 +101,6 @@ public abstract class StatementDialect implements Dialect, Rows.Types {
         ResultSet rows = statement.executeQuery()) {
       return rows.next() ? rows.getInt("version") : 0;
     }
-  }
-
-  /** A lease as a row says that has its bucket and token, whether work is due, and served_at. */
-  protected record Served(Instant at, Lease lease) {
-
-    /** Those that have waited longest first. */
-    public static List<Lease> inTurn(List<Served> leases) {
-      return leases.stream()
-          .sorted(Comparator.comparing(Served::at).thenComparing(served -> served.lease().bucket()))
-          .map(Served::lease)
-          .toList();
-    }
-  }
-
-  /**
-   * Takes buckets in turn until there are enough: of those tried, others may have some.
-   *
-   * @param attempt takes what it can of some candidates
-   */
-  protected static <C, T> List<T> upTo(
-      int share, List<C> candidates, Function<List<C>, Collection<T>> attempt) {
-    List<T> taken = new ArrayList<>();
-    for (int from = 0; from < candidates.size() && taken.size() < share; ) {
-      int to = Math.min(candidates.size(), from + share - taken.size());
-      taken.addAll(attempt.apply(candidates.subList(from, to)));
-      from = to;
-    }
-    return taken;
   }
 
   /** Reads a row with bucket, token, scheduled, blocked, singles and served_at. */

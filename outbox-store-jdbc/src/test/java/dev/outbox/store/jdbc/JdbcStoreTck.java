@@ -7,6 +7,7 @@ import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Decision;
 import dev.outbox.spi.OutboxStore;
+import dev.outbox.store.core.Names;
 import dev.outbox.tck.AutoCommit;
 import dev.outbox.tck.CountsWork;
 import dev.outbox.tck.DedupWindows;

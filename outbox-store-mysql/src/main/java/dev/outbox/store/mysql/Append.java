@@ -3,7 +3,7 @@ package dev.outbox.store.mysql;
 import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.HeaderCodec;
-import dev.outbox.store.jdbc.Deduplicated;
+import dev.outbox.store.core.Deduplicated;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;

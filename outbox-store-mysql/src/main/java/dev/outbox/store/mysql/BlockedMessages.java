@@ -1,10 +1,10 @@
 package dev.outbox.store.mysql;
 
-import dev.outbox.store.jdbc.Dialect.Limits;
+import dev.outbox.store.core.Lease;
+import dev.outbox.store.core.Row;
+import dev.outbox.store.core.Statements.Limits;
+import dev.outbox.store.core.Status;
 import dev.outbox.store.jdbc.JsonRows;
-import dev.outbox.store.jdbc.Lease;
-import dev.outbox.store.jdbc.Row;
-import dev.outbox.store.jdbc.Status;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;

@@ -5,14 +5,15 @@ import static java.util.Objects.requireNonNull;
 import dev.outbox.OutboxException;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.ClaimRequest;
-import dev.outbox.store.jdbc.FairShare;
+import dev.outbox.store.core.FairShare;
+import dev.outbox.store.core.Lease;
+import dev.outbox.store.core.Names;
+import dev.outbox.store.core.Row;
+import dev.outbox.store.core.Served;
+import dev.outbox.store.core.Status;
 import dev.outbox.store.jdbc.JsonRows;
-import dev.outbox.store.jdbc.Lease;
-import dev.outbox.store.jdbc.Names;
-import dev.outbox.store.jdbc.Row;
 import dev.outbox.store.jdbc.Sql;
 import dev.outbox.store.jdbc.StatementDialect;
-import dev.outbox.store.jdbc.Status;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -164,7 +165,7 @@ final class MysqlDialect extends StatementDialect {
   /** Locks buckets, longest unserved first, until there are enough or none is left to try. */
   private List<Lease> take(
       Handle handle, UUID owner, ClaimRequest request, List<Candidate> candidates, int share) {
-    List<Locked> locked = upTo(share, candidates, some -> lockFree(handle, request, some));
+    List<Locked> locked = Served.upTo(share, candidates, some -> lockFree(handle, request, some));
     if (!locked.isEmpty()) {
       handle
           .createUpdate(sql.take)
@@ -320,7 +321,7 @@ final class MysqlDialect extends StatementDialect {
   }
 
   @Override
-  public int purgeDedup(Handle handle, Duration window) {
+  public boolean purgeDedup(Handle handle, Duration window) {
     List<String> old =
         handle
             .createQuery(sql.oldDedupKeys)
@@ -331,6 +332,6 @@ final class MysqlDialect extends StatementDialect {
     if (!old.isEmpty()) {
       handle.createUpdate(sql.purgeDedup).bind("rows", JsonRows.of(old, List::of)).execute();
     }
-    return old.size();
+    return old.size() == PURGE;
   }
 }

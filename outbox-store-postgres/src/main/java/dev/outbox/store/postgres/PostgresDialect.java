@@ -3,10 +3,11 @@ package dev.outbox.store.postgres;
 import dev.outbox.OutboxException;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.ClaimRequest;
-import dev.outbox.store.jdbc.Lease;
-import dev.outbox.store.jdbc.Mark;
-import dev.outbox.store.jdbc.Names;
-import dev.outbox.store.jdbc.Row;
+import dev.outbox.store.core.Lease;
+import dev.outbox.store.core.Mark;
+import dev.outbox.store.core.Names;
+import dev.outbox.store.core.Row;
+import dev.outbox.store.core.Served;
 import dev.outbox.store.jdbc.Sql;
 import dev.outbox.store.jdbc.StatementDialect;
 import java.sql.Connection;
@@ -232,12 +233,13 @@ final class PostgresDialect extends StatementDialect {
   }
 
   @Override
-  public int purgeDedup(Handle handle, Duration window) {
+  public boolean purgeDedup(Handle handle, Duration window) {
     return handle
-        .createUpdate(sql.purgeDedup)
-        .bind("windowMillis", window.toMillis())
-        .bind("most", PURGE)
-        .execute();
+            .createUpdate(sql.purgeDedup)
+            .bind("windowMillis", window.toMillis())
+            .bind("most", PURGE)
+            .execute()
+        == PURGE;
   }
 
   @Override

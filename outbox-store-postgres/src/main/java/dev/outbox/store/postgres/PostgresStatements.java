@@ -1,6 +1,6 @@
 package dev.outbox.store.postgres;
 
-import dev.outbox.store.jdbc.Names;
+import dev.outbox.store.core.Names;
 import dev.outbox.store.jdbc.Rows;
 import dev.outbox.store.jdbc.Sql;
 import java.util.EnumMap;

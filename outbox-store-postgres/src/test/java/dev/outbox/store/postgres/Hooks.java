@@ -1,9 +1,9 @@
 package dev.outbox.store.postgres;
 
+import dev.outbox.store.core.Lease;
+import dev.outbox.store.core.Statements.Limits;
+import dev.outbox.store.core.Statements.Pending;
 import dev.outbox.store.jdbc.Dialect;
-import dev.outbox.store.jdbc.Dialect.Limits;
-import dev.outbox.store.jdbc.Dialect.Pending;
-import dev.outbox.store.jdbc.Lease;
 import java.sql.SQLException;
 import java.util.List;
 import org.jdbi.v3.core.Handle;

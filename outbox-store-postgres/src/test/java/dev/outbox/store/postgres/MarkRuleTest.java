@@ -2,7 +2,7 @@ package dev.outbox.store.postgres;
 
 import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.spi.Claim;
-import dev.outbox.store.jdbc.Mark;
+import dev.outbox.store.core.Mark;
 import dev.outbox.store.postgres.MarkScript.Producer;
 import dev.outbox.store.postgres.MarkScript.Stalled;
 import org.junit.jupiter.api.AfterAll;

@@ -1,11 +1,11 @@
 package dev.outbox.store.postgres;
 
+import dev.outbox.store.core.Lease;
+import dev.outbox.store.core.Statements.Held;
+import dev.outbox.store.core.Statements.Limits;
+import dev.outbox.store.core.Statements.Pending;
+import dev.outbox.store.core.Statements.Release;
 import dev.outbox.store.jdbc.Dialect;
-import dev.outbox.store.jdbc.Dialect.Held;
-import dev.outbox.store.jdbc.Dialect.Limits;
-import dev.outbox.store.jdbc.Dialect.Pending;
-import dev.outbox.store.jdbc.Dialect.Release;
-import dev.outbox.store.jdbc.Lease;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.sql.SQLException;

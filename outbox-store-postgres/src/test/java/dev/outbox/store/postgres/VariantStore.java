@@ -1,8 +1,8 @@
 package dev.outbox.store.postgres;
 
+import dev.outbox.store.core.Names;
 import dev.outbox.store.jdbc.Dialect;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
-import dev.outbox.store.jdbc.Names;
 import javax.sql.DataSource;
 
 /** The store with another dialect. */

@@ -1,13 +1,13 @@
 package dev.outbox.store.postgres;
 
+import dev.outbox.store.core.Lease;
+import dev.outbox.store.core.Mark;
+import dev.outbox.store.core.Row;
+import dev.outbox.store.core.Statements.Held;
+import dev.outbox.store.core.Statements.Limits;
+import dev.outbox.store.core.Statements.Pending;
+import dev.outbox.store.core.Statements.Release;
 import dev.outbox.store.jdbc.Dialect;
-import dev.outbox.store.jdbc.Dialect.Held;
-import dev.outbox.store.jdbc.Dialect.Limits;
-import dev.outbox.store.jdbc.Dialect.Pending;
-import dev.outbox.store.jdbc.Dialect.Release;
-import dev.outbox.store.jdbc.Lease;
-import dev.outbox.store.jdbc.Mark;
-import dev.outbox.store.jdbc.Row;
 import java.sql.SQLException;
 import java.util.Collection;
 import java.util.HashMap;

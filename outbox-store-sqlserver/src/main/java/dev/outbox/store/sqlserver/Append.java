@@ -2,7 +2,7 @@ package dev.outbox.store.sqlserver;
 
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.HeaderCodec;
-import dev.outbox.store.jdbc.Deduplicated;
+import dev.outbox.store.core.Deduplicated;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;

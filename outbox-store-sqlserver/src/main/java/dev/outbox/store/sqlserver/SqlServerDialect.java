@@ -3,14 +3,15 @@ package dev.outbox.store.sqlserver;
 import dev.outbox.OutboxException;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.ClaimRequest;
-import dev.outbox.store.jdbc.FairShare;
+import dev.outbox.store.core.FairShare;
+import dev.outbox.store.core.Lease;
+import dev.outbox.store.core.Names;
+import dev.outbox.store.core.Row;
+import dev.outbox.store.core.Served;
+import dev.outbox.store.core.Status;
 import dev.outbox.store.jdbc.JsonRows;
-import dev.outbox.store.jdbc.Lease;
-import dev.outbox.store.jdbc.Names;
-import dev.outbox.store.jdbc.Row;
 import dev.outbox.store.jdbc.Sql;
 import dev.outbox.store.jdbc.StatementDialect;
-import dev.outbox.store.jdbc.Status;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -140,7 +141,8 @@ final class SqlServerDialect extends StatementDialect {
         share.leased(bucket.leasedBy());
       }
     }
-    List<Integer> leased = upTo(share.of(most), free, some -> lease(handle, owner, request, some));
+    List<Integer> leased =
+        Served.upTo(share.of(most), free, some -> lease(handle, owner, request, some));
     return leased.isEmpty() ? List.of() : leased(handle, owner, request, Set.copyOf(leased));
   }
 
@@ -346,11 +348,12 @@ final class SqlServerDialect extends StatementDialect {
   }
 
   @Override
-  public int purgeDedup(Handle handle, Duration window) {
+  public boolean purgeDedup(Handle handle, Duration window) {
     return handle
-        .createUpdate(sql.purgeDedup)
-        .bind("most", PURGE)
-        .bind("windowMillis", -clamped(window).toMillis())
-        .execute();
+            .createUpdate(sql.purgeDedup)
+            .bind("most", PURGE)
+            .bind("windowMillis", -clamped(window).toMillis())
+            .execute()
+        == PURGE;
   }
 }

@@ -1,7 +1,7 @@
 package dev.outbox.store.sqlserver;
 
+import dev.outbox.store.core.Names;
 import dev.outbox.store.jdbc.Dialect;
-import dev.outbox.store.jdbc.Names;
 import dev.outbox.store.jdbc.Rows;
 import dev.outbox.store.jdbc.Sql;
 import java.util.EnumMap;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.microsoft.sqlserver.jdbc.SQLServerDataSource;
-import dev.outbox.store.jdbc.Names;
+import dev.outbox.store.core.Names;
 import java.io.IOException;
 import java.io.StringWriter;
 import java.nio.file.Files;

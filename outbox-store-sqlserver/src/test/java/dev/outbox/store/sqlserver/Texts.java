@@ -1,6 +1,6 @@
 package dev.outbox.store.sqlserver;
 
-import dev.outbox.store.jdbc.Names;
+import dev.outbox.store.core.Names;
 import dev.outbox.store.jdbc.Sql;
 import java.io.IOException;
 import java.io.UncheckedIOException;

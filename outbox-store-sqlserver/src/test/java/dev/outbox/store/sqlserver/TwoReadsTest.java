@@ -3,8 +3,8 @@ package dev.outbox.store.sqlserver;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.outbox.store.jdbc.Row;
-import dev.outbox.store.jdbc.Status;
+import dev.outbox.store.core.Row;
+import dev.outbox.store.core.Status;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashSet;

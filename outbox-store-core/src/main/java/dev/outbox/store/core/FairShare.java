@@ -1,4 +1,4 @@
-package dev.outbox.store.jdbc;
+package dev.outbox.store.core;
 
 import java.util.HashSet;
 import java.util.Set;

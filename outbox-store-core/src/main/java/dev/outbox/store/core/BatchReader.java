@@ -1,10 +1,10 @@
-package dev.outbox.store.jdbc;
+package dev.outbox.store.core;
 
 import dev.outbox.spi.ClaimRequest;
-import dev.outbox.store.jdbc.Dialect.Key;
-import dev.outbox.store.jdbc.Dialect.Limits;
-import dev.outbox.store.jdbc.Dialect.Pending;
-import dev.outbox.store.jdbc.Dialect.Release;
+import dev.outbox.store.core.Statements.Key;
+import dev.outbox.store.core.Statements.Limits;
+import dev.outbox.store.core.Statements.Pending;
+import dev.outbox.store.core.Statements.Release;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
@@ -17,16 +17,15 @@ import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.stream.Collectors;
-import org.jdbi.v3.core.Handle;
 
 /**
  * Reads the first due messages of leased buckets, moves out of the way at once what must move, and
  * chooses a batch. PENDING messages get at least half of it; due SCHEDULED ones and blocked keys
  * share the rest, so that neither failing heads nor a backlog can eat every batch (C6).
  */
-final class BatchReader {
-  private final Handle handle;
-  private final Dialect dialect;
+final class BatchReader<H> {
+  private final H handle;
+  private final Statements<H> statements;
   private final UUID owner;
   private final ClaimRequest request;
 
@@ -43,9 +42,9 @@ final class BatchReader {
   private int found;
   private long bytes;
 
-  BatchReader(Handle handle, Dialect dialect, UUID owner, ClaimRequest request) {
+  BatchReader(H handle, Statements<H> statements, UUID owner, ClaimRequest request) {
     this.handle = handle;
-    this.dialect = dialect;
+    this.statements = statements;
     this.owner = owner;
     this.request = request;
   }
@@ -92,7 +91,7 @@ final class BatchReader {
 
   private void readPending(List<Lease> from, int most) {
     Limits limits = limits(from, most);
-    Pending pending = dialect.readPending(handle, from, limits);
+    Pending pending = statements.readPending(handle, from, limits);
     Map<Integer, List<Row>> byBucket = byBucket(pending.rows());
     for (Lease lease : from) {
       long lowest = Long.MAX_VALUE;
@@ -110,20 +109,20 @@ final class BatchReader {
   private void readScheduled(List<Lease> from, int most) {
     if (!from.isEmpty()) {
       Limits limits = limits(from, most);
-      take(1, byBucket(dialect.readScheduled(handle, from, limits)), limits);
+      take(1, byBucket(statements.readScheduled(handle, from, limits)), limits);
     }
   }
 
   private void readBlocked(List<Lease> from, int most) {
     if (!from.isEmpty()) {
       Limits limits = limits(from, most);
-      List<Row> rows = dialect.readBlocked(handle, from, limits);
+      List<Row> rows = statements.readBlocked(handle, from, limits);
       take(2, byBucket(rows), limits);
       // When these were delivered their key is due again, with all that follows them.
       rows.forEach(row -> more.add(row.bucket()));
     }
     if (!emptyKeys.isEmpty()) {
-      dialect.advance(handle, emptyKeys);
+      statements.advance(handle, emptyKeys);
       emptyKeys.forEach(key -> moved.add(key.bucket()));
       emptyKeys.clear();
     }
@@ -166,7 +165,7 @@ final class BatchReader {
   }
 
   private void move(List<Row> moves) {
-    dialect.move(handle, moves);
+    statements.move(handle, moves);
     Map<String, Key> lowest = new HashMap<>();
     for (Row row : moves) {
       moved.add(row.bucket());
@@ -177,7 +176,7 @@ final class BatchReader {
             (a, b) -> a.sequence() <= b.sequence() ? a : b);
       }
     }
-    dialect.lower(handle, List.copyOf(lowest.values()));
+    statements.lower(handle, List.copyOf(lowest.values()));
   }
 
   /**
@@ -202,7 +201,7 @@ final class BatchReader {
       }
     }
     if (!unused.isEmpty()) {
-      dialect.release(handle, owner, unused);
+      statements.release(handle, owner, unused);
     }
     count(rows, used);
     more.addAll(moved);
@@ -219,7 +218,7 @@ final class BatchReader {
     Set<Integer> single = singles(used);
     List<Row> counted = rows.stream().filter(row -> single.contains(row.bucket())).toList();
     if (!counted.isEmpty()) {
-      dialect.count(handle, counted, 1);
+      statements.count(handle, counted, 1);
     }
   }
 

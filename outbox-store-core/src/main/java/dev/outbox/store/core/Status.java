@@ -1,6 +1,6 @@
-package dev.outbox.store.jdbc;
+package dev.outbox.store.core;
 
-/** Where a message stands; the names are those in the table. */
+/** Where a message stands; the names are those in the database. */
 public enum Status {
   /** Due and free to go. */
   PENDING,

@@ -3,11 +3,14 @@ package dev.outbox.store.jdbc;
 import dev.outbox.OutboxException;
 import dev.outbox.SchemaException;
 import dev.outbox.TransientOutboxException;
+import dev.outbox.store.core.Names;
+import dev.outbox.store.core.Transactions;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import javax.sql.DataSource;
 import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.HandleCallback;
 import org.jdbi.v3.core.Handles;
 import org.jdbi.v3.core.Jdbi;
 import org.jdbi.v3.core.JdbiException;
@@ -16,7 +19,7 @@ import org.jdbi.v3.core.statement.TemplateEngine;
 import org.jspecify.annotations.Nullable;
 
 /** Runs the store's own transactions and says in one sentence what went wrong with them. */
-final class Transactions {
+final class JdbcTransactions implements Transactions<Handle> {
 
   /** How often a transaction that lost a conflict is run before the caller is told. */
   private static final int TRIES = 5;
@@ -25,7 +28,7 @@ final class Transactions {
   private final Dialect dialect;
   private final Names names;
 
-  Transactions(DataSource dataSource, Dialect dialect, Names names) {
+  JdbcTransactions(DataSource dataSource, Dialect dialect, Names names) {
     jdbi = Jdbi.create(dataSource);
     // Pools may hand out connections with auto-commit off; we commit ourselves.
     jdbi.getConfig(Handles.class).setForceEndTransactions(false);
@@ -36,12 +39,21 @@ final class Transactions {
     this.names = names;
   }
 
-  interface Work<R extends @Nullable Object> {
-    R in(Handle handle) throws SQLException;
+  Dialect dialect() {
+    return dialect;
   }
 
-  /** Runs {@code work} in a transaction, again when it lost a conflict; it must bear that. */
-  <R extends @Nullable Object> R run(Duration patience, Work<R> work) {
+  Names names() {
+    return names;
+  }
+
+  @Override
+  public <R extends @Nullable Object> R run(Duration patience, Work<Handle, R> work) {
+    return runSql(patience, work::in);
+  }
+
+  /** As {@link #run}, for work that does not leave all of JDBC to Jdbi. */
+  <R extends @Nullable Object> R runSql(Duration patience, HandleCallback<R, SQLException> work) {
     for (int attempt = 1; ; attempt++) {
       try (Handle handle = jdbi.open()) {
         return once(handle, patience, work);
@@ -56,15 +68,15 @@ final class Transactions {
     }
   }
 
-  private <R extends @Nullable Object> R once(Handle handle, Duration patience, Work<R> work)
-      throws SQLException {
+  private <R extends @Nullable Object> R once(
+      Handle handle, Duration patience, HandleCallback<R, SQLException> work) throws SQLException {
     Connection connection = handle.getConnection();
     boolean autoCommit = connection.getAutoCommit();
     connection.setAutoCommit(false);
     boolean committed = false;
     try {
       dialect.begin(connection, patience);
-      R result = work.in(handle);
+      R result = work.withHandle(handle);
       connection.commit();
       committed = true;
       return result;

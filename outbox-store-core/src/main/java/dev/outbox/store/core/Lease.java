@@ -1,6 +1,6 @@
-package dev.outbox.store.jdbc;
+package dev.outbox.store.core;
 
-import dev.outbox.store.jdbc.Dialect.Held;
+import dev.outbox.store.core.Statements.Held;
 import java.time.Duration;
 
 /**

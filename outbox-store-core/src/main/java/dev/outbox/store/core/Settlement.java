@@ -1,18 +1,17 @@
-package dev.outbox.store.jdbc;
+package dev.outbox.store.core;
 
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.Decision;
 import dev.outbox.spi.ErrorText;
-import dev.outbox.store.jdbc.Dialect.Block;
-import dev.outbox.store.jdbc.Dialect.Failure;
-import dev.outbox.store.jdbc.Dialect.Key;
+import dev.outbox.store.core.Statements.Block;
+import dev.outbox.store.core.Statements.Failure;
+import dev.outbox.store.core.Statements.Key;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import org.jdbi.v3.core.Handle;
 
 /**
  * Applies decisions to messages whose buckets are locked by this transaction.
@@ -21,9 +20,9 @@ import org.jdbi.v3.core.Handle;
  * key only when it changed the message: so a settle that is repeated after a lost reply does
  * nothing twice (S1).
  */
-final class Settlement {
-  private final Handle handle;
-  private final Dialect dialect;
+final class Settlement<H> {
+  private final H handle;
+  private final Statements<H> statements;
   private final Set<Integer> counted;
   private final List<Row> delivered = new ArrayList<>();
   private final List<Row> undecidedButCounted = new ArrayList<>();
@@ -34,9 +33,9 @@ final class Settlement {
   /**
    * @param counted buckets whose messages had their attempt counted when they were claimed
    */
-  Settlement(Handle handle, Dialect dialect, Set<Integer> counted) {
+  Settlement(H handle, Statements<H> statements, Set<Integer> counted) {
     this.handle = handle;
-    this.dialect = dialect;
+    this.statements = statements;
     this.counted = counted;
   }
 
@@ -67,12 +66,12 @@ final class Settlement {
 
   private void write() {
     if (!delivered.isEmpty()) {
-      dialect.delete(handle, delivered);
+      statements.delete(handle, delivered);
     }
     if (!undecidedButCounted.isEmpty()) {
-      dialect.count(handle, undecidedButCounted, -1);
+      statements.count(handle, undecidedButCounted, -1);
     }
-    Set<Long> changed = failures.isEmpty() ? Set.of() : dialect.fail(handle, failures);
+    Set<Long> changed = failures.isEmpty() ? Set.of() : statements.fail(handle, failures);
     // A failure that is written already has blocked its key already: nothing of that is undone.
     blockBySequence.forEach(
         (sequence, block) -> {
@@ -82,11 +81,11 @@ final class Settlement {
         });
     // First who may go on, then who must wait: of a key that had both, the wait is what counts.
     if (!progress.isEmpty()) {
-      dialect.advance(handle, progress.values());
+      statements.advance(handle, progress.values());
     }
     List<Block> blocks = headOfEachKey(changed);
     if (!blocks.isEmpty()) {
-      dialect.block(handle, blocks);
+      statements.block(handle, blocks);
     }
   }
 

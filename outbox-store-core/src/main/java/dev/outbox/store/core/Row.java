@@ -1,4 +1,4 @@
-package dev.outbox.store.jdbc;
+package dev.outbox.store.core;
 
 import static java.util.Objects.requireNonNull;
 
@@ -6,11 +6,12 @@ import dev.outbox.spi.StoredMessage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A message's row as a claim reads it.
+ * A message's row, or document, as a claim reads it.
  *
  * @param status the status it has
  * @param target the status it must move to before anyone may have it, or null: it can be claimed
  * @param message null when the row is to be moved
+ * @param id what the database finds the row by where that is not bucket and sequence; null there
  */
 public record Row(
     int bucket,
@@ -18,7 +19,19 @@ public record Row(
     String key,
     Status status,
     @Nullable Status target,
-    @Nullable StoredMessage message) {
+    @Nullable StoredMessage message,
+    @Nullable Object id) {
+
+  /** One that is found by bucket and sequence. */
+  public Row(
+      int bucket,
+      long sequence,
+      String key,
+      Status status,
+      @Nullable Status target,
+      @Nullable StoredMessage message) {
+    this(bucket, sequence, key, status, target, message, null);
+  }
 
   /** The message of a row that was claimed. */
   StoredMessage claimed() {

@@ -1,4 +1,4 @@
-package dev.outbox.store.jdbc;
+package dev.outbox.store.core;
 
 import dev.outbox.OutboxMessage;
 import java.util.ArrayList;

@@ -1,10 +1,10 @@
-package dev.outbox.store.jdbc;
+package dev.outbox.store.core;
 
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Decision;
 import dev.outbox.spi.OutboxStore.Settled;
-import dev.outbox.store.jdbc.Dialect.Held;
-import dev.outbox.store.jdbc.Dialect.Release;
+import dev.outbox.store.core.Statements.Held;
+import dev.outbox.store.core.Statements.Release;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -16,13 +16,12 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
 import java.util.stream.Collectors;
-import org.jdbi.v3.core.Handle;
 
 /**
  * The three transactions of a claim's life: lease and read; settle and go on; settle and let go.
  * Publishing comes between them, after a commit and outside any transaction.
  */
-final class Claims {
+final class Claims<H> {
 
   /**
    * How long a bucket is kept from batch to batch before others may have it. Leasing it anew costs
@@ -33,68 +32,101 @@ final class Claims {
   /** A lease that is kept is prolonged by this part more, so that not each batch must do it. */
   private static final int SLACK_PART = 4;
 
-  private final Transactions transactions;
-  private final Dialect dialect;
+  private final Transactions<H> transactions;
+  private final Statements<H> statements;
 
-  Claims(Transactions transactions, Dialect dialect) {
+  Claims(Transactions<H> transactions, Statements<H> statements) {
     this.transactions = transactions;
-    this.dialect = dialect;
+    this.statements = statements;
   }
 
-  JdbcClaim claim(ClaimRequest request) {
-    return pastMoves(
-        transactions.run(
-            request.lease(), handle -> fill(handle, UUID.randomUUID(), List.of(), true, request)),
-        request);
+  BucketClaim<H> claim(ClaimRequest request) {
+    long began = System.nanoTime();
+    BucketClaim<H> claim = lease(request);
+    while (claim.messages().isEmpty() && claim.pollAgain() && !longAfter(began)) {
+      claim = lease(request);
+    }
+    return claim;
   }
 
-  Settled settleAndClaim(JdbcClaim done, Map<Long, Decision> decisions, ClaimRequest request) {
-    Step step = transactions.run(request.lease(), handle -> step(handle, done, decisions, request));
-    JdbcClaim next = pastMoves(step.next(), request);
-    done.over();
+  private BucketClaim<H> lease(ClaimRequest request) {
+    UUID owner = UUID.randomUUID();
+    Transactions<H> own = transactions.forClaim();
+    try {
+      return pastMoves(
+          own.run(request.lease(), handle -> fill(handle, own, owner, List.of(), true, request)),
+          request);
+    } catch (RuntimeException | Error e) {
+      own.close();
+      throw e;
+    }
+  }
+
+  Settled settleAndClaim(BucketClaim<H> done, Map<Long, Decision> decisions, ClaimRequest request) {
+    Step<H> step = goOn(done, decisions, request);
+    BucketClaim<H> next = pastMoves(step.next(), request);
+    done.handOn();
+    if (next.batch().leases().isEmpty() && !statements.leasesInTransaction()) {
+      next = claim(request);
+    }
     return new Settled(done.sequencesNotIn(step.held()), next);
   }
 
   /** Settles and lets go; returns the buckets that were still ours. */
-  Set<Integer> settle(JdbcClaim done, Map<Long, Decision> decisions) {
-    return transactions.run(
-        done.lease(),
-        handle -> {
-          Map<Integer, Lease> held = apply(handle, done, decisions);
-          release(handle, done, decisions, held.values());
-          return held.keySet();
-        });
+  Set<Integer> settle(BucketClaim<H> done, Map<Long, Decision> decisions) {
+    Set<Integer> ours =
+        done.transactions()
+            .run(
+                done.lease(),
+                handle -> {
+                  Map<Integer, Lease> held = apply(handle, done, decisions);
+                  release(handle, done, decisions, held.values());
+                  return held.keySet();
+                });
+    done.end();
+    return ours;
   }
 
   /** Returns the buckets that are still ours. */
-  Set<Integer> renew(JdbcClaim claim) {
-    return transactions.run(
-        claim.lease(),
-        handle -> dialect.renew(handle, claim.owner(), claim.batch().leases(), claim.lease()));
+  Set<Integer> renew(BucketClaim<H> claim) {
+    return claim
+        .transactions()
+        .run(
+            claim.lease(),
+            handle ->
+                statements.renew(handle, claim.owner(), claim.batch().leases(), claim.lease()));
   }
 
-  private record Step(Set<Integer> held, JdbcClaim next) {}
+  private record Step<H>(Set<Integer> held, BucketClaim<H> next) {}
 
-  private Step step(
-      Handle handle, JdbcClaim done, Map<Long, Decision> decisions, ClaimRequest request) {
+  /** Settles, and takes the next claim, in one transaction. */
+  private Step<H> goOn(BucketClaim<H> done, Map<Long, Decision> decisions, ClaimRequest request) {
+    return done.transactions()
+        .run(request.lease(), handle -> step(handle, done, decisions, request));
+  }
+
+  private Step<H> step(
+      H handle, BucketClaim<H> done, Map<Long, Decision> decisions, ClaimRequest request) {
     Map<Integer, Lease> held = apply(handle, done, decisions);
-    List<Lease> wanted = wanted(held.values(), done, decisions);
+    List<Lease> wanted = wanted(held.values(), done.batch(), decisions);
     List<Lease> kept = kept(wanted);
     List<Lease> others = new ArrayList<>(held.values());
     others.removeAll(kept);
     release(handle, done, decisions, others);
     UUID owner = kept.isEmpty() ? UUID.randomUUID() : done.owner();
-    boolean leasesMore = kept.isEmpty() || kept.size() == wanted.size();
+    boolean leasesMore =
+        statements.leasesInTransaction() && (kept.isEmpty() || kept.size() == wanted.size());
     if (decisions.isEmpty()) {
       extend(handle, owner, kept, request.lease());
     }
-    return new Step(held.keySet(), fill(handle, owner, kept, leasesMore, request));
+    return new Step<>(
+        held.keySet(), fill(handle, done.transactions(), owner, kept, leasesMore, request));
   }
 
   /** Locks the buckets that are still ours, and carries the decisions out for their messages. */
-  private Map<Integer, Lease> apply(Handle handle, JdbcClaim done, Map<Long, Decision> decisions) {
+  private Map<Integer, Lease> apply(H handle, BucketClaim<H> done, Map<Long, Decision> decisions) {
     Map<Integer, Held> locked =
-        dialect.lockHeld(handle, done.owner(), done.batch().leases()).stream()
+        statements.lockHeld(handle, done.owner(), done.batch().leases()).stream()
             .collect(Collectors.toMap(Held::bucket, Function.identity()));
     List<Row> ours =
         done.batch().rows().stream().filter(row -> locked.containsKey(row.bucket())).toList();
@@ -103,7 +135,7 @@ final class Claims {
             .filter(Lease::single)
             .map(Lease::bucket)
             .collect(Collectors.toSet());
-    new Settlement(handle, dialect, counted).apply(ours, decisions);
+    new Settlement<>(handle, statements, counted).apply(ours, decisions);
     Map<Integer, Lease> held = new HashMap<>();
     for (Lease lease : done.batch().leases()) {
       Held now = locked.get(lease.bucket());
@@ -115,7 +147,7 @@ final class Claims {
   }
 
   private void release(
-      Handle handle, JdbcClaim done, Map<Long, Decision> decisions, Collection<Lease> leases) {
+      H handle, BucketClaim<H> done, Map<Long, Decision> decisions, Collection<Lease> leases) {
     if (leases.isEmpty()) {
       return;
     }
@@ -125,7 +157,7 @@ final class Claims {
         decided.merge(row.bucket(), 1, Integer::sum);
       }
     }
-    dialect.release(
+    statements.release(
         handle,
         done.owner(),
         leases.stream()
@@ -139,15 +171,15 @@ final class Claims {
    * a settle that is repeated would take back an attempt twice.
    */
   private static List<Lease> wanted(
-      Collection<Lease> held, JdbcClaim done, Map<Long, Decision> decisions) {
+      Collection<Lease> held, Batch done, Map<Long, Decision> decisions) {
     Set<Integer> undecided = new HashSet<>();
-    for (Row row : done.batch().rows()) {
+    for (Row row : done.rows()) {
       if (!decisions.containsKey(row.sequence())) {
         undecided.add(row.bucket());
       }
     }
     return held.stream()
-        .filter(lease -> done.batch().more().contains(lease.bucket()))
+        .filter(lease -> done.more().contains(lease.bucket()))
         .filter(lease -> !lease.single() && !undecided.contains(lease.bucket()))
         .toList();
   }
@@ -167,19 +199,24 @@ final class Claims {
   }
 
   /** Reads the next batch from the buckets that were kept, and from others while there is room. */
-  private JdbcClaim fill(
-      Handle handle, UUID owner, List<Lease> kept, boolean leasesMore, ClaimRequest request) {
-    BatchReader reader = new BatchReader(handle, dialect, owner, request);
+  private BucketClaim<H> fill(
+      H handle,
+      Transactions<H> own,
+      UUID owner,
+      List<Lease> kept,
+      boolean leasesMore,
+      ClaimRequest request) {
+    BatchReader<H> reader = new BatchReader<>(handle, statements, owner, request);
     prolong(handle, owner, kept, request.lease());
     reader.read(kept);
-    int most = Math.min(dialect.mostBuckets() - reader.used(), reader.room());
+    int most = Math.min(statements.mostBuckets() - reader.used(), reader.room());
     if (leasesMore && reader.hasRoom() && most > 0) {
-      reader.read(dialect.lease(handle, owner, request, most));
+      reader.read(statements.lease(handle, owner, request, most));
     }
-    return new JdbcClaim(this, owner, reader.choose(!leasesMore), request.lease());
+    return new BucketClaim<>(this, own, owner, reader.choose(!leasesMore), request.lease());
   }
 
-  private void prolong(Handle handle, UUID owner, List<Lease> kept, Duration lease) {
+  private void prolong(H handle, UUID owner, List<Lease> kept, Duration lease) {
     boolean needed = kept.stream().anyMatch(l -> l.left().compareTo(lease) < 0);
     if (needed) {
       extend(handle, owner, kept, lease);
@@ -190,28 +227,33 @@ final class Claims {
    * Prolongs leases. A transaction in which nothing else was written needs it too: a commit that
    * writes nothing does not wait for the disk, and what it has read may not be durable yet (A1).
    */
-  private void extend(Handle handle, UUID owner, List<Lease> kept, Duration lease) {
+  private void extend(H handle, UUID owner, List<Lease> kept, Duration lease) {
     if (!kept.isEmpty()) {
-      dialect.renew(handle, owner, kept, lease.plus(lease.dividedBy(SLACK_PART)));
+      statements.renew(handle, owner, kept, lease.plus(lease.dividedBy(SLACK_PART)));
     }
   }
 
-  /** Messages that must wait may stand in front of others: moves them aside, lease by lease. */
-  private JdbcClaim pastMoves(JdbcClaim claim, ClaimRequest request) {
+  /**
+   * Messages that must wait may stand in front of others: moves them aside, lease by lease. What it
+   * returns has messages, or is over.
+   */
+  private BucketClaim<H> pastMoves(BucketClaim<H> claim, ClaimRequest request) {
     long began = System.nanoTime();
-    JdbcClaim current = claim;
+    BucketClaim<H> current = claim;
     while (current.messages().isEmpty() && !current.batch().leases().isEmpty()) {
-      JdbcClaim moved = current;
-      if (System.nanoTime() - began > KEPT.toNanos()) {
-        Set<Integer> ignored = settle(moved, Map.of());
-        moved.over();
-        return moved;
+      if (longAfter(began)) {
+        Set<Integer> ignored = settle(current, Map.of());
+        return current;
       }
-      current =
-          transactions
-              .run(request.lease(), handle -> step(handle, moved, Map.of(), request))
-              .next();
+      current = goOn(current, Map.of(), request).next();
+    }
+    if (current.messages().isEmpty()) {
+      current.end();
     }
     return current;
+  }
+
+  private static boolean longAfter(long began) {
+    return System.nanoTime() - began > KEPT.toNanos();
   }
 }

@@ -1,4 +1,4 @@
-package dev.outbox.store.jdbc;
+package dev.outbox.store.core;
 
 /**
  * A bucket's low-water mark. Reading begins at {@link #low} and not at the first index entry: those

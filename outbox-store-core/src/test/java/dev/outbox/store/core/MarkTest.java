@@ -1,4 +1,4 @@
-package dev.outbox.store.jdbc;
+package dev.outbox.store.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

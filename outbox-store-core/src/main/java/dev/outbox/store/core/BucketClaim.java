@@ -1,7 +1,9 @@
-package dev.outbox.store.jdbc;
+package dev.outbox.store.core;
 
 import dev.outbox.spi.Claim;
+import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Decision;
+import dev.outbox.spi.OutboxStore.Settled;
 import dev.outbox.spi.StoredMessage;
 import java.time.Duration;
 import java.util.HashMap;
@@ -13,8 +15,9 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /** Some leased buckets and the messages read from them. */
-final class JdbcClaim implements Claim {
-  private final Claims claims;
+final class BucketClaim<H> implements Claim {
+  private final Claims<H> claims;
+  private final Transactions<H> transactions;
   private final UUID owner;
   private final Batch batch;
   private final Map<Long, Row> rows = new HashMap<>();
@@ -22,13 +25,22 @@ final class JdbcClaim implements Claim {
   private Duration lease;
   private boolean over;
 
-  JdbcClaim(Claims claims, UUID owner, Batch batch, Duration lease) {
+  /**
+   * @param transactions this claim's, which it closes unless it hands them on
+   */
+  BucketClaim(
+      Claims<H> claims, Transactions<H> transactions, UUID owner, Batch batch, Duration lease) {
     this.claims = claims;
+    this.transactions = transactions;
     this.owner = owner;
     this.batch = batch;
     this.lease = lease;
     batch.rows().forEach(row -> rows.put(row.sequence(), row));
     messages = batch.rows().stream().map(Row::claimed).toList();
+  }
+
+  Transactions<H> transactions() {
+    return transactions;
   }
 
   UUID owner() {
@@ -56,21 +68,22 @@ final class JdbcClaim implements Claim {
   @Override
   public Set<Long> renew(Duration lease) {
     this.lease = lease;
-    return rows.isEmpty() ? Set.of() : sequencesIn(claims.renew(this));
+    return over ? Set.of() : sequencesIn(claims.renew(this));
   }
 
   @Override
   public Set<Long> settle(Map<Long, Decision> decisions) {
     check(decisions);
-    return batch.leases().isEmpty() ? Set.of() : sequencesNotIn(held(decisions));
-  }
-
-  private Set<Integer> held(Map<Long, Decision> decisions) {
     // Its buckets may be leased on under the same owner, by the claim that came after it.
-    return over ? Set.of() : claims.settle(this, decisions);
+    return sequencesNotIn(over ? Set.of() : claims.settle(this, decisions));
   }
 
-  void check(Map<Long, Decision> decisions) {
+  Settled settleAndClaim(Map<Long, Decision> decisions, ClaimRequest next) {
+    check(decisions);
+    return claims.settleAndClaim(this, decisions, next);
+  }
+
+  private void check(Map<Long, Decision> decisions) {
     if (!rows.keySet().containsAll(decisions.keySet())) {
       throw new IllegalArgumentException(
           "decisions name sequences that this claim does not have: "
@@ -78,13 +91,19 @@ final class JdbcClaim implements Claim {
     }
   }
 
-  /** From now on settling finds that everything was lost. */
-  void over() {
+  /** The next claim goes on with its transactions: from now on it finds that all was lost. */
+  void handOn() {
     over = true;
   }
 
+  /** Nothing of it is held any more. */
+  void end() {
+    over = true;
+    transactions.close();
+  }
+
   /** Whether these claims may go on with it. */
-  boolean isOf(Claims others) {
+  boolean isOf(Claims<?> others) {
     return claims == others && !over;
   }
 

@@ -1,0 +1,38 @@
+package dev.outbox.store.core;
+
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The store's own transactions.
+ *
+ * @param <H> through what a transaction's statements are run
+ */
+public interface Transactions<H> extends AutoCloseable {
+
+  /** What is done in a transaction. */
+  interface Work<H, R extends @Nullable Object> {
+    R in(H handle);
+  }
+
+  /**
+   * Runs work in a transaction of the store's own, again when it lost a conflict; it must bear
+   * that.
+   *
+   * @param patience after this long without a sign of the client the database ends the transaction
+   *     by itself, so that a stalled client holds no bucket (C4)
+   * @throws dev.outbox.OutboxException when the work failed or could not be committed
+   */
+  <R extends @Nullable Object> R run(Duration patience, Work<H, R> work);
+
+  /**
+   * Transactions of one claim, where the database ties a claim's transactions to one session;
+   * closed when the claim is over. A claim that is left to its lease is never over.
+   */
+  default Transactions<H> forClaim() {
+    return this;
+  }
+
+  @Override
+  default void close() {}
+}
