@@ -17,11 +17,11 @@ import java.util.stream.Collectors;
 /** Some leased buckets and the messages read from them. */
 final class BucketClaim<H> implements Claim {
   private final Claims<H> claims;
-  private final Transactions<H> transactions;
   private final UUID owner;
   private final Batch batch;
   private final Map<Long, Row> rows = new HashMap<>();
   private final List<StoredMessage> messages;
+  private Transactions<H> transactions;
   private Duration lease;
   private boolean over;
 
@@ -68,14 +68,18 @@ final class BucketClaim<H> implements Claim {
   @Override
   public Set<Long> renew(Duration lease) {
     this.lease = lease;
-    return over ? Set.of() : sequencesIn(claims.renew(this));
+    return over || rows.isEmpty() ? Set.of() : sequencesIn(claims.renew(this));
   }
 
   @Override
   public Set<Long> settle(Map<Long, Decision> decisions) {
     check(decisions);
+    return batch.leases().isEmpty() ? Set.of() : sequencesNotIn(held(decisions));
+  }
+
+  private Set<Integer> held(Map<Long, Decision> decisions) {
     // Its buckets may be leased on under the same owner, by the claim that came after it.
-    return sequencesNotIn(over ? Set.of() : claims.settle(this, decisions));
+    return over ? Set.of() : claims.settle(this, decisions);
   }
 
   Settled settleAndClaim(Map<Long, Decision> decisions, ClaimRequest next) {
@@ -91,15 +95,17 @@ final class BucketClaim<H> implements Claim {
     }
   }
 
-  /** The next claim goes on with its transactions: from now on it finds that all was lost. */
-  void handOn() {
+  /** From now on settling finds that everything was lost. */
+  void over() {
     over = true;
   }
 
-  /** Nothing of it is held any more. */
-  void end() {
-    over = true;
-    transactions.close();
+  /** It holds nothing any more. A settle that is repeated finds so in {@code others}. */
+  void end(Transactions<H> others) {
+    if (transactions != others) {
+      transactions.close();
+      transactions = others;
+    }
   }
 
   /** Whether these claims may go on with it. */

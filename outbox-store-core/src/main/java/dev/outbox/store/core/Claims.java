@@ -65,7 +65,7 @@ final class Claims<H> {
   Settled settleAndClaim(BucketClaim<H> done, Map<Long, Decision> decisions, ClaimRequest request) {
     Step<H> step = goOn(done, decisions, request);
     BucketClaim<H> next = pastMoves(step.next(), request);
-    done.handOn();
+    done.over();
     if (next.batch().leases().isEmpty() && !statements.leasesInTransaction()) {
       next = claim(request);
     }
@@ -83,7 +83,7 @@ final class Claims<H> {
                   release(handle, done, decisions, held.values());
                   return held.keySet();
                 });
-    done.end();
+    done.end(transactions);
     return ours;
   }
 
@@ -235,7 +235,7 @@ final class Claims<H> {
 
   /**
    * Messages that must wait may stand in front of others: moves them aside, lease by lease. What it
-   * returns has messages, or is over.
+   * returns has messages, or has ended.
    */
   private BucketClaim<H> pastMoves(BucketClaim<H> claim, ClaimRequest request) {
     long began = System.nanoTime();
@@ -243,12 +243,13 @@ final class Claims<H> {
     while (current.messages().isEmpty() && !current.batch().leases().isEmpty()) {
       if (longAfter(began)) {
         Set<Integer> ignored = settle(current, Map.of());
+        current.over();
         return current;
       }
       current = goOn(current, Map.of(), request).next();
     }
     if (current.messages().isEmpty()) {
-      current.end();
+      current.end(transactions);
     }
     return current;
   }

@@ -1,0 +1,247 @@
+package dev.outbox.store.core;
+
+import dev.outbox.TransientOutboxException;
+import dev.outbox.spi.StoredMessage;
+import dev.outbox.store.core.Statements.Held;
+import dev.outbox.store.core.Statements.Limits;
+import dev.outbox.store.core.Statements.Pending;
+import dev.outbox.store.core.Statements.Release;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.UUID;
+import java.util.stream.Collectors;
+
+/**
+ * Messages in buckets and who holds those, with transactions that fail when told. It writes down
+ * who asked what, and what nobody may do.
+ */
+final class FakeDatabase {
+  private static final Duration LONG = Duration.ofHours(1);
+
+  /** What befalls a transaction. */
+  enum Trouble {
+    NONE,
+    /** It is run again by itself. */
+    CONFLICT,
+    ROLLBACK,
+    LOST_REPLY
+  }
+
+  /** The next transactions', in turn. */
+  final Queue<Trouble> troubles = new ArrayDeque<>();
+
+  /** One for each statement: by whom, and which. */
+  final List<String> asked = new ArrayList<>();
+
+  final List<String> misuse = new ArrayList<>();
+  final List<Session> sessions = new ArrayList<>();
+  final Transactions<String> transactions = new Session("store");
+  private final boolean leasesApart;
+
+  /** By bucket, then by sequence: whether the message must be moved. */
+  private Map<Integer, TreeMap<Long, Boolean>> messages = new TreeMap<>();
+
+  private Map<Integer, UUID> owners = new HashMap<>();
+
+  /** Leases that a rollback does not undo. */
+  private final Map<Integer, UUID> leasedApart = new HashMap<>();
+
+  private boolean began;
+
+  FakeDatabase(boolean leasesApart) {
+    this.leasesApart = leasesApart;
+  }
+
+  void add(int bucket, long sequence, boolean mustMove) {
+    messages.computeIfAbsent(bucket, b -> new TreeMap<>()).put(sequence, mustMove);
+  }
+
+  void add(int bucket, long from, long to) {
+    for (long sequence = from; sequence <= to; sequence++) {
+      add(bucket, sequence, false);
+    }
+  }
+
+  void empty(int bucket) {
+    messages.remove(bucket);
+  }
+
+  void leasesRunOut() {
+    owners.clear();
+  }
+
+  Set<Integer> held() {
+    return owners.keySet();
+  }
+
+  List<Long> left() {
+    return messages.values().stream().flatMap(bucket -> bucket.keySet().stream()).toList();
+  }
+
+  /** Of each claim's transactions. */
+  List<Integer> closed() {
+    return sessions.stream().map(session -> session.closed).toList();
+  }
+
+  @SuppressWarnings("unchecked")
+  Statements<String> statements() {
+    return (Statements<String>)
+        Proxy.newProxyInstance(
+            Statements.class.getClassLoader(),
+            new Class<?>[] {Statements.class},
+            (proxy, method, a) -> {
+              if (a != null) {
+                asked.add(a[0] + ": " + method.getName());
+              }
+              Object answer =
+                  switch (method.getName()) {
+                    case "mostBuckets" -> 3;
+                    case "leasesInTransaction" -> !leasesApart;
+                    case "lease" -> lease((UUID) a[1], (int) a[3]);
+                    case "lockHeld" -> lockHeld((UUID) a[1], (Collection<Lease>) a[2]);
+                    case "renew" -> Set.of();
+                    case "readPending" -> readPending((List<Lease>) a[1], (Limits) a[2]);
+                    case "move", "delete" -> remove((Collection<Row>) a[1]);
+                    case "release" -> release((UUID) a[1], (List<Release>) a[2]);
+                    case "restore" -> false;
+                    case "lower" -> null;
+                    default -> throw new UnsupportedOperationException(method.getName());
+                  };
+              began |= a != null;
+              return answer;
+            });
+  }
+
+  private List<Lease> lease(UUID owner, int most) {
+    if (leasesApart && began) {
+      misuse.add("lease is not first in its transaction");
+    }
+    List<Integer> taken =
+        messages.keySet().stream()
+            .filter(bucket -> !messages.get(bucket).isEmpty())
+            .filter(
+                bucket ->
+                    !owners.containsKey(bucket)
+                        || (leasesApart && owners.get(bucket).equals(owner)))
+            .limit(most)
+            .toList();
+    taken.forEach(bucket -> owners.put(bucket, owner));
+    if (leasesApart) {
+      taken.forEach(bucket -> leasedApart.put(bucket, owner));
+    }
+    // From the future, so that none is given up because the test was slow.
+    long since = System.nanoTime() + LONG.toNanos();
+    Mark none = Mark.stored(0, 0, 0);
+    return taken.stream()
+        .map(bucket -> new Lease(bucket, 1, none, false, false, false, LONG, 0, since))
+        .toList();
+  }
+
+  private List<Held> lockHeld(UUID owner, Collection<Lease> leases) {
+    return leases.stream()
+        .filter(lease -> owner.equals(owners.get(lease.bucket())))
+        .map(lease -> new Held(lease.bucket(), LONG, false, false, 0))
+        .toList();
+  }
+
+  private Pending readPending(List<Lease> leases, Limits limits) {
+    List<Row> rows = new ArrayList<>();
+    for (Lease lease : leases) {
+      messages.getOrDefault(lease.bucket(), new TreeMap<>()).entrySet().stream()
+          .limit(limits.messages())
+          .forEach(message -> rows.add(row(lease.bucket(), message.getKey(), message.getValue())));
+    }
+    return new Pending(rows, 0);
+  }
+
+  private static Row row(int bucket, long sequence, boolean mustMove) {
+    String key = "key of " + bucket;
+    return new Row(
+        bucket,
+        sequence,
+        key,
+        Status.PENDING,
+        mustMove ? Status.SCHEDULED : null,
+        mustMove ? null : StoredMessage.undecodable(sequence, key, 0, Instant.EPOCH, "not read"));
+  }
+
+  private Object remove(Collection<Row> rows) {
+    rows.forEach(row -> messages.get(row.bucket()).remove(row.sequence()));
+    return null;
+  }
+
+  private Object release(UUID owner, List<Release> releases) {
+    releases.forEach(release -> owners.remove(release.lease().bucket(), owner));
+    return null;
+  }
+
+  /** Transactions of the store, or of one claim. */
+  final class Session implements Transactions<String> {
+    private final String name;
+    int closed;
+
+    Session(String name) {
+      this.name = name;
+    }
+
+    @Override
+    public Transactions<String> forClaim() {
+      Session session = new Session("claim " + (sessions.size() + 1));
+      sessions.add(session);
+      return session;
+    }
+
+    @Override
+    public void close() {
+      closed++;
+    }
+
+    @Override
+    public <R> R run(Duration patience, Work<String, R> work) {
+      if (closed > 0) {
+        misuse.add(name + " runs a transaction and is closed");
+      }
+      Trouble trouble = troubles.isEmpty() ? Trouble.NONE : troubles.remove();
+      if (trouble == Trouble.CONFLICT || trouble == Trouble.ROLLBACK) {
+        rolledBack(work);
+      }
+      if (trouble == Trouble.ROLLBACK) {
+        throw new TransientOutboxException("rolled back");
+      }
+      began = false;
+      R result = work.in(name);
+      if (trouble == Trouble.LOST_REPLY) {
+        throw new TransientOutboxException("the reply was lost");
+      }
+      return result;
+    }
+
+    private void rolledBack(Work<String, ?> work) {
+      Map<Integer, UUID> ownersBefore = new HashMap<>(owners);
+      Map<Integer, TreeMap<Long, Boolean>> messagesBefore =
+          messages.entrySet().stream()
+              .collect(
+                  Collectors.toMap(
+                      Map.Entry::getKey,
+                      e -> new TreeMap<>(e.getValue()),
+                      (a, b) -> a,
+                      TreeMap::new));
+      began = false;
+      leasedApart.clear();
+      Object ignored = work.in(name);
+      messages = messagesBefore;
+      owners = ownersBefore;
+      owners.putAll(leasedApart);
+    }
+  }
+}
