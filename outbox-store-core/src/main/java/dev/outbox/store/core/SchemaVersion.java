@@ -1,6 +1,7 @@
 package dev.outbox.store.core;
 
 import dev.outbox.SchemaException;
+import org.jspecify.annotations.Nullable;
 
 /** What is said of a schema that this library does not work with (E1). */
 public final class SchemaVersion {
@@ -29,9 +30,10 @@ public final class SchemaVersion {
    *
    * @param what as {@code table outbox_schema}
    */
-  public static SchemaException missing(String what) {
+  public static SchemaException missing(String what, @Nullable Throwable cause) {
     return new SchemaException(
         "there is no %s: migrate the database first (./outbox migrate, or migrate() of the store)"
-            .formatted(what));
+            .formatted(what),
+        cause);
   }
 }

@@ -3,6 +3,7 @@ package dev.outbox.store.jdbc;
 import dev.outbox.OutboxException;
 import dev.outbox.SchemaException;
 import dev.outbox.store.core.Names;
+import dev.outbox.store.core.SchemaVersion;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Map;
@@ -76,16 +77,9 @@ final class Schema {
       version =
           transactions.runSql(PATIENCE, handle -> dialect.schemaVersion(handle.getConnection()));
     } catch (SchemaException e) {
-      throw missing(e);
+      throw SchemaVersion.missing("table " + names.table("schema"), e);
     }
     check(version);
-  }
-
-  private SchemaException missing(SchemaException cause) {
-    return new SchemaException(
-        "there is no table %s: migrate the database first (./outbox migrate, or migrate() of the store)"
-            .formatted(names.table("schema")),
-        cause);
   }
 
   /** Refuses a version that this library does not work with. */
@@ -96,15 +90,6 @@ final class Schema {
           "table %s is empty, so its version is not known: put the row back (insert into %s (version) values (%d)), or migrate an empty schema"
               .formatted(table, table, VERSION));
     }
-    if (version < VERSION) {
-      throw new SchemaException(
-          "the schema of %s has version %d, this library needs %d: migrate the database (./outbox migrate, or migrate() of the store)"
-              .formatted(table, version, VERSION));
-    }
-    if (version > VERSION) {
-      throw new SchemaException(
-          "the schema of %s has version %d, this library knows only %d: use a newer release of the library"
-              .formatted(table, version, VERSION));
-    }
+    SchemaVersion.check(table, version, VERSION);
   }
 }
