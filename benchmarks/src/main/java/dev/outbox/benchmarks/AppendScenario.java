@@ -21,7 +21,7 @@ final class AppendScenario implements Scenario {
   private static final int TRANSACTIONS = 5_000;
   private static final int WARM_UP = 2_000;
   private static final int PAYLOAD = 200;
-  private static final int[] MESSAGES = {1, 10};
+  static final int[] MESSAGES = {1, 10};
 
   @Override
   public String name() {
@@ -113,10 +113,10 @@ final class AppendScenario implements Scenario {
         .toList();
   }
 
-  private static Cost counted(
-      Bench bench, Append append, Side side, int transactions, int messages) {
+  /** Appends to empty tables, with everything counted and nothing timed. */
+  static Cost counted(Bench bench, Append append, Side side, int transactions, int messages) {
     empty(bench);
-    StatementCounter counter = new StatementCounter();
+    WorkCounter counter = new WorkCounter();
     ServerWork before = bench.database().written(side);
     try (Access access = bench.database().open(1, counter);
         Business business = access.business()) {

@@ -27,7 +27,8 @@ public final class Bench {
           new RelaysScenario(),
           new EndToEndScenario(),
           new LatencyScenario(),
-          new IdleScenario());
+          new IdleScenario(),
+          new WorkScenario());
 
   private static final Duration BREATH = Duration.ofMillis(100);
   private static final int LEAST = 100;
@@ -92,7 +93,6 @@ public final class Bench {
     Bench bench = new Bench(settings, database, kafka, progress);
     Map<String, String> about = new LinkedHashMap<>(Machine.describe());
     about.putAll(database.describe());
-    about.put("round trip of select 1", "%.0f µs".formatted(database.roundTripMicros()));
     about.put("runs", "" + settings.runs());
     about.put("scale", "" + settings.scale());
     List<Scenario> chosen =

@@ -61,11 +61,8 @@ public interface BenchDatabase extends AutoCloseable {
     }
   }
 
-  /** For the report: product and version, and what its durability depends on. */
+  /** For the report: product and version, what its durability depends on, a round trip's time. */
   Map<String, String> describe();
-
-  /** Of the smallest statement there is; the median of some hundreds. */
-  double roundTripMicros();
 
   /** Another one like it, with tables of its own; closed with this one at the latest. */
   BenchDatabase sibling();
@@ -75,8 +72,8 @@ public interface BenchDatabase extends AutoCloseable {
     return open(connections, null);
   }
 
-  /** A pool whose statements are counted when there is a counter. Counting is not free. */
-  Access open(int connections, @Nullable StatementCounter counter);
+  /** A pool whose work is counted when there is a counter. Counting is not free. */
+  Access open(int connections, @Nullable WorkCounter counter);
 
   /** What a process of its own needs to {@link #attach} to the same tables; may hold a password. */
   Properties address();
@@ -87,12 +84,12 @@ public interface BenchDatabase extends AutoCloseable {
    * @throws IllegalStateException when it is not possible, with what the database said
    */
   static BenchDatabase open(String url, String user, String password) {
-    return JdbcDatabase.open(url, user, password);
+    return JdbcBenchDatabase.open(url, user, password);
   }
 
   /** The tables of another process's database. It is that process's to close. */
   static BenchDatabase attach(Properties address) {
-    return JdbcDatabase.attach(address);
+    return JdbcBenchDatabase.attach(address);
   }
 
   /** Empties one side's tables, so that a run does not pay for another's. */

@@ -13,12 +13,17 @@ import java.util.Map;
 record Cost(long messages, ClientWork work, ServerWork written) {
 
   /**
-   * @param statements as they reach the server: each one of a string of several, each entry of a
-   *     batch; commit and rollback are none
+   * @param statements by name, as they reach the server: each one of a string of several, each
+   *     entry of a batch; commit and rollback are none
    * @param roundTrips calls of the driver that wait for the server: executions, a whole batch as
    *     one, commits and rollbacks
    */
-  record ClientWork(long statements, long roundTrips) {}
+  record ClientWork(Map<String, Long> statements, long roundTrips) {
+    /** Of all names. */
+    long all() {
+      return statements.values().stream().mapToLong(count -> count).sum();
+    }
+  }
 
   /**
    * Since the server began; -1 where it cannot be known.
@@ -43,7 +48,21 @@ record Cost(long messages, ClientWork work, ServerWork written) {
   }
 
   double statements() {
-    return each(work.statements());
+    return each(work.all());
+  }
+
+  /** Of one name. */
+  double statements(String name) {
+    return each(work.statements().getOrDefault(name, 0L));
+  }
+
+  double roundTrips() {
+    return each(work.roundTrips());
+  }
+
+  /** Rows of all the outbox's tables. */
+  double rows() {
+    return messageRows() + bucketRows() + blockedKeyRows();
   }
 
   double messageRows() {
@@ -54,6 +73,10 @@ record Cost(long messages, ClientWork work, ServerWork written) {
     return each(written.bucketRows());
   }
 
+  private double blockedKeyRows() {
+    return each(written.blockedKeyRows());
+  }
+
   double logBytes() {
     return each(written.logBytes());
   }
@@ -62,10 +85,10 @@ record Cost(long messages, ClientWork work, ServerWork written) {
   Map<String, Double> perMessage() {
     Map<String, Double> all = new LinkedHashMap<>();
     all.put("statements", statements());
-    all.put("roundTrips", each(work.roundTrips()));
+    all.put("roundTrips", roundTrips());
     all.put("messageRowWrites", messageRows());
     all.put("bucketRowWrites", bucketRows());
-    all.put("blockedKeyRowWrites", each(written.blockedKeyRows()));
+    all.put("blockedKeyRowWrites", blockedKeyRows());
     all.put("logBytes", logBytes());
     all.values().removeIf(value -> value.isNaN());
     return all;

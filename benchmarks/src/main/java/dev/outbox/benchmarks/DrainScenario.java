@@ -54,7 +54,7 @@ final class DrainScenario implements Scenario {
     }
   }
 
-  private static String keys(int keys) {
+  static String keys(int keys) {
     return keys == UNORDERED ? "unordered" : count(keys, "key");
   }
 

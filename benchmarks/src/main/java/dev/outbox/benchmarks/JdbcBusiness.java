@@ -9,13 +9,13 @@ import java.util.List;
 
 /** Business transactions: one row of four columns each, and what is appended. */
 final class JdbcBusiness implements BenchDatabase.Business {
-  private final DatabaseKind kind;
+  private final JdbcKind kind;
   private final Connection connection;
   private final Outbox<Connection> outbox;
   private final String schema;
   private final PreparedStatement insert;
 
-  JdbcBusiness(DatabaseKind kind, Connection connection, Outbox<Connection> outbox, String schema)
+  JdbcBusiness(JdbcKind kind, Connection connection, Outbox<Connection> outbox, String schema)
       throws SQLException {
     this.kind = kind;
     this.connection = connection;

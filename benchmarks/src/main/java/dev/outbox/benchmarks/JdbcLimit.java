@@ -53,7 +53,7 @@ final class JdbcLimit {
 
   /** Inserts messages in the connection's transaction. */
   static void insert(
-      DatabaseKind kind, Connection connection, String schema, List<OutboxMessage> messages)
+      JdbcKind kind, Connection connection, String schema, List<OutboxMessage> messages)
       throws SQLException {
     String rows = String.join(", ", Collections.nCopies(messages.size(), kind.row()));
     try (PreparedStatement insert = connection.prepareStatement(in(schema, INSERT) + rows)) {
@@ -78,13 +78,13 @@ final class JdbcLimit {
 
   /** One worker of the loop. */
   static final class Worker implements BenchDatabase.LimitWorker {
-    private final DatabaseKind kind;
+    private final JdbcKind kind;
     private final Connection connection;
     private final PreparedStatement take;
     private final PreparedStatement remove;
     private final long[] sequences;
 
-    Worker(DatabaseKind kind, Connection connection, String schema, int most) throws SQLException {
+    Worker(JdbcKind kind, Connection connection, String schema, int most) throws SQLException {
       this.kind = kind;
       this.connection = connection;
       sequences = new long[most];

@@ -24,6 +24,9 @@ final class Json {
           .map(element -> inner + text(element, inner))
           .collect(Collectors.joining(",", "[", newLine + "]"));
     }
+    if (value instanceof Double number && !Double.isFinite(number)) {
+      return "null";
+    }
     return value instanceof Number ? value.toString() : quoted("" + value);
   }
 

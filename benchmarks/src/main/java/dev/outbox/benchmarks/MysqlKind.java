@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Row writes are counted where {@code performance_schema} is on, as by default on MySQL.
  */
-final class MysqlKind extends DatabaseKind {
+final class MysqlKind extends JdbcKind {
   private static final int DEADLOCK = 1213;
   private static final String MARIADB = "MariaDB";
 
@@ -31,16 +31,19 @@ final class MysqlKind extends DatabaseKind {
 
   private final String name;
   private final String urlPrefix;
+  private final String driver;
   private final String collation;
   private final Function<DataSource, JdbcOutboxStore.Builder<?, ?>> store;
 
   MysqlKind(
       String name,
       String urlPrefix,
+      String driver,
       String collation,
       Function<DataSource, JdbcOutboxStore.Builder<?, ?>> store) {
     this.name = name;
     this.urlPrefix = urlPrefix;
+    this.driver = driver;
     this.collation = collation;
     this.store = store;
   }
@@ -53,6 +56,16 @@ final class MysqlKind extends DatabaseKind {
   @Override
   public String urlPrefix() {
     return urlPrefix;
+  }
+
+  @Override
+  public String driver() {
+    return driver;
+  }
+
+  @Override
+  public boolean wantsPassword(SQLException e) {
+    return "28000".equals(e.getSQLState());
   }
 
   @Override

@@ -22,7 +22,7 @@ import javax.sql.DataSource;
  * array; BEGIN travels with the select, and after five executions, the driver's default, both
  * statements are prepared on the server.
  */
-final class PostgresKind extends DatabaseKind {
+final class PostgresKind extends JdbcKind {
   private static final Duration PATIENCE = Duration.ofSeconds(30);
   private static final int FIRST_WITH_FLUSH = 15;
   private static final String NOT_ALLOWED = "42501";
@@ -35,6 +35,16 @@ final class PostgresKind extends DatabaseKind {
   @Override
   public String urlPrefix() {
     return "jdbc:postgresql:";
+  }
+
+  @Override
+  public String driver() {
+    return "org.postgresql.Driver";
+  }
+
+  @Override
+  public boolean wantsPassword(SQLException e) {
+    return "08004".equals(e.getSQLState());
   }
 
   @Override

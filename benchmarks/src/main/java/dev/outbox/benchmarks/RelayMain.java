@@ -34,7 +34,7 @@ public final class RelayMain {
     }
     Properties properties = new Properties();
     properties.load(new StringReader(text.toString()));
-    StatementCounter counter = new StatementCounter();
+    WorkCounter counter = new WorkCounter();
     boolean counted = Boolean.parseBoolean(properties.getProperty("count"));
     Access access =
         BenchDatabase.attach(properties)
@@ -52,7 +52,7 @@ public final class RelayMain {
             .take()
             .forEach((id, s) -> out.println(id + " " + s.called() + " " + s.acknowledged()));
       } else if (line.equals(WORK)) {
-        out.println(counter.counted().statements() + " " + cpu().getProcessCpuTime());
+        out.println(counter.counted().all() + " " + cpu().getProcessCpuTime());
       }
       say(out, END);
     }

@@ -93,12 +93,17 @@ public final class Report {
       line.unit(),
       number(line.ours().median()),
       limit == null ? "" : number(limit.median()),
-      ratio == null ? "" : String.format(Locale.ROOT, "%.2f", ratio.median()),
+      ratio == null ? "" : ratio(ratio.median()),
       cost(line, Cost::statements),
       cost(line, Cost::messageRows),
       cost(line, Cost::bucketRows),
       cost(line, Cost::logBytes),
     };
+  }
+
+  /** None where the limit is zero. */
+  private static String ratio(double ratio) {
+    return Double.isFinite(ratio) ? String.format(Locale.ROOT, "%.2f", ratio) : "";
   }
 
   private static String cost(Line line, ToDoubleFunction<Cost> figure) {

@@ -16,7 +16,7 @@ import javax.sql.DataSource;
  * READPAST does not skip a locked page, and READCOMMITTEDLOCK makes it allowed where
  * READ_COMMITTED_SNAPSHOT is on; the deletion's ids are one JSON list, looked up one by one.
  */
-final class SqlServerKind extends DatabaseKind {
+final class SqlServerKind extends JdbcKind {
   private static final int PERMISSION_DENIED = 262;
   private static final int DEADLOCK = 1205;
 
@@ -28,6 +28,16 @@ final class SqlServerKind extends DatabaseKind {
   @Override
   public String urlPrefix() {
     return "jdbc:sqlserver:";
+  }
+
+  @Override
+  public String driver() {
+    return "com.microsoft.sqlserver.jdbc.SQLServerDriver";
+  }
+
+  @Override
+  public boolean wantsPassword(SQLException e) {
+    return "S0001".equals(e.getSQLState());
   }
 
   @Override

@@ -110,7 +110,7 @@ final class Throughput {
     bench.progress("%s, %s: %s".formatted(scenario, cases.get(number).name(), what));
   }
 
-  private static List<Access> open(Case one, @Nullable StatementCounter counter) {
+  private static List<Access> open(Case one, @Nullable WorkCounter counter) {
     List<Access> all = new ArrayList<>();
     for (int i = 0; i < one.pools(); i++) {
       all.add(one.database().open(one.connections(), counter));
@@ -132,10 +132,10 @@ final class Throughput {
    * Where each message was inserted before the measured part, one row write more, so that the
    * column shows the whole life of a message.
    */
-  private static Cost counted(Case one, Side side) throws Exception {
+  static Cost counted(Case one, Side side) throws Exception {
     Round round = side == Side.OURS ? one.ours() : one.limit();
     round.prepare();
-    StatementCounter counter = new StatementCounter();
+    WorkCounter counter = new WorkCounter();
     ServerWork before = one.database().written(side);
     List<Access> accesses = open(one, counter);
     Pace pace;

@@ -8,7 +8,9 @@ import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.Statement;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
@@ -125,6 +127,38 @@ abstract class BenchTest {
       // The first append of a store asks for the schema's version.
       assertThat(cost.statements()).isBetween(2.0, 2.1);
     }
+  }
+
+  @Test
+  @DisplayName("work: what is asked and written for a message, in all and by name")
+  void work() throws Exception {
+    Map<String, Line> lines = new HashMap<>();
+    Report report = run("work", 0.003, new ArrayList<>());
+    report.lines().forEach(line -> lines.put(line.name(), line));
+    assertThat(report.lines()).hasSize(lines.size());
+    for (String what : List.of("drain, 10,000 keys", "drain, 1 key")) {
+      assertThat(ours(lines, what + ": written")).isBetween(2.0, 2.5);
+      assertThat(limit(lines, what + ": written")).isEqualTo(2.0);
+      // 600 messages are two batches.
+      assertThat(limit(lines, what + ": delete")).isEqualTo(2.0 / 600);
+      assertThat(ours(lines, what + ": statements")).isGreaterThan(ours(lines, what + ": delete"));
+    }
+    for (String what : List.of("append, 1 message a", "append, 10 messages a")) {
+      assertThat(ours(lines, what + " transaction: written")).isEqualTo(1.0);
+      assertThat(limit(lines, what + " transaction: insert"))
+          .isEqualTo(what.contains("10") ? 0.2 : 2.0);
+    }
+    assertThat(schemas()).isEmpty();
+  }
+
+  private static double ours(Map<String, Line> lines, String name) {
+    assertThat(lines).containsKey(name);
+    return lines.get(name).ours().median();
+  }
+
+  private static double limit(Map<String, Line> lines, String name) {
+    assertThat(lines).containsKey(name);
+    return lines.get(name).limit().median();
   }
 
   @Test

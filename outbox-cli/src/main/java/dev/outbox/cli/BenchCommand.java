@@ -3,7 +3,6 @@ package dev.outbox.cli;
 import dev.outbox.benchmarks.Bench;
 import dev.outbox.benchmarks.BenchDatabase;
 import dev.outbox.benchmarks.Report;
-import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.embedded.EmbeddedKafka;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -110,13 +109,15 @@ final class BenchCommand implements Callable<Integer> {
   }
 
   private BenchDatabase database() {
+    Address address;
     DatabaseOptions own = server.own();
-    if (own != null) {
-      var ignored = own.connect();
-      return opened(BenchDatabase.open(own.url(), own.user(), own.password()));
+    if (own == null) {
+      address = opened(server.kind().start()).address();
+    } else {
+      own.connect().close();
+      address = own.address();
     }
-    DatabaseServer started = opened(server.kind().start());
-    return opened(BenchDatabase.open(started.jdbcUrl(), started.user(), started.password()));
+    return opened(BenchDatabase.open(address.url(), address.user(), address.password()));
   }
 
   private String kafka() {

@@ -1,12 +1,6 @@
 package dev.outbox.cli;
 
-import dev.outbox.store.jdbc.JdbcOutboxStore;
 import java.io.Console;
-import java.net.ConnectException;
-import java.net.UnknownHostException;
-import java.sql.Connection;
-import java.sql.SQLException;
-import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
@@ -38,89 +32,47 @@ public final class DatabaseOptions {
               + ".")
   private @Nullable String password;
 
-  public String url() {
-    return url;
-  }
-
   StoreKind kind() {
     return StoreKind.of(url);
   }
 
-  public String user() {
+  private String user() {
     return user == null ? "" : user;
   }
 
-  public String password() {
+  private String password() {
     String given = password != null ? password : System.getenv(PASSWORD_VARIABLE);
-    Secrets.hide(given);
     return given == null ? "" : given;
   }
 
-  /** A data source that was tried; asks for the password when the server wants one. */
-  public DataSource connect() {
-    DataSource dataSource = dataSource(url, user(), password());
+  /** Where the URL leads. */
+  public Address address() {
+    return new Address(url, user(), password());
+  }
+
+  /** {@link #address}, with the names of the tables. */
+  Address address(Tables tables) {
+    return new Address(url, user(), password(), tables.schema, tables.prefix);
+  }
+
+  /** {@link #connect(Tables)} where tables are of no interest. */
+  Database connect() {
+    return connect(new Tables());
+  }
+
+  /** A database that has answered; asks for the password when the server wants one. */
+  Database connect(Tables tables) {
     try {
-      check(url, dataSource);
-      return dataSource;
-    } catch (SQLException e) {
+      return Database.connect(address(tables));
+    } catch (Failure.NoPassword e) {
       Console console = System.console();
-      boolean asked = password().isEmpty() && kind().refused().equals(e.getSQLState());
-      if (!asked || console == null) {
-        throw unreachable(url, e);
+      if (console == null) {
+        throw e;
       }
       char[] answer = console.readPassword("Password of %s: ", user());
       password = answer == null ? "" : new String(answer);
-      return tried(url, user(), password());
+      return Database.connect(address(tables));
     }
-  }
-
-  /**
-   * A data source that was tried.
-   *
-   * @throws Failure when nothing answers, or not to this user
-   */
-  public static DataSource tried(String url, String user, String password) {
-    DataSource dataSource = dataSource(url, user, password);
-    try {
-      check(url, dataSource);
-      return dataSource;
-    } catch (SQLException e) {
-      throw unreachable(url, e);
-    }
-  }
-
-  private static void check(String url, DataSource dataSource) throws SQLException {
-    try (Connection connection = dataSource.getConnection()) {
-      String problem = StoreKind.of(url).database().problem(connection);
-      if (problem != null) {
-        throw new Failure(problem);
-      }
-    }
-  }
-
-  private static Failure unreachable(String url, SQLException e) {
-    return new Failure("cannot connect to %s: %s".formatted(url, reason(url, e)), e);
-  }
-
-  /** Drivers wrap what the network said in sentences that do not. */
-  private static String reason(String url, SQLException e) {
-    for (Throwable t = e; t != null; t = t.getCause()) {
-      if (t instanceof UnknownHostException) {
-        return "unknown host " + t.getMessage();
-      }
-      if (t instanceof ConnectException) {
-        return t.getMessage() + "; is the server running there?";
-      }
-    }
-    boolean mysqlsPlugin = String.valueOf(e.getMessage()).contains("caching_sha2_password");
-    return mysqlsPlugin && url.startsWith("jdbc:mariadb:")
-        ? "the server seems to be MySQL: begin its URL with jdbc:mysql: (" + e.getMessage() + ")"
-        : String.valueOf(e.getMessage());
-  }
-
-  private static DataSource dataSource(String url, String user, String password) {
-    Secrets.hide(password);
-    return new DriverDataSource(url, user, password);
   }
 
   /** The names of the tables. */
@@ -134,9 +86,9 @@ public final class DatabaseOptions {
 
     @Option(
         names = "--prefix",
-        defaultValue = "outbox_",
+        defaultValue = Address.DEFAULT_PREFIX,
         description = "Before each table's name; default: ${DEFAULT-VALUE}.")
-    private String prefix = "outbox_";
+    private String prefix = Address.DEFAULT_PREFIX;
 
     @Nullable String schema() {
       return schema;
@@ -144,26 +96,6 @@ public final class DatabaseOptions {
 
     String prefix() {
       return prefix;
-    }
-
-    /** Refuses a schema that is not there; after {@link #store}, which checks the name. */
-    void checkSchema(StoreKind kind, DataSource dataSource) {
-      if (schema == null) {
-        return;
-      }
-      try (Connection connection = dataSource.getConnection()) {
-        if (!kind.database().hasSchema(connection, schema)) {
-          throw new Failure(
-              "there is no schema %s that this user may use: make it with \"create schema %s\""
-                  .formatted(schema, schema));
-        }
-      } catch (SQLException e) {
-        throw new Failure("the schemas cannot be read: " + e.getMessage(), e);
-      }
-    }
-
-    JdbcOutboxStore store(StoreKind kind, DataSource dataSource) {
-      return kind.store(dataSource, schema, prefix);
     }
   }
 }

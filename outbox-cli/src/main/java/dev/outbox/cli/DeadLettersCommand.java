@@ -55,7 +55,9 @@ final class DeadLettersCommand implements Runnable {
     @Override
     public Integer call() {
       Logs.off();
-      return run(tables.store(database.kind(), database.connect()), spec.commandLine().getOut());
+      try (Database connected = database.connect(tables)) {
+        return run(connected.store(), spec.commandLine().getOut());
+      }
     }
 
     abstract int run(DeadLetterStore store, PrintWriter out);

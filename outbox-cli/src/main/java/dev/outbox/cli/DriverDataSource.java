@@ -1,5 +1,6 @@
 package dev.outbox.cli;
 
+import dev.outbox.benchmarks.JdbcKind;
 import java.io.PrintWriter;
 import java.sql.Connection;
 import java.sql.Driver;
@@ -20,22 +21,20 @@ final class DriverDataSource implements DataSource {
   /**
    * Connects to nothing yet.
    *
-   * @param user empty: as the URL says
-   * @param password empty: as the URL says
    * @throws Failure when no driver takes the URL
    */
-  DriverDataSource(String url, String user, String password) {
-    this.url = url;
-    driver = driver(StoreKind.of(url), url);
-    if (!user.isEmpty()) {
-      properties.setProperty("user", user);
+  DriverDataSource(JdbcKind kind, Address address) {
+    url = address.url();
+    driver = driver(kind, url);
+    if (!address.user().isEmpty()) {
+      properties.setProperty("user", address.user());
     }
-    if (!password.isEmpty()) {
-      properties.setProperty("password", password);
+    if (!address.password().isEmpty()) {
+      properties.setProperty("password", address.password());
     }
   }
 
-  private static Driver driver(StoreKind kind, String url) {
+  private static Driver driver(JdbcKind kind, String url) {
     try {
       return DriverManager.getDriver(url);
     } catch (SQLException e) {
@@ -43,9 +42,10 @@ final class DriverDataSource implements DataSource {
           DriverManager.drivers().anyMatch(d -> d.getClass().getName().equals(kind.driver()));
       throw new Failure(
           isThere
-              ? "the URL %s cannot be read: it looks like %s".formatted(url, kind.exampleUrl())
+              ? "the URL %s cannot be read: it looks like %s"
+                  .formatted(url, StoreKind.of(url).exampleUrl())
               : "there is no driver for %s: put the jar with %s on the class path"
-                  .formatted(kind.database().name(), kind.driver()),
+                  .formatted(kind.name(), kind.driver()),
           e);
     }
   }

@@ -3,7 +3,7 @@ package dev.outbox.cli;
 import org.jspecify.annotations.Nullable;
 
 /** Something that a user can put right: one sentence, printed without a stack trace. */
-public final class Failure extends RuntimeException {
+public class Failure extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
   public Failure(String message) {
@@ -12,5 +12,14 @@ public final class Failure extends RuntimeException {
 
   public Failure(String message, @Nullable Throwable cause) {
     super(message, cause);
+  }
+
+  /** A database wants a password, and was given none. */
+  static final class NoPassword extends Failure {
+    private static final long serialVersionUID = 1L;
+
+    NoPassword(String message, @Nullable Throwable cause) {
+      super(message, cause);
+    }
   }
 }

@@ -1,8 +1,6 @@
 package dev.outbox.cli;
 
-import dev.outbox.store.jdbc.JdbcOutboxStore;
 import java.util.concurrent.Callable;
-import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
@@ -40,23 +38,31 @@ final class MigrateCommand implements Callable<Integer> {
   public Integer call() {
     Logs.off();
     if (print) {
-      StoreKind kind = database != null ? database.kind() : StoreKind.orDefault(printed);
       // Nothing connects.
-      DataSource none = new DriverDataSource(kind.exampleUrl(), "", "");
-      spec.commandLine().getOut().print(tables.store(kind, none).ddl());
-      spec.commandLine().getOut().flush();
-      return 0;
+      try (Database none = Database.at(printed())) {
+        spec.commandLine().getOut().print(none.store().ddl());
+        spec.commandLine().getOut().flush();
+        return 0;
+      }
     }
     if (database == null) {
       throw new ParameterException(
           spec.commandLine(), "Missing required option: '--url=JDBC-URL' (or --print)");
     }
-    DataSource dataSource = database.connect();
-    JdbcOutboxStore store = tables.store(database.kind(), dataSource);
-    tables.checkSchema(database.kind(), dataSource);
-    store.migrate();
-    store.verify();
+    try (Database connected = database.connect(tables)) {
+      var store = connected.store();
+      connected.checkSchema();
+      store.migrate();
+      store.verify();
+    }
     spec.commandLine().getOut().println("The tables " + tables.prefix() + "* are up to date.");
     return 0;
+  }
+
+  private Address printed() {
+    return database != null
+        ? database.address(tables)
+        : new Address(
+            StoreKind.orDefault(printed).exampleUrl(), "", "", tables.schema(), tables.prefix());
   }
 }

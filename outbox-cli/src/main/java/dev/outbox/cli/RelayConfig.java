@@ -172,6 +172,17 @@ final class RelayConfig {
     return value == null ? otherwise : new Value(name, value).integer();
   }
 
+  /** Of the outbox. */
+  Address address() {
+    String schema = text("store.schema", "");
+    return new Address(
+        text("store.url", ""),
+        text("store.user", ""),
+        text("store.password", ""),
+        schema.isEmpty() ? null : schema,
+        text("store.prefix", Address.DEFAULT_PREFIX));
+  }
+
   /** Kafka's own settings, without our prefix. */
   Map<String, String> kafka() {
     Map<String, String> kafka = new TreeMap<>();

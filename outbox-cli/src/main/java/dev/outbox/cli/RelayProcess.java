@@ -1,11 +1,9 @@
 package dev.outbox.cli;
 
-import com.zaxxer.hikari.HikariConfig;
-import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.publisher.kafka.KafkaPublisher;
 import dev.outbox.relay.Relay;
 import dev.outbox.spi.MessagePublisher;
-import dev.outbox.store.jdbc.JdbcOutboxStore;
+import dev.outbox.store.core.BucketStore;
 import java.net.URI;
 import java.time.Duration;
 import java.util.Properties;
@@ -14,11 +12,11 @@ import org.slf4j.LoggerFactory;
 
 /** A relay from a configuration, with its pool and its publisher. */
 public final class RelayProcess implements AutoCloseable {
-  private final HikariDataSource pool;
+  private final Database pool;
   private final MessagePublisher publisher;
   private final Relay relay;
 
-  private RelayProcess(HikariDataSource pool, MessagePublisher publisher, Relay relay) {
+  private RelayProcess(Database pool, MessagePublisher publisher, Relay relay) {
     this.pool = pool;
     this.publisher = publisher;
     this.relay = relay;
@@ -35,19 +33,19 @@ public final class RelayProcess implements AutoCloseable {
   }
 
   private static RelayProcess start(RelayConfig config) {
-    String url = config.text("store.url", "");
-    String user = config.text("store.user", "");
-    String password = config.text("store.password", "");
-    var ignored = DatabaseOptions.tried(url, user, password);
-    HikariDataSource pool = pool(url, user, password, Math.max(1, config.workers()) + 1);
+    Database pool;
+    try (Database tried = Database.connect(config.address())) {
+      pool = tried.pool(Math.max(1, config.workers()) + 1);
+    }
     MessagePublisher publisher = null;
     try {
       publisher = publisher(config);
-      Relay.Builder relay = Relay.builder(store(StoreKind.of(url), config, pool), publisher);
+      Duration dedupWindow = config.duration("store.dedupWindow", BucketStore.DEFAULT_DEDUP_WINDOW);
+      Relay.Builder relay = Relay.builder(pool.store(dedupWindow), publisher);
       config.configure(relay);
       RelayProcess process = new RelayProcess(pool, publisher, relay.build());
       LoggerFactory.getLogger(RelayProcess.class)
-          .info("From {} to {}", Secrets.mask(url), config.kafka().get("bootstrap.servers"));
+          .info("From {} to {}", config.address(), config.kafka().get("bootstrap.servers"));
       process.relay.start();
       return process;
     } catch (RuntimeException e) {
@@ -56,16 +54,6 @@ public final class RelayProcess implements AutoCloseable {
           ? new Failure(String.valueOf(e.getMessage()), e)
           : e;
     }
-  }
-
-  private static JdbcOutboxStore store(StoreKind kind, RelayConfig config, HikariDataSource pool) {
-    String schema = config.text("store.schema", "");
-    return kind.database()
-        .store(pool)
-        .dedupWindow(config.duration("store.dedupWindow", JdbcOutboxStore.DEFAULT_DEDUP_WINDOW))
-        .schema(schema.isEmpty() ? null : schema)
-        .prefix(config.text("store.prefix", "outbox_"))
-        .build();
   }
 
   private static KafkaPublisher publisher(RelayConfig config) {
@@ -85,17 +73,6 @@ public final class RelayProcess implements AutoCloseable {
     return publisher.build();
   }
 
-  /** A pool that keeps trying when the database is away. */
-  public static HikariDataSource pool(String url, String user, String password, int connections) {
-    HikariConfig config = new HikariConfig();
-    config.setJdbcUrl(url);
-    config.setUsername(user.isEmpty() ? null : user);
-    config.setPassword(password.isEmpty() ? null : password);
-    config.setMaximumPoolSize(connections);
-    config.setConnectionTimeout(Duration.ofSeconds(10).toMillis());
-    return new HikariDataSource(config);
-  }
-
   /** Stops the relay, then what it used. */
   @Override
   public void close() {
@@ -103,7 +80,7 @@ public final class RelayProcess implements AutoCloseable {
     close(publisher, pool);
   }
 
-  private static void close(@Nullable MessagePublisher publisher, HikariDataSource pool) {
+  private static void close(@Nullable MessagePublisher publisher, Database pool) {
     if (publisher != null) {
       publisher.close();
     }

@@ -1,19 +1,12 @@
 package dev.outbox.cli;
 
 import dev.outbox.spi.StatisticsStore.Statistics;
-import dev.outbox.store.core.Names;
-import dev.outbox.store.jdbc.JdbcOutboxStore;
 import java.io.PrintWriter;
-import java.sql.Connection;
-import java.sql.ResultSet;
-import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
-import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -42,12 +35,13 @@ final class StatusCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     Logs.off();
-    DataSource dataSource = database.connect();
-    JdbcOutboxStore store = tables.store(database.kind(), dataSource);
-    store.verify();
     Map<String, @Nullable Object> rows = new LinkedHashMap<>();
-    rows.put("schemaVersion", schemaVersion(dataSource));
-    addTo(rows, store.statistics());
+    try (Database connected = database.connect(tables)) {
+      var store = connected.store();
+      store.verify();
+      rows.put("schemaVersion", connected.schemaVersion());
+      addTo(rows, store.statistics());
+    }
     PrintWriter out = spec.commandLine().getOut();
     if (json) {
       out.println(
@@ -58,17 +52,6 @@ final class StatusCommand implements Callable<Integer> {
       rows.forEach((name, value) -> out.printf("%-22s %s%n", name, value == null ? "-" : value));
     }
     return 0;
-  }
-
-  private int schemaVersion(DataSource dataSource) {
-    String table = new Names(tables.schema(), tables.prefix()).table("schema");
-    try (Connection connection = dataSource.getConnection();
-        Statement statement = connection.createStatement();
-        ResultSet row = statement.executeQuery("select version from " + table)) {
-      return row.next() ? row.getInt(1) : 0;
-    } catch (SQLException e) {
-      throw new Failure("the version of the schema cannot be read: " + e.getMessage(), e);
-    }
   }
 
   private static void addTo(Map<String, @Nullable Object> rows, Statistics statistics) {

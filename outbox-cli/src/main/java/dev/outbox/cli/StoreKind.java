@@ -1,117 +1,88 @@
 package dev.outbox.cli;
 
-import dev.outbox.benchmarks.DatabaseKind;
-import dev.outbox.embedded.DatabaseServer;
+import dev.outbox.benchmarks.JdbcKind;
 import dev.outbox.embedded.EmbeddedMysql;
 import dev.outbox.embedded.EmbeddedPostgres;
-import dev.outbox.embedded.EmbeddedServer;
-import dev.outbox.store.jdbc.JdbcOutboxStore;
 import dev.outbox.store.mysql.MariadbStoreTck;
 import dev.outbox.store.mysql.MysqlStoreTck;
 import dev.outbox.store.postgres.PostgresStoreTck;
 import dev.outbox.store.sqlserver.SqlServerStoreTck;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Locale;
-import java.util.Optional;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
-import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.TypeConversionException;
 
-/** The stores that there are, and all that differs between them here. */
+/** The stores that there are, and where their databases come from. */
 public enum StoreKind {
   POSTGRES(
       "jdbc:postgresql:",
       "//host:5432/name",
-      "org.postgresql.Driver",
-      "08004",
       PostgresStoreTck.class,
-      EmbeddedPostgres::start),
+      () -> StartedServer.of(EmbeddedPostgres.start())),
   MYSQL(
       "jdbc:mysql:",
       "//host:3306/name",
-      "com.mysql.cj.jdbc.Driver",
-      "28000",
       MysqlStoreTck.class,
-      () -> started(EmbeddedMysql.builder())),
-  MARIADB(
-      "jdbc:mariadb:",
-      "//host:3306/name",
-      "org.mariadb.jdbc.Driver",
-      "28000",
-      MariadbStoreTck.class,
-      () -> new ByMariadbDriver(started(EmbeddedMysql.mariadb()))),
-  SQLSERVER(
-      "jdbc:sqlserver:",
-      "//host:1433;databaseName=name",
-      "com.microsoft.sqlserver.jdbc.SQLServerDriver",
-      "S0001",
-      SqlServerStoreTck.class,
-      null);
+      () -> StartedServer.of(started(EmbeddedMysql.builder()))),
+  MARIADB("jdbc:mariadb:", "//host:3306/name", MariadbStoreTck.class, StoreKind::startedMariadb),
+  SQLSERVER("jdbc:sqlserver:", "//host:1433;databaseName=name", SqlServerStoreTck.class, null);
 
-  private final String urls;
-  private final String rest;
-  private final String driver;
-  private final String refused;
+  private final String label;
+  private final List<String> urls;
+  private final String exampleUrl;
   private final Class<?> tck;
-  private final @Nullable Supplier<DatabaseServer> embedded;
-  private final DatabaseKind database;
+  private final @Nullable Supplier<StartedServer> server;
+  private final Function<Address, Database> open;
+
+  /** A relational one. */
+  StoreKind(String url, String rest, Class<?> tck, @Nullable Supplier<StartedServer> server) {
+    this(
+        jdbc(url).name(),
+        List.of(url),
+        url + rest,
+        tck,
+        server,
+        address -> DatabaseByJdbc.at(jdbc(url), address));
+  }
 
   /**
+   * @param label for people
    * @param urls what they begin with
-   * @param rest of a URL, as an example
-   * @param driver class of the JDBC driver
-   * @param refused SQL state that it answers with when it misses the password
-   * @param embedded null: there is none
+   * @param tck the store's own suite
+   * @param server starts one; null: there is none
    */
   StoreKind(
-      String urls,
-      String rest,
-      String driver,
-      String refused,
+      String label,
+      List<String> urls,
+      String exampleUrl,
       Class<?> tck,
-      @Nullable Supplier<DatabaseServer> embedded) {
+      @Nullable Supplier<StartedServer> server,
+      Function<Address, Database> open) {
+    this.label = label;
     this.urls = urls;
-    this.rest = rest;
-    this.driver = driver;
-    this.refused = refused;
+    this.exampleUrl = exampleUrl;
     this.tck = tck;
-    this.embedded = embedded;
-    database = DatabaseKind.of(urls).orElseThrow();
+    this.server = server;
+    this.open = open;
+  }
+
+  private static JdbcKind jdbc(String url) {
+    return JdbcKind.of(url).orElseThrow();
   }
 
   /** With what counts row writes, for the benchmarks; on MySQL it is on by default. */
-  private static DatabaseServer started(EmbeddedMysql.Builder builder) {
+  private static EmbeddedMysql started(EmbeddedMysql.Builder builder) {
     return builder.setting("performance_schema", "ON").start();
   }
 
   /** The embedded MariaDB gives a URL for MySQL's driver. */
-  private record ByMariadbDriver(DatabaseServer server) implements DatabaseServer {
-    @Override
-    public String jdbcUrl() {
-      return server.jdbcUrl().replaceFirst("^jdbc:mysql:", "jdbc:mariadb:");
-    }
-
-    @Override
-    public String user() {
-      return server.user();
-    }
-
-    @Override
-    public String password() {
-      return server.password();
-    }
-
-    @Override
-    public Optional<EmbeddedServer> embedded() {
-      return server.embedded();
-    }
-
-    @Override
-    public void close() {
-      server.close();
-    }
+  private static StartedServer startedMariadb() {
+    EmbeddedMysql server = started(EmbeddedMysql.mariadb());
+    return StartedServer.of(server, server.jdbcUrl().replaceFirst("^jdbc:mysql:", "jdbc:mariadb:"));
   }
 
   /**
@@ -121,7 +92,7 @@ public enum StoreKind {
    */
   public static StoreKind of(String url) {
     return Arrays.stream(values())
-        .filter(kind -> url.startsWith(kind.urls))
+        .filter(kind -> kind.urls.stream().anyMatch(url::startsWith))
         .findFirst()
         .orElseThrow(
             () ->
@@ -130,7 +101,7 @@ public enum StoreKind {
                         .formatted(
                             url,
                             Arrays.stream(values())
-                                .map(kind -> kind.urls)
+                                .flatMap(kind -> kind.urls.stream())
                                 .collect(Collectors.joining(", ")))));
   }
 
@@ -156,22 +127,8 @@ public enum StoreKind {
     return name().toLowerCase(Locale.ROOT);
   }
 
-  /** Schemas of one's own on it. */
-  public DatabaseKind database() {
-    return database;
-  }
-
   String exampleUrl() {
-    return urls + rest;
-  }
-
-  String driver() {
-    return driver;
-  }
-
-  /** The SQL state of a connection that was refused for lack of a password. */
-  String refused() {
-    return refused;
+    return exampleUrl;
   }
 
   /** The store's own suite. */
@@ -179,37 +136,29 @@ public enum StoreKind {
     return tck;
   }
 
+  /** The database at an address; see {@link Database#at}. */
+  Database open(Address address) {
+    return open.apply(address);
+  }
+
   /**
    * Starts a server of its own.
    *
    * @throws Failure when there is none of this kind
    */
-  public DatabaseServer start() {
-    if (embedded == null) {
+  public StartedServer start() {
+    if (server == null) {
       throw new Failure(
           "%s cannot be started from here: give your own with --url %s"
-              .formatted(database.name(), exampleUrl()));
+              .formatted(label, exampleUrl));
     }
     try {
-      return embedded.get();
+      return server.get();
     } catch (UnsupportedOperationException e) {
       throw new Failure(
           "%s cannot be started on this machine, %s: give your own with --url %s"
-              .formatted(database.name(), e.getMessage(), exampleUrl()),
+              .formatted(label, e.getMessage(), exampleUrl),
           e);
-    }
-  }
-
-  /**
-   * A store.
-   *
-   * @throws Failure when a name is refused
-   */
-  public JdbcOutboxStore store(DataSource dataSource, @Nullable String schema, String prefix) {
-    try {
-      return database.store(dataSource).schema(schema).prefix(prefix).build();
-    } catch (IllegalArgumentException e) {
-      throw new Failure(String.valueOf(e.getMessage()), e);
     }
   }
 }

@@ -1,13 +1,9 @@
 package dev.outbox.cli;
 
-import dev.outbox.benchmarks.DatabaseKind;
 import java.io.PrintWriter;
-import java.sql.Connection;
-import java.sql.SQLException;
 import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicInteger;
-import javax.sql.DataSource;
 import org.junit.platform.engine.discovery.DiscoverySelectors;
 import org.junit.platform.launcher.LauncherDiscoveryRequest;
 import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
@@ -42,19 +38,20 @@ final class TckCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     Logs.off();
-    StoreKind store = database.kind();
-    DatabaseKind kind = store.database();
-    DataSource dataSource = database.connect();
     String name = "outbox_tck_" + UUID.randomUUID().toString().substring(0, 8);
-    checkMayCreateSchemas(kind, dataSource, name);
-    String server = "outbox.test." + store;
-    System.setProperty(server + ".url", kind.named(database.url(), name));
-    System.setProperty(server + ".user", database.user());
-    System.setProperty(server + ".password", database.password());
-    System.setProperty("outbox.test.schema", name);
-    PrintWriter out = spec.commandLine().getOut();
-    try (Cleanup ignored = Cleanup.atEnd(() -> removeSchemas(kind, dataSource, name))) {
-      return run(store.tck(), out);
+    try (Database connected = database.connect()) {
+      connected.createSchema(name); // so that a user who may not is told at once
+      connected.removeSchemas(name);
+      Address address = connected.named(name);
+      String server = "outbox.test." + database.kind();
+      System.setProperty(server + ".url", address.url());
+      System.setProperty(server + ".user", address.user());
+      System.setProperty(server + ".password", address.password());
+      System.setProperty("outbox.test.schema", name);
+      PrintWriter out = spec.commandLine().getOut();
+      try (Cleanup ignored = Cleanup.atEnd(() -> removeSchemas(connected, name))) {
+        return run(database.kind().tck(), out);
+      }
     }
   }
 
@@ -83,26 +80,12 @@ final class TckCommand implements Callable<Integer> {
     return report.failed() ? Main.CHECK_FAILED : 0;
   }
 
-  private static void checkMayCreateSchemas(DatabaseKind kind, DataSource dataSource, String name) {
-    try (Connection connection = dataSource.getConnection()) {
-      kind.createSchema(connection, name);
-      kind.removeSchemas(connection, name);
-    } catch (SQLException e) {
-      throw new Failure(
-          "no schema can be made in this database: %s; let this user create schemas (on MySQL and MariaDB: databases)"
-              .formatted(e.getMessage()),
-          e);
-    }
-  }
-
   /** Ends what still works in our schemas, as after Ctrl-C, and removes them. */
-  static void removeSchemas(DatabaseKind kind, DataSource dataSource, String name) {
-    try (Connection connection = dataSource.getConnection()) {
-      kind.removeSchemas(connection, name);
-    } catch (SQLException e) {
-      System.err.printf(
-          "outbox: the schemas %s* could not be removed: %s%n",
-          name, Secrets.mask(String.valueOf(e.getMessage())));
+  static void removeSchemas(Database database, String name) {
+    try {
+      database.removeSchemas(name);
+    } catch (Failure e) {
+      System.err.println("outbox: " + Secrets.mask(String.valueOf(e.getMessage())));
     }
   }
 }

@@ -2,7 +2,7 @@ package dev.outbox.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.outbox.benchmarks.DatabaseKind;
+import dev.outbox.benchmarks.JdbcKind;
 import dev.outbox.embedded.DatabaseServer;
 import java.sql.Connection;
 import java.sql.DriverManager;
@@ -13,7 +13,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.stream.Stream;
-import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -50,14 +49,12 @@ abstract class DatabaseCommandsTest {
   }
 
   @AfterEach
-  void drop() throws SQLException {
-    try (Connection connection = connect(server.jdbcUrl())) {
-      kind().removeSchemas(connection, schema);
-    }
+  void drop() {
+    database().removeSchemas(schema);
   }
 
-  private DatabaseKind kind() {
-    return DatabaseKind.of(server.jdbcUrl()).orElseThrow();
+  private Database database() {
+    return Database.at(new Address(server.jdbcUrl(), server.user(), server.password()));
   }
 
   private Connection connect(String url) throws SQLException {
@@ -197,17 +194,16 @@ abstract class DatabaseCommandsTest {
     query("create schema " + name + "_1");
     query("create table " + name + "_1.t as select 1 as n");
     query("create schema " + schema + "xtck_1");
-    try (Connection busy = connect(kind().named(server.jdbcUrl(), name));
+    try (Connection busy = connect(database().named(name).url());
         Statement statement = busy.createStatement()) {
-      String enter = kind().enter(name + "_1");
+      String enter = JdbcKind.of(server.jdbcUrl()).orElseThrow().enter(name + "_1");
       if (enter != null) {
         statement.execute(enter);
       }
       busy.setAutoCommit(false);
       statement.execute("insert into " + name + "_1.t values (2)");
 
-      DataSource own = new DriverDataSource(server.jdbcUrl(), server.user(), server.password());
-      TckCommand.removeSchemas(kind(), own, name);
+      TckCommand.removeSchemas(database(), name);
 
       assertThat(
               query(

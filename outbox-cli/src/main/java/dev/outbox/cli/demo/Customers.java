@@ -144,7 +144,13 @@ final class Customers implements AutoCloseable {
         this.order = order;
       }
 
+      /** Begins anew where it was asked before: that transaction was rolled back. */
       List<OutboxMessage> messages(long version) {
+        if (!ids.isEmpty()) {
+          oracle.rolledBack(ids);
+          ids.clear();
+          newDedupKeys.clear();
+        }
         int count = 1 + (random.nextInt(4) == 0 ? random.nextInt(1, 4) : 0);
         List<OutboxMessage> messages = new ArrayList<>();
         for (int i = 0; i < count; i++) {

@@ -1,14 +1,16 @@
 package dev.outbox.cli.demo;
 
-import com.zaxxer.hikari.HikariDataSource;
+import dev.outbox.cli.Address;
 import dev.outbox.cli.Cleanup;
+import dev.outbox.cli.Database;
 import dev.outbox.cli.DatabaseOptions;
 import dev.outbox.cli.Logs;
 import dev.outbox.cli.Main;
 import dev.outbox.cli.demo.Oracle.Verdict;
+import dev.outbox.spi.DeadLetterStore;
 import dev.outbox.spi.DeadLetterStore.DeadLetter;
+import dev.outbox.spi.StatisticsStore;
 import dev.outbox.spi.StatisticsStore.Statistics;
-import dev.outbox.store.jdbc.JdbcOutboxStore;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
@@ -22,7 +24,6 @@ import java.util.Properties;
 import java.util.Set;
 import java.util.UUID;
 import java.util.stream.Stream;
-import javax.sql.DataSource;
 
 /** One run, from the servers' start to the table. */
 final class Demo {
@@ -79,13 +80,9 @@ final class Demo {
   private Verdict produceAndConsume() throws InterruptedException {
     progress.event("seed " + settings.seed() + "; the servers start");
     resources.add(servers);
-    servers.start(
-        () ->
-            store(DatabaseOptions.tried(servers.url(), servers.user(), servers.password()))
-                .migrate());
+    servers.start();
     keepLogs = true;
-    HikariDataSource pool = resources.add(servers.pool(settings.threads() + 1));
-    JdbcOutboxStore store = store(pool);
+    Database database = resources.add(pool());
     RelayChild a = relay("A");
     RelayChild b = relay("B");
     Reader reader =
@@ -94,8 +91,7 @@ final class Demo {
     a.awaitStarted();
     b.awaitStarted();
     progress.event("relays A and B run; the order service starts");
-    OrderService service = new OrderService(pool, store, servers.orders());
-    Customers customers = resources.add(new Customers(service, oracle, settings));
+    Customers customers = resources.add(new Customers(database.orderService(), oracle, settings));
     Incidents incidents =
         new Incidents(
             servers, a, () -> relay("C"), LEASE, this::done, customers::allow, progress, settings);
@@ -105,18 +101,20 @@ final class Demo {
       show();
     }
     progress.event("all is committed; what waits is delivered");
-    awaitEmpty(store);
+    awaitEmpty(database.store());
     for (RelayChild relay : List.of(b, incidents.newcomer())) {
       relay.stop();
     }
     reader.readToTheEnd();
     show();
     progress.wipe();
-    return oracle.verdict(dead(store), incidents.disturbances());
+    return oracle.verdict(dead(database.store()), incidents.disturbances());
   }
 
-  private JdbcOutboxStore store(DataSource dataSource) {
-    return settings.store().database().store(dataSource).schema(servers.schema()).build();
+  private Database pool() {
+    try (Database one = Database.at(servers.outbox())) {
+      return one.pool(settings.threads() + 1);
+    }
   }
 
   private double done() {
@@ -129,7 +127,7 @@ final class Demo {
   }
 
   /** Until nothing is left in the outbox but dead letters, or nothing happens any more. */
-  private void awaitEmpty(JdbcOutboxStore store) throws InterruptedException {
+  private void awaitEmpty(StatisticsStore store) throws InterruptedException {
     long lastArrived = -1;
     long lastChange = System.nanoTime();
     while (true) {
@@ -150,7 +148,7 @@ final class Demo {
     }
   }
 
-  private static Set<UUID> dead(JdbcOutboxStore store) {
+  private static Set<UUID> dead(DeadLetterStore store) {
     Set<UUID> ids = new HashSet<>();
     for (DeadLetter letter : store.deadLetters(0, DEAD_LETTERS)) {
       ids.add(letter.message().message().id());
@@ -159,17 +157,20 @@ final class Demo {
   }
 
   private RelayChild relay(String name) {
+    Address outbox = servers.outbox();
     Properties properties = new Properties();
-    properties.setProperty("store.url", servers.url());
-    properties.setProperty("store.user", servers.user());
+    properties.setProperty("store.url", outbox.url());
+    properties.setProperty("store.user", outbox.user());
     properties.setProperty("store.password", "${" + DatabaseOptions.PASSWORD_VARIABLE + "}");
-    properties.setProperty("store.schema", servers.schema());
+    if (outbox.schema() != null) {
+      properties.setProperty("store.schema", outbox.schema());
+    }
     properties.setProperty("kafka.bootstrap.servers", servers.bootstrapServers());
     properties.setProperty("topic.prefix", servers.topicPrefix());
     properties.setProperty("relay.name", name);
     properties.setProperty("relay.lease", LEASE.toString());
     properties.setProperty("relay.idlePause", "100ms");
-    return resources.add(RelayChild.start(name, logs, properties, servers.password()));
+    return resources.add(RelayChild.start(name, logs, properties, outbox.password()));
   }
 
   private void cleanUp() {

@@ -79,9 +79,7 @@ public final class DemoCommand implements Callable<Integer> {
             between("--rate", rate, QUICK_RATE, RATE, 0, 1_000_000),
             seed != null ? seed : ThreadLocalRandom.current().nextInt(1, Integer.MAX_VALUE),
             server.kind(),
-            own == null ? null : own.url(),
-            own == null ? "" : own.user(),
-            own == null ? "" : own.password(),
+            own == null ? null : own.address(),
             bootstrapServers);
     return new Demo(settings, spec.commandLine().getOut()).run();
   }

@@ -1,18 +1,16 @@
 package dev.outbox.cli.demo;
 
-import com.zaxxer.hikari.HikariDataSource;
-import dev.outbox.benchmarks.DatabaseKind;
-import dev.outbox.cli.DatabaseOptions;
+import static java.util.Objects.requireNonNull;
+
+import dev.outbox.OutboxException;
+import dev.outbox.cli.Address;
+import dev.outbox.cli.Database;
 import dev.outbox.cli.Failure;
-import dev.outbox.cli.RelayProcess;
-import dev.outbox.embedded.DatabaseServer;
+import dev.outbox.cli.StartedServer;
 import dev.outbox.embedded.EmbeddedKafka;
-import dev.outbox.embedded.EmbeddedServer;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.sql.Connection;
-import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -40,25 +38,20 @@ final class DemoServers implements AutoCloseable {
 
   private final String name = "outbox_demo_" + UUID.randomUUID().toString().substring(0, 8);
   private final DemoSettings settings;
-  private volatile @Nullable DatabaseServer database;
+  private volatile @Nullable StartedServer server;
+  private volatile @Nullable Database database;
   private volatile @Nullable EmbeddedKafka kafka;
-  private volatile boolean hasSchema;
   private volatile boolean hasTopics;
 
   DemoServers(DemoSettings settings) {
     this.settings = settings;
   }
 
-  /**
-   * Starts what is not the user's, and makes the schema and the topics.
-   *
-   * @param migration run once the schema is there, while the broker may still be starting
-   */
-  void start(Runnable migration) {
+  /** Starts what is not the user's, and makes the schema, the orders and the topics. */
+  void start() {
     CompletableFuture<Void> broker = CompletableFuture.runAsync(this::startKafka);
     try {
       startDatabase();
-      migration.run();
     } finally {
       try {
         broker.join();
@@ -69,15 +62,21 @@ final class DemoServers implements AutoCloseable {
   }
 
   private void startDatabase() {
-    if (settings.url() == null) {
-      database = settings.store().start();
+    Address address = settings.database();
+    if (address == null) {
+      StartedServer started = settings.store().start();
+      server = started;
+      address = started.address();
     }
-    DatabaseKind kind = settings.store().database();
-    try (Connection connection = DatabaseOptions.tried(url(), user(), password()).getConnection()) {
-      kind.createSchema(connection, name);
-      hasSchema = true;
-      OrderService.createOrders(connection, orders(), settings.orders());
-    } catch (SQLException e) {
+    Database connected = Database.connect(address);
+    database = connected;
+    connected.createSchema(name);
+    try (Database demo = Database.at(outbox())) {
+      demo.store().migrate();
+      demo.orderService().create(settings.orders());
+    } catch (Failure | OutboxException e) {
+      throw e;
+    } catch (Exception e) {
       throw new Failure("the orders could not be made: " + e.getMessage(), e);
     }
   }
@@ -118,36 +117,14 @@ final class DemoServers implements AutoCloseable {
             Math.toIntExact(PATIENCE.toMillis())));
   }
 
-  String url() {
-    DatabaseServer own = database;
-    return own != null ? own.jdbcUrl() : String.valueOf(settings.url());
-  }
-
-  String user() {
-    DatabaseServer own = database;
-    return own != null ? own.user() : settings.user();
-  }
-
-  String password() {
-    DatabaseServer own = database;
-    return own != null ? own.password() : settings.password();
+  /** Of the outbox that only this demo uses. */
+  Address outbox() {
+    return requireNonNull(database, "the database is not there yet").in(name);
   }
 
   String bootstrapServers() {
     EmbeddedKafka own = kafka;
     return own != null ? own.bootstrapServers() : String.valueOf(settings.bootstrapServers());
-  }
-
-  HikariDataSource pool(int connections) {
-    return RelayProcess.pool(url(), user(), password(), connections);
-  }
-
-  String schema() {
-    return name;
-  }
-
-  String orders() {
-    return name + ".demo_order";
   }
 
   /** Before the aggregate type. */
@@ -186,11 +163,10 @@ final class DemoServers implements AutoCloseable {
 
   /** Saves what our own servers logged. */
   void copyLogs(Path logs) throws IOException {
-    DatabaseServer own = database;
-    EmbeddedServer server = own == null ? null : own.embedded().orElse(null);
+    StartedServer own = server;
     EmbeddedKafka broker = kafka;
-    if (server != null && Files.exists(server.log())) {
-      Files.copy(server.log(), logs.resolve("database.log"));
+    if (own != null && own.log().filter(Files::exists).isPresent()) {
+      Files.copy(own.log().get(), logs.resolve("database.log"));
     }
     if (broker != null && Files.exists(broker.log())) {
       Files.copy(broker.log(), logs.resolve("kafka.log"));
@@ -200,7 +176,6 @@ final class DemoServers implements AutoCloseable {
   /** Ends our own servers; on the user's removes what was made. */
   @Override
   public void close() {
-    DatabaseServer own = database;
     EmbeddedKafka broker = kafka;
     try {
       if (broker != null) {
@@ -209,19 +184,16 @@ final class DemoServers implements AutoCloseable {
         removeTopics();
       }
     } finally {
-      if (own != null) {
-        own.close();
-      } else if (hasSchema) {
-        removeSchema();
-      }
+      closeDatabase();
     }
   }
 
-  private void removeSchema() {
-    try (Connection connection = DatabaseOptions.tried(url(), user(), password()).getConnection()) {
-      settings.store().database().removeSchemas(connection, name);
-    } catch (SQLException e) {
-      throw new Failure("%s could not be removed: %s".formatted(name, e.getMessage()), e);
+  private void closeDatabase() {
+    try (StartedServer own = server;
+        Database connected = database) {
+      if (own == null && connected != null) {
+        connected.removeSchemas(name);
+      }
     }
   }
 

@@ -1,5 +1,6 @@
 package dev.outbox.cli.demo;
 
+import dev.outbox.cli.Address;
 import dev.outbox.cli.StoreKind;
 import org.jspecify.annotations.Nullable;
 
@@ -10,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param rate transactions a second, 0 for as many as there can be
  * @param seed of everything random
  * @param store the kind of database
- * @param url of the user's own database, or null
+ * @param database the user's own, or null
  * @param bootstrapServers of the user's own Kafka, or null
  */
 record DemoSettings(
@@ -20,7 +21,5 @@ record DemoSettings(
     int rate,
     long seed,
     StoreKind store,
-    @Nullable String url,
-    String user,
-    String password,
+    @Nullable Address database,
     @Nullable String bootstrapServers) {}

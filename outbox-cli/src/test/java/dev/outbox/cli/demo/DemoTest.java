@@ -26,7 +26,7 @@ class DemoTest {
   void small(StoreKind store) throws Exception {
     assumeThereIs(store);
     StringWriter text = new StringWriter();
-    DemoSettings settings = new DemoSettings(300, 20, 2, 150, 42, store, null, "", "", null);
+    DemoSettings settings = new DemoSettings(300, 20, 2, 150, 42, store, null, null);
     Set<Path> before = directories();
 
     int code = new Demo(settings, new PrintWriter(text)).run();

@@ -23,14 +23,14 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /** A schema with a name that nobody else uses, on a database of any kind. */
-final class JdbcDatabase implements BenchDatabase {
+final class JdbcBenchDatabase implements BenchDatabase {
   private static final int ROUND_TRIPS = 500;
   private static final int FILL_AT_ONCE = 10_000;
   private static final String NUMBER = "create table ${s}.number (n bigint not null primary key)";
   private static final String MESSAGES = "outbox_message";
   private static final String LIMIT = "like_message";
 
-  private final DatabaseKind kind;
+  private final JdbcKind kind;
   private final String url;
   private final String user;
   private final String password;
@@ -40,10 +40,10 @@ final class JdbcDatabase implements BenchDatabase {
   private boolean mayCheckpoint = true;
   private volatile boolean closed;
 
-  private JdbcDatabase(String url, String user, String password, String schema)
+  private JdbcBenchDatabase(String url, String user, String password, String schema)
       throws SQLException {
     kind =
-        DatabaseKind.of(url)
+        JdbcKind.of(url)
             .orElseThrow(() -> new IllegalArgumentException("no store is known for " + url));
     this.url = url;
     this.user = user;
@@ -52,11 +52,11 @@ final class JdbcDatabase implements BenchDatabase {
     admin = connect("admin");
   }
 
-  static JdbcDatabase open(String url, String user, String password) {
-    JdbcDatabase database = null;
+  static JdbcBenchDatabase open(String url, String user, String password) {
+    JdbcBenchDatabase database = null;
     try {
       String schema = "outbox_bench_" + UUID.randomUUID().toString().substring(0, 8);
-      database = new JdbcDatabase(url, user, password, schema);
+      database = new JdbcBenchDatabase(url, user, password, schema);
       database.create();
       return database;
     } catch (SQLException | RuntimeException e) {
@@ -67,9 +67,9 @@ final class JdbcDatabase implements BenchDatabase {
     }
   }
 
-  static JdbcDatabase attach(Properties address) {
+  static JdbcBenchDatabase attach(Properties address) {
     try {
-      return new JdbcDatabase(
+      return new JdbcBenchDatabase(
           address.getProperty("url"),
           address.getProperty("user"),
           address.getProperty("password"),
@@ -164,6 +164,7 @@ final class JdbcDatabase implements BenchDatabase {
     for (String setting : kind.settings()) {
       all.put(setting, admin.text(kind.setting().formatted(setting)));
     }
+    all.put("round trip of select 1", "%.0f µs".formatted(roundTripMicros()));
     return all;
   }
 
@@ -172,8 +173,8 @@ final class JdbcDatabase implements BenchDatabase {
     return data.getDriverVersion().replaceFirst("^mysql-connector-j-", "").replaceFirst(" .*", "");
   }
 
-  @Override
-  public double roundTripMicros() {
+  /** Of the smallest statement there is; the median of some hundreds. */
+  private double roundTripMicros() {
     try (PreparedStatement select = admin.connection().prepareStatement("select 1")) {
       double[] micros = new double[ROUND_TRIPS];
       for (int i = 0; i < 2 * ROUND_TRIPS; i++) {
@@ -196,7 +197,7 @@ final class JdbcDatabase implements BenchDatabase {
   }
 
   @Override
-  public Access open(int connections, @Nullable StatementCounter counter) {
+  public Access open(int connections, @Nullable WorkCounter counter) {
     HikariDataSource pool = pool(connections);
     try {
       Connection[] all = new Connection[connections];
@@ -210,7 +211,7 @@ final class JdbcDatabase implements BenchDatabase {
       pool.close();
       throw admin.failed("connect", e);
     }
-    DataSource used = counter == null ? pool : counter.watch(pool);
+    DataSource used = counter == null ? pool : StatementWatch.watch(pool, counter);
     return new JdbcAccess(pool, used, store(used), kind, schema);
   }
 

@@ -7,7 +7,9 @@ import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.Statement;
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
 import javax.sql.DataSource;
 
 /**
@@ -15,20 +17,20 @@ import javax.sql.DataSource;
  * statements count as the statements of their text, each time they are executed. What a pool or a
  * driver does by itself is not seen, as BEGIN, which the drivers send along.
  */
-final class StatementCounter {
-  private final AtomicLong statements = new AtomicLong();
-  private final AtomicLong roundTrips = new AtomicLong();
+final class StatementWatch {
+  private final WorkCounter counter;
 
-  ClientWork counted() {
-    return new ClientWork(statements.get(), roundTrips.get());
+  private StatementWatch(WorkCounter counter) {
+    this.counter = counter;
   }
 
-  DataSource watch(DataSource dataSource) {
+  static DataSource watch(DataSource dataSource, WorkCounter counter) {
+    StatementWatch watch = new StatementWatch(counter);
     return proxy(
         DataSource.class,
         (method, arguments) -> {
           Object result = method.invoke(dataSource, arguments);
-          return result instanceof Connection connection ? watch(connection) : result;
+          return result instanceof Connection connection ? watch.watch(connection) : result;
         });
   }
 
@@ -38,50 +40,56 @@ final class StatementCounter {
         (method, arguments) -> {
           String name = method.getName();
           if (name.equals("commit") || name.equals("rollback")) {
-            roundTrips.incrementAndGet();
+            counter.roundTrip();
           }
           Object result = method.invoke(connection, arguments);
           if (result instanceof PreparedStatement prepared) {
-            return watch(PreparedStatement.class, prepared, count((String) arguments[0]));
+            return watch(PreparedStatement.class, prepared, names((String) arguments[0]));
           }
-          return result instanceof Statement plain ? watch(Statement.class, plain, 1) : result;
+          return result instanceof Statement plain
+              ? watch(Statement.class, plain, List.of())
+              : result;
         });
   }
 
-  private <S extends Statement> S watch(Class<S> type, S statement, int each) {
-    AtomicLong batch = new AtomicLong();
+  private <S extends Statement> S watch(Class<S> type, S statement, List<String> each) {
+    List<String> batch = new ArrayList<>();
     return proxy(
         type,
         (method, arguments) -> {
           String name = method.getName();
           boolean hasText = arguments != null && arguments.length > 0;
-          int texts = hasText && arguments[0] instanceof String sql ? count(sql) : each;
+          List<String> names = hasText && arguments[0] instanceof String sql ? names(sql) : each;
           if (name.equals("addBatch")) {
-            batch.addAndGet(texts);
+            batch.addAll(names);
           } else if (name.equals("executeBatch") || name.equals("executeLargeBatch")) {
-            statements.addAndGet(batch.getAndSet(0));
-            roundTrips.incrementAndGet();
+            executed(batch);
+            batch.clear();
           } else if (name.startsWith("execute")) {
-            statements.addAndGet(texts);
-            roundTrips.incrementAndGet();
+            executed(names);
           }
           return method.invoke(statement, arguments);
         });
   }
 
-  /** How many statements a text has; semicolons in quotes and comments do not count. */
-  static int count(String sql) {
+  private void executed(List<String> names) {
+    names.forEach(counter::statement);
+    counter.roundTrip();
+  }
+
+  /** The first word of each statement of a text; semicolons in quotes and comments end none. */
+  static List<String> names(String sql) {
     String bare =
         sql.replaceAll("(?s)/\\*.*?\\*/", " ")
             .replaceAll("--[^\\n]*", " ")
             .replaceAll("'[^']*'", "''");
-    int count = 0;
+    List<String> names = new ArrayList<>();
     for (String part : bare.split(";", -1)) {
       if (!part.isBlank()) {
-        count++;
+        names.add(part.strip().split("\\W", 2)[0].toLowerCase(Locale.ROOT));
       }
     }
-    return count;
+    return names;
   }
 
   private interface Call {
@@ -91,7 +99,7 @@ final class StatementCounter {
   private static <I> I proxy(Class<I> type, Call call) {
     return type.cast(
         Proxy.newProxyInstance(
-            StatementCounter.class.getClassLoader(),
+            StatementWatch.class.getClassLoader(),
             new Class<?>[] {type},
             (self, method, arguments) -> {
               try {

@@ -23,27 +23,36 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All that differs between kinds of database for a program that works on one in a schema of its
+ * All that differs between relational databases for a program that works on one in a schema of its
  * own: the statements of schemas, and those of the benchmarks. Where databases are schemas, as on
  * MySQL, "schema" means those.
  *
  * <p>In the benchmarks' statements {@code ${s}} stands for the schema.
  */
-public abstract class DatabaseKind {
+public abstract class JdbcKind {
 
   /** The kind that a URL is of; empty when no store is known for it. */
-  public static Optional<DatabaseKind> of(String url) {
+  public static Optional<JdbcKind> of(String url) {
     return All.KINDS.stream().filter(kind -> url.startsWith(kind.urlPrefix())).findFirst();
   }
 
   /** Loaded later than this class, whose subclasses it makes. */
   private static final class All {
-    static final List<DatabaseKind> KINDS =
+    static final List<JdbcKind> KINDS =
         List.of(
             new PostgresKind(),
-            new MysqlKind("MySQL", "jdbc:mysql:", "utf8mb4_0900_bin", MysqlOutboxStore::builder),
             new MysqlKind(
-                "MariaDB", "jdbc:mariadb:", "utf8mb4_nopad_bin", MariadbOutboxStore::builder),
+                "MySQL",
+                "jdbc:mysql:",
+                "com.mysql.cj.jdbc.Driver",
+                "utf8mb4_0900_bin",
+                MysqlOutboxStore::builder),
+            new MysqlKind(
+                "MariaDB",
+                "jdbc:mariadb:",
+                "org.mariadb.jdbc.Driver",
+                "utf8mb4_nopad_bin",
+                MariadbOutboxStore::builder),
             new SqlServerKind());
   }
 
@@ -52,6 +61,12 @@ public abstract class DatabaseKind {
 
   /** What the URLs of its driver begin with. */
   public abstract String urlPrefix();
+
+  /** The driver's class. */
+  public abstract String driver();
+
+  /** Whether a connection was refused because it came without a password. */
+  public abstract boolean wantsPassword(SQLException e);
 
   /** With its defaults; it is to be told where the tables are. */
   public abstract JdbcOutboxStore.Builder<?, ?> store(DataSource dataSource);

@@ -1,0 +1,29 @@
+package dev.outbox.cli;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where an outbox is, and who may go there.
+ *
+ * @param user empty: as the URL says
+ * @param password empty: as the URL says
+ * @param schema of the tables; null: where the URL leads
+ * @param prefix before each table's name
+ */
+public record Address(
+    String url, String user, String password, @Nullable String schema, String prefix) {
+  static final String DEFAULT_PREFIX = "outbox_";
+
+  public Address {
+    Secrets.hide(password);
+  }
+
+  public Address(String url, String user, String password) {
+    this(url, user, password, null, DEFAULT_PREFIX);
+  }
+
+  @Override
+  public String toString() {
+    return Secrets.mask(url);
+  }
+}
