@@ -150,6 +150,7 @@ class ClaimsTest {
       Claim claim = store.claim(FOUR);
       assertThat(database.closed()).containsExactly(0);
       assertThat(claim.settle(delivered(claim))).as("lost").isEmpty();
+      assertThat(database.asked).endsWith("claim 1: release");
       assertThat(database.closed()).containsExactly(1);
 
       assertThat(claim.settle(delivered(claim))).as("lost, when repeated").hasSize(4);

@@ -109,7 +109,10 @@ final class FakeDatabase {
                     case "leasesInTransaction" -> !leasesApart;
                     case "lease" -> lease((UUID) a[1], (int) a[3]);
                     case "lockHeld" -> lockHeld((UUID) a[1], (Collection<Lease>) a[2]);
-                    case "renew" -> Set.of();
+                    case "renew" ->
+                        lockHeld((UUID) a[1], (Collection<Lease>) a[2]).stream()
+                            .map(Held::bucket)
+                            .collect(Collectors.toSet());
                     case "readPending" -> readPending((List<Lease>) a[1], (Limits) a[2]);
                     case "move", "delete" -> remove((Collection<Row>) a[1]);
                     case "release" -> release((UUID) a[1], (List<Release>) a[2]);
@@ -204,6 +207,9 @@ final class FakeDatabase {
     @Override
     public void close() {
       closed++;
+      if (this == transactions) {
+        misuse.add("the store's own transactions are closed");
+      }
     }
 
     @Override
