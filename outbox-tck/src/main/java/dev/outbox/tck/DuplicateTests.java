@@ -127,6 +127,14 @@ abstract class DuplicateTests<T> extends StoreTests<T> {
         OpenTransaction<T> other = open()) {
       one.append(first);
       CompletableFuture<Set<UUID>> waiting = other.startAppend(List.of(second));
+      if (tck instanceof FailsOnConflict fixture) {
+        assertToRunAgain(fixture, other, waiting);
+        one.commit();
+        assertThat(commit(List.of(second)))
+            .as("duplicates, when run again after the other transaction committed")
+            .containsExactly(second.id());
+        return;
+      }
       OutboxMessage meanwhile = committed(message("l"));
       assertThat(waiting.isDone())
           .as("append returned before the transaction with the same dedup key ended")
@@ -153,6 +161,15 @@ abstract class DuplicateTests<T> extends StoreTests<T> {
         OpenTransaction<T> other = open()) {
       one.append(dedup("k", "d"));
       CompletableFuture<Set<UUID>> waiting = other.startAppend(List.of(second));
+      if (tck instanceof FailsOnConflict fixture) {
+        assertToRunAgain(fixture, other, waiting);
+        one.rollback();
+        assertThat(commit(List.of(second)))
+            .as("duplicates, when run again after the other transaction rolled back")
+            .isEmpty();
+        assertThat(ids(drain())).as("what was stored and comes").containsExactly(second.id());
+        return;
+      }
       committed(message("l"));
       one.rollback();
       assertThat(other.get("append", waiting))
@@ -161,6 +178,18 @@ abstract class DuplicateTests<T> extends StoreTests<T> {
       other.commit();
     }
     assertThat(ids(drain())).as("what was stored and comes").contains(second.id());
+  }
+
+  private void assertToRunAgain(
+      FailsOnConflict fixture,
+      OpenTransaction<T> transaction,
+      CompletableFuture<Set<UUID>> append) {
+    Throwable failure = transaction.get("append", append.handle((duplicates, failed) -> failed));
+    assertThat(failure)
+        .as("an append that meets the dedup key of another open transaction, and cannot wait")
+        .isNotNull()
+        .matches(fixture::isToRunAgain, "says that the whole transaction has to run again");
+    transaction.awaitFailed();
   }
 
   @Test

@@ -102,6 +102,14 @@ final class OpenTransaction<T> implements AutoCloseable {
     }
   }
 
+  /** Waits for the end of a transaction whose work failed. */
+  void awaitFailed() {
+    Throwable failure = get("the end", ended.handle((committed, failed) -> failed));
+    if (failure == null) {
+      throw new AssertionError("the transaction ended without a failure");
+    }
+  }
+
   /** Rolls back unless it ended, and waits for that. */
   @Override
   public void close() {

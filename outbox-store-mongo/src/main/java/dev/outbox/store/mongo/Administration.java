@@ -1,0 +1,252 @@
+package dev.outbox.store.mongo;
+
+import static com.mongodb.client.model.Filters.and;
+import static com.mongodb.client.model.Filters.eq;
+import static com.mongodb.client.model.Filters.exists;
+import static com.mongodb.client.model.Filters.gt;
+import static com.mongodb.client.model.Filters.in;
+import static com.mongodb.client.model.Filters.lt;
+import static com.mongodb.client.model.Projections.include;
+import static com.mongodb.client.model.Sorts.ascending;
+import static java.util.Objects.requireNonNullElse;
+
+import com.mongodb.client.ClientSession;
+import com.mongodb.client.model.Accumulators;
+import com.mongodb.client.model.Aggregates;
+import com.mongodb.client.model.Field;
+import dev.outbox.spi.DeadLetterStore.DeadLetter;
+import dev.outbox.spi.StatisticsStore.Statistics;
+import dev.outbox.store.core.Statements;
+import dev.outbox.store.core.Status;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Date;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.IntStream;
+import org.bson.BsonTimestamp;
+import org.bson.Document;
+import org.bson.conversions.Bson;
+import org.jspecify.annotations.Nullable;
+
+/** Dead letters, numbers, and putting right what somebody did to the collections. */
+final class Administration {
+
+  /** How many dedup keys are purged in one transaction. */
+  private static final int PURGE = 1_000;
+
+  private final OutboxCollections collections;
+  private final ServerClock clock;
+
+  Administration(OutboxCollections collections, ServerClock clock) {
+    this.collections = collections;
+    this.clock = clock;
+  }
+
+  private static Bson dead(long sequence) {
+    return and(eq("status", Status.DEAD.name()), eq("seq", Sequence.timestamp(sequence)));
+  }
+
+  List<DeadLetter> deadLetters(ClientSession session, long afterSequence, int limit) {
+    List<DeadLetter> letters = new ArrayList<>();
+    collections
+        .message()
+        .find(
+            session,
+            and(
+                eq("status", Status.DEAD.name()),
+                gt("seq", Sequence.timestamp(Math.max(0, afterSequence)))))
+        .sort(ascending("seq"))
+        .limit(limit)
+        .forEach(
+            message ->
+                letters.add(
+                    new DeadLetter(
+                        Documents.message(message),
+                        message.get("lastError") instanceof String error ? error : null,
+                        message.get("lastFailedAt") instanceof Date time
+                            ? time.toInstant()
+                            : null)));
+    return letters;
+  }
+
+  private @Nullable Document find(ClientSession session, long sequence) {
+    return collections.message().find(session, dead(sequence)).projection(include("key")).first();
+  }
+
+  /** Whether the key was halted by it. Only the holder of the bucket removes a blocked key. */
+  private boolean unhalt(ClientSession session, String key, BsonTimestamp haltedBy) {
+    return collections
+            .blockedKey()
+            .updateOne(
+                session,
+                and(eq("_id", key), eq("haltedBy", haltedBy)),
+                List.of(
+                    Aggregates.set(new Field<>("retryAt", "$$NOW")), Aggregates.unset("haltedBy")))
+            .getMatchedCount()
+        > 0;
+  }
+
+  boolean requeue(ClientSession session, long sequence) {
+    Document found = find(session, sequence);
+    if (found == null) {
+      return false;
+    }
+    boolean unhalted = unhalt(session, found.getString("key"), Sequence.timestamp(sequence));
+    Status status = unhalted ? Status.BLOCKED : Status.SCHEDULED;
+    collections
+        .message()
+        .updateOne(
+            session,
+            eq("_id", found.get("_id")),
+            List.of(
+                Aggregates.set(
+                    new Field<>("status", status.name()),
+                    new Field<>("availableAt", "$$NOW"),
+                    new Field<>("attempts", 0)),
+                Aggregates.unset("availableMicros", "lastFailedAt")));
+    return true;
+  }
+
+  boolean discard(ClientSession session, long sequence) {
+    Document found = find(session, sequence);
+    if (found == null) {
+      return false;
+    }
+    unhalt(session, found.getString("key"), Sequence.timestamp(sequence));
+    collections.message().deleteOne(session, eq("_id", found.get("_id")));
+    return true;
+  }
+
+  Statistics statistics(ClientSession session) {
+    Date now = Date.from(clock.read());
+    Document due =
+        new Document(
+            "$ifNull", List.of("$availableAt", "$createdAt", new Document("$toDate", "$seq")));
+    Document dueNow =
+        new Document("$cond", List.of(new Document("$lte", List.of(due, now)), due, "$$REMOVE"));
+    Map<String, Long> messages = new HashMap<>();
+    Date oldest = null;
+    for (Document group :
+        collections
+            .message()
+            .aggregate(
+                session,
+                List.of(
+                    Aggregates.group(
+                        "$status",
+                        Accumulators.sum("n", 1),
+                        Accumulators.min("oldest", dueNow))))) {
+      // Those that are not adopted yet are due and free to go.
+      String status = requireNonNullElse(group.getString("_id"), Status.PENDING.name());
+      messages.merge(status, group.get("n", Number.class).longValue(), Long::sum);
+      Date first = group.getDate("oldest");
+      boolean waits = !status.equals(Status.DEAD.name()) && first != null;
+      if (waits && (oldest == null || first.before(oldest))) {
+        oldest = first;
+      }
+    }
+    return new Statistics(
+        messages.getOrDefault(Status.PENDING.name(), 0L),
+        messages.getOrDefault(Status.SCHEDULED.name(), 0L),
+        messages.getOrDefault(Status.BLOCKED.name(), 0L),
+        messages.getOrDefault(Status.DEAD.name(), 0L),
+        collections.blockedKey().countDocuments(session, exists("retryAt")),
+        collections.blockedKey().countDocuments(session, exists("haltedBy")),
+        oldest == null || now == null ? null : Duration.ofMillis(now.getTime() - oldest.getTime()));
+  }
+
+  void freeHaltedByNothing(ClientSession session) {
+    List<Document> halted = new ArrayList<>();
+    collections
+        .blockedKey()
+        .aggregate(
+            session,
+            List.of(
+                Aggregates.match(exists("haltedBy")),
+                OutboxCollections.lookup(
+                    collections.message(),
+                    "haltedBy",
+                    "seq",
+                    List.of(
+                        Aggregates.match(eq("status", Status.DEAD.name())), Aggregates.limit(1)),
+                    "by"),
+                Aggregates.match(eq("by", List.of()))))
+        .into(halted);
+    halted.forEach(
+        key -> unhalt(session, key.getString("_id"), key.get("haltedBy", BsonTimestamp.class)));
+  }
+
+  /** Puts back documents of buckets, and with them the blocked keys that messages wait for. */
+  boolean restore(ClientSession session) {
+    Set<Integer> there = new HashSet<>();
+    collections
+        .bucket()
+        .find(session)
+        .projection(include("_id"))
+        .forEach(bucket -> there.add(bucket.getInteger("_id")));
+    List<Document> missing =
+        IntStream.range(0, Statements.BUCKETS)
+            .filter(bucket -> !there.contains(bucket))
+            .mapToObj(Administration::newBucket)
+            .toList();
+    if (missing.isEmpty()) {
+      return false;
+    }
+    clock.check(); // or collections without rules and indexes would come of it
+    collections.bucket().insertMany(session, missing);
+    restoreBlockedKeys(session);
+    return true;
+  }
+
+  /** As the changelog makes it. */
+  static Document newBucket(int bucket) {
+    return new Document("_id", bucket)
+        .append("token", 0L)
+        .append("fence", 0L)
+        .append("leaseUntil", new Date(0))
+        .append("servedAt", new Date(0))
+        .append("takeovers", 0)
+        .append("singles", 0);
+  }
+
+  private void restoreBlockedKeys(ClientSession session) {
+    List<Document> missing = new ArrayList<>();
+    collections
+        .message()
+        .aggregate(
+            session,
+            List.of(
+                Aggregates.match(eq("status", Status.BLOCKED.name())),
+                Aggregates.group("$key", Accumulators.first("bucket", "$bucket")),
+                Aggregates.lookup(
+                    collections.blockedKey().getNamespace().getCollectionName(),
+                    "_id",
+                    "_id",
+                    "blocked"),
+                Aggregates.match(eq("blocked", List.of())),
+                Aggregates.project(new Document("bucket", 1).append("retryAt", "$$NOW"))))
+        .into(missing);
+    if (!missing.isEmpty()) {
+      collections.blockedKey().insertMany(session, missing);
+    }
+  }
+
+  boolean purgeDedup(ClientSession session, Duration window) {
+    Date oldest = Date.from(clock.now().minus(window));
+    List<Object> keys = new ArrayList<>();
+    collections
+        .dedup()
+        .find(session, lt("createdAt", oldest))
+        .limit(PURGE)
+        .projection(include("_id"))
+        .forEach(key -> keys.add(key.get("_id")));
+    if (!keys.isEmpty()) {
+      collections.dedup().deleteMany(session, in("_id", keys));
+    }
+    return keys.size() == PURGE;
+  }
+}

@@ -1,0 +1,142 @@
+package dev.outbox.store.mongo;
+
+import static com.mongodb.client.model.Filters.and;
+import static com.mongodb.client.model.Filters.eq;
+import static com.mongodb.client.model.Filters.gt;
+import static com.mongodb.client.model.Filters.in;
+import static com.mongodb.client.model.Updates.set;
+
+import com.mongodb.MongoException;
+import com.mongodb.client.ClientSession;
+import com.mongodb.client.model.BulkWriteOptions;
+import com.mongodb.client.model.InsertManyOptions;
+import com.mongodb.client.model.UpdateOneModel;
+import com.mongodb.client.model.UpdateOptions;
+import dev.outbox.NoTransactionException;
+import dev.outbox.OutboxException;
+import dev.outbox.OutboxMessage;
+import dev.outbox.store.core.Deduplicated;
+import dev.outbox.store.core.Status;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Date;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.UUID;
+import org.bson.Document;
+import org.jspecify.annotations.Nullable;
+
+/** Appends in the caller's transaction: one command, or three when there are dedup keys. */
+final class Append {
+  private final OutboxCollections collections;
+  private final ServerClock clock;
+  private final Errors errors;
+  private final Duration dedupWindow;
+
+  Append(OutboxCollections collections, ServerClock clock, Errors errors, Duration dedupWindow) {
+    this.collections = collections;
+    this.clock = clock;
+    this.errors = errors;
+    this.dedupWindow = dedupWindow;
+  }
+
+  Set<UUID> append(ClientSession session, List<OutboxMessage> messages) {
+    if (!session.hasActiveTransaction()) {
+      throw new NoTransactionException(
+          "the session has no active transaction to join: call startTransaction() or withTransaction(…), or use your framework's transaction");
+    }
+    if (messages.isEmpty()) {
+      return Set.of();
+    }
+    try {
+      Deduplicated deduplicated =
+          Deduplicated.of(messages, takeKeys(session, Deduplicated.keys(messages)));
+      insert(session, deduplicated.fresh());
+      return deduplicated.duplicates();
+    } catch (MongoException e) {
+      throw failed(e);
+    } catch (IllegalStateException e) {
+      throw new OutboxException(
+          "the session cannot be used with this store's MongoClient: " + e.getMessage(), e);
+    }
+  }
+
+  /**
+   * Those that nobody has taken within the window, which are taken herewith. Asked beforehand,
+   * because a duplicate key would end the caller's transaction. One that another transaction takes
+   * at the same time is a write conflict, which does end it.
+   */
+  private Set<String> takeKeys(ClientSession session, Set<String> keys) {
+    if (keys.isEmpty()) {
+      return keys;
+    }
+    Instant now = clock.now();
+    Set<String> fresh = new TreeSet<>(keys);
+    for (Document taken :
+        collections
+            .dedup()
+            .find(
+                session,
+                and(in("_id", keys), gt("createdAt", Date.from(now.minus(dedupWindow)))))) {
+      fresh.remove(taken.getString("_id"));
+    }
+    if (!fresh.isEmpty()) {
+      collections
+          .dedup()
+          .bulkWrite(
+              session,
+              fresh.stream()
+                  .map(
+                      key ->
+                          new UpdateOneModel<Document>(
+                              eq("_id", key),
+                              set("createdAt", Date.from(now)),
+                              new UpdateOptions().upsert(true)))
+                  .toList(),
+              new BulkWriteOptions().ordered(true));
+    }
+    return fresh;
+  }
+
+  private void insert(ClientSession session, List<OutboxMessage> messages) {
+    if (messages.isEmpty()) {
+      return;
+    }
+    boolean delayed =
+        messages.stream().anyMatch(m -> m.availableAt() != null || m.deliverAfter() != null);
+    Instant now = delayed ? clock.read() : clock.now();
+    List<Document> documents = new ArrayList<>(messages.size());
+    for (OutboxMessage message : messages) {
+      Instant due = due(message, now);
+      Status status = due != null && due.isAfter(now) ? Status.SCHEDULED : Status.PENDING;
+      documents.add(Documents.of(message, status, now, due));
+    }
+    collections.message().insertMany(session, documents, new InsertManyOptions().ordered(true));
+  }
+
+  private static @Nullable Instant due(OutboxMessage message, Instant now) {
+    return message.deliverAfter() != null
+        ? now.plus(message.deliverAfter())
+        : message.availableAt();
+  }
+
+  /**
+   * What may pass stays an error of the driver, with its label: only that makes {@code
+   * withTransaction} run the whole transaction again. The sentence says why.
+   */
+  private RuntimeException failed(MongoException e) {
+    if (!e.hasErrorLabel(MongoException.TRANSIENT_TRANSACTION_ERROR_LABEL)) {
+      return errors.translate(e);
+    }
+    MongoException again =
+        new MongoException(
+            e.getCode(),
+            "the transaction has failed for a reason that may pass, as another open transaction with the same dedup key, or an election: roll back and run the whole transaction again (withTransaction does that by itself): "
+                + e.getMessage(),
+            e);
+    e.getErrorLabels().forEach(again::addLabel);
+    return again;
+  }
+}

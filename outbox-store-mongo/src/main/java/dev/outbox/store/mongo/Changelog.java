@@ -1,0 +1,57 @@
+package dev.outbox.store.mongo;
+
+import dev.outbox.store.core.Names;
+import java.io.IOException;
+import java.io.StringReader;
+import java.util.stream.Collectors;
+import javax.xml.parsers.DocumentBuilderFactory;
+import javax.xml.parsers.ParserConfigurationException;
+import org.w3c.dom.Comment;
+import org.w3c.dom.Node;
+import org.w3c.dom.NodeList;
+import org.xml.sax.InputSource;
+import org.xml.sax.SAXException;
+
+/** What Liquibase runs, read without Liquibase. */
+final class Changelog {
+  static final String PATH = "dev/outbox/store/mongo/changelog.xml";
+
+  private Changelog() {}
+
+  /** Its commands and comments, as a script for mongosh. */
+  static String script(Names names) {
+    StringBuilder script = new StringBuilder();
+    append(parsed(names.fill(Names.resource(Changelog.class, "/" + PATH))), script);
+    return script.toString().strip() + "\n";
+  }
+
+  private static Node parsed(String xml) {
+    try {
+      return DocumentBuilderFactory.newInstance()
+          .newDocumentBuilder()
+          .parse(new InputSource(new StringReader(xml)));
+    } catch (ParserConfigurationException | SAXException | IOException e) {
+      throw new IllegalStateException(PATH + " is not XML", e);
+    }
+  }
+
+  private static void append(Node node, StringBuilder script) {
+    if (node instanceof Comment comment) {
+      script.append('\n').append(commented(comment.getData())).append('\n');
+    } else if (node.getNodeName().equals("mongodb:runCommand")) {
+      script
+          .append("db.runCommand(")
+          .append(node.getTextContent().stripTrailing().stripIndent().strip())
+          .append(");\n");
+    } else {
+      NodeList children = node.getChildNodes();
+      for (int i = 0; i < children.getLength(); i++) {
+        append(children.item(i), script);
+      }
+    }
+  }
+
+  private static String commented(String text) {
+    return text.strip().lines().map(line -> "// " + line.strip()).collect(Collectors.joining("\n"));
+  }
+}

@@ -1,0 +1,181 @@
+package dev.outbox.store.mongo;
+
+import dev.outbox.Header;
+import dev.outbox.OutboxMessage;
+import dev.outbox.spi.StoredMessage;
+import dev.outbox.store.core.Status;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.Date;
+import java.util.List;
+import org.bson.BsonTimestamp;
+import org.bson.Document;
+import org.bson.types.Binary;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Messages as documents, which {@link MongoOutboxStore} shows. One that cannot be decoded is a
+ * message with a problem (C7).
+ */
+final class Documents {
+  private Documents() {}
+
+  /** For an insert: the server fills in the empty timestamp. */
+  static Document of(
+      OutboxMessage message, Status status, Instant createdAt, @Nullable Instant availableAt) {
+    Document document =
+        new Document("seq", new BsonTimestamp())
+            .append("bucket", Bucket.of(message.key()))
+            .append("status", status.name())
+            .append("key", message.key())
+            .append("id", Uuids.binary(message.id()))
+            .append("aggregateType", message.aggregateType())
+            .append("aggregateId", message.aggregateId())
+            .append("eventType", message.eventType())
+            .append("partitionKey", message.partitionKey())
+            .append("payload", new Binary(message.payload()))
+            .append("contentType", message.contentType())
+            .append("headers", message.headers().isEmpty() ? null : headers(message.headers()))
+            .append("dedupKey", message.dedupKey())
+            .append("correlationId", message.correlationId())
+            .append("createdAt", Date.from(createdAt));
+    if (availableAt != null) {
+      putAvailableAt(document, availableAt);
+    }
+    document.values().removeIf(value -> value == null);
+    return document;
+  }
+
+  private static List<Document> headers(List<Header> headers) {
+    return headers.stream()
+        .map(header -> new Document("name", header.name()).append("value", header.value()))
+        .toList();
+  }
+
+  /** A date has milliseconds: rounded up, so that nothing comes early, and exact beside it. */
+  private static void putAvailableAt(Document document, Instant time) {
+    Instant millis = time.truncatedTo(ChronoUnit.MILLIS);
+    if (millis.equals(time)) {
+      document.append("availableAt", Date.from(time));
+    } else {
+      document
+          .append("availableAt", Date.from(millis.plusMillis(1)))
+          .append("availableMicros", ChronoUnit.MICROS.between(Instant.EPOCH, time));
+    }
+  }
+
+  static long sequence(Document document) {
+    return Sequence.of(document.get("seq", BsonTimestamp.class));
+  }
+
+  /** The key that a document without one has. */
+  static String keyOf(Document document) {
+    Object given = document.get("partitionKey");
+    return String.valueOf(given != null ? given : document.get("aggregateId"));
+  }
+
+  static StoredMessage message(Document document) {
+    long sequence = sequence(document);
+    int attempts = attempts(document);
+    Instant createdAt =
+        document.get("createdAt") instanceof Date date ? date.toInstant() : Sequence.time(sequence);
+    try {
+      return StoredMessage.of(sequence, attempts, createdAt, decode(document));
+    } catch (RuntimeException e) {
+      return StoredMessage.undecodable(
+          sequence, keyOf(document), attempts, createdAt, String.valueOf(e.getMessage()));
+    }
+  }
+
+  static int attempts(Document document) {
+    return document.get("attempts") instanceof Number number ? number.intValue() : 0;
+  }
+
+  private static OutboxMessage decode(Document document) {
+    String contentType = text(document, "contentType");
+    return OutboxMessage.builder()
+        .id(required("id", Uuids.of(document.get("id"))))
+        .aggregate(
+            required("aggregateType", text(document, "aggregateType")),
+            required("aggregateId", text(document, "aggregateId")))
+        .eventType(required("eventType", text(document, "eventType")))
+        .partitionKey(text(document, "partitionKey"))
+        .payload(payload(document.get("payload")))
+        .contentType(contentType == null ? OutboxMessage.DEFAULT_CONTENT_TYPE : contentType)
+        .headers(headers(document.get("headers")))
+        .dedupKey(text(document, "dedupKey"))
+        .correlationId(text(document, "correlationId"))
+        .availableAt(availableAt(document))
+        .build();
+  }
+
+  private static @Nullable String text(Document document, String field) {
+    return typed(document, field, String.class, "a string");
+  }
+
+  private static <V> @Nullable V typed(
+      Document document, String field, Class<V> type, String what) {
+    Object value = document.get(field);
+    if (value != null && !type.isInstance(value)) {
+      throw new IllegalArgumentException(
+          "%s is not %s: it is of type %s"
+              .formatted(field, what, value.getClass().getSimpleName()));
+    }
+    return type.cast(value);
+  }
+
+  private static <V> V required(String field, @Nullable V value) {
+    if (value == null) {
+      throw new IllegalArgumentException("%s is missing or not of its type".formatted(field));
+    }
+    return value;
+  }
+
+  private static byte[] payload(@Nullable Object value) {
+    if (value instanceof Binary binary) {
+      return binary.getData();
+    }
+    if (value instanceof String text) {
+      return text.getBytes(StandardCharsets.UTF_8);
+    }
+    throw new IllegalArgumentException("payload is neither binary data nor a string");
+  }
+
+  private static List<Header> headers(@Nullable Object value) {
+    if (value == null) {
+      return List.of();
+    }
+    List<Header> headers = new ArrayList<>();
+    if (value instanceof Document map) {
+      map.forEach((name, text) -> headers.add(header(name, text)));
+    } else if (value instanceof List<?> list) {
+      list.forEach(
+          pair ->
+              headers.add(
+                  pair instanceof Document header
+                      ? header(header.get("name"), header.get("value"))
+                      : header(null, null)));
+    } else {
+      header(null, null);
+    }
+    return headers;
+  }
+
+  private static Header header(@Nullable Object name, @Nullable Object value) {
+    if (name instanceof String text && value instanceof String content) {
+      return new Header(text, content);
+    }
+    throw new IllegalArgumentException(
+        "headers are not [{name: \"…\", value: \"…\"}, …] or {name: \"value\", …} with texts only");
+  }
+
+  private static @Nullable Instant availableAt(Document document) {
+    Date date = typed(document, "availableAt", Date.class, "a date");
+    if (document.get("availableMicros") instanceof Number micros && date != null) {
+      return Instant.EPOCH.plus(micros.longValue(), ChronoUnit.MICROS);
+    }
+    return date == null ? null : date.toInstant();
+  }
+}

@@ -1,0 +1,98 @@
+package dev.outbox.store.mongo;
+
+import com.mongodb.MongoClientException;
+import com.mongodb.MongoException;
+import com.mongodb.MongoInterruptedException;
+import com.mongodb.MongoSecurityException;
+import com.mongodb.MongoSocketException;
+import com.mongodb.MongoTimeoutException;
+import dev.outbox.OutboxException;
+import dev.outbox.SchemaException;
+import dev.outbox.TransientOutboxException;
+import dev.outbox.store.core.Names;
+import java.util.Set;
+
+/** Says in one sentence what went wrong, and whether trying again can help. */
+final class Errors {
+  private static final int UNAUTHORIZED = 13;
+  private static final int AUTHENTICATION_FAILED = 18;
+  private static final int ILLEGAL_OPERATION = 20;
+  private static final int NAMESPACE_NOT_FOUND = 26;
+  private static final int VALIDATION_FAILED = 121;
+
+  /** Not labelled outside transactions: time limits, interruptions, elections, write conflicts. */
+  private static final Set<Integer> PASSING =
+      Set.of(
+          6, 7, 24, 43, 50, 63, 64, 89, 91, 112, 133, 134, 189, 234, 237, 246, 251, 262, 290, 9001,
+          10107, 11600, 11601, 11602, 13388, 13435, 13436);
+
+  private final Names names;
+
+  Errors(Names names) {
+    this.names = names;
+  }
+
+  OutboxException translate(MongoException e) {
+    String detail = e.getMessage() + " (code " + e.getCode() + ")";
+    return switch (e.getCode()) {
+      case UNAUTHORIZED ->
+          new OutboxException(
+              "MongoDB refused a command for lack of rights, give the user the roles that grants() prints: "
+                  + detail,
+              e);
+      case AUTHENTICATION_FAILED -> refused(detail, e);
+      case ILLEGAL_OPERATION ->
+          new OutboxException(
+              "MongoDB refused a command; the outbox needs transactions, which a replica set or a sharded cluster has and a single server has not (start it with --replSet and run rs.initiate() once): "
+                  + detail,
+              e);
+      case NAMESPACE_NOT_FOUND ->
+          new SchemaException(
+              "a collection of the outbox is missing, migrate it (collection %s): %s"
+                  .formatted(names.table("message"), detail),
+              e);
+      case VALIDATION_FAILED ->
+          new OutboxException(
+              "a document breaks a limit of collection %s: %s"
+                  .formatted(names.table("message"), detail),
+              e);
+      default -> other(e, detail);
+    };
+  }
+
+  private static OutboxException other(MongoException e, String detail) {
+    if (e instanceof MongoSecurityException) {
+      return refused(detail, e);
+    }
+    if (e instanceof MongoInterruptedException) {
+      return new TransientOutboxException("interrupted while MongoDB answered: " + detail, e);
+    }
+    if (e instanceof MongoTimeoutException || e instanceof MongoSocketException) {
+      return new TransientOutboxException(
+          "no connection to MongoDB: is it running, is the URL right, is there a primary, is the pool large enough? "
+              + detail,
+          e);
+    }
+    if (mayPass(e)) {
+      return new TransientOutboxException(
+          "MongoDB ended the operation, as for another transaction, an election or a time limit; run it again: "
+              + detail,
+          e);
+    }
+    return e instanceof MongoClientException
+        ? new OutboxException("MongoDB's driver refused an operation: " + detail, e)
+        : new OutboxException("MongoDB refused a command: " + detail, e);
+  }
+
+  private static boolean mayPass(MongoException e) {
+    return PASSING.contains(e.getCode())
+        || e.hasErrorLabel(MongoException.TRANSIENT_TRANSACTION_ERROR_LABEL)
+        || e.hasErrorLabel(MongoException.UNKNOWN_TRANSACTION_COMMIT_RESULT_LABEL)
+        || e.hasErrorLabel("RetryableWriteError");
+  }
+
+  private static OutboxException refused(String detail, MongoException e) {
+    return new OutboxException(
+        "MongoDB refused the connection, check user, password and authSource: " + detail, e);
+  }
+}

@@ -1,0 +1,391 @@
+package dev.outbox.store.mongo;
+
+import static com.mongodb.client.model.Filters.and;
+import static com.mongodb.client.model.Filters.eq;
+import static com.mongodb.client.model.Filters.gte;
+import static com.mongodb.client.model.Filters.in;
+import static com.mongodb.client.model.Filters.lte;
+import static com.mongodb.client.model.Updates.combine;
+import static com.mongodb.client.model.Updates.inc;
+import static com.mongodb.client.model.Updates.set;
+
+import com.mongodb.MongoCommandException;
+import com.mongodb.MongoExecutionTimeoutException;
+import com.mongodb.client.ClientSession;
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoCollection;
+import com.mongodb.client.model.Aggregates;
+import com.mongodb.client.model.Field;
+import com.mongodb.client.model.FindOneAndUpdateOptions;
+import com.mongodb.client.model.ReturnDocument;
+import com.mongodb.client.model.UpdateManyModel;
+import com.mongodb.client.model.WriteModel;
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.store.core.FairShare;
+import dev.outbox.store.core.Lease;
+import dev.outbox.store.core.Mark;
+import dev.outbox.store.core.Served;
+import dev.outbox.store.core.Statements.Held;
+import dev.outbox.store.core.Statements.Release;
+import dev.outbox.store.core.Status;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.Date;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import org.bson.BsonBinary;
+import org.bson.Document;
+import org.bson.conversions.Bson;
+import org.jspecify.annotations.Nullable;
+
+/** The documents of the buckets: who holds which, and until when. */
+final class Leases {
+
+  /**
+   * How long a lease waits for a document that an open transaction has written. Only a holder that
+   * let its lease run out and stopped in the middle of a settle has such a one.
+   */
+  private static final long WAIT_MILLIS = 100;
+
+  private static final Date LONG_AGO = new Date(0);
+
+  private final MongoClient client;
+  private final OutboxCollections collections;
+  private final ServerClock clock;
+
+  Leases(MongoClient client, OutboxCollections collections, ServerClock clock) {
+    this.client = client;
+    this.collections = collections;
+    this.clock = clock;
+  }
+
+  /** Which buckets have work that is due. */
+  private record Due(Set<Integer> pending, Set<Integer> scheduled, Set<Integer> blocked) {
+    boolean has(int bucket) {
+      return pending.contains(bucket) || scheduled.contains(bucket) || blocked.contains(bucket);
+    }
+  }
+
+  /**
+   * Takes free buckets with work, one {@code findAndModify} each, and begins the transaction with
+   * those that are still ours.
+   */
+  List<Lease> lease(MongoTransaction transaction, UUID owner, ClaimRequest request, int most) {
+    ClientSession session = transaction.beforehand();
+    List<Document> buckets =
+        collections
+            .bucket()
+            .aggregate(session, List.of(Aggregates.set(new Field<>("now", "$$NOW"))))
+            .into(new ArrayList<>());
+    if (buckets.isEmpty()) {
+      clock.check();
+      return List.of();
+    }
+    Date now = buckets.get(0).getDate("now");
+    Due due = due(session, now);
+    List<Document> leased = new ArrayList<>();
+    List<Document> free = new ArrayList<>();
+    FairShare share = new FairShare(request.owner());
+    for (Document bucket : buckets) {
+      if (owner.equals(Uuids.of(bucket.get("owner")))) {
+        leased.add(bucket);
+      } else if (!isFree(bucket, now)) {
+        share.leased(String.valueOf(bucket.get("relay")));
+      } else if (due.has(number(bucket))) {
+        share.free();
+        free.add(bucket);
+      }
+    }
+    free.sort(
+        Comparator.comparing((Document bucket) -> bucket.getDate("servedAt"))
+            .thenComparing(bucket -> number(bucket)));
+    leased.addAll(
+        Served.upTo(
+            share.of(most) - leased.size(),
+            free,
+            some -> take(session, some, owner, request, now)));
+    transaction.now(now);
+    Set<Integer> ours = fence(transaction, owner, leased.stream().map(Leases::number).toList());
+    return Served.inTurn(
+        leased.stream()
+            .filter(bucket -> ours.contains(number(bucket)))
+            .map(bucket -> served(bucket, due, request))
+            .toList());
+  }
+
+  /** Each of the three reads skips in an index from bucket to bucket, whatever waits there. */
+  private Due due(ClientSession session, Date now) {
+    return new Due(
+        distinctBuckets(session, eq("status", Status.PENDING.name())),
+        distinctBuckets(
+            session, and(eq("status", Status.SCHEDULED.name()), lte("availableAt", now))),
+        collections
+            .blockedKey()
+            .distinct(session, "bucket", and(gte("bucket", 0), lte("retryAt", now)), Integer.class)
+            .into(new HashSet<>()));
+  }
+
+  private Set<Integer> distinctBuckets(ClientSession session, Bson filter) {
+    return collections
+        .message()
+        .distinct(session, "bucket", filter, Integer.class)
+        .into(new HashSet<>());
+  }
+
+  /** A lease counts while it lasts; one too far ahead is from before the clock jumped back. */
+  private static boolean isFree(Document bucket, Date now) {
+    Date until = bucket.getDate("leaseUntil");
+    Date since = bucket.getDate("leasedAt");
+    return !until.after(now)
+        || (since != null && since.getTime() - now.getTime() > until.getTime() - since.getTime());
+  }
+
+  private List<Document> take(
+      ClientSession session, List<Document> free, UUID owner, ClaimRequest request, Date now) {
+    List<Document> taken = new ArrayList<>();
+    for (Document bucket : free) {
+      Document leased = take(session, bucket, owner, request, now);
+      if (leased != null) {
+        taken.add(leased);
+      }
+    }
+    return taken;
+  }
+
+  /** Null when somebody else was quicker: then its token or its time is another. */
+  private @Nullable Document take(
+      ClientSession session, Document bucket, UUID owner, ClaimRequest request, Date now) {
+    boolean ranOut = bucket.get("owner") != null;
+    boolean suspect = ranOut && number(bucket, "takeovers") >= 2;
+    List<Bson> changes =
+        new ArrayList<>(
+            List.of(
+                inc("token", 1L),
+                set("owner", Uuids.binary(owner)),
+                set("session", id(session)),
+                set("relay", request.owner()),
+                set("leasedAt", now),
+                set("leaseUntil", new Date(now.getTime() + request.lease().toMillis()))));
+    if (suspect) {
+      changes.add(set("singles", request.maxMessages()));
+    }
+    if (ranOut) {
+      changes.add(set("takeovers", suspect ? 0 : number(bucket, "takeovers") + 1));
+    }
+    try {
+      return collections
+          .bucket()
+          .findOneAndUpdate(
+              session,
+              and(
+                  eq("_id", bucket.get("_id")),
+                  eq("token", bucket.get("token")),
+                  eq("leaseUntil", bucket.get("leaseUntil"))),
+              combine(changes),
+              new FindOneAndUpdateOptions()
+                  .returnDocument(ReturnDocument.AFTER)
+                  .maxTime(WAIT_MILLIS, TimeUnit.MILLISECONDS));
+    } catch (MongoExecutionTimeoutException e) {
+      endStalled(bucket.get("session"));
+      return null;
+    }
+  }
+
+  /**
+   * Ends the transaction of a holder that stopped in it after its lease was over; the next claim
+   * finds the bucket free. Any user may do so to sessions of its own.
+   */
+  private void endStalled(@Nullable Object session) {
+    if (session == null) {
+      return;
+    }
+    try {
+      client
+          .getDatabase("admin")
+          .runCommand(new Document("killSessions", List.of(new Document("id", session))));
+    } catch (MongoCommandException e) {
+      // Not allowed, or not offered: the server's own limit for transactions frees the bucket.
+    }
+  }
+
+  private static BsonBinary id(ClientSession session) {
+    return session.getServerSession().getIdentifier().getBinary("id");
+  }
+
+  /**
+   * Writes the buckets that are still ours, so that this transaction and another one that takes
+   * them over cannot both commit. A number that grows, because an update that changes nothing is no
+   * write.
+   */
+  private Set<Integer> fence(
+      MongoTransaction transaction, UUID owner, Collection<Integer> buckets) {
+    if (buckets.isEmpty()) {
+      return Set.of();
+    }
+    Bson ours = ours(owner, buckets);
+    long fenced =
+        collections
+            .bucket()
+            .updateMany(transaction.session(), ours, inc("fence", 1L))
+            .getMatchedCount();
+    return fenced == buckets.size() ? Set.copyOf(buckets) : numbers(transaction, ours);
+  }
+
+  private Set<Integer> numbers(MongoTransaction transaction, Bson filter) {
+    Set<Integer> numbers = new HashSet<>();
+    collections
+        .bucket()
+        .find(transaction.session(), filter)
+        .forEach(bucket -> numbers.add(number(bucket)));
+    return numbers;
+  }
+
+  private static Bson ours(UUID owner, Collection<Integer> buckets) {
+    return and(in("_id", buckets), eq("owner", Uuids.binary(owner)));
+  }
+
+  private static Served served(Document bucket, Due due, ClaimRequest request) {
+    int number = number(bucket);
+    return new Served(
+        bucket.getDate("servedAt").toInstant(),
+        new Lease(
+            number,
+            bucket.get("token", Number.class).longValue(),
+            Mark.stored(0, 0, 0),
+            due.scheduled().contains(number),
+            due.blocked().contains(number),
+            number(bucket, "singles") > 0,
+            request.lease(),
+            0,
+            System.nanoTime()));
+  }
+
+  /** Those that are still ours, written, with what their work says. */
+  List<Held> hold(MongoTransaction transaction, UUID owner, Collection<Lease> leases) {
+    List<Integer> buckets = numbers(leases);
+    if (fence(transaction, owner, buckets).isEmpty()) {
+      return List.of();
+    }
+    List<Held> held = new ArrayList<>();
+    collections
+        .bucket()
+        .aggregate(
+            transaction.session(),
+            List.of(
+                Aggregates.match(ours(owner, buckets)),
+                earliest(
+                    collections.message(),
+                    eq("status", Status.SCHEDULED.name()),
+                    "availableAt",
+                    "scheduled"),
+                earliest(collections.blockedKey(), gte("retryAt", LONG_AGO), "retryAt", "blocked"),
+                Aggregates.set(new Field<>("now", "$$NOW"))))
+        .forEach(
+            bucket -> {
+              Date now = bucket.getDate("now");
+              transaction.now(now);
+              held.add(
+                  new Held(
+                      number(bucket),
+                      Duration.ofMillis(bucket.getDate("leaseUntil").getTime() - now.getTime()),
+                      isDue(bucket, "scheduled", "availableAt", now),
+                      isDue(bucket, "blocked", "retryAt", now),
+                      0));
+            });
+    return held;
+  }
+
+  /** The document of a bucket with the least value of a field, in a list. */
+  private static Bson earliest(
+      MongoCollection<Document> from, Bson filter, String field, String as) {
+    return OutboxCollections.lookup(
+        from,
+        "_id",
+        "bucket",
+        List.of(
+            Aggregates.match(filter),
+            Aggregates.sort(new Document(field, 1)),
+            Aggregates.limit(1),
+            Aggregates.project(new Document("_id", 0).append(field, 1))),
+        as);
+  }
+
+  private static boolean isDue(Document bucket, String list, String field, Date now) {
+    return bucket.getList(list, Document.class).stream()
+        .anyMatch(earliest -> !earliest.getDate(field).after(now));
+  }
+
+  Set<Integer> renew(
+      MongoTransaction transaction, UUID owner, Collection<Lease> leases, Duration lease) {
+    Bson ours = ours(owner, numbers(leases));
+    collections
+        .bucket()
+        .updateMany(
+            transaction.session(),
+            ours,
+            List.of(
+                Aggregates.set(
+                    new Field<>("leasedAt", "$$NOW"),
+                    new Field<>(
+                        "leaseUntil", new Document("$add", List.of("$$NOW", lease.toMillis()))))));
+    return numbers(transaction, ours);
+  }
+
+  /** Those with the same changes in one statement, and as a rule that is all. */
+  void release(MongoTransaction transaction, UUID owner, List<Release> releases) {
+    Map<Document, List<Integer>> byChange = new HashMap<>();
+    for (Release release : releases) {
+      byChange
+          .computeIfAbsent(changes(release), change -> new ArrayList<>())
+          .add(release.lease().bucket());
+    }
+    List<WriteModel<Document>> updates = new ArrayList<>();
+    byChange.forEach(
+        (change, buckets) ->
+            updates.add(
+                new UpdateManyModel<>(
+                    ours(owner, buckets),
+                    List.of(
+                        new Document("$set", change),
+                        new Document("$unset", List.of("owner", "session", "leasedAt"))))));
+    collections.bucket().bulkWrite(transaction.session(), updates);
+  }
+
+  private static Document changes(Release release) {
+    Document change = new Document("leaseUntil", LONG_AGO);
+    if (!release.keepsTurn()) {
+      change.append("servedAt", "$$NOW");
+    }
+    if (release.settled()) {
+      change.append("takeovers", 0);
+    }
+    if (release.lease().single() && release.decided() > 0) {
+      change.append(
+          "singles",
+          new Document(
+              "$max",
+              List.of(0, new Document("$subtract", List.of("$singles", release.decided())))));
+    }
+    return change;
+  }
+
+  private static List<Integer> numbers(Collection<Lease> leases) {
+    return leases.stream().map(Lease::bucket).collect(Collectors.toList());
+  }
+
+  private static int number(Document bucket) {
+    return number(bucket, "_id");
+  }
+
+  private static int number(Document bucket, String field) {
+    return bucket.get(field) instanceof Number number ? number.intValue() : 0;
+  }
+}

@@ -1,0 +1,68 @@
+package dev.outbox.store.mongo;
+
+import com.mongodb.MongoException;
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoDatabase;
+import dev.outbox.OutboxException;
+import dev.outbox.store.core.Names;
+import java.util.Map;
+import liquibase.Contexts;
+import liquibase.LabelExpression;
+import liquibase.Liquibase;
+import liquibase.Scope;
+import liquibase.UpdateSummaryEnum;
+import liquibase.ext.mongodb.database.MongoConnection;
+import liquibase.ext.mongodb.database.MongoLiquibaseDatabase;
+import liquibase.resource.ClassLoaderResourceAccessor;
+import liquibase.ui.LoggerUIService;
+
+/** The only class that needs Liquibase and its extension. */
+final class LiquibaseMigration {
+  private LiquibaseMigration() {}
+
+  static void run(MongoClient client, MongoDatabase database, Names names) {
+    try {
+      update(client, database, names);
+    } catch (Exception e) {
+      throw new OutboxException(
+          "migration of %s failed: %s".formatted(names.table("*"), said(e).getMessage()), e);
+    }
+  }
+
+  private static void update(MongoClient client, MongoDatabase database, Names names)
+      throws Exception {
+    // The caller's client, which stays open. It has no URL, in which a password could stand.
+    MongoConnection connection = new MongoConnection();
+    connection.setMongoClient(client);
+    connection.setMongoDatabase(database);
+    MongoLiquibaseDatabase target = new MongoLiquibaseDatabase();
+    target.setConnection(connection);
+    // One changelog a prefix: in a common one the second outbox in a database fails the checksum
+    // validation, because the names are part of the commands.
+    target.setDatabaseChangeLogTableName(names.table("databasechangelog"));
+    target.setDatabaseChangeLogLockTableName(names.table("databasechangeloglock"));
+    Scope.child(
+        // Its messages go to the log, not to standard output.
+        Map.of(Scope.Attr.ui.name(), new LoggerUIService()),
+        () -> {
+          Liquibase liquibase =
+              new Liquibase(
+                  Changelog.PATH,
+                  new ClassLoaderResourceAccessor(LiquibaseMigration.class.getClassLoader()),
+                  target);
+          liquibase.setShowSummary(UpdateSummaryEnum.OFF);
+          liquibase.setChangeLogParameter("p", names.prefix());
+          liquibase.update(new Contexts(), new LabelExpression());
+        });
+  }
+
+  /** What MongoDB said, if it was MongoDB. */
+  private static Throwable said(Exception e) {
+    for (Throwable cause = e; cause != null; cause = cause.getCause()) {
+      if (cause instanceof MongoException) {
+        return cause;
+      }
+    }
+    return e;
+  }
+}

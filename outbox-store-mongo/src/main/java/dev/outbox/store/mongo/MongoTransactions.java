@@ -1,0 +1,121 @@
+package dev.outbox.store.mongo;
+
+import com.mongodb.MongoException;
+import com.mongodb.ReadConcern;
+import com.mongodb.ReadPreference;
+import com.mongodb.TransactionOptions;
+import com.mongodb.WriteConcern;
+import com.mongodb.client.ClientSession;
+import com.mongodb.client.MongoClient;
+import dev.outbox.store.core.Transactions;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs the store's own transactions: each reads one snapshot, and what it has read and written is
+ * on a majority of the members once it has committed (A1). Nothing in it waits for another
+ * transaction: a write to a document that another one has written, or has changed since the
+ * snapshot, is a write conflict, and the transaction is run again.
+ */
+final class MongoTransactions implements Transactions<MongoTransaction> {
+
+  /** How often a transaction that lost a conflict is run before the caller is told. */
+  private static final int TRIES = 5;
+
+  private final MongoClient client;
+  private final Errors errors;
+  private final @Nullable ClientSession ofClaim;
+
+  MongoTransactions(MongoClient client, Errors errors) {
+    this(client, errors, null);
+  }
+
+  private MongoTransactions(MongoClient client, Errors errors, @Nullable ClientSession ofClaim) {
+    this.client = client;
+    this.errors = errors;
+    this.ofClaim = ofClaim;
+  }
+
+  /** On a session of the claim's own, which its leases name. */
+  @Override
+  public Transactions<MongoTransaction> forClaim() {
+    return new MongoTransactions(client, errors, session());
+  }
+
+  @Override
+  public void close() {
+    if (ofClaim != null) {
+      ofClaim.close();
+    }
+  }
+
+  @Override
+  public <R extends @Nullable Object> R run(Duration patience, Work<MongoTransaction, R> work) {
+    if (ofClaim != null) {
+      return run(ofClaim, patience, work);
+    }
+    try (ClientSession session = session()) {
+      return run(session, patience, work);
+    }
+  }
+
+  private ClientSession session() {
+    try {
+      return client.startSession();
+    } catch (MongoException e) {
+      throw errors.translate(e);
+    }
+  }
+
+  private <R extends @Nullable Object> R run(
+      ClientSession session, Duration patience, Work<MongoTransaction, R> work) {
+    TransactionOptions options =
+        TransactionOptions.builder()
+            .readPreference(ReadPreference.primary())
+            .readConcern(ReadConcern.SNAPSHOT)
+            .writeConcern(WriteConcern.MAJORITY)
+            .maxCommitTime(patience.toMillis(), TimeUnit.MILLISECONDS)
+            .build();
+    for (int attempt = 1; ; attempt++) {
+      try {
+        return once(session, new MongoTransaction(session, options), work);
+      } catch (MongoException e) {
+        if (!e.hasErrorLabel(MongoException.TRANSIENT_TRANSACTION_ERROR_LABEL)
+            || attempt == TRIES) {
+          throw errors.translate(e);
+        }
+      }
+    }
+  }
+
+  private static <R extends @Nullable Object> R once(
+      ClientSession session, MongoTransaction transaction, Work<MongoTransaction, R> work) {
+    try {
+      R result = work.in(transaction);
+      if (session.hasActiveTransaction()) {
+        commit(session);
+      }
+      return result;
+    } finally {
+      if (session.hasActiveTransaction()) {
+        session.abortTransaction();
+      }
+    }
+  }
+
+  /** The server remembers: a commit that is repeated after a lost reply commits once. */
+  private static void commit(ClientSession session) {
+    for (int attempt = 1; ; attempt++) {
+      try {
+        session.commitTransaction();
+        return;
+      } catch (MongoException e) {
+        if (!e.hasErrorLabel(MongoException.UNKNOWN_TRANSACTION_COMMIT_RESULT_LABEL)
+            || attempt == TRIES) {
+          throw e;
+        }
+      }
+    }
+  }
+}

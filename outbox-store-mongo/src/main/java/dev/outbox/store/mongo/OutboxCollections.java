@@ -1,0 +1,58 @@
+package dev.outbox.store.mongo;
+
+import com.mongodb.MongoClientSettings;
+import com.mongodb.ReadConcern;
+import com.mongodb.ReadPreference;
+import com.mongodb.WriteConcern;
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoCollection;
+import com.mongodb.client.MongoDatabase;
+import dev.outbox.store.core.Names;
+import java.util.List;
+import org.bson.Document;
+import org.bson.conversions.Bson;
+
+/**
+ * The collections, read and written in one way whatever the client's own settings are: on the
+ * primary, as plain documents. Outside a transaction a write waits for no other member; what it
+ * wrote is made durable by the majority commit of the transaction that follows it.
+ */
+record OutboxCollections(
+    MongoCollection<Document> message,
+    MongoCollection<Document> bucket,
+    MongoCollection<Document> blockedKey,
+    MongoCollection<Document> dedup,
+    MongoCollection<Document> schema) {
+
+  static OutboxCollections of(MongoClient client, String database, Names names) {
+    MongoDatabase in =
+        client
+            .getDatabase(database)
+            .withCodecRegistry(MongoClientSettings.getDefaultCodecRegistry())
+            .withReadPreference(ReadPreference.primary())
+            .withReadConcern(ReadConcern.LOCAL)
+            .withWriteConcern(WriteConcern.W1);
+    return new OutboxCollections(
+        in.getCollection(names.table("message")),
+        in.getCollection(names.table("bucket")),
+        in.getCollection(names.table("blocked_key")),
+        in.getCollection(names.table("dedup")),
+        in.getCollection(names.table("schema")));
+  }
+
+  /** Of each document, those of another collection whose field is as its own, through stages. */
+  static Bson lookup(
+      MongoCollection<Document> from,
+      String localField,
+      String foreignField,
+      List<? extends Bson> stages,
+      String as) {
+    return new Document(
+        "$lookup",
+        new Document("from", from.getNamespace().getCollectionName())
+            .append("localField", localField)
+            .append("foreignField", foreignField)
+            .append("pipeline", stages)
+            .append("as", as));
+  }
+}

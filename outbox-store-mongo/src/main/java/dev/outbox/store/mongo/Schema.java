@@ -1,0 +1,159 @@
+package dev.outbox.store.mongo;
+
+import static com.mongodb.client.model.Filters.and;
+import static com.mongodb.client.model.Filters.eq;
+import static com.mongodb.client.model.Filters.in;
+import static com.mongodb.client.model.Filters.ne;
+
+import com.mongodb.MongoClientSettings;
+import com.mongodb.MongoCommandException;
+import com.mongodb.ReadPreference;
+import com.mongodb.WriteConcern;
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoDatabase;
+import dev.outbox.OutboxException;
+import dev.outbox.SchemaException;
+import dev.outbox.store.core.Names;
+import dev.outbox.store.core.SchemaVersion;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import org.bson.Document;
+import org.bson.UuidRepresentation;
+import org.bson.codecs.configuration.CodecRegistries;
+import org.jspecify.annotations.Nullable;
+
+/** The collections: made by Liquibase, or printed to be made by hand; and checked. */
+final class Schema {
+
+  /** What this library works with. */
+  static final int VERSION = 1;
+
+  private static final int UNAUTHORIZED = 13;
+
+  private final MongoClient client;
+  private final MongoDatabase database;
+  private final Names names;
+
+  Schema(MongoClient client, String database, Names names) {
+    this.client = client;
+    this.database =
+        client
+            .getDatabase(database)
+            .withCodecRegistry(
+                CodecRegistries.withUuidRepresentation(
+                    MongoClientSettings.getDefaultCodecRegistry(), UuidRepresentation.STANDARD))
+            .withReadPreference(ReadPreference.primary())
+            .withWriteConcern(WriteConcern.MAJORITY);
+    this.names = names;
+  }
+
+  /**
+   * Does nothing when this version is there already, or a newer one: also by hand, of which
+   * Liquibase knows nothing.
+   */
+  void migrate() {
+    if (version(found()) >= VERSION) {
+      return;
+    }
+    try {
+      LiquibaseMigration.run(client, database, names);
+    } catch (NoClassDefFoundError e) {
+      throw new OutboxException(
+          "Liquibase or its extension for MongoDB is not on the class path: add org.liquibase:liquibase-core and org.liquibase.ext:liquibase-mongodb, or run ddl() by hand with mongosh",
+          e);
+    }
+  }
+
+  /** For mongosh, in the database of the outbox. */
+  String ddl() {
+    return Changelog.script(names);
+  }
+
+  /**
+   * For mongosh: roles of which one may append and nothing else, and another be a relay.
+   *
+   * @param producer a plain name
+   * @param relay a plain name
+   */
+  String grants(String producer, String relay) {
+    return names
+        .fill(Names.resource(Schema.class, "grants.js"))
+        .replace("${d}", database.getName())
+        .replace("${producer}", Names.plain("producer", producer))
+        .replace("${relay}", Names.plain("relay", relay));
+  }
+
+  /**
+   * Refuses a schema that is missing, of another version, or spread over shards.
+   *
+   * @throws SchemaException saying in one sentence what is wrong and what to do
+   */
+  void verify() {
+    check(found());
+    refuseSharded();
+  }
+
+  /**
+   * Refuses a version that this library does not work with.
+   *
+   * @param found the document with the version, or null when it was not found
+   */
+  void check(@Nullable Document found) {
+    String collection = names.table("schema");
+    int version = version(found);
+    if (version == 0 && !exists(collection)) {
+      throw SchemaVersion.missing("collection " + collection, null);
+    }
+    if (version == 0) {
+      throw new SchemaException(
+          "collection %s is empty, so its version is not known: put the document back (db.%s.insertOne({ _id: \"outbox\", version: %d })), or migrate an empty database"
+              .formatted(collection, collection, VERSION));
+    }
+    SchemaVersion.check(collection, version, VERSION);
+  }
+
+  private @Nullable Document found() {
+    return database.getCollection(names.table("schema")).find(eq("_id", "outbox")).first();
+  }
+
+  private static int version(@Nullable Document found) {
+    return found != null && found.get("version") instanceof Number version ? version.intValue() : 0;
+  }
+
+  private boolean exists(String collection) {
+    return database
+        .listCollectionNames()
+        .authorizedCollections(true)
+        .filter(eq("name", collection))
+        .into(new ArrayList<>())
+        .contains(collection);
+  }
+
+  /** The cluster's own list of its collections tells; a replica set has none. */
+  private void refuseSharded() {
+    List<String> ours =
+        Stream.of("message", "bucket", "blocked_key", "dedup", "schema")
+            .map(name -> database.getName() + "." + names.table(name))
+            .toList();
+    Document sharded;
+    try {
+      sharded =
+          client
+              .getDatabase("config")
+              .getCollection("collections")
+              .find(and(in("_id", ours), ne("unsplittable", true)))
+              .first();
+    } catch (MongoCommandException e) {
+      if (e.getErrorCode() == UNAUTHORIZED) {
+        return; // not everybody may read it
+      }
+      throw e;
+    }
+    if (sharded != null) {
+      throw new SchemaException(
+          "collection %s is sharded, and the outbox's must not be: each shard counts its own sequences, so the messages of a key would be out of order; keep the outbox in a database whose collections are not sharded (sh.unshardCollection, or migrate an empty database and move the messages)"
+              .formatted(sharded.get("_id")));
+    }
+  }
+}

@@ -1,0 +1,289 @@
+package dev.outbox.store.mongo;
+
+import static com.mongodb.client.model.Filters.empty;
+import static com.mongodb.client.model.Updates.combine;
+import static com.mongodb.client.model.Updates.inc;
+import static com.mongodb.client.model.Updates.set;
+import static com.mongodb.client.model.Updates.unset;
+
+import com.mongodb.ConnectionString;
+import com.mongodb.MongoClientSettings;
+import com.mongodb.MongoException;
+import com.mongodb.client.ClientSession;
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoClients;
+import com.mongodb.client.MongoCollection;
+import com.mongodb.client.model.Aggregates;
+import com.mongodb.client.model.Field;
+import dev.outbox.embedded.MongoServer;
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.Decision;
+import dev.outbox.spi.OutboxStore;
+import dev.outbox.store.core.Names;
+import dev.outbox.tck.AutoCommit;
+import dev.outbox.tck.CountsWork;
+import dev.outbox.tck.DedupWindows;
+import dev.outbox.tck.FailsOnConflict;
+import dev.outbox.tck.FindsPoison;
+import dev.outbox.tck.MovesClock;
+import dev.outbox.tck.OutboxStoreTck;
+import dev.outbox.tck.RawRows;
+import dev.outbox.tck.SchemaFixture;
+import dev.outbox.tck.StalledClients;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Date;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.function.Consumer;
+import org.bson.BsonTimestamp;
+import org.bson.Document;
+import org.bson.types.Binary;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.TestInstance;
+import org.opentest4j.TestAbortedException;
+
+/** The TCK on MongoDB, in a database of its own. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+public class MongoStoreTck extends OutboxStoreTck<ClientSession>
+    implements AutoCommit<ClientSession>,
+        DedupWindows<ClientSession>,
+        RawRows<ClientSession>,
+        FailsOnConflict,
+        CountsWork<ClientSession>,
+        FindsPoison,
+        SchemaFixture,
+        MovesClock,
+        StalledClients {
+  private final Stopping stopping = new Stopping();
+  private final String database =
+      System.getProperty("outbox.test.schema", "outbox_test")
+          + "_"
+          + UUID.randomUUID().toString().substring(0, 8);
+  private MongoServer server;
+  private TestAbortedException noServer;
+  private MongoClient client;
+  private OutboxCollections collections;
+
+  /** The client's settings; a variant changes them. */
+  protected void configure(MongoClientSettings.Builder settings) {}
+
+  /** The prefix of the collections' names; a variant changes it. */
+  protected String prefix() {
+    return Names.DEFAULT_PREFIX;
+  }
+
+  @BeforeAll
+  void start() {
+    try {
+      server = MongoServer.start();
+    } catch (TestAbortedException e) {
+      noServer = e;
+      return;
+    }
+    MongoClientSettings.Builder settings =
+        MongoClientSettings.builder()
+            .applyConnectionString(new ConnectionString(server.connectionString()))
+            .addCommandListener(stopping);
+    configure(settings);
+    client = MongoClients.create(settings.build());
+    collections = OutboxCollections.of(client, database, new Names(null, prefix()));
+    store().migrate();
+  }
+
+  @AfterAll
+  void stop() {
+    if (client != null) {
+      client.getDatabase(database).drop();
+      client.close();
+    }
+    if (server != null) {
+      server.close();
+    }
+  }
+
+  private MongoOutboxStore store() {
+    return MongoOutboxStore.builder(client, database).prefix(prefix()).build();
+  }
+
+  @Override
+  protected OutboxStore<ClientSession> createStore() {
+    return store();
+  }
+
+  @Override
+  public OutboxStore<ClientSession> createStore(Duration dedupWindow) {
+    return MongoOutboxStore.builder(client, database)
+        .prefix(prefix())
+        .dedupWindow(dedupWindow)
+        .build();
+  }
+
+  @Override
+  protected void inTransaction(Consumer<ClientSession> work) {
+    try (ClientSession session = client.startSession()) {
+      session.startTransaction();
+      work.accept(session);
+      session.commitTransaction();
+    }
+  }
+
+  @Override
+  public void withoutTransaction(Consumer<ClientSession> work) {
+    try (ClientSession session = client.startSession()) {
+      work.accept(session);
+    }
+  }
+
+  @Override
+  public boolean isToRunAgain(Throwable failure) {
+    return failure instanceof MongoException e
+        && e.hasErrorLabel(MongoException.TRANSIENT_TRANSACTION_ERROR_LABEL)
+        && String.valueOf(e.getMessage()).contains("run the whole transaction again");
+  }
+
+  /** Each test is skipped with the reason when there is no server: reports list them. */
+  @Override
+  protected void reset() {
+    if (noServer != null) {
+      throw noServer;
+    }
+    for (MongoCollection<Document> emptied :
+        List.of(collections.message(), collections.blockedKey(), collections.dedup())) {
+      emptied.deleteMany(empty());
+    }
+    collections
+        .bucket()
+        .updateMany(
+            empty(),
+            combine(
+                set("leaseUntil", new Date(0)),
+                set("takeovers", 0),
+                set("singles", 0),
+                unset("owner"),
+                unset("session"),
+                unset("leasedAt")));
+  }
+
+  @Override
+  public void insertRaw(ClientSession transaction, RawRow row) {
+    collections.message().insertOne(transaction, document(row));
+  }
+
+  private static Document document(RawRow row) {
+    Document document =
+        new Document("seq", new BsonTimestamp())
+            .append("id", Uuids.binary(row.id()))
+            .append("aggregateType", row.aggregateType())
+            .append("aggregateId", row.aggregateId())
+            .append("eventType", row.eventType())
+            .append("payload", new Binary(row.payload()))
+            .append("partitionKey", row.partitionKey())
+            .append("availableAt", row.availableAt() == null ? null : Date.from(row.availableAt()));
+    document.values().removeIf(value -> value == null);
+    return document;
+  }
+
+  @Override
+  public void insertUndecodable(ClientSession transaction, String key) {
+    collections
+        .message()
+        .insertOne(transaction, document(RawRow.of(key)).append("headers", List.of(1)));
+  }
+
+  /** What the server says it examined: keys of indexes and documents. */
+  @Override
+  public Counted countedClaim(OutboxStore<ClientSession> store, ClaimRequest request) {
+    long before = examined();
+    Claim claim = store.claim(request);
+    return new Counted(claim, examined() - before);
+  }
+
+  private long examined() {
+    Document status = client.getDatabase("admin").runCommand(new Document("serverStatus", 1));
+    if (!(status.get("metrics") instanceof Document metrics)) {
+      throw new TestAbortedException(
+          "skipped: this server does not count what it examines; a mongod does");
+    }
+    Document executor = metrics.get("queryExecutor", Document.class);
+    return executor.get("scanned", Number.class).longValue()
+        + executor.get("scannedObjects", Number.class).longValue();
+  }
+
+  @Override
+  public void dropSchema() {
+    client.getDatabase(database).drop();
+  }
+
+  @Override
+  public void makeSchemaOlder() {
+    collections.schema().updateMany(empty(), inc("version", -1));
+  }
+
+  @Override
+  public void makeSchemaNewer() {
+    collections.schema().updateMany(empty(), inc("version", 1));
+  }
+
+  @Override
+  public void emptyInternalRows() {
+    collections.bucket().deleteMany(empty());
+    collections.blockedKey().deleteMany(empty());
+  }
+
+  @Override
+  public void restoreSchema() {
+    dropSchema();
+    store().migrate();
+  }
+
+  /** The server's clock cannot be moved, but all times that are compared with it can. */
+  @Override
+  public void moveClock(Duration by) {
+    earlier(collections.bucket(), by, "leasedAt", "leaseUntil", "servedAt");
+    earlier(collections.blockedKey(), by, "retryAt");
+    earlier(collections.message(), by, "availableAt", "createdAt");
+    earlier(collections.dedup(), by, "createdAt");
+  }
+
+  private static void earlier(MongoCollection<Document> collection, Duration by, String... fields) {
+    List<Field<?>> moved =
+        Arrays.stream(fields)
+            .<Field<?>>map(
+                field ->
+                    new Field<>(
+                        field,
+                        new Document(
+                            "$cond",
+                            List.of(
+                                new Document(
+                                    "$eq", List.of(new Document("$type", "$" + field), "date")),
+                                new Document("$subtract", List.of("$" + field, by.toMillis())),
+                                "$$REMOVE"))))
+            .toList();
+    collection.updateMany(empty(), List.of(Aggregates.set(moved)));
+  }
+
+  /** Before it commits: the buckets are written. */
+  @Override
+  public AutoCloseable stopInClaim(ClaimRequest request) {
+    OutboxStore<ClientSession> store = store();
+    return stopAtCommit(() -> store.claim(request));
+  }
+
+  @Override
+  public AutoCloseable stopInSettle(Claim claim, Map<Long, Decision> decisions) {
+    return stopAtCommit(() -> claim.settle(decisions));
+  }
+
+  private AutoCloseable stopAtCommit(Runnable work) {
+    try {
+      return stopping.stopAt("commitTransaction", work);
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+}
