@@ -1,0 +1,92 @@
+package dev.outbox.store.mongo;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
+
+import com.mongodb.MongoCommandException;
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoClients;
+import dev.outbox.store.core.Names;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+import org.bson.BsonDocument;
+import org.bson.BsonValue;
+import org.bson.Document;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+@DisplayName("The grants")
+class GrantsTest {
+  private static final int UNAUTHORIZED = 13;
+  private static final int COMMAND_NOT_FOUND = 59;
+
+  /** Nobody is asked: there need be no server. */
+  private static String grants(String producer, String relay) {
+    try (MongoClient client = MongoClients.create("mongodb://localhost:1")) {
+      return new Schema(client, "app", new Names(null, "x_")).grants(producer, relay);
+    }
+  }
+
+  @Test
+  @DisplayName("let a producer append, and a relay claim, settle and tidy up, and nothing else")
+  void privileges() {
+    List<String> lines = new ArrayList<>();
+    for (BsonDocument command : TestDatabase.commands(grants("shop", "mail"))) {
+      assertThat(command.getArray("roles")).isEmpty();
+      for (BsonValue value : command.getArray("privileges")) {
+        BsonDocument resource = value.asDocument().getDocument("resource");
+        lines.add(
+            "%s on %s.%s: %s"
+                .formatted(
+                    command.getString("createRole").getValue(),
+                    resource.getString("db").getValue(),
+                    resource.getString("collection").getValue(),
+                    value.asDocument().getArray("actions").stream()
+                        .map(action -> action.asString().getValue())
+                        .collect(Collectors.joining(", "))));
+      }
+    }
+    assertThat(lines)
+        .containsExactly(
+            "shop on app.x_message: insert",
+            "shop on app.x_dedup: find, insert, update",
+            "shop on app.x_schema: find",
+            "mail on app.x_message: find, update, remove, changeStream",
+            "mail on app.x_blocked_key: find, insert, update, remove",
+            "mail on app.x_bucket: find, insert, update",
+            "mail on app.x_dedup: find, remove",
+            "mail on app.x_schema: find");
+  }
+
+  @Test
+  @DisplayName("are for plain names only")
+  void names() {
+    assertThatThrownBy(() -> grants("shop\" });", "mail"))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageStartingWith("producer 'shop\" });' is not a plain name");
+    assertThatThrownBy(() -> grants("shop", "Mail"))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageStartingWith("relay 'Mail' is not a plain name");
+  }
+
+  @Test
+  @DisplayName("are commands that the server takes")
+  void accepted() {
+    try (TestDatabase database = TestDatabase.open()) {
+      Schema schema = database.schema("outbox_");
+      schema.migrate();
+      String grants = schema.grants("shop", "mail");
+      try {
+        database.run(grants);
+      } catch (MongoCommandException e) {
+        assumeFalse(
+            e.getErrorCode() == UNAUTHORIZED || e.getErrorCode() == COMMAND_NOT_FOUND,
+            () -> "roles cannot be made here: " + e.getErrorMessage());
+        throw e;
+      }
+      database.database.runCommand(new Document("dropAllRolesFromDatabase", 1));
+    }
+  }
+}

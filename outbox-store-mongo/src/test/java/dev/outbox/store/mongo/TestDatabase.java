@@ -1,0 +1,90 @@
+package dev.outbox.store.mongo;
+
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoClients;
+import com.mongodb.client.MongoCollection;
+import com.mongodb.client.MongoDatabase;
+import dev.outbox.embedded.MongoServer;
+import dev.outbox.store.core.Names;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.UUID;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.bson.BsonDocument;
+import org.bson.Document;
+
+/** A database of its own, dropped at the end. */
+final class TestDatabase implements AutoCloseable {
+  private static final Pattern COMMAND = Pattern.compile("(?ms)^db\\.runCommand\\((.*?)\\);$");
+
+  final MongoServer server;
+  final MongoClient client;
+  final MongoDatabase database;
+
+  private TestDatabase(MongoServer server) {
+    this.server = server;
+    client = MongoClients.create(server.connectionString());
+    database = client.getDatabase("outbox_test_" + UUID.randomUUID().toString().substring(0, 8));
+  }
+
+  /** Skips the test when there is no server. */
+  static TestDatabase open() {
+    return new TestDatabase(MongoServer.start());
+  }
+
+  Schema schema(String prefix) {
+    return new Schema(client, database.getName(), new Names(null, prefix));
+  }
+
+  MongoCollection<Document> collection(String name) {
+    return database.getCollection(name);
+  }
+
+  /** The commands of a script for mongosh. */
+  static List<BsonDocument> commands(String script) {
+    List<BsonDocument> commands = new ArrayList<>();
+    Matcher matcher = COMMAND.matcher(script);
+    while (matcher.find()) {
+      commands.add(BsonDocument.parse(matcher.group(1)));
+    }
+    return commands;
+  }
+
+  /** Runs a script's commands, as mongosh would. */
+  void run(String script) {
+    commands(script).forEach(database::runCommand);
+  }
+
+  /** The names of all collections but Liquibase's, with their options and indexes. */
+  Map<String, String> catalog() {
+    Map<String, String> catalog = new TreeMap<>();
+    for (Document collection : database.listCollections()) {
+      String name = collection.getString("name");
+      if (!name.contains("databasechangelog")) {
+        catalog.put(
+            name, collection.get("options", Document.class).toJson() + "\n" + indexes(name));
+      }
+    }
+    return catalog;
+  }
+
+  private String indexes(String collection) {
+    List<String> indexes = new ArrayList<>();
+    for (Document index : collection(collection).listIndexes()) {
+      index.remove("ns");
+      indexes.add(index.toJson());
+    }
+    indexes.sort(null);
+    return String.join("\n", indexes);
+  }
+
+  @Override
+  public void close() {
+    database.drop();
+    client.close();
+    server.close();
+  }
+}
