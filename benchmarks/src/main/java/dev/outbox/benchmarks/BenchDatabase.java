@@ -11,7 +11,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What the scenarios need of one kind of database; all else they do through the store. It works in
- * a schema (or what is like it) of its own, which {@link #close} removes.
+ * a schema (or what is like it) of its own, which {@link #close} removes. Tables, rows and
+ * statements are collections, documents and commands where the database has those.
  */
 public interface BenchDatabase extends AutoCloseable {
 
@@ -64,6 +65,11 @@ public interface BenchDatabase extends AutoCloseable {
   /** For the report: product and version, what its durability depends on, a round trip's time. */
   Map<String, String> describe();
 
+  /** What clients ask a server for, as "statements". */
+  default String requests() {
+    return "statements";
+  }
+
   /** Another one like it, with tables of its own; closed with this one at the latest. */
   BenchDatabase sibling();
 
@@ -84,12 +90,16 @@ public interface BenchDatabase extends AutoCloseable {
    * @throws IllegalStateException when it is not possible, with what the database said
    */
   static BenchDatabase open(String url, String user, String password) {
-    return JdbcBenchDatabase.open(url, user, password);
+    return MongoUrl.isOne(url)
+        ? MongoBenchDatabase.open(url, user, password)
+        : JdbcBenchDatabase.open(url, user, password);
   }
 
   /** The tables of another process's database. It is that process's to close. */
   static BenchDatabase attach(Properties address) {
-    return JdbcBenchDatabase.attach(address);
+    return MongoUrl.isOne(address.getProperty("url"))
+        ? MongoBenchDatabase.attach(address)
+        : JdbcBenchDatabase.attach(address);
   }
 
   /** Empties one side's tables, so that a run does not pay for another's. */

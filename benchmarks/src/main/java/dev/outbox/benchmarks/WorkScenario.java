@@ -22,11 +22,10 @@ final class WorkScenario implements Scenario {
   @Override
   public String what() {
     return """
-        Drain and append, counted and not timed: what clients ask for a message, in all and by name (the first word of \
-        a statement, the name of a command; commits are not among statements, but commands on MongoDB), how often they wait \
-        for the server, and the rows or documents that are written in the outbox's tables or collections, with the \
-        insert that brought the message. Limit: the loop of drain, the bare inserts of append; the business row's insert \
-        is counted on both sides.""";
+        Drain with one worker, and append, counted and not timed. For a message: statements in all and by their first word, \
+        commits not, or on MongoDB commands in all and by name, commits too; how often clients wait for the server; \
+        the rows or documents written, with the insert that brought the message. Limit: the loop of drain, \
+        the bare inserts of append. The insert of append's business row is among the statements of both.""";
   }
 
   @Override
@@ -63,7 +62,7 @@ final class WorkScenario implements Scenario {
   }
 
   private void report(Bench bench, String name, Cost ours, Cost limit) {
-    bench.report(line(name + ": statements", ours, limit, Cost::statements));
+    bench.report(line(name + ": " + bench.database().requests(), ours, limit, Cost::statements));
     Set<String> names = new TreeSet<>(ours.work().statements().keySet());
     names.addAll(limit.work().statements().keySet());
     names.forEach(

@@ -42,8 +42,17 @@ abstract class BenchTest {
   }
 
   private Report run(String scenario, double scale, List<String> progress) throws Exception {
-    try (BenchDatabase database =
-        BenchDatabase.open(server.jdbcUrl(), server.user(), server.password())) {
+    return run(
+        BenchDatabase.open(server.jdbcUrl(), server.user(), server.password()),
+        scenario,
+        scale,
+        progress);
+  }
+
+  /** One run, after which the database is closed. */
+  static Report run(BenchDatabase database, String scenario, double scale, List<String> progress)
+      throws Exception {
+    try (database) {
       return Bench.run(
           new Bench.Settings(List.of(scenario), 1, scale),
           database,
@@ -132,10 +141,7 @@ abstract class BenchTest {
   @Test
   @DisplayName("work: what is asked and written for a message, in all and by name")
   void work() throws Exception {
-    Map<String, Line> lines = new HashMap<>();
-    Report report = run("work", 0.003, new ArrayList<>());
-    report.lines().forEach(line -> lines.put(line.name(), line));
-    assertThat(report.lines()).hasSize(lines.size());
+    Map<String, Line> lines = byName(run("work", 0.003, new ArrayList<>()));
     for (String what : List.of("drain, 10,000 keys", "drain, 1 key")) {
       assertThat(ours(lines, what + ": written")).isBetween(2.0, 2.5);
       assertThat(limit(lines, what + ": written")).isEqualTo(2.0);
@@ -151,12 +157,19 @@ abstract class BenchTest {
     assertThat(schemas()).isEmpty();
   }
 
-  private static double ours(Map<String, Line> lines, String name) {
+  static Map<String, Line> byName(Report report) {
+    Map<String, Line> lines = new HashMap<>();
+    report.lines().forEach(line -> lines.put(line.name(), line));
+    assertThat(report.lines()).hasSize(lines.size());
+    return lines;
+  }
+
+  static double ours(Map<String, Line> lines, String name) {
     assertThat(lines).containsKey(name);
     return lines.get(name).ours().median();
   }
 
-  private static double limit(Map<String, Line> lines, String name) {
+  static double limit(Map<String, Line> lines, String name) {
     assertThat(lines).containsKey(name);
     return lines.get(name).limit().median();
   }
