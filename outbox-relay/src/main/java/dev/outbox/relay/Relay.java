@@ -9,6 +9,8 @@ import dev.outbox.spi.OutboxStore;
 import dev.outbox.spi.PooledStore;
 import dev.outbox.spi.SchemaStore;
 import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.WakeUpStore;
+import dev.outbox.spi.WakeUpStore.WakeUps;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -51,12 +53,15 @@ public final class Relay implements AutoCloseable {
   private final Waiting waiting;
   private final Threads threads;
   private final Worker.Shared shared;
+  private final @Nullable WakeUpStore wakesUp;
   private final ReentrantLock lock = new ReentrantLock();
   private State state = State.NEW;
+  private @Nullable WakeUps wakeUps;
 
   private Relay(Builder builder, Settings settings) {
     this.settings = settings;
     store = builder.store;
+    wakesUp = builder.wakeUps && store instanceof WakeUpStore able ? able : null;
     listener = new Listeners(builder.listeners);
     DoubleSupplier random = () -> ThreadLocalRandom.current().nextDouble();
     waiting =
@@ -106,6 +111,11 @@ public final class Relay implements AutoCloseable {
       }
       if (store instanceof HousekeepingStore tidy) {
         threads.start(tidy, listener);
+      }
+      if (wakesUp != null) {
+        wakeUps =
+            wakesUp.listen(
+                waiting::appended, e -> listener.storeFailed(settings.name(), "listen", e));
       }
     } finally {
       lock.unlock();
@@ -181,6 +191,9 @@ public final class Relay implements AutoCloseable {
       lock.unlock();
     }
     waiting.stop();
+    if (wakeUps != null) {
+      wakeUps.close();
+    }
     listener.stopped(settings.name(), threads.stop());
   }
 
@@ -217,6 +230,7 @@ public final class Relay implements AutoCloseable {
     private Function<StoredMessage, RetryPolicy> retryPolicy = m -> RetryPolicy.ofDefaults();
     private Predicate<StoredMessage> blockKeyWhenDead = m -> false;
     private Duration idlePause = DEFAULT_IDLE_PAUSE;
+    private boolean wakeUps;
     private Duration stopTimeout = DEFAULT_STOP_TIMEOUT;
     private LongSupplier clock = System::nanoTime;
 
@@ -307,6 +321,15 @@ public final class Relay implements AutoCloseable {
       return this;
     }
 
+    /**
+     * Whether to let the store tell of appends by any process ({@link WakeUpStore}), so that their
+     * messages do not wait for the next poll; default false. The relay polls as well.
+     */
+    public Builder wakeUps(boolean wakeUps) {
+      this.wakeUps = wakeUps;
+      return this;
+    }
+
     /** How long {@link Relay#close} may take; default 20 s. */
     public Builder stopTimeout(Duration stopTimeout) {
       this.stopTimeout = requireNonNull(stopTimeout, "stopTimeout");
@@ -333,6 +356,10 @@ public final class Relay implements AutoCloseable {
      */
     public Relay build() {
       Settings settings = settings();
+      if (wakeUps && !(store instanceof WakeUpStore)) {
+        throw new IllegalArgumentException(
+            "wakeUps is true, but this store cannot tell of appends: leave it out, and shorten idlePause where the first message must not wait");
+      }
       if (store instanceof PooledStore pooled) {
         pooled.maxConnections().ifPresent(settings::checkPool);
       }

@@ -76,8 +76,8 @@ public interface RelayListener {
   /**
    * The store threw.
    *
-   * @param who a worker's name, or the relay's for housekeeping
-   * @param operation claim, renew, settle or housekeep
+   * @param who a worker's name, or the relay's for housekeeping and listening
+   * @param operation claim, renew, settle, housekeep or listen
    */
   default void storeFailed(String who, String operation, RuntimeException error) {}
 

@@ -5,7 +5,10 @@ import static java.util.Objects.requireNonNull;
 import com.mongodb.MongoException;
 import com.mongodb.client.ClientSession;
 import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoCollection;
+import dev.outbox.OutboxException;
 import dev.outbox.OutboxMessage;
+import dev.outbox.spi.WakeUpStore;
 import dev.outbox.store.core.BucketStore;
 import dev.outbox.store.core.Names;
 import java.time.Duration;
@@ -13,17 +16,69 @@ import java.util.List;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.Consumer;
+import org.bson.Document;
 
-/** The outbox on MongoDB. */
-public final class MongoOutboxStore extends BucketStore<ClientSession, MongoTransaction> {
+/**
+ * The outbox on MongoDB 6.0 and newer, on a replica set or behind a {@code mongos}; a single server
+ * has no transactions. The algorithm is {@link BucketStore}'s; here is what MongoDB makes of it.
+ *
+ * <p>The documents, as they stand in collections that begin with the prefix:
+ *
+ * <pre>{@code
+ * outbox_message      { _id: ObjectId(…),                     by whoever inserts
+ *                       seq: Timestamp(…),                    by the server: its place in the order
+ *                       bucket: 17, status: "PENDING", key: "order-1",
+ *                       id: UUID(…), aggregateType: "order", aggregateId: "order-1",
+ *                       eventType: "OrderPlaced", payload: BinData(…),
+ *                       contentType: "application/json", createdAt: ISODate(…),
+ *                       partitionKey: …, headers: [{ name: …, value: … }],      where given
+ *                       dedupKey: …, correlationId: …,                          where given
+ *                       availableAt: ISODate(…), availableMicros: NumberLong(…),  where delayed
+ *                       attempts: 1, lastError: …, lastFailedAt: ISODate(…) }   when it failed
+ * outbox_bucket       { _id: 17, token: NumberLong(5), fence: NumberLong(12),
+ *                       owner: UUID(…), session: UUID(…), relay: "host/0",      while leased
+ *                       leasedAt: ISODate(…), leaseUntil: ISODate(…), servedAt: ISODate(…),
+ *                       takeovers: 0, singles: 0 }
+ * outbox_blocked_key  { _id: "order-1", bucket: 17, retryAt: ISODate(…) }  or  haltedBy: Timestamp(…)
+ * outbox_dedup        { _id: "request-1", createdAt: ISODate(…) }
+ * outbox_schema       { _id: "outbox", version: 1 }
+ * }</pre>
+ *
+ * <ol>
+ *   <li><b>append</b>: {@code insertMany} in the caller's transaction, with an empty timestamp as
+ *       {@code seq}. Dedup keys are asked for and taken first, because a duplicate key would end
+ *       that transaction ({@link Append}).
+ *   <li><b>adopt</b>: documents by plain {@code insertOne} have no bucket, status and key. A claim
+ *       first gives them to the oldest of those ({@link Adoption}).
+ *   <li><b>lease</b>: of the free buckets that have work, longest unserved first, each is taken by
+ *       a {@code findAndModify} of its own, outside any transaction: whoever is second finds that
+ *       the token has changed, and skips it. The lease names the driver's session of this claim
+ *       ({@link Leases}).
+ *   <li><b>read</b>, one transaction: {@code fence} is counted up in the buckets that are still
+ *       ours; the first due messages of each are read in that snapshot ({@link Reads}, {@link
+ *       BlockedReads}); what cannot be sent now is moved; commit, on a majority.
+ *   <li><b>settle</b>, one transaction: {@code fence} is counted up in the buckets that are still
+ *       ours; decisions are applied; buckets are given back, or read again; commit.
+ * </ol>
+ *
+ * <p>Two transactions that write one document cannot both commit, and a lease writes it too: so
+ * what a transaction read and wrote was done by the holder. A number is counted up because an
+ * update that changes nothing is no write. Nothing waits for another transaction but a lease for
+ * one that its holder did not finish in time; that one is ended with {@code killSessions}.
+ */
+public final class MongoOutboxStore extends BucketStore<ClientSession, MongoTransaction>
+    implements WakeUpStore {
   private final Schema schema;
   private final Errors errors;
+  private final MongoCollection<Document> messages;
   private final Append append;
 
   private MongoOutboxStore(Parts parts, Duration dedupWindow) {
     super(parts.statements(), parts.transactions(), dedupWindow);
     schema = parts.schema();
     errors = parts.errors();
+    messages = parts.collections().message();
     append = new Append(parts.collections(), parts.clock(), parts.errors(), dedupWindow);
   }
 
@@ -91,6 +146,12 @@ public final class MongoOutboxStore extends BucketStore<ClientSession, MongoTran
   @Override
   public OptionalInt maxConnections() {
     return OptionalInt.empty();
+  }
+
+  /** By a change stream, which the server keeps open as long as it is listened to. */
+  @Override
+  public WakeUps listen(Runnable wake, Consumer<OutboxException> failed) {
+    return new ChangeStream(messages, wake, e -> failed.accept(errors.translate(e)));
   }
 
   /**
