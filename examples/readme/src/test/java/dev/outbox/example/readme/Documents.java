@@ -56,7 +56,7 @@ final class Documents {
     try (Stream<Path> files = Files.walk(ROOT.resolve("examples"))) {
       for (Path file :
           files
-              .filter(f -> f.toString().matches(".*/(src/.*\\.(java|sql|properties)|pom\\.xml)"))
+              .filter(f -> f.toString().matches(".*/(src/.*\\.(java|js|sql|properties)|pom\\.xml)"))
               .sorted()
               .toList()) {
         Regions.in(file)

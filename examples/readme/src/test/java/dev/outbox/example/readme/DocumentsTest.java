@@ -25,7 +25,7 @@ import org.junit.jupiter.api.TestFactory;
 
 /** What the documents show is what the other tests of this module compile and run. */
 class DocumentsTest {
-  private static final Set<String> COPIED = Set.of("java", "sql", "xml");
+  private static final Set<String> COPIED = Set.of("java", "js", "sql", "xml");
   private static final Set<String> CHECKED = Set.of("sh", "properties", "text");
 
   private final Map<String, String> helps = new HashMap<>();
