@@ -11,6 +11,7 @@ import static com.mongodb.client.model.Updates.set;
 
 import com.mongodb.MongoCommandException;
 import com.mongodb.MongoExecutionTimeoutException;
+import com.mongodb.MongoOperationTimeoutException;
 import com.mongodb.client.ClientSession;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoCollection;
@@ -193,7 +194,7 @@ final class Leases {
               new FindOneAndUpdateOptions()
                   .returnDocument(ReturnDocument.AFTER)
                   .maxTime(WAIT_MILLIS, TimeUnit.MILLISECONDS));
-    } catch (MongoExecutionTimeoutException e) {
+    } catch (MongoExecutionTimeoutException | MongoOperationTimeoutException e) {
       endStalled(bucket.get("session"));
       return null;
     }

@@ -9,6 +9,8 @@ import static com.mongodb.client.model.Updates.unset;
 import com.mongodb.ConnectionString;
 import com.mongodb.MongoClientSettings;
 import com.mongodb.MongoException;
+import com.mongodb.ReadPreference;
+import com.mongodb.TransactionOptions;
 import com.mongodb.client.ClientSession;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
@@ -125,7 +127,9 @@ public class MongoStoreTck extends OutboxStoreTck<ClientSession>
   @Override
   protected void inTransaction(Consumer<ClientSession> work) {
     try (ClientSession session = client.startSession()) {
-      session.startTransaction();
+      // The driver reads in transactions on the primary only, and an append with dedup keys reads.
+      session.startTransaction(
+          TransactionOptions.builder().readPreference(ReadPreference.primary()).build());
       work.accept(session);
       session.commitTransaction();
     }

@@ -1,0 +1,29 @@
+package dev.outbox.store.mongo;
+
+import com.mongodb.MongoClientSettings;
+import com.mongodb.ReadConcern;
+import com.mongodb.ReadPreference;
+import com.mongodb.WriteConcern;
+import java.util.concurrent.TimeUnit;
+import org.bson.UuidRepresentation;
+
+/** The TCK with a client whose settings are others, and another prefix. */
+class MongoVariantTest extends MongoStoreTck {
+
+  @Override
+  protected void configure(MongoClientSettings.Builder settings) {
+    settings
+        .readPreference(ReadPreference.secondaryPreferred())
+        .readConcern(ReadConcern.AVAILABLE)
+        .writeConcern(WriteConcern.W1)
+        .retryWrites(false)
+        .retryReads(false)
+        .uuidRepresentation(UuidRepresentation.JAVA_LEGACY)
+        .timeout(20, TimeUnit.SECONDS);
+  }
+
+  @Override
+  protected String prefix() {
+    return "other_";
+  }
+}
