@@ -1,5 +1,6 @@
 package dev.outbox.store.mongo;
 
+import com.mongodb.MongoCommandException;
 import com.mongodb.MongoException;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoDatabase;
@@ -18,6 +19,8 @@ import liquibase.ui.LoggerUIService;
 
 /** The only class that needs Liquibase and its extension. */
 final class LiquibaseMigration {
+  private static final int NAMESPACE_EXISTS = 48;
+
   private LiquibaseMigration() {}
 
   static void run(MongoClient client, MongoDatabase database, Names names) {
@@ -39,8 +42,8 @@ final class LiquibaseMigration {
     target.setConnection(connection);
     // One changelog a prefix: in a common one the second outbox in a database fails the checksum
     // validation, because the names are part of the commands.
-    target.setDatabaseChangeLogTableName(names.table("databasechangelog"));
-    target.setDatabaseChangeLogLockTableName(names.table("databasechangeloglock"));
+    target.setDatabaseChangeLogTableName(made(database, names.table("databasechangelog")));
+    target.setDatabaseChangeLogLockTableName(made(database, names.table("databasechangeloglock")));
     Scope.child(
         // Its messages go to the log, not to standard output.
         Map.of(Scope.Attr.ui.name(), new LoggerUIService()),
@@ -54,6 +57,21 @@ final class LiquibaseMigration {
           liquibase.setChangeLogParameter("p", names.prefix());
           liquibase.update(new Contexts(), new LabelExpression());
         });
+  }
+
+  /**
+   * The collection, which is there now. Liquibase would make it too, but of two that begin at once
+   * on one host the second fails, and releases the lock of the first.
+   */
+  private static String made(MongoDatabase database, String collection) {
+    try {
+      database.createCollection(collection);
+    } catch (MongoCommandException e) {
+      if (e.getErrorCode() != NAMESPACE_EXISTS) {
+        throw e;
+      }
+    }
+    return collection;
   }
 
   /** What MongoDB said, if it was MongoDB. */

@@ -17,6 +17,7 @@ import dev.outbox.store.core.Names;
 import dev.outbox.store.core.SchemaVersion;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.bson.Document;
 import org.bson.UuidRepresentation;
@@ -29,7 +30,8 @@ final class Schema {
   /** What this library works with. */
   static final int VERSION = 1;
 
-  private static final int UNAUTHORIZED = 13;
+  /** The second is Atlas's own. */
+  private static final Set<Integer> UNAUTHORIZED = Set.of(13, 8000);
 
   private final MongoClient client;
   private final MongoDatabase database;
@@ -145,14 +147,14 @@ final class Schema {
               .find(and(in("_id", ours), ne("unsplittable", true)))
               .first();
     } catch (MongoCommandException e) {
-      if (e.getErrorCode() == UNAUTHORIZED) {
+      if (UNAUTHORIZED.contains(e.getErrorCode())) {
         return; // not everybody may read it
       }
       throw e;
     }
     if (sharded != null) {
       throw new SchemaException(
-          "collection %s is sharded, and the outbox's must not be: each shard counts its own sequences, so the messages of a key would be out of order; keep the outbox in a database whose collections are not sharded (sh.unshardCollection, or migrate an empty database and move the messages)"
+          "collection %s is sharded, which the outbox's must not be, because each shard counts sequences of its own and the messages of a key would be out of order: unshard it (sh.unshardCollection, MongoDB 8.0), or migrate another database for the outbox"
               .formatted(sharded.get("_id")));
     }
   }

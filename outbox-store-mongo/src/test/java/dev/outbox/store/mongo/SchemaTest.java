@@ -24,8 +24,13 @@ import java.net.URLClassLoader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Date;
 import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.function.BiFunction;
 import java.util.function.Supplier;
 import org.bson.BsonDocument;
@@ -61,6 +66,31 @@ class SchemaTest {
     schema.migrate();
     assertThat(database.catalog()).isEqualTo(once);
     assertThatCode(schema::verify).doesNotThrowAnyException();
+  }
+
+  @Test
+  @DisplayName("several that migrate at once do no harm")
+  void atOnce() throws Exception {
+    String pollRate = "liquibase.changelogLockPollRate";
+    System.setProperty(pollRate, "1"); // seconds, instead of ten
+    ExecutorService threads = Executors.newFixedThreadPool(3);
+    try {
+      List<Callable<Void>> migrations =
+          Collections.nCopies(
+              3,
+              () -> {
+                database.schema("outbox_").migrate();
+                return null;
+              });
+      for (Future<Void> migration : threads.invokeAll(migrations)) {
+        migration.get();
+      }
+    } finally {
+      threads.shutdownNow();
+      System.clearProperty(pollRate);
+    }
+    schema.verify();
+    assertThat(database.collection("outbox_bucket").countDocuments()).isEqualTo(64);
   }
 
   @Test
@@ -242,7 +272,10 @@ class SchemaTest {
         .replaceOne(Filters.eq("_id", name), new Document("key", new Document("_id", 1)));
     assertThatThrownBy(onCluster::verify)
         .isInstanceOf(SchemaException.class)
-        .hasMessageStartingWith("collection " + name + " is sharded, and the outbox's must not be");
+        .hasMessage(
+            "collection "
+                + name
+                + " is sharded, which the outbox's must not be, because each shard counts sequences of its own and the messages of a key would be out of order: unshard it (sh.unshardCollection, MongoDB 8.0), or migrate another database for the outbox");
   }
 
   @Test
