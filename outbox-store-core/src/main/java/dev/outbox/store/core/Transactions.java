@@ -33,6 +33,7 @@ public interface Transactions<H> extends AutoCloseable {
     return this;
   }
 
+  /** Called on what {@link #forClaim} gave. Must not throw: what was done is committed by then. */
   @Override
   default void close() {}
 }
