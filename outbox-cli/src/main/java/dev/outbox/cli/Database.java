@@ -3,6 +3,7 @@ package dev.outbox.cli;
 import dev.outbox.cli.demo.OrderService;
 import dev.outbox.store.core.BucketStore;
 import java.time.Duration;
+import java.util.function.Consumer;
 
 /**
  * A database of any kind, with an outbox in it or a place for one: all that the commands do with
@@ -24,12 +25,25 @@ public interface Database extends AutoCloseable {
    * @throws Failure.NoPassword when it wants a password and got none
    */
   static Database connect(Address address) {
-    Database database = at(address);
+    return at(address).used(Database::check);
+  }
+
+  /** The same, and before it is asked it was seen that there can be an outbox at the address. */
+  static Database connectToOutbox(Address address) {
+    return at(address)
+        .used(
+            database -> {
+              var unused = database.store();
+              database.check();
+            });
+  }
+
+  private Database used(Consumer<Database> use) {
     try {
-      database.check();
-      return database;
+      use.accept(this);
+      return this;
     } catch (RuntimeException e) {
-      database.close();
+      close();
       throw e;
     }
   }

@@ -1,6 +1,7 @@
 package dev.outbox.cli;
 
 import java.io.Console;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
@@ -11,10 +12,11 @@ public final class DatabaseOptions {
   @Option(
       names = "--url",
       required = true,
-      paramLabel = "JDBC-URL",
+      paramLabel = "URL",
       description =
           "The database, as jdbc:postgresql://host:5432/name, jdbc:mysql://host:3306/name,"
-              + " jdbc:mariadb://host:3306/name or jdbc:sqlserver://host:1433;databaseName=name.")
+              + " jdbc:mariadb://host:3306/name, jdbc:sqlserver://host:1433;databaseName=name or"
+              + " mongodb://host:27017/name?replicaSet=rs0.")
   @SuppressWarnings("NullAway.Init") // required
   private String url;
 
@@ -55,15 +57,19 @@ public final class DatabaseOptions {
     return new Address(url, user(), password(), tables.schema, tables.prefix);
   }
 
-  /** {@link #connect(Tables)} where tables are of no interest. */
+  /** A database that has answered; asks for the password when the server wants one. */
   Database connect() {
-    return connect(new Tables());
+    return withPassword(() -> Database.connect(address()));
   }
 
-  /** A database that has answered; asks for the password when the server wants one. */
+  /** The same, with an outbox of such names in it. */
   Database connect(Tables tables) {
+    return withPassword(() -> Database.connectToOutbox(address(tables)));
+  }
+
+  private Database withPassword(Supplier<Database> connect) {
     try {
-      return Database.connect(address(tables));
+      return connect.get();
     } catch (Failure.NoPassword e) {
       Console console = System.console();
       if (console == null) {
@@ -71,7 +77,7 @@ public final class DatabaseOptions {
       }
       char[] answer = console.readPassword("Password of %s: ", user());
       password = answer == null ? "" : new String(answer);
-      return Database.connect(address(tables));
+      return connect.get();
     }
   }
 
@@ -81,13 +87,13 @@ public final class DatabaseOptions {
         names = "--schema",
         description =
             "The schema of the tables, on MySQL and MariaDB the database; default: the"
-                + " connection's current one.")
+                + " connection's current one. Not on MongoDB, whose URL names the database.")
     private @Nullable String schema;
 
     @Option(
         names = "--prefix",
         defaultValue = Address.DEFAULT_PREFIX,
-        description = "Before each table's name; default: ${DEFAULT-VALUE}.")
+        description = "Before each table's or collection's name; default: ${DEFAULT-VALUE}.")
     private String prefix = Address.DEFAULT_PREFIX;
 
     @Nullable String schema() {

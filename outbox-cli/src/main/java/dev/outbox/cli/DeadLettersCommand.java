@@ -91,28 +91,34 @@ final class DeadLettersCommand implements Runnable {
         out.println("There are no dead letters" + (after > 0 ? " after " + after : "") + ".");
         return 0;
       }
-      out.printf("%10s  %-24s %8s  %s%n", "sequence", "dead since", "attempts", "message, error");
-      letters.forEach(letter -> print(letter, out));
+      long last = letters.get(letters.size() - 1).message().sequence();
+      int width = Math.max(10, Long.toString(last).length());
+      out.printf(
+          "%" + width + "s  %-24s %8s  %s%n",
+          "sequence",
+          "dead since",
+          "attempts",
+          "message, error");
+      letters.forEach(letter -> print(letter, width, out));
       if (letters.size() == limit) {
-        long last = letters.get(limit - 1).message().sequence();
         out.println("There may be more: --after " + last);
       }
       return 0;
     }
 
-    private static void print(DeadLetter letter, PrintWriter out) {
+    private static void print(DeadLetter letter, int width, PrintWriter out) {
       StoredMessage message = letter.message();
       String what =
           message.problem() == null
               ? message.message().toString()
               : "key %s, undecodable: %s".formatted(message.key(), message.problem());
       out.printf(
-          "%10d  %-24s %8d  %s%n",
+          "%" + width + "d  %-24s %8d  %s%n",
           message.sequence(),
           letter.failedAt() == null ? "-" : letter.failedAt().toString(),
           message.attempts(),
           what);
-      out.printf("%46s  %s%n", "", Secrets.mask(oneLine(letter.error())));
+      out.printf("%" + (width + 36) + "s  %s%n", "", Secrets.mask(oneLine(letter.error())));
     }
 
     private static String oneLine(@Nullable String error) {

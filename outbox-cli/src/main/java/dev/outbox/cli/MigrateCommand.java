@@ -47,7 +47,7 @@ final class MigrateCommand implements Callable<Integer> {
     }
     if (database == null) {
       throw new ParameterException(
-          spec.commandLine(), "Missing required option: '--url=JDBC-URL' (or --print)");
+          spec.commandLine(), "Missing required option: '--url=URL' (or --print)");
     }
     try (Database connected = database.connect(tables)) {
       var store = connected.store();
@@ -55,7 +55,7 @@ final class MigrateCommand implements Callable<Integer> {
       store.migrate();
       store.verify();
     }
-    spec.commandLine().getOut().println("The tables " + tables.prefix() + "* are up to date.");
+    spec.commandLine().getOut().println("The outbox " + tables.prefix() + "* is up to date.");
     return 0;
   }
 

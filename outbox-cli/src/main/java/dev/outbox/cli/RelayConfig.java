@@ -61,6 +61,7 @@ final class RelayConfig {
               "relay.lease", (relay, value) -> relay.lease(value.duration()),
               "relay.publishTimeout", (relay, value) -> relay.publishTimeout(value.duration()),
               "relay.idlePause", (relay, value) -> relay.idlePause(value.duration()),
+              "relay.wakeUps", (relay, value) -> relay.wakeUps(value.bool()),
               "relay.stopTimeout", (relay, value) -> relay.stopTimeout(value.duration())));
 
   private static final Pattern VARIABLE = Pattern.compile("\\$\\{([A-Za-z_][A-Za-z0-9_]*)}");
@@ -258,6 +259,13 @@ final class RelayConfig {
   /** One value, and the property's name for errors. */
   private record Value(String name, String text) {
     private static final Pattern DURATION = Pattern.compile("(\\d{1,9})(ms|s|m|h|d)");
+
+    boolean bool() {
+      if (text.equals("true") || text.equals("false")) {
+        return text.equals("true");
+      }
+      throw new Failure("the property %s is '%s', it must be true or false".formatted(name, text));
+    }
 
     int integer() {
       try {

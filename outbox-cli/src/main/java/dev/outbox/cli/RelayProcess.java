@@ -34,7 +34,7 @@ public final class RelayProcess implements AutoCloseable {
 
   private static RelayProcess start(RelayConfig config) {
     Database pool;
-    try (Database tried = Database.connect(config.address())) {
+    try (Database tried = Database.connectToOutbox(config.address())) {
       pool = tried.pool(Math.max(1, config.workers()) + 1);
     }
     MessagePublisher publisher = null;

@@ -12,13 +12,15 @@ public final class ServerOptions {
   @Option(
       names = "--store",
       paramLabel = "STORE",
-      description = "Which database is started: postgres, mysql or mariadb; default: postgres.")
+      description =
+          "Which database is started: postgres, mysql or mariadb; default: postgres. For mongo a"
+              + " container, where Docker runs.")
   private @Nullable StoreKind store;
 
   @ArgGroup(
       exclusive = false,
       heading =
-          "Your own database (a schema of its own is used; on MySQL and MariaDB, a database):%n")
+          "Your own database (a schema of its own is used; on MySQL, MariaDB and MongoDB, a database):%n")
   private @Nullable DatabaseOptions database;
 
   @Spec(Spec.Target.MIXEE)

@@ -1,8 +1,11 @@
 package dev.outbox.cli;
 
 import dev.outbox.benchmarks.JdbcKind;
+import dev.outbox.benchmarks.MongoUrl;
 import dev.outbox.embedded.EmbeddedMysql;
 import dev.outbox.embedded.EmbeddedPostgres;
+import dev.outbox.embedded.MongoServer;
+import dev.outbox.store.mongo.MongoStoreTck;
 import dev.outbox.store.mysql.MariadbStoreTck;
 import dev.outbox.store.mysql.MysqlStoreTck;
 import dev.outbox.store.postgres.PostgresStoreTck;
@@ -14,6 +17,7 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import org.opentest4j.TestAbortedException;
 import picocli.CommandLine.TypeConversionException;
 
 /** The stores that there are, and where their databases come from. */
@@ -29,7 +33,14 @@ public enum StoreKind {
       MysqlStoreTck.class,
       () -> StartedServer.of(started(EmbeddedMysql.builder()))),
   MARIADB("jdbc:mariadb:", "//host:3306/name", MariadbStoreTck.class, StoreKind::startedMariadb),
-  SQLSERVER("jdbc:sqlserver:", "//host:1433;databaseName=name", SqlServerStoreTck.class, null);
+  SQLSERVER("jdbc:sqlserver:", "//host:1433;databaseName=name", SqlServerStoreTck.class, null),
+  MONGO(
+      "MongoDB",
+      MongoUrl.BEGIN,
+      "mongodb://host:27017/name?replicaSet=rs0",
+      MongoStoreTck.class,
+      StoreKind::startedMongo,
+      DatabaseByMongo::at);
 
   private final String label;
   private final List<String> urls;
@@ -83,6 +94,18 @@ public enum StoreKind {
   private static StartedServer startedMariadb() {
     EmbeddedMysql server = started(EmbeddedMysql.mariadb());
     return StartedServer.of(server, server.jdbcUrl().replaceFirst("^jdbc:mysql:", "jdbc:mariadb:"));
+  }
+
+  /** The user's own or a container, as for tests. */
+  private static StartedServer startedMongo() {
+    try {
+      return StartedServer.of(MongoServer.start());
+    } catch (TestAbortedException e) {
+      throw new Failure(
+          "there is no MongoDB to be started: give your own with --url %s or in the variable OUTBOX_TEST_MONGO_URL, or run Docker"
+              .formatted(MONGO.exampleUrl),
+          e);
+    }
   }
 
   /**

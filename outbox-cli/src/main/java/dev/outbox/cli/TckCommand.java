@@ -23,8 +23,8 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     description = {
       "Check in your own database that the store keeps its contract, rule by rule.",
-      "The user must be allowed to create schemas (on MySQL and MariaDB: databases); what is made is"
-          + " removed again."
+      "The user must be allowed to create schemas (on MySQL, MariaDB and MongoDB: databases); what is"
+          + " made is removed again."
     })
 final class TckCommand implements Callable<Integer> {
   @Mixin

@@ -2,7 +2,7 @@ package dev.outbox.cli;
 
 import dev.outbox.embedded.DatabaseServer;
 
-class PostgresCommandsTest extends DatabaseCommandsTest {
+class PostgresCommandsTest extends JdbcCommandsTest {
   @Override
   DatabaseServer server() {
     return DatabaseServer.postgres();

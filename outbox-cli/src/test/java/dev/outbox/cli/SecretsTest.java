@@ -32,6 +32,8 @@ class SecretsTest {
         "jdbc:sqlserver://h:1433;user=a@h;password=pw;encrypt=true | jdbc:sqlserver://h:1433;user=a@h;password=***;encrypt=true",
         "jdbc:sqlserver://h;password={a;b}}c d};database=x | jdbc:sqlserver://h;password=***;database=x",
         "jdbc:sqlserver://h;trustStorePassword=a;accessToken=b; | jdbc:sqlserver://h;trustStorePassword=***;accessToken=***;",
+        "mongodb://u:pw@h1:27017,h2:27017/d?w=1 via a@b    | mongodb://u:***@h1:27017,h2:27017/d?w=1 via a@b",
+        "mongodb+srv://u:p%40w@h/d, user x                 | mongodb+srv://u:***@h/d, user x",
         "jdbc:postgresql://[::1]:5432/d                    | jdbc:postgresql://[::1]:5432/d",
       })
   void patterns(String text, String masked) {

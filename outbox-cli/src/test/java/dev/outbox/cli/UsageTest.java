@@ -46,15 +46,15 @@ class UsageTest {
       value = {
         "                              ! no command is given",
         "bogus                         ! Unmatched argument at index 0: 'bogus'",
-        "status                        ! Missing required option: '--url=JDBC-URL'",
-        "migrate                       ! Missing required option: '--url=JDBC-URL' (or --print)",
+        "status                        ! Missing required option: '--url=URL'",
+        "migrate                       ! Missing required option: '--url=URL' (or --print)",
         "relay                         ! Missing required argument (specify one of these): (--config=FILE | --print-config)",
         "dead-letters                  ! say what to do: list, requeue or discard",
         "dead-letters requeue --url=x  ! Missing required argument (specify one of these): (SEQ... | --all)",
         "demo --threads 0              ! --threads is 0, allowed is from 1 to 64",
         "demo --threads 65             ! --threads is 65, allowed is from 1 to 64",
         "demo --transactions 0         ! --transactions is 0, allowed is from 1 to 5000000",
-        "demo --store oracle           ! Invalid value for option '--store': 'oracle' is not one of [postgres, mysql, mariadb, sqlserver]",
+        "demo --store oracle           ! Invalid value for option '--store': 'oracle' is not one of [postgres, mysql, mariadb, sqlserver, mongo]",
         "demo --store mysql --url=x    ! --store says what to start, --url names your own: give one of them",
         "bench --runs 0                ! runs is 0, allowed is from 1 to 100",
         "demo --orders x               ! Invalid value for option '--orders': 'x' is not an int",
@@ -74,6 +74,7 @@ class UsageTest {
     "jdbc:mysql://a:geheim@127.0.0.1:1/x",
     "jdbc:mariadb://127.0.0.1:1/x?user=a&password=geheim",
     "jdbc:sqlserver://127.0.0.1:1;databaseName=x;user=a;password=geheim",
+    "mongodb://a:geheim@127.0.0.1:1/x?serverSelectionTimeoutMS=300",
   })
   void unreachable(String url) {
     Cli cli = Cli.run("status", "--url=" + url);
@@ -91,6 +92,9 @@ class UsageTest {
     "jdbc:mysql:x?password=geheim, it looks like jdbc:mysql://host:3306/name",
     "jdbc:mariadb:x?password=geheim, jdbc:mariadb:x?password=***",
     "jdbc:sqlserver:x;password=geheim, it looks like jdbc:sqlserver://host:1433;databaseName=name",
+    "mongodb://a:ge/heim@h/x, it looks like mongodb://host:27017/name?replicaSet=rs0",
+    "mongodb://a:geheim@h:x/y, mongodb://a:***@h:x/y cannot be used: ",
+    "mongodb://h, the URL mongodb://h names no database",
   })
   void unreadable(String url, String sentence) {
     Cli cli = Cli.run("status", "--url=" + url);
@@ -134,7 +138,7 @@ class UsageTest {
     assertThat(cli.err())
         .contains(
             "jdbc:oracle://root:***@db/shop",
-            "one of jdbc:postgresql:, jdbc:mysql:, jdbc:mariadb:, jdbc:sqlserver:")
+            "one of jdbc:postgresql:, jdbc:mysql:, jdbc:mariadb:, jdbc:sqlserver:, mongodb:, mongodb+srv:")
         .hasLineCount(1);
   }
 
@@ -161,6 +165,21 @@ class UsageTest {
     assertThat(cli.code()).isZero();
     assertThat(cli.out()).contains("create table shop.my_message (", part).doesNotContain("${");
     assertThat(cli.err()).isEmpty();
+  }
+
+  @Test
+  @DisplayName(
+      "MongoDB's collections are printed too; the URL names the database, and a schema is refused")
+  void printMongo() {
+    Cli cli = Cli.run("migrate", "--print", "--store=mongo", "--prefix=my_");
+    assertThat(cli.code()).isZero();
+    assertThat(cli.out()).contains("createIndexes: \"my_message\"").doesNotContain("${");
+
+    Cli schema = Cli.run("migrate", "--print", "--store=mongo", "--schema=shop");
+    assertThat(schema.code()).isEqualTo(2);
+    assertThat(schema.err())
+        .contains("a schema is given, shop", "mongodb://host:27017/shop?replicaSet=rs0")
+        .hasLineCount(1);
   }
 
   @Test

@@ -191,7 +191,7 @@ final class DemoServers implements AutoCloseable {
   private void closeDatabase() {
     try (StartedServer own = server;
         Database connected = database) {
-      if (own == null && connected != null) {
+      if (connected != null && (own == null || !own.vanishes())) {
         connected.removeSchemas(name);
       }
     }
