@@ -1,5 +1,6 @@
 package dev.outbox.store.core;
 
+import dev.outbox.OutboxException;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Decision;
 import dev.outbox.spi.OutboxStore.Settled;
@@ -67,9 +68,18 @@ final class Claims<H> {
     BucketClaim<H> next = pastMoves(step.next(), request);
     done.over();
     if (next.batch().leases().isEmpty() && !statements.leasesInTransaction()) {
-      next = claim(request);
+      next = claimOr(next, request);
     }
     return new Settled(done.sequencesNotIn(step.held()), next);
+  }
+
+  /** What is settled is settled, also when the claim fails: the next one meets the error again. */
+  private BucketClaim<H> claimOr(BucketClaim<H> none, ClaimRequest request) {
+    try {
+      return claim(request);
+    } catch (OutboxException e) {
+      return none;
+    }
   }
 
   /** Settles and lets go; returns the buckets that were still ours. */

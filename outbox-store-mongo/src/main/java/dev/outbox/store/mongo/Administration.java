@@ -8,23 +8,19 @@ import static com.mongodb.client.model.Filters.in;
 import static com.mongodb.client.model.Filters.lt;
 import static com.mongodb.client.model.Projections.include;
 import static com.mongodb.client.model.Sorts.ascending;
-import static java.util.Objects.requireNonNullElse;
 
 import com.mongodb.client.ClientSession;
 import com.mongodb.client.model.Accumulators;
 import com.mongodb.client.model.Aggregates;
 import com.mongodb.client.model.Field;
 import dev.outbox.spi.DeadLetterStore.DeadLetter;
-import dev.outbox.spi.StatisticsStore.Statistics;
 import dev.outbox.store.core.Statements;
 import dev.outbox.store.core.Status;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Date;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.stream.IntStream;
 import org.bson.BsonTimestamp;
@@ -32,7 +28,7 @@ import org.bson.Document;
 import org.bson.conversions.Bson;
 import org.jspecify.annotations.Nullable;
 
-/** Dead letters, numbers, and putting right what somebody did to the collections. */
+/** Dead letters, and putting right what somebody did to the collections. */
 final class Administration {
 
   /** How many dedup keys are purged in one transaction. */
@@ -74,7 +70,11 @@ final class Administration {
   }
 
   private @Nullable Document find(ClientSession session, long sequence) {
-    return collections.message().find(session, dead(sequence)).projection(include("key")).first();
+    return collections
+        .message()
+        .find(session, dead(sequence))
+        .projection(include("key", "partitionKey", "aggregateId"))
+        .first();
   }
 
   /** Whether the key was halted by it. Only the holder of the bucket removes a blocked key. */
@@ -95,7 +95,7 @@ final class Administration {
     if (found == null) {
       return false;
     }
-    boolean unhalted = unhalt(session, found.getString("key"), Sequence.timestamp(sequence));
+    boolean unhalted = unhalt(session, Documents.key(found), Sequence.timestamp(sequence));
     Status status = unhalted ? Status.BLOCKED : Status.SCHEDULED;
     collections
         .message()
@@ -116,47 +116,9 @@ final class Administration {
     if (found == null) {
       return false;
     }
-    unhalt(session, found.getString("key"), Sequence.timestamp(sequence));
+    unhalt(session, Documents.key(found), Sequence.timestamp(sequence));
     collections.message().deleteOne(session, eq("_id", found.get("_id")));
     return true;
-  }
-
-  Statistics statistics(ClientSession session) {
-    Date now = Date.from(clock.read());
-    Document due =
-        new Document(
-            "$ifNull", List.of("$availableAt", "$createdAt", new Document("$toDate", "$seq")));
-    Document dueNow =
-        new Document("$cond", List.of(new Document("$lte", List.of(due, now)), due, "$$REMOVE"));
-    Map<String, Long> messages = new HashMap<>();
-    Date oldest = null;
-    for (Document group :
-        collections
-            .message()
-            .aggregate(
-                session,
-                List.of(
-                    Aggregates.group(
-                        "$status",
-                        Accumulators.sum("n", 1),
-                        Accumulators.min("oldest", dueNow))))) {
-      // Those that are not adopted yet are due and free to go.
-      String status = requireNonNullElse(group.getString("_id"), Status.PENDING.name());
-      messages.merge(status, group.get("n", Number.class).longValue(), Long::sum);
-      Date first = group.getDate("oldest");
-      boolean waits = !status.equals(Status.DEAD.name()) && first != null;
-      if (waits && (oldest == null || first.before(oldest))) {
-        oldest = first;
-      }
-    }
-    return new Statistics(
-        messages.getOrDefault(Status.PENDING.name(), 0L),
-        messages.getOrDefault(Status.SCHEDULED.name(), 0L),
-        messages.getOrDefault(Status.BLOCKED.name(), 0L),
-        messages.getOrDefault(Status.DEAD.name(), 0L),
-        collections.blockedKey().countDocuments(session, exists("retryAt")),
-        collections.blockedKey().countDocuments(session, exists("haltedBy")),
-        oldest == null || now == null ? null : Duration.ofMillis(now.getTime() - oldest.getTime()));
   }
 
   void freeHaltedByNothing(ClientSession session) {
@@ -181,11 +143,12 @@ final class Administration {
   }
 
   /** Puts back documents of buckets, and with them the blocked keys that messages wait for. */
-  boolean restore(ClientSession session) {
+  boolean restore(MongoTransaction transaction) {
     Set<Integer> there = new HashSet<>();
+    // Mostly there is nothing to do, and then no transaction.
     collections
         .bucket()
-        .find(session)
+        .find(transaction.asIs())
         .projection(include("_id"))
         .forEach(bucket -> there.add(bucket.getInteger("_id")));
     List<Document> missing =
@@ -197,8 +160,8 @@ final class Administration {
       return false;
     }
     clock.check(); // or collections without rules and indexes would come of it
-    collections.bucket().insertMany(session, missing);
-    restoreBlockedKeys(session);
+    collections.bucket().insertMany(transaction.session(), missing);
+    restoreBlockedKeys(transaction.session());
     return true;
   }
 

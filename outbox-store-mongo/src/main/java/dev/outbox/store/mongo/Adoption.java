@@ -31,10 +31,10 @@ import org.bson.conversions.Bson;
  */
 final class Adoption {
 
-  /** How many a claim adopts: more than it hands out. */
-  private static final int MOST = 1_000;
+  /** The least that a claim adopts, however few messages it asks for. */
+  private static final int LEAST = 100;
 
-  private static final Bson NOT_ADOPTED =
+  static final Bson NOT_ADOPTED =
       and(eq("status", null), eq("bucket", null), type("seq", BsonType.TIMESTAMP));
 
   private final MongoCollection<Document> messages;
@@ -43,16 +43,21 @@ final class Adoption {
     this.messages = messages;
   }
 
-  void adopt(ClientSession session) {
+  /**
+   * @param wanted how many messages the claim asks for
+   */
+  void adopt(ClientSession session, int wanted) {
+    int most = Math.max(LEAST, wanted);
     List<WriteModel<Document>> adopted = new ArrayList<>();
     for (Document found :
         messages
             .find(session, NOT_ADOPTED)
             .sort(ascending("seq"))
-            .limit(MOST)
+            .limit(most)
+            .batchSize(most)
             .projection(include("id", "partitionKey", "aggregateId"))) {
       adopted.add(
-          new UpdateOneModel<>(and(eq("_id", found.get("_id")), NOT_ADOPTED), given(found)));
+          new UpdateOneModel<>(and(eq("_id", found.get("_id")), eq("bucket", null)), given(found)));
     }
     if (!adopted.isEmpty()) {
       messages.bulkWrite(session, adopted, new BulkWriteOptions().ordered(false));

@@ -1,11 +1,10 @@
 package dev.outbox.store.mongo;
 
-import static com.mongodb.client.model.Filters.and;
 import static com.mongodb.client.model.Filters.eq;
-import static com.mongodb.client.model.Filters.gt;
 import static com.mongodb.client.model.Filters.in;
 import static com.mongodb.client.model.Updates.set;
 
+import com.mongodb.MongoConnectionPoolClearedException;
 import com.mongodb.MongoException;
 import com.mongodb.client.ClientSession;
 import com.mongodb.client.model.BulkWriteOptions;
@@ -74,13 +73,11 @@ final class Append {
     }
     Instant now = clock.now();
     Set<String> fresh = new TreeSet<>(keys);
-    for (Document taken :
-        collections
-            .dedup()
-            .find(
-                session,
-                and(in("_id", keys), gt("createdAt", Date.from(now.minus(dedupWindow)))))) {
-      fresh.remove(taken.getString("_id"));
+    Instant oldest = now.minus(dedupWindow);
+    for (Document taken : collections.dedup().find(session, in("_id", keys))) {
+      if (taken.getDate("createdAt").toInstant().isAfter(oldest)) {
+        fresh.remove(taken.getString("_id"));
+      }
     }
     if (!fresh.isEmpty()) {
       collections
@@ -127,16 +124,20 @@ final class Append {
    * withTransaction} run the whole transaction again. The sentence says why.
    */
   private RuntimeException failed(MongoException e) {
-    if (!e.hasErrorLabel(MongoException.TRANSIENT_TRANSACTION_ERROR_LABEL)) {
+    boolean again =
+        e.hasErrorLabel(MongoException.TRANSIENT_TRANSACTION_ERROR_LABEL)
+            || e instanceof MongoConnectionPoolClearedException;
+    if (!again) {
       return errors.translate(e);
     }
-    MongoException again =
+    MongoException transientError =
         new MongoException(
             e.getCode(),
             "the transaction has failed for a reason that may pass, as another open transaction with the same dedup key, or an election: roll back and run the whole transaction again (withTransaction does that by itself): "
                 + e.getMessage(),
             e);
-    e.getErrorLabels().forEach(again::addLabel);
-    return again;
+    e.getErrorLabels().forEach(transientError::addLabel);
+    transientError.addLabel(MongoException.TRANSIENT_TRANSACTION_ERROR_LABEL);
+    return transientError;
   }
 }

@@ -2,6 +2,7 @@ package dev.outbox.store.mongo;
 
 import com.mongodb.MongoException;
 import com.mongodb.MongoInterruptedException;
+import com.mongodb.ReadConcern;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.MongoCursor;
 import com.mongodb.client.model.Aggregates;
@@ -50,6 +51,7 @@ final class ChangeStream implements WakeUps {
     while (!closed) {
       try {
         follow();
+        pause();
       } catch (MongoInterruptedException e) {
         return; // closed
       } catch (MongoException e) {
@@ -64,11 +66,14 @@ final class ChangeStream implements WakeUps {
   private void follow() {
     try (MongoCursor<BsonDocument> inserts =
         messages
+            .withReadConcern(ReadConcern.MAJORITY) // the only one that streams may have
             .watch(INSERTS)
             .maxAwaitTime(AWAIT_MILLIS, TimeUnit.MILLISECONDS)
             .withDocumentClass(BsonDocument.class)
             .cursor()) {
-      while (!closed) {
+      // Where the collection is dropped the server ends the stream, and nothing would come any
+      // more.
+      while (!closed && inserts.getServerCursor() != null) {
         if (inserts.tryNext() != null) {
           wake.run();
         }
@@ -77,6 +82,9 @@ final class ChangeStream implements WakeUps {
   }
 
   private void pause() {
+    if (closed) {
+      return;
+    }
     try {
       Thread.sleep(PAUSE.toMillis());
     } catch (InterruptedException e) {

@@ -70,6 +70,11 @@ final class Documents {
     return Sequence.of(document.get("seq", BsonTimestamp.class));
   }
 
+  /** The key of a document that was adopted. */
+  static String key(Document document) {
+    return document.get("key") instanceof String key ? key : keyOf(document);
+  }
+
   /** The key that a document without one has. */
   static String keyOf(Document document) {
     Object given = document.get("partitionKey");

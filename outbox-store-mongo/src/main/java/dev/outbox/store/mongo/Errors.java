@@ -1,9 +1,12 @@
 package dev.outbox.store.mongo;
 
+import com.mongodb.MongoBulkWriteException;
 import com.mongodb.MongoClientException;
+import com.mongodb.MongoConnectionPoolClearedException;
 import com.mongodb.MongoException;
 import com.mongodb.MongoInterruptedException;
 import com.mongodb.MongoSecurityException;
+import com.mongodb.MongoServerUnavailableException;
 import com.mongodb.MongoSocketException;
 import com.mongodb.MongoTimeoutException;
 import dev.outbox.OutboxException;
@@ -11,6 +14,7 @@ import dev.outbox.SchemaException;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.store.core.Names;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** Says in one sentence what went wrong, and whether trying again can help. */
 final class Errors {
@@ -23,8 +27,9 @@ final class Errors {
   /** Not labelled outside transactions: time limits, interruptions, elections, write conflicts. */
   private static final Set<Integer> PASSING =
       Set.of(
-          6, 7, 24, 43, 50, 63, 64, 89, 91, 112, 133, 134, 189, 234, 237, 246, 251, 262, 290, 9001,
-          10107, 11600, 11601, 11602, 13388, 13435, 13436);
+          6, 7, 24, 43, 50, 63, 64, 89, 91, 112, 133, 134, 189, 202, 217, 225, 234, 237, 239, 246,
+          251, 262, 290, 319, 355, 365, 402, 407, 433, 449, 9001, 10107, 11600, 11601, 11602, 13388,
+          13435, 13436);
 
   private final Names names;
 
@@ -33,8 +38,9 @@ final class Errors {
   }
 
   OutboxException translate(MongoException e) {
-    String detail = e.getMessage() + " (code " + e.getCode() + ")";
-    return switch (e.getCode()) {
+    int code = code(e);
+    String detail = text(e) + " (code " + code + ")";
+    return switch (code) {
       case UNAUTHORIZED ->
           new OutboxException(
               "MongoDB refused a command for lack of rights, give the user the roles that grants() prints: "
@@ -56,36 +62,62 @@ final class Errors {
               "a document breaks a limit of collection %s: %s"
                   .formatted(names.table("message"), detail),
               e);
-      default -> other(e, detail);
+      default -> other(e, code, detail);
     };
   }
 
-  private static OutboxException other(MongoException e, String detail) {
-    if (e instanceof MongoSecurityException) {
-      return refused(detail, e);
-    }
+  private static OutboxException other(MongoException e, int code, String detail) {
     if (e instanceof MongoInterruptedException) {
       return new TransientOutboxException("interrupted while MongoDB answered: " + detail, e);
     }
-    if (e instanceof MongoTimeoutException || e instanceof MongoSocketException) {
+    if (isOfTheNetwork(e) || isOfTheNetwork(e.getCause())) {
       return new TransientOutboxException(
           "no connection to MongoDB: is it running, is the URL right, is there a primary, is the pool large enough? "
               + detail,
           e);
     }
-    if (mayPass(e)) {
+    if (mayPass(e, code)) {
       return new TransientOutboxException(
           "MongoDB ended the operation, as for another transaction, an election or a time limit; run it again: "
               + detail,
           e);
+    }
+    if (e instanceof MongoSecurityException) {
+      return refused(detail, e);
     }
     return e instanceof MongoClientException
         ? new OutboxException("MongoDB's driver refused an operation: " + detail, e)
         : new OutboxException("MongoDB refused a command: " + detail, e);
   }
 
-  private static boolean mayPass(MongoException e) {
-    return PASSING.contains(e.getCode())
+  private static boolean isOfTheNetwork(@Nullable Throwable e) {
+    return e instanceof MongoTimeoutException
+        || e instanceof MongoSocketException
+        || e instanceof MongoConnectionPoolClearedException
+        || e instanceof MongoServerUnavailableException;
+  }
+
+  /** A bulk write has no code of its own, and names the values of documents. */
+  private static int code(MongoException e) {
+    if (e instanceof MongoBulkWriteException bulk) {
+      if (!bulk.getWriteErrors().isEmpty()) {
+        return bulk.getWriteErrors().get(0).getCode();
+      }
+      if (bulk.getWriteConcernError() != null) {
+        return bulk.getWriteConcernError().getCode();
+      }
+    }
+    return e.getCode();
+  }
+
+  private static String text(MongoException e) {
+    return e instanceof MongoBulkWriteException bulk && !bulk.getWriteErrors().isEmpty()
+        ? bulk.getWriteErrors().get(0).getMessage()
+        : String.valueOf(e.getMessage());
+  }
+
+  private static boolean mayPass(MongoException e, int code) {
+    return PASSING.contains(code)
         || e.hasErrorLabel(MongoException.TRANSIENT_TRANSACTION_ERROR_LABEL)
         || e.hasErrorLabel(MongoException.UNKNOWN_TRANSACTION_COMMIT_RESULT_LABEL)
         || e.hasErrorLabel("RetryableWriteError");

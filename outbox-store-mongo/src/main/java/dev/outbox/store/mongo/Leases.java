@@ -8,6 +8,7 @@ import static com.mongodb.client.model.Filters.lte;
 import static com.mongodb.client.model.Updates.combine;
 import static com.mongodb.client.model.Updates.inc;
 import static com.mongodb.client.model.Updates.set;
+import static com.mongodb.client.model.Updates.unset;
 
 import com.mongodb.MongoCommandException;
 import com.mongodb.MongoExecutionTimeoutException;
@@ -51,10 +52,13 @@ import org.jspecify.annotations.Nullable;
 final class Leases {
 
   /**
-   * How long a lease waits for a document that an open transaction has written. Only a holder that
-   * let its lease run out and stopped in the middle of a settle has such a one.
+   * How long a lease waits for a document that an open transaction may have written: only a holder
+   * that let its lease run out and stopped in the middle of a settle has such a one.
    */
   private static final long WAIT_MILLIS = 100;
+
+  /** How long it waits for others: nobody but a slow server holds them up. */
+  private static final long PATIENCE_MILLIS = 5_000;
 
   private static final Date LONG_AGO = new Date(0);
 
@@ -92,6 +96,7 @@ final class Leases {
     }
     Date now = buckets.get(0).getDate("now");
     Due due = due(session, now);
+    transaction.whenGivenUp(() -> giveBack(owner));
     List<Document> leased = new ArrayList<>();
     List<Document> free = new ArrayList<>();
     FairShare share = new FairShare(request.owner());
@@ -165,25 +170,27 @@ final class Leases {
   private @Nullable Document take(
       ClientSession session, Document bucket, UUID owner, ClaimRequest request, Date now) {
     boolean ranOut = bucket.get("owner") != null;
-    boolean suspect = ranOut && number(bucket, "takeovers") >= 2;
+    boolean crashed = ranOut && bucket.getBoolean("fenced", false);
+    boolean suspect = crashed && number(bucket, "takeovers") >= 2;
     List<Bson> changes =
         new ArrayList<>(
             List.of(
                 inc("token", 1L),
                 set("owner", Uuids.binary(owner)),
                 set("session", id(session)),
+                set("fenced", false),
                 set("relay", request.owner()),
                 set("leasedAt", now),
                 set("leaseUntil", new Date(now.getTime() + request.lease().toMillis()))));
     if (suspect) {
       changes.add(set("singles", request.maxMessages()));
     }
-    if (ranOut) {
+    if (crashed) {
       changes.add(set("takeovers", suspect ? 0 : number(bucket, "takeovers") + 1));
     }
+    long most = ranOut ? WAIT_MILLIS : PATIENCE_MILLIS;
     try {
-      return collections
-          .bucket()
+      return within(most)
           .findOneAndUpdate(
               session,
               and(
@@ -193,11 +200,31 @@ final class Leases {
               combine(changes),
               new FindOneAndUpdateOptions()
                   .returnDocument(ReturnDocument.AFTER)
-                  .maxTime(WAIT_MILLIS, TimeUnit.MILLISECONDS));
+                  .maxTime(most, TimeUnit.MILLISECONDS));
     } catch (MongoExecutionTimeoutException | MongoOperationTimeoutException e) {
-      endStalled(bucket.get("session"));
+      if (ranOut) {
+        endStalled(bucket.get("session"));
+      }
       return null;
     }
+  }
+
+  /** A client with a time limit of its own does not send another one. */
+  private MongoCollection<Document> within(long millis) {
+    MongoCollection<Document> bucket = collections.bucket();
+    return bucket.getTimeout(TimeUnit.MILLISECONDS) == null
+        ? bucket
+        : bucket.withTimeout(millis, TimeUnit.MILLISECONDS);
+  }
+
+  /** What was leased for a claim that failed then. */
+  private void giveBack(UUID owner) {
+    collections
+        .bucket()
+        .updateMany(
+            eq("owner", Uuids.binary(owner)),
+            combine(
+                set("leaseUntil", LONG_AGO), unset("owner"), unset("session"), unset("leasedAt")));
   }
 
   /**
@@ -235,7 +262,7 @@ final class Leases {
     long fenced =
         collections
             .bucket()
-            .updateMany(transaction.session(), ours, inc("fence", 1L))
+            .updateMany(transaction.session(), ours, combine(inc("fence", 1L), set("fenced", true)))
             .getMatchedCount();
     return fenced == buckets.size() ? Set.copyOf(buckets) : numbers(transaction, ours);
   }
@@ -326,18 +353,22 @@ final class Leases {
 
   Set<Integer> renew(
       MongoTransaction transaction, UUID owner, Collection<Lease> leases, Duration lease) {
-    Bson ours = ours(owner, numbers(leases));
-    collections
-        .bucket()
-        .updateMany(
-            transaction.session(),
-            ours,
-            List.of(
-                Aggregates.set(
-                    new Field<>("leasedAt", "$$NOW"),
-                    new Field<>(
-                        "leaseUntil", new Document("$add", List.of("$$NOW", lease.toMillis()))))));
-    return numbers(transaction, ours);
+    List<Integer> buckets = numbers(leases);
+    Bson ours = ours(owner, buckets);
+    long renewed =
+        collections
+            .bucket()
+            .updateMany(
+                transaction.session(),
+                ours,
+                List.of(
+                    Aggregates.set(
+                        new Field<>("leasedAt", "$$NOW"),
+                        new Field<>(
+                            "leaseUntil",
+                            new Document("$add", List.of("$$NOW", lease.toMillis()))))))
+            .getMatchedCount();
+    return renewed == buckets.size() ? Set.copyOf(buckets) : numbers(transaction, ours);
   }
 
   /** Those with the same changes in one statement, and as a rule that is all. */

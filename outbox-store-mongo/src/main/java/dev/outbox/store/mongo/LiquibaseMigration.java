@@ -7,6 +7,7 @@ import com.mongodb.client.MongoDatabase;
 import dev.outbox.OutboxException;
 import dev.outbox.store.core.Names;
 import java.util.Map;
+import java.util.UUID;
 import liquibase.Contexts;
 import liquibase.LabelExpression;
 import liquibase.Liquibase;
@@ -43,7 +44,18 @@ final class LiquibaseMigration {
     // One changelog a prefix: in a common one the second outbox in a database fails the checksum
     // validation, because the names are part of the commands.
     target.setDatabaseChangeLogTableName(made(database, names.table("databasechangelog")));
-    target.setDatabaseChangeLogLockTableName(made(database, names.table("databasechangeloglock")));
+    // The extension's lock is by host: of two on one host, one may wait for minutes for a lock that
+    // nobody has. Each has its own, which is none: what the changelog does may be done at once.
+    String lock = names.table("databasechangeloglock_") + UUID.randomUUID();
+    target.setDatabaseChangeLogLockTableName(made(database, lock));
+    try {
+      update(target, names);
+    } finally {
+      database.getCollection(lock).drop();
+    }
+  }
+
+  private static void update(MongoLiquibaseDatabase target, Names names) throws Exception {
     Scope.child(
         // Its messages go to the log, not to standard output.
         Map.of(Scope.Attr.ui.name(), new LoggerUIService()),
@@ -60,8 +72,7 @@ final class LiquibaseMigration {
   }
 
   /**
-   * The collection, which is there now. Liquibase would make it too, but of two that begin at once
-   * on one host the second fails, and releases the lock of the first.
+   * The collection, which is there now. Liquibase would make it too, but only one of two at once.
    */
   private static String made(MongoDatabase database, String collection) {
     try {

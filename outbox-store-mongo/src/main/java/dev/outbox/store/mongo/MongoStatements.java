@@ -37,12 +37,13 @@ import org.bson.Document;
 import org.bson.conversions.Bson;
 import org.jspecify.annotations.Nullable;
 
-/** What a claim and a settle ask of MongoDB. Messages are known by {@code _id}. */
+/**
+ * What a claim and a settle ask of MongoDB. Messages are known by {@code _id}, and asked for by
+ * nothing else beside it: with a status the server might plan to read all messages that have it.
+ */
 final class MongoStatements implements Statements<MongoTransaction> {
-  private static final List<String> ALIVE =
-      List.of(Status.PENDING.name(), Status.SCHEDULED.name(), Status.BLOCKED.name());
-
   private final OutboxCollections collections;
+  private final ServerClock clock;
   private final Adoption adoption;
   private final Leases leases;
   private final Reads reads;
@@ -51,6 +52,7 @@ final class MongoStatements implements Statements<MongoTransaction> {
 
   MongoStatements(MongoClient client, OutboxCollections collections, ServerClock clock) {
     this.collections = collections;
+    this.clock = clock;
     adoption = new Adoption(collections.message());
     leases = new Leases(client, collections, clock);
     reads = new Reads(collections, adoption);
@@ -73,7 +75,7 @@ final class MongoStatements implements Statements<MongoTransaction> {
   @Override
   public List<Lease> lease(
       MongoTransaction transaction, UUID owner, ClaimRequest request, int most) {
-    adoption.adopt(transaction.beforehand());
+    adoption.adopt(transaction.beforehand(), request.maxMessages());
     return leases.lease(transaction, owner, request, most);
   }
 
@@ -115,7 +117,7 @@ final class MongoStatements implements Statements<MongoTransaction> {
       if (!moved.isEmpty()) {
         collections
             .message()
-            .updateMany(transaction.session(), these(moved), set("status", target.name()));
+            .updateMany(transaction.session(), in("_id", ids(moved)), set("status", target.name()));
       }
     }
   }
@@ -135,18 +137,13 @@ final class MongoStatements implements Statements<MongoTransaction> {
         .message()
         .updateMany(
             transaction.session(),
-            these(rows),
+            in("_id", ids(rows)),
             List.of(Aggregates.set(new Field<>("attempts", new Document("$toInt", counted)))));
   }
 
   @Override
   public void delete(MongoTransaction transaction, Collection<Row> rows) {
     collections.message().deleteMany(transaction.session(), in("_id", ids(rows)));
-  }
-
-  /** Those that are not dead meanwhile, as after a settle that is repeated. */
-  private static Bson these(Collection<Row> rows) {
-    return and(in("_id", ids(rows)), in("status", ALIVE));
   }
 
   private static List<@Nullable Object> ids(Collection<Row> rows) {
@@ -158,17 +155,19 @@ final class MongoStatements implements Statements<MongoTransaction> {
   /** Asked first which are as they were claimed; what changes meanwhile is a write conflict. */
   @Override
   public Set<Long> fail(MongoTransaction transaction, List<Failure> failures) {
-    Map<Object, Integer> attempts = new HashMap<>();
+    Map<Object, Document> found = new HashMap<>();
     collections
         .message()
-        .find(transaction.session(), these(failures.stream().map(Failure::row).toList()))
-        .projection(include("attempts"))
-        .forEach(message -> attempts.put(message.get("_id"), Documents.attempts(message)));
+        .find(transaction.session(), in("_id", ids(failures.stream().map(Failure::row).toList())))
+        .projection(include("attempts", "status"))
+        .forEach(message -> found.put(message.get("_id"), message));
     Set<Long> changed = new HashSet<>();
     List<WriteModel<Document>> updates = new ArrayList<>();
     for (Failure failure : failures) {
-      Integer now = attempts.get(failure.row().id());
-      if (now != null && now == failure.attempts()) {
+      Document now = found.get(failure.row().id());
+      if (now != null
+          && Documents.attempts(now) == failure.attempts()
+          && !Status.DEAD.name().equals(now.getString("status"))) {
         changed.add(failure.row().sequence());
         updates.add(
             new UpdateOneModel<>(
@@ -259,7 +258,7 @@ final class MongoStatements implements Statements<MongoTransaction> {
 
   @Override
   public Statistics statistics(MongoTransaction transaction) {
-    return administration.statistics(transaction.session());
+    return new Counts(collections, clock).read(transaction.beforehand());
   }
 
   @Override
@@ -269,7 +268,7 @@ final class MongoStatements implements Statements<MongoTransaction> {
 
   @Override
   public boolean restore(MongoTransaction transaction) {
-    return administration.restore(transaction.session());
+    return administration.restore(transaction);
   }
 
   @Override

@@ -12,6 +12,7 @@ final class MongoTransaction {
   private final ClientSession session;
   private final TransactionOptions options;
   private @Nullable Date now;
+  private @Nullable Runnable undo;
 
   MongoTransaction(ClientSession session, TransactionOptions options) {
     this.session = session;
@@ -23,6 +24,11 @@ final class MongoTransaction {
     if (session.hasActiveTransaction()) {
       throw new IllegalStateException("the transaction has begun");
     }
+    return session;
+  }
+
+  /** For reads that need no transaction, and are part of one that has begun. */
+  ClientSession asIs() {
     return session;
   }
 
@@ -41,5 +47,18 @@ final class MongoTransaction {
 
   void now(Date time) {
     now = time;
+  }
+
+  /**
+   * What to do when the transaction is given up: what was done beforehand is not undone with it.
+   */
+  void whenGivenUp(Runnable undo) {
+    this.undo = undo;
+  }
+
+  void giveUp() {
+    if (undo != null) {
+      undo.run();
+    }
   }
 }

@@ -1,6 +1,9 @@
 package dev.outbox.store.mongo;
 
+import com.mongodb.MongoConnectionPoolClearedException;
 import com.mongodb.MongoException;
+import com.mongodb.MongoExecutionTimeoutException;
+import com.mongodb.MongoTimeoutException;
 import com.mongodb.ReadConcern;
 import com.mongodb.ReadPreference;
 import com.mongodb.TransactionOptions;
@@ -9,7 +12,9 @@ import com.mongodb.client.ClientSession;
 import com.mongodb.client.MongoClient;
 import dev.outbox.store.core.Transactions;
 import java.time.Duration;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,9 +28,14 @@ final class MongoTransactions implements Transactions<MongoTransaction> {
   /** How often a transaction that lost a conflict is run before the caller is told. */
   private static final int TRIES = 5;
 
+  private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
+
   private final MongoClient client;
   private final Errors errors;
   private final @Nullable ClientSession ofClaim;
+
+  /** Whether documents still name the session of a claim that failed. */
+  private boolean named;
 
   MongoTransactions(MongoClient client, Errors errors) {
     this(client, errors, null);
@@ -43,9 +53,10 @@ final class MongoTransactions implements Transactions<MongoTransaction> {
     return new MongoTransactions(client, errors, session());
   }
 
+  /** A session that is closed is used again, and one that buckets name may be ended by others. */
   @Override
   public void close() {
-    if (ofClaim != null) {
+    if (ofClaim != null && !named) {
       ofClaim.close();
     }
   }
@@ -78,14 +89,36 @@ final class MongoTransactions implements Transactions<MongoTransaction> {
             .maxCommitTime(patience.toMillis(), TimeUnit.MILLISECONDS)
             .build();
     for (int attempt = 1; ; attempt++) {
+      MongoTransaction transaction = new MongoTransaction(session, options);
       try {
-        return once(session, new MongoTransaction(session, options), work);
+        return once(session, transaction, work);
       } catch (MongoException e) {
-        if (!e.hasErrorLabel(MongoException.TRANSIENT_TRANSACTION_ERROR_LABEL)
-            || attempt == TRIES) {
+        if (!isToRunAgain(e) || attempt == TRIES) {
+          giveUp(transaction);
           throw errors.translate(e);
         }
+        pause(attempt);
       }
+    }
+  }
+
+  /** Where no server answers, trying again would only double the wait. */
+  private static boolean isToRunAgain(MongoException e) {
+    return e instanceof MongoConnectionPoolClearedException
+        || (e.hasErrorLabel(MongoException.TRANSIENT_TRANSACTION_ERROR_LABEL)
+            && !(e instanceof MongoTimeoutException));
+  }
+
+  /** So that two that met do not meet again. */
+  private static void pause(int attempt) {
+    LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(attempt * PAUSE_NANOS));
+  }
+
+  private void giveUp(MongoTransaction transaction) {
+    try {
+      transaction.giveUp();
+    } catch (MongoException e) {
+      named = true; // the leases run out
     }
   }
 
@@ -111,8 +144,11 @@ final class MongoTransactions implements Transactions<MongoTransaction> {
         session.commitTransaction();
         return;
       } catch (MongoException e) {
-        if (!e.hasErrorLabel(MongoException.UNKNOWN_TRANSACTION_COMMIT_RESULT_LABEL)
-            || attempt == TRIES) {
+        boolean unknown =
+            e.hasErrorLabel(MongoException.UNKNOWN_TRANSACTION_COMMIT_RESULT_LABEL)
+                && !(e instanceof MongoTimeoutException)
+                && !(e instanceof MongoExecutionTimeoutException);
+        if (!unknown || attempt == TRIES) {
           throw e;
         }
       }

@@ -7,7 +7,6 @@ import static com.mongodb.client.model.Filters.lte;
 import static com.mongodb.client.model.Projections.include;
 import static com.mongodb.client.model.Sorts.ascending;
 import static dev.outbox.store.mongo.OutboxCollections.lookup;
-import static java.util.Objects.requireNonNull;
 
 import com.mongodb.client.model.Aggregates;
 import dev.outbox.spi.StoredMessage;
@@ -106,6 +105,7 @@ final class Reads {
                         .append("size", SIZE)
                         .append("whole", smallOr(limits.bytes() / limits.messages(), false, true))
                         .append("blocked", new Document("$ne", List.of("$blocked", List.of()))))))
+        .batchSize(limits.messages() * leases.size())
         .forEach(
             row ->
                 found.add(
@@ -162,7 +162,7 @@ final class Reads {
       }
       if (target != null) {
         rows.add(row(message, status, target, null));
-      } else if (room.take(message.getInteger("bucket"), one.size())) {
+      } else if (room.take(message.get("bucket", Number.class).intValue(), one.size())) {
         chosen.add(message);
         if (!one.whole()) {
           toFetch.add(message);
@@ -175,7 +175,7 @@ final class Reads {
 
   private static @Nullable Status target(
       Document message, Set<String> blocked, Date now, Status status) {
-    if (blocked.contains(message.getString("key"))) {
+    if (blocked.contains(Documents.key(message))) {
       return Status.BLOCKED;
     }
     return status == Status.PENDING
@@ -190,7 +190,7 @@ final class Reads {
     Set<String> keys =
         found.stream()
             .filter(Found::anyBlocked)
-            .map(one -> one.message().getString("key"))
+            .map(one -> Documents.key(one.message()))
             .collect(Collectors.toSet());
     Set<String> blocked = new HashSet<>();
     if (!keys.isEmpty()) {
@@ -208,11 +208,13 @@ final class Reads {
    */
   List<Row> claimable(
       MongoTransaction transaction, Status status, List<Document> chosen, List<Document> toFetch) {
-    Map<Object, Document> fetched = new HashMap<>();
+    Map<@Nullable Object, Document> fetched = new HashMap<>();
     if (!toFetch.isEmpty()) {
       collections
           .message()
-          .find(transaction.session(), in("_id", toFetch.stream().map(Reads::id).toList()))
+          .find(
+              transaction.session(),
+              in("_id", toFetch.stream().map(message -> message.get("_id")).toList()))
           .forEach(message -> fetched.put(id(message), message));
     }
     return chosen.stream()
@@ -224,16 +226,16 @@ final class Reads {
   private static Row row(
       Document message, Status status, @Nullable Status target, @Nullable StoredMessage claimed) {
     return new Row(
-        message.getInteger("bucket"),
+        message.get("bucket", Number.class).intValue(),
         Documents.sequence(message),
-        message.getString("key"),
+        Documents.key(message),
         status,
         target,
         claimed,
         id(message));
   }
 
-  private static Object id(Document message) {
-    return requireNonNull(message.get("_id"));
+  private static @Nullable Object id(Document message) {
+    return message.get("_id");
   }
 }
