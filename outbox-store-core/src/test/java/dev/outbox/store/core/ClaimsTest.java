@@ -99,6 +99,21 @@ class ClaimsTest {
     }
 
     @Test
+    @DisplayName("without a claim where that one fails: what is settled is not reported as lost")
+    void claimFails() {
+      database.add(1, 1, 2);
+      Claim first = store.claim(FOUR);
+      database.add(2, 21, 22);
+      database.troubles.addAll(List.of(Trouble.NONE, Trouble.ROLLBACK)); // settled, not claimed
+
+      Settled settled = settleAndClaim(first);
+      assertThat(settled.lost()).isEmpty();
+      assertThat(settled.next().messages()).isEmpty();
+      assertThat(settled.next().pollAgain()).as("so that the next one meets the error").isTrue();
+      assertThat(database.left()).containsExactly(21L, 22L);
+    }
+
+    @Test
     @DisplayName("by a claim of its own where what was kept brings nothing")
     void keptForNothing() {
       database.add(1, 1, 4);
