@@ -22,7 +22,7 @@ final class IdleScenario implements Scenario {
   public String what() {
     return """
         A relay with defaults in a process of its own, to Kafka, after a last message and a time of nothing \
-        (a minute at full scale): statements a second, counted in that process, commits not, and CPU time of that \
+        (a minute at full scale): statements (on MongoDB commands) a second, counted in that process, commits not, and CPU time of that \
         process. There is no limit to compare with.""";
   }
 
@@ -54,7 +54,8 @@ final class IdleScenario implements Scenario {
         cpu.add((last.cpuNanos() - first.cpuNanos()) / 1e7 / seconds);
       }
     }
-    bench.report(Line.alone(name(), "statements", "statements/s", new Samples(statements)));
+    String requests = bench.database().requests();
+    bench.report(Line.alone(name(), requests, requests + "/s", new Samples(statements)));
     bench.report(Line.alone(name(), "CPU", "% of a core", new Samples(cpu)));
   }
 }

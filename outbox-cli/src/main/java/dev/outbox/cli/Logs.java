@@ -37,6 +37,7 @@ public final class Logs {
       // That the broker is away says the relay itself, and not each second.
       System.setProperty(SIMPLE + "log.org.apache.kafka", "error");
       System.setProperty(SIMPLE + "log.com.zaxxer.hikari", "warn");
+      System.setProperty(SIMPLE + "log.org.mongodb.driver", "warn");
     }
   }
 
