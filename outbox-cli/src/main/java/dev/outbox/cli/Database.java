@@ -9,8 +9,8 @@ import java.util.function.Consumer;
  * A database of any kind, with an outbox in it or a place for one: all that the commands do with
  * databases. What goes wrong is a {@link Failure} that says it in a sentence.
  *
- * <p>A schema is what separates the tables of one outbox from those of others; on MySQL and MariaDB
- * that is a database.
+ * <p>A schema is what separates the tables of one outbox from those of others; on MySQL, MariaDB
+ * and MongoDB that is a database.
  */
 public interface Database extends AutoCloseable {
 
