@@ -28,6 +28,12 @@ final class MongoTransactions implements Transactions<MongoTransaction> {
   /** How often a transaction that lost a conflict is run before the caller is told. */
   private static final int TRIES = 5;
 
+  /**
+   * The least that a commit may wait for a majority, however short the lease: given up earlier, it
+   * would leave open whether it has committed.
+   */
+  private static final long COMMIT_MILLIS = 10_000;
+
   private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
   private final MongoClient client;
@@ -86,7 +92,7 @@ final class MongoTransactions implements Transactions<MongoTransaction> {
             .readPreference(ReadPreference.primary())
             .readConcern(ReadConcern.SNAPSHOT)
             .writeConcern(WriteConcern.MAJORITY)
-            .maxCommitTime(patience.toMillis(), TimeUnit.MILLISECONDS)
+            .maxCommitTime(Math.max(patience.toMillis(), COMMIT_MILLIS), TimeUnit.MILLISECONDS)
             .build();
     for (int attempt = 1; ; attempt++) {
       MongoTransaction transaction = new MongoTransaction(session, options);
