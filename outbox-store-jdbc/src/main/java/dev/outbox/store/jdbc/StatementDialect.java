@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.store.core.Lease;
 import dev.outbox.store.core.Mark;
+import dev.outbox.store.core.Room;
 import dev.outbox.store.core.Row;
 import dev.outbox.store.core.Served;
 import dev.outbox.store.core.Status;
@@ -132,25 +133,24 @@ public abstract class StatementDialect extends Administration {
     return scan(read(handle, sql, leases, most, share), status)
         .or(
             () -> {
-              Map<Integer, Integer> fit = fit(handle, status, leases, most, limits.bytes());
+              Map<Integer, Integer> fit = fit(handle, status, leases, most, limits);
               ToIntFunction<Lease> fewer = lease -> fit.getOrDefault(lease.bucket(), 1);
               return scan(read(handle, sql, leases, fewer, Long.MAX_VALUE), status);
             })
         .orElseThrow();
   }
 
-  /** How many messages of each bucket begin before the limit. */
+  /** For how many messages of each bucket there is room. */
   private Map<Integer, Integer> fit(
-      Handle handle, Status status, List<Lease> leases, ToIntFunction<Lease> most, long limit) {
+      Handle handle, Status status, List<Lease> leases, ToIntFunction<Lease> most, Limits limits) {
     Sql sql = status == Status.PENDING ? Sql.SIZES_PENDING : Sql.SIZES_SCHEDULED;
-    Map<Integer, Long> bytes = new HashMap<>();
+    Room room = new Room(leases, limits);
     Map<Integer, Integer> messages = new HashMap<>();
     sizes(handle, sql, leases, most)
         .map((row, context) -> new int[] {row.getInt("bucket"), row.getInt("size")})
         .forEach(
             row -> {
-              long before = bytes.merge(row[0], (long) row[1], Long::sum) - row[1];
-              if (before < limit) {
+              if (room.take(row[0], row[1])) {
                 messages.merge(row[0], 1, Integer::sum);
               }
             });

@@ -11,6 +11,7 @@ import static dev.outbox.store.mongo.OutboxCollections.lookup;
 import com.mongodb.client.model.Aggregates;
 import dev.outbox.spi.StoredMessage;
 import dev.outbox.store.core.Lease;
+import dev.outbox.store.core.Room;
 import dev.outbox.store.core.Row;
 import dev.outbox.store.core.Statements.Limits;
 import dev.outbox.store.core.Status;
