@@ -3,12 +3,11 @@ package dev.outbox.store.mongo;
 import static com.mongodb.client.model.Filters.and;
 import static com.mongodb.client.model.Filters.eq;
 import static com.mongodb.client.model.Filters.gte;
-import static com.mongodb.client.model.Filters.in;
 import static com.mongodb.client.model.Filters.lte;
 import static com.mongodb.client.model.Updates.combine;
 import static com.mongodb.client.model.Updates.inc;
 import static com.mongodb.client.model.Updates.set;
-import static com.mongodb.client.model.Updates.unset;
+import static dev.outbox.store.mongo.HeldBuckets.number;
 
 import com.mongodb.MongoCommandException;
 import com.mongodb.MongoExecutionTimeoutException;
@@ -20,35 +19,26 @@ import com.mongodb.client.model.Aggregates;
 import com.mongodb.client.model.Field;
 import com.mongodb.client.model.FindOneAndUpdateOptions;
 import com.mongodb.client.model.ReturnDocument;
-import com.mongodb.client.model.UpdateManyModel;
-import com.mongodb.client.model.WriteModel;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.store.core.FairShare;
 import dev.outbox.store.core.Lease;
 import dev.outbox.store.core.Mark;
 import dev.outbox.store.core.Served;
-import dev.outbox.store.core.Statements.Held;
-import dev.outbox.store.core.Statements.Release;
 import dev.outbox.store.core.Status;
-import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.Comparator;
 import java.util.Date;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Collectors;
 import org.bson.BsonBinary;
 import org.bson.Document;
 import org.bson.conversions.Bson;
 import org.jspecify.annotations.Nullable;
 
-/** The documents of the buckets: who holds which, and until when. */
+/** Takes free buckets for a claim, and ends the transactions of holders that stopped in one. */
 final class Leases {
 
   /**
@@ -60,15 +50,15 @@ final class Leases {
   /** How long it waits for others: nobody but a slow server holds them up. */
   private static final long PATIENCE_MILLIS = 5_000;
 
-  private static final Date LONG_AGO = new Date(0);
-
   private final MongoClient client;
   private final OutboxCollections collections;
+  private final HeldBuckets held;
   private final ServerClock clock;
 
-  Leases(MongoClient client, OutboxCollections collections, ServerClock clock) {
+  Leases(MongoClient client, OutboxCollections collections, HeldBuckets held, ServerClock clock) {
     this.client = client;
     this.collections = collections;
+    this.held = held;
     this.clock = clock;
   }
 
@@ -96,7 +86,7 @@ final class Leases {
     }
     Date now = buckets.get(0).getDate("now");
     Due due = due(session, now);
-    transaction.whenGivenUp(() -> giveBack(owner));
+    transaction.whenGivenUp(after -> held.giveBack(after, owner));
     List<Document> leased = new ArrayList<>();
     List<Document> free = new ArrayList<>();
     FairShare share = new FairShare(request.owner());
@@ -119,7 +109,8 @@ final class Leases {
             free,
             some -> take(session, some, owner, request, now)));
     transaction.now(now);
-    Set<Integer> ours = fence(transaction, owner, leased.stream().map(Leases::number).toList());
+    Set<Integer> ours =
+        held.fence(transaction, owner, leased.stream().map(HeldBuckets::number).toList());
     return Served.inTurn(
         leased.stream()
             .filter(bucket -> ours.contains(number(bucket)))
@@ -217,16 +208,6 @@ final class Leases {
         : bucket.withTimeout(millis, TimeUnit.MILLISECONDS);
   }
 
-  /** What was leased for a claim that failed then. */
-  private void giveBack(UUID owner) {
-    collections
-        .bucket()
-        .updateMany(
-            eq("owner", Uuids.binary(owner)),
-            combine(
-                set("leaseUntil", LONG_AGO), unset("owner"), unset("session"), unset("leasedAt")));
-  }
-
   /**
    * Ends the transaction of a holder that stopped in it after its lease was over; the next claim
    * finds the bucket free. Any user may do so to sessions of its own.
@@ -248,38 +229,6 @@ final class Leases {
     return session.getServerSession().getIdentifier().getBinary("id");
   }
 
-  /**
-   * Writes the buckets that are still ours, so that this transaction and another one that takes
-   * them over cannot both commit. A number that grows, because an update that changes nothing is no
-   * write.
-   */
-  private Set<Integer> fence(
-      MongoTransaction transaction, UUID owner, Collection<Integer> buckets) {
-    if (buckets.isEmpty()) {
-      return Set.of();
-    }
-    Bson ours = ours(owner, buckets);
-    long fenced =
-        collections
-            .bucket()
-            .updateMany(transaction.session(), ours, combine(inc("fence", 1L), set("fenced", true)))
-            .getMatchedCount();
-    return fenced == buckets.size() ? Set.copyOf(buckets) : numbers(transaction, ours);
-  }
-
-  private Set<Integer> numbers(MongoTransaction transaction, Bson filter) {
-    Set<Integer> numbers = new HashSet<>();
-    collections
-        .bucket()
-        .find(transaction.session(), filter)
-        .forEach(bucket -> numbers.add(number(bucket)));
-    return numbers;
-  }
-
-  private static Bson ours(UUID owner, Collection<Integer> buckets) {
-    return and(in("_id", buckets), eq("owner", Uuids.binary(owner)));
-  }
-
   private static Served served(Document bucket, Due due, ClaimRequest request) {
     int number = number(bucket);
     return new Served(
@@ -294,130 +243,5 @@ final class Leases {
             request.lease(),
             0,
             System.nanoTime()));
-  }
-
-  /** Those that are still ours, written, with what their work says. */
-  List<Held> hold(MongoTransaction transaction, UUID owner, Collection<Lease> leases) {
-    List<Integer> buckets = numbers(leases);
-    if (fence(transaction, owner, buckets).isEmpty()) {
-      return List.of();
-    }
-    List<Held> held = new ArrayList<>();
-    collections
-        .bucket()
-        .aggregate(
-            transaction.session(),
-            List.of(
-                Aggregates.match(ours(owner, buckets)),
-                earliest(
-                    collections.message(),
-                    eq("status", Status.SCHEDULED.name()),
-                    "availableAt",
-                    "scheduled"),
-                earliest(collections.blockedKey(), gte("retryAt", LONG_AGO), "retryAt", "blocked"),
-                Aggregates.set(new Field<>("now", "$$NOW"))))
-        .forEach(
-            bucket -> {
-              Date now = bucket.getDate("now");
-              transaction.now(now);
-              held.add(
-                  new Held(
-                      number(bucket),
-                      Duration.ofMillis(bucket.getDate("leaseUntil").getTime() - now.getTime()),
-                      isDue(bucket, "scheduled", "availableAt", now),
-                      isDue(bucket, "blocked", "retryAt", now),
-                      0));
-            });
-    return held;
-  }
-
-  /** The document of a bucket with the least value of a field, in a list. */
-  private static Bson earliest(
-      MongoCollection<Document> from, Bson filter, String field, String as) {
-    return OutboxCollections.lookup(
-        from,
-        "_id",
-        "bucket",
-        List.of(
-            Aggregates.match(filter),
-            Aggregates.sort(new Document(field, 1)),
-            Aggregates.limit(1),
-            Aggregates.project(new Document("_id", 0).append(field, 1))),
-        as);
-  }
-
-  private static boolean isDue(Document bucket, String list, String field, Date now) {
-    return bucket.getList(list, Document.class).stream()
-        .anyMatch(earliest -> !earliest.getDate(field).after(now));
-  }
-
-  Set<Integer> renew(
-      MongoTransaction transaction, UUID owner, Collection<Lease> leases, Duration lease) {
-    List<Integer> buckets = numbers(leases);
-    Bson ours = ours(owner, buckets);
-    long renewed =
-        collections
-            .bucket()
-            .updateMany(
-                transaction.session(),
-                ours,
-                List.of(
-                    Aggregates.set(
-                        new Field<>("leasedAt", "$$NOW"),
-                        new Field<>(
-                            "leaseUntil",
-                            new Document("$add", List.of("$$NOW", lease.toMillis()))))))
-            .getMatchedCount();
-    return renewed == buckets.size() ? Set.copyOf(buckets) : numbers(transaction, ours);
-  }
-
-  /** Those with the same changes in one statement, and as a rule that is all. */
-  void release(MongoTransaction transaction, UUID owner, List<Release> releases) {
-    Map<Document, List<Integer>> byChange = new HashMap<>();
-    for (Release release : releases) {
-      byChange
-          .computeIfAbsent(changes(release), change -> new ArrayList<>())
-          .add(release.lease().bucket());
-    }
-    List<WriteModel<Document>> updates = new ArrayList<>();
-    byChange.forEach(
-        (change, buckets) ->
-            updates.add(
-                new UpdateManyModel<>(
-                    ours(owner, buckets),
-                    List.of(
-                        new Document("$set", change),
-                        new Document("$unset", List.of("owner", "session", "leasedAt"))))));
-    collections.bucket().bulkWrite(transaction.session(), updates);
-  }
-
-  private static Document changes(Release release) {
-    Document change = new Document("leaseUntil", LONG_AGO);
-    if (!release.keepsTurn()) {
-      change.append("servedAt", "$$NOW");
-    }
-    if (release.settled()) {
-      change.append("takeovers", 0);
-    }
-    if (release.lease().single() && release.decided() > 0) {
-      change.append(
-          "singles",
-          new Document(
-              "$max",
-              List.of(0, new Document("$subtract", List.of("$singles", release.decided())))));
-    }
-    return change;
-  }
-
-  private static List<Integer> numbers(Collection<Lease> leases) {
-    return leases.stream().map(Lease::bucket).collect(Collectors.toList());
-  }
-
-  private static int number(Document bucket) {
-    return number(bucket, "_id");
-  }
-
-  private static int number(Document bucket, String field) {
-    return bucket.get(field) instanceof Number number ? number.intValue() : 0;
   }
 }

@@ -45,6 +45,7 @@ final class MongoStatements implements Statements<MongoTransaction> {
   private final OutboxCollections collections;
   private final ServerClock clock;
   private final Adoption adoption;
+  private final HeldBuckets held;
   private final Leases leases;
   private final Reads reads;
   private final BlockedReads blockedReads;
@@ -54,7 +55,8 @@ final class MongoStatements implements Statements<MongoTransaction> {
     this.collections = collections;
     this.clock = clock;
     adoption = new Adoption(collections.message());
-    leases = new Leases(client, collections, clock);
+    held = new HeldBuckets(collections);
+    leases = new Leases(client, collections, held, clock);
     reads = new Reads(collections, adoption);
     blockedReads = new BlockedReads(collections, adoption, reads);
     administration = new Administration(collections, clock);
@@ -81,18 +83,18 @@ final class MongoStatements implements Statements<MongoTransaction> {
 
   @Override
   public Set<Integer> renew(
-      MongoTransaction transaction, UUID owner, Collection<Lease> held, Duration lease) {
-    return leases.renew(transaction, owner, held, lease);
+      MongoTransaction transaction, UUID owner, Collection<Lease> kept, Duration lease) {
+    return held.renew(transaction, owner, kept, lease);
   }
 
   @Override
-  public List<Held> lockHeld(MongoTransaction transaction, UUID owner, Collection<Lease> held) {
-    return leases.hold(transaction, owner, held);
+  public List<Held> lockHeld(MongoTransaction transaction, UUID owner, Collection<Lease> kept) {
+    return held.hold(transaction, owner, kept);
   }
 
   @Override
   public void release(MongoTransaction transaction, UUID owner, List<Release> releases) {
-    leases.release(transaction, owner, releases);
+    held.release(transaction, owner, releases);
   }
 
   @Override

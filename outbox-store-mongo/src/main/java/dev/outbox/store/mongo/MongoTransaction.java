@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import com.mongodb.TransactionOptions;
 import com.mongodb.client.ClientSession;
 import java.util.Date;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** One transaction of the store's own, and what is done in its session before it begins. */
@@ -12,7 +13,7 @@ final class MongoTransaction {
   private final ClientSession session;
   private final TransactionOptions options;
   private @Nullable Date now;
-  private @Nullable Runnable undo;
+  private @Nullable Consumer<MongoTransaction> undo;
 
   MongoTransaction(ClientSession session, TransactionOptions options) {
     this.session = session;
@@ -50,15 +51,16 @@ final class MongoTransaction {
   }
 
   /**
-   * What to do when the transaction is given up: what was done beforehand is not undone with it.
+   * What to do, in another transaction, when this one is given up: what was done beforehand is not
+   * undone with it.
    */
-  void whenGivenUp(Runnable undo) {
+  void whenGivenUp(Consumer<MongoTransaction> undo) {
     this.undo = undo;
   }
 
-  void giveUp() {
+  void undo(MongoTransaction after) {
     if (undo != null) {
-      undo.run();
+      undo.accept(after);
     }
   }
 }

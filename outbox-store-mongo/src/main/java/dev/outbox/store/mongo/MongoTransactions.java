@@ -100,7 +100,7 @@ final class MongoTransactions implements Transactions<MongoTransaction> {
         return once(session, transaction, work);
       } catch (MongoException e) {
         if (!isToRunAgain(e) || attempt == TRIES) {
-          giveUp(transaction);
+          giveUp(session, transaction, options);
           throw errors.translate(e);
         }
         pause(attempt);
@@ -120,9 +120,17 @@ final class MongoTransactions implements Transactions<MongoTransaction> {
     LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(attempt * PAUSE_NANOS));
   }
 
-  private void giveUp(MongoTransaction transaction) {
+  /** The next transaction of a session ends the one before, where that is still open. */
+  private void giveUp(
+      ClientSession session, MongoTransaction transaction, TransactionOptions options) {
     try {
-      transaction.giveUp();
+      once(
+          session,
+          new MongoTransaction(session, options),
+          after -> {
+            transaction.undo(after);
+            return true;
+          });
     } catch (MongoException e) {
       named = true; // the leases run out
     }

@@ -1,0 +1,211 @@
+package dev.outbox.store.mongo;
+
+import static com.mongodb.client.model.Filters.and;
+import static com.mongodb.client.model.Filters.eq;
+import static com.mongodb.client.model.Filters.gte;
+import static com.mongodb.client.model.Filters.in;
+import static com.mongodb.client.model.Updates.combine;
+import static com.mongodb.client.model.Updates.inc;
+import static com.mongodb.client.model.Updates.set;
+import static com.mongodb.client.model.Updates.unset;
+
+import com.mongodb.client.MongoCollection;
+import com.mongodb.client.model.Aggregates;
+import com.mongodb.client.model.Field;
+import com.mongodb.client.model.UpdateManyModel;
+import com.mongodb.client.model.WriteModel;
+import dev.outbox.store.core.Lease;
+import dev.outbox.store.core.Statements.Held;
+import dev.outbox.store.core.Statements.Release;
+import dev.outbox.store.core.Status;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Date;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.stream.Collectors;
+import org.bson.Document;
+import org.bson.conversions.Bson;
+
+/** What the holder of leases does with the documents of its buckets, in its transactions. */
+final class HeldBuckets {
+  private static final Date LONG_AGO = new Date(0);
+
+  private final OutboxCollections collections;
+
+  HeldBuckets(OutboxCollections collections) {
+    this.collections = collections;
+  }
+
+  /**
+   * Writes the buckets that are still ours, so that this transaction and another one that takes
+   * them over cannot both commit. A number that grows, because an update that changes nothing is no
+   * write.
+   */
+  Set<Integer> fence(MongoTransaction transaction, UUID owner, Collection<Integer> buckets) {
+    if (buckets.isEmpty()) {
+      return Set.of();
+    }
+    Bson ours = ours(owner, buckets);
+    long fenced =
+        collections
+            .bucket()
+            .updateMany(transaction.session(), ours, combine(inc("fence", 1L), set("fenced", true)))
+            .getMatchedCount();
+    return fenced == buckets.size() ? Set.copyOf(buckets) : numbers(transaction, ours);
+  }
+
+  private Set<Integer> numbers(MongoTransaction transaction, Bson filter) {
+    Set<Integer> numbers = new HashSet<>();
+    collections
+        .bucket()
+        .find(transaction.session(), filter)
+        .forEach(bucket -> numbers.add(number(bucket)));
+    return numbers;
+  }
+
+  private static Bson ours(UUID owner, Collection<Integer> buckets) {
+    return and(in("_id", buckets), eq("owner", Uuids.binary(owner)));
+  }
+
+  /** Those that are still ours, written, with what their work says. */
+  List<Held> hold(MongoTransaction transaction, UUID owner, Collection<Lease> leases) {
+    List<Integer> buckets = numbers(leases);
+    if (fence(transaction, owner, buckets).isEmpty()) {
+      return List.of();
+    }
+    List<Held> held = new ArrayList<>();
+    collections
+        .bucket()
+        .aggregate(
+            transaction.session(),
+            List.of(
+                Aggregates.match(ours(owner, buckets)),
+                earliest(
+                    collections.message(),
+                    eq("status", Status.SCHEDULED.name()),
+                    "availableAt",
+                    "scheduled"),
+                earliest(collections.blockedKey(), gte("retryAt", LONG_AGO), "retryAt", "blocked"),
+                Aggregates.set(new Field<>("now", "$$NOW"))))
+        .forEach(
+            bucket -> {
+              Date now = bucket.getDate("now");
+              transaction.now(now);
+              held.add(
+                  new Held(
+                      number(bucket),
+                      Duration.ofMillis(bucket.getDate("leaseUntil").getTime() - now.getTime()),
+                      isDue(bucket, "scheduled", "availableAt", now),
+                      isDue(bucket, "blocked", "retryAt", now),
+                      0));
+            });
+    return held;
+  }
+
+  /** The document of a bucket with the least value of a field, in a list. */
+  private static Bson earliest(
+      MongoCollection<Document> from, Bson filter, String field, String as) {
+    return OutboxCollections.lookup(
+        from,
+        "_id",
+        "bucket",
+        List.of(
+            Aggregates.match(filter),
+            Aggregates.sort(new Document(field, 1)),
+            Aggregates.limit(1),
+            Aggregates.project(new Document("_id", 0).append(field, 1))),
+        as);
+  }
+
+  private static boolean isDue(Document bucket, String list, String field, Date now) {
+    return bucket.getList(list, Document.class).stream()
+        .anyMatch(earliest -> !earliest.getDate(field).after(now));
+  }
+
+  Set<Integer> renew(
+      MongoTransaction transaction, UUID owner, Collection<Lease> leases, Duration lease) {
+    List<Integer> buckets = numbers(leases);
+    Bson ours = ours(owner, buckets);
+    long renewed =
+        collections
+            .bucket()
+            .updateMany(
+                transaction.session(),
+                ours,
+                List.of(
+                    Aggregates.set(
+                        new Field<>("leasedAt", "$$NOW"),
+                        new Field<>(
+                            "leaseUntil",
+                            new Document("$add", List.of("$$NOW", lease.toMillis()))))))
+            .getMatchedCount();
+    return renewed == buckets.size() ? Set.copyOf(buckets) : numbers(transaction, ours);
+  }
+
+  /** Those with the same changes in one statement, and as a rule that is all. */
+  void release(MongoTransaction transaction, UUID owner, List<Release> releases) {
+    Map<Document, List<Integer>> byChange = new HashMap<>();
+    for (Release release : releases) {
+      byChange
+          .computeIfAbsent(changes(release), change -> new ArrayList<>())
+          .add(release.lease().bucket());
+    }
+    List<WriteModel<Document>> updates = new ArrayList<>();
+    byChange.forEach(
+        (change, buckets) ->
+            updates.add(
+                new UpdateManyModel<>(
+                    ours(owner, buckets),
+                    List.of(
+                        new Document("$set", change),
+                        new Document("$unset", List.of("owner", "session", "leasedAt"))))));
+    collections.bucket().bulkWrite(transaction.session(), updates);
+  }
+
+  /** All that was leased for a claim that failed then. */
+  void giveBack(MongoTransaction transaction, UUID owner) {
+    collections
+        .bucket()
+        .updateMany(
+            transaction.session(),
+            eq("owner", Uuids.binary(owner)),
+            combine(
+                set("leaseUntil", LONG_AGO), unset("owner"), unset("session"), unset("leasedAt")));
+  }
+
+  private static Document changes(Release release) {
+    Document change = new Document("leaseUntil", LONG_AGO);
+    if (!release.keepsTurn()) {
+      change.append("servedAt", "$$NOW");
+    }
+    if (release.settled()) {
+      change.append("takeovers", 0);
+    }
+    if (release.lease().single() && release.decided() > 0) {
+      change.append(
+          "singles",
+          new Document(
+              "$max",
+              List.of(0, new Document("$subtract", List.of("$singles", release.decided())))));
+    }
+    return change;
+  }
+
+  private static List<Integer> numbers(Collection<Lease> leases) {
+    return leases.stream().map(Lease::bucket).collect(Collectors.toList());
+  }
+
+  static int number(Document bucket) {
+    return number(bucket, "_id");
+  }
+
+  static int number(Document bucket, String field) {
+    return bucket.get(field) instanceof Number number ? number.intValue() : 0;
+  }
+}
