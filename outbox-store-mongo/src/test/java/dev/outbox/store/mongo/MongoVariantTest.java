@@ -26,4 +26,9 @@ class MongoVariantTest extends MongoStoreTck {
   protected String prefix() {
     return "other_";
   }
+
+  @Override
+  protected int load() {
+    return 500;
+  }
 }
