@@ -1,5 +1,6 @@
 package dev.outbox.store.mongo;
 
+import static com.mongodb.client.model.Filters.and;
 import static com.mongodb.client.model.Filters.eq;
 import static com.mongodb.client.model.Filters.in;
 import static com.mongodb.client.model.Filters.lte;
@@ -51,10 +52,11 @@ final class BlockedReads {
       }
       for (Document message : key.messages()) {
         if (Documents.sequence(message) >= end
+            || !transaction.isFirst(Documents.sequence(message))
             || !room.take(key.bucket(), message.get("size", Number.class).longValue())) {
           break;
         }
-        chosen.add(message);
+        chosen.add(message.append("bucket", key.bucket()));
       }
     }
     rows.addAll(reads.claimable(transaction, Status.BLOCKED, chosen, chosen));
@@ -133,12 +135,11 @@ final class BlockedReads {
         key,
         "key",
         List.of(
-            Aggregates.match(eq("status", Status.BLOCKED.name())),
+            Aggregates.match(and(eq("status", Status.BLOCKED.name()), Reads.HAS_SEQUENCE)),
             Aggregates.sort(ascending("seq")),
             Aggregates.limit(most),
             Aggregates.project(
                 new Document("seq", 1)
-                    .append("bucket", 1)
                     .append("key", 1)
                     .append("lastFailedAt", 1)
                     .append("size", new Document("$bsonSize", "$$ROOT")))),

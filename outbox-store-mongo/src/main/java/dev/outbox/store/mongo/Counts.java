@@ -80,8 +80,9 @@ final class Counts {
       String name = group.getString("_id");
       Status status = name == null ? Status.PENDING : Status.valueOf(name);
       messages.merge(status, group.get("messages", Number.class).longValue(), Long::sum);
-      if (status == Status.PENDING || status == Status.BLOCKED) {
-        oldest.add(Sequence.time(Sequence.of(group.get("first", BsonTimestamp.class))));
+      boolean waits = status == Status.PENDING || status == Status.BLOCKED;
+      if (waits && group.get("first") instanceof BsonTimestamp first) {
+        oldest.add(Sequence.time(Sequence.of(first)));
       }
     }
   }

@@ -88,7 +88,7 @@ final class HeldBuckets {
                 Aggregates.match(ours(owner, buckets)),
                 earliest(
                     collections.message(),
-                    eq("status", Status.SCHEDULED.name()),
+                    and(eq("status", Status.SCHEDULED.name()), gte("availableAt", LONG_AGO)),
                     "availableAt",
                     "scheduled"),
                 earliest(collections.blockedKey(), gte("retryAt", LONG_AGO), "retryAt", "blocked"),

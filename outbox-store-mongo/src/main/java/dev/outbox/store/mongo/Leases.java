@@ -34,6 +34,7 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import org.bson.BsonBinary;
+import org.bson.BsonValue;
 import org.bson.Document;
 import org.bson.conversions.Bson;
 import org.jspecify.annotations.Nullable;
@@ -131,10 +132,12 @@ final class Leases {
   }
 
   private Set<Integer> distinctBuckets(ClientSession session, Bson filter) {
-    return collections
+    Set<Integer> buckets = new HashSet<>();
+    collections
         .message()
-        .distinct(session, "bucket", filter, Integer.class)
-        .into(new HashSet<>());
+        .distinct(session, "bucket", and(filter, gte("bucket", 0)), BsonValue.class)
+        .forEach(bucket -> buckets.add(bucket.asNumber().intValue()));
+    return buckets;
   }
 
   /** A lease counts while it lasts; one too far ahead is from before the clock jumped back. */
@@ -193,9 +196,10 @@ final class Leases {
                   .returnDocument(ReturnDocument.AFTER)
                   .maxTime(most, TimeUnit.MILLISECONDS));
     } catch (MongoExecutionTimeoutException | MongoOperationTimeoutException e) {
-      if (ranOut) {
-        endStalled(bucket.get("session"));
+      if (!ranOut) {
+        throw e;
       }
+      endStalled(bucket.get("session"));
       return null;
     }
   }

@@ -5,6 +5,8 @@ import static java.util.Objects.requireNonNull;
 import com.mongodb.TransactionOptions;
 import com.mongodb.client.ClientSession;
 import java.util.Date;
+import java.util.HashSet;
+import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -12,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 final class MongoTransaction {
   private final ClientSession session;
   private final TransactionOptions options;
+  private final Set<Long> handedOut = new HashSet<>();
   private @Nullable Date now;
   private @Nullable Consumer<MongoTransaction> undo;
 
@@ -41,6 +44,14 @@ final class MongoTransaction {
     return session;
   }
 
+  /**
+   * Whether this is the first message with its sequence that the transaction hands out. A foreign
+   * producer may give one twice, and decisions are by sequence: the other comes with a later claim.
+   */
+  boolean isFirst(long sequence) {
+    return handedOut.add(sequence);
+  }
+
   /** What the server's clock said at this transaction's first read (T1). */
   Date now() {
     return requireNonNull(now, "no read has asked for the time");
@@ -50,12 +61,23 @@ final class MongoTransaction {
     now = time;
   }
 
+  /** To be run again: nothing was done in it yet, and what there is to undo stays to be undone. */
+  MongoTransaction again() {
+    MongoTransaction again = new MongoTransaction(session, options);
+    again.undo = undo;
+    return again;
+  }
+
   /**
    * What to do, in another transaction, when this one is given up: what was done beforehand is not
    * undone with it.
    */
   void whenGivenUp(Consumer<MongoTransaction> undo) {
     this.undo = undo;
+  }
+
+  boolean hasUndo() {
+    return undo != null;
   }
 
   void undo(MongoTransaction after) {

@@ -94,16 +94,17 @@ final class MongoTransactions implements Transactions<MongoTransaction> {
             .writeConcern(WriteConcern.MAJORITY)
             .maxCommitTime(Math.max(patience.toMillis(), COMMIT_MILLIS), TimeUnit.MILLISECONDS)
             .build();
+    MongoTransaction transaction = new MongoTransaction(session, options);
     for (int attempt = 1; ; attempt++) {
-      MongoTransaction transaction = new MongoTransaction(session, options);
       try {
         return once(session, transaction, work);
       } catch (MongoException e) {
         if (!isToRunAgain(e) || attempt == TRIES) {
-          giveUp(session, transaction, options);
+          giveUp(session, transaction, e);
           throw errors.translate(e);
         }
         pause(attempt);
+        transaction = transaction.again();
       }
     }
   }
@@ -121,18 +122,25 @@ final class MongoTransactions implements Transactions<MongoTransaction> {
   }
 
   /** The next transaction of a session ends the one before, where that is still open. */
-  private void giveUp(
-      ClientSession session, MongoTransaction transaction, TransactionOptions options) {
+  private void giveUp(ClientSession session, MongoTransaction transaction, MongoException failure) {
+    if (!transaction.hasUndo()) {
+      return;
+    }
+    named = true; // the leases run out
+    if (failure instanceof MongoTimeoutException) {
+      return;
+    }
     try {
-      once(
-          session,
-          new MongoTransaction(session, options),
-          after -> {
-            transaction.undo(after);
-            return true;
-          });
+      named =
+          once(
+              session,
+              transaction.again(),
+              after -> {
+                transaction.undo(after);
+                return false;
+              });
     } catch (MongoException e) {
-      named = true; // the leases run out
+      failure.addSuppressed(e);
     }
   }
 

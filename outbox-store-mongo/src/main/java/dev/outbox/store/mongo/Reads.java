@@ -2,6 +2,7 @@ package dev.outbox.store.mongo;
 
 import static com.mongodb.client.model.Filters.and;
 import static com.mongodb.client.model.Filters.eq;
+import static com.mongodb.client.model.Filters.gte;
 import static com.mongodb.client.model.Filters.in;
 import static com.mongodb.client.model.Filters.lte;
 import static com.mongodb.client.model.Projections.include;
@@ -23,6 +24,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
+import org.bson.BsonTimestamp;
 import org.bson.Document;
 import org.bson.conversions.Bson;
 import org.jspecify.annotations.Nullable;
@@ -33,6 +35,10 @@ import org.jspecify.annotations.Nullable;
  * transaction). What is large comes as its size first, and is fetched when there is room for it.
  */
 final class Reads {
+
+  /** What came past the validator without one is left alone: it has no place in any order. */
+  static final Bson HAS_SEQUENCE = gte("seq", new BsonTimestamp());
+
   private final OutboxCollections collections;
   private final Adoption adoption;
 
@@ -54,7 +60,7 @@ final class Reads {
             leases,
             limits,
             List.of(
-                Aggregates.match(eq("status", Status.PENDING.name())),
+                Aggregates.match(and(eq("status", Status.PENDING.name()), HAS_SEQUENCE)),
                 Aggregates.sort(ascending("seq")))));
   }
 
@@ -73,11 +79,12 @@ final class Reads {
                 Aggregates.match(
                     and(
                         eq("status", Status.SCHEDULED.name()),
-                        lte("availableAt", transaction.now()))),
+                        lte("availableAt", transaction.now()),
+                        HAS_SEQUENCE)),
                 Aggregates.sort(ascending("availableAt", "seq")))));
   }
 
-  /** A message as it was found: whole when it is small. */
+  /** A message as it was found: whole when it is small, and with the number of its bucket. */
   private record Found(Document message, long size, boolean whole, boolean anyBlocked) {}
 
   /** The first messages of each bucket that the stages find. */
@@ -101,8 +108,7 @@ final class Reads {
                 lookup(collections.message(), "_id", "bucket", first, "m"),
                 Aggregates.unwind("$m"),
                 Aggregates.project(
-                    new Document("_id", 0)
-                        .append("m", smallOr(limits.bytes() / limits.messages(), STUB))
+                    new Document("m", smallOr(limits.bytes() / limits.messages(), STUB))
                         .append("size", SIZE)
                         .append("whole", smallOr(limits.bytes() / limits.messages(), false, true))
                         .append("blocked", new Document("$ne", List.of("$blocked", List.of()))))))
@@ -111,7 +117,7 @@ final class Reads {
             row ->
                 found.add(
                     new Found(
-                        row.get("m", Document.class),
+                        row.get("m", Document.class).append("bucket", row.getInteger("_id")),
                         row.get("size", Number.class).longValue(),
                         row.getBoolean("whole"),
                         row.getBoolean("blocked"))));
@@ -124,7 +130,6 @@ final class Reads {
   private static final Document STUB =
       new Document("_id", "$m._id")
           .append("seq", "$m.seq")
-          .append("bucket", "$m.bucket")
           .append("key", "$m.key")
           .append("availableAt", "$m.availableAt");
 
@@ -153,17 +158,16 @@ final class Reads {
     List<Row> rows = new ArrayList<>();
     List<Document> chosen = new ArrayList<>();
     List<Document> toFetch = new ArrayList<>();
-    Set<Long> sequences = new HashSet<>();
     for (Found one : found) {
       Document message = one.message();
       Status target = target(message, blocked, transaction.now(), status);
-      // A sequence that a foreign producer gave twice comes once: one message after the other.
-      if (Documents.sequence(message) >= end || !sequences.add(Documents.sequence(message))) {
+      if (Documents.sequence(message) >= end) {
         continue;
       }
       if (target != null) {
         rows.add(row(message, status, target, null));
-      } else if (room.take(message.get("bucket", Number.class).intValue(), one.size())) {
+      } else if (transaction.isFirst(Documents.sequence(message))
+          && room.take(message.getInteger("bucket"), one.size())) {
         chosen.add(message);
         if (!one.whole()) {
           toFetch.add(message);
@@ -219,15 +223,20 @@ final class Reads {
           .forEach(message -> fetched.put(id(message), message));
     }
     return chosen.stream()
-        .map(message -> fetched.getOrDefault(id(message), message))
-        .map(message -> row(message, status, null, Documents.message(message)))
+        .map(
+            message ->
+                row(
+                    message,
+                    status,
+                    null,
+                    Documents.message(fetched.getOrDefault(id(message), message))))
         .toList();
   }
 
   private static Row row(
       Document message, Status status, @Nullable Status target, @Nullable StoredMessage claimed) {
     return new Row(
-        message.get("bucket", Number.class).intValue(),
+        message.getInteger("bucket"),
         Documents.sequence(message),
         Documents.key(message),
         status,
