@@ -1,0 +1,192 @@
+package dev.outbox.store.mongo;
+
+import static com.mongodb.client.model.Filters.eq;
+import static com.mongodb.client.model.Filters.lt;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.mongodb.client.ClientSession;
+import dev.outbox.OutboxMessage;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** What a store does, each with what comes before it and what its caller does after it. */
+final class FaultOperations {
+  private final FaultStage stage;
+
+  FaultOperations(FaultStage stage) {
+    this.stage = stage;
+  }
+
+  /** Prepared without faults, for one run. */
+  interface Operation {
+    Attempt prepare();
+
+    /** Whether it is of interest what happens when a command of this name fails. */
+    default boolean tries(String command) {
+      return true;
+    }
+  }
+
+  /**
+   * @param work what is run with faults
+   * @param then what its caller does then, without: given the failure, or null
+   */
+  record Attempt(Runnable work, Consumer<@Nullable RuntimeException> then) {}
+
+  /** What an operation returned, if it did. */
+  static final class Got<V> {
+    @Nullable V value;
+  }
+
+  Map<String, Operation> all() {
+    Map<String, Operation> all = new LinkedHashMap<>();
+    all.put("append", () -> append(Set.of(), message("plain"), message("new")));
+    all.put("append with dedup keys", this::appendWithDedupKeys);
+    all.put("append with a delay", () -> append(Set.of(), delayed()));
+    ClaimOperations claims = new ClaimOperations(stage);
+    all.put("claim", claims::claim);
+    all.put(
+        "claim of a suspect", tried(Set.of("update", "commitTransaction"), claims::claimSingly));
+    all.put("renew", claims::renew);
+    all.put("settle", claims::settle);
+    all.put("settle of a suspect", claims::settleSingly);
+    all.put("settle and claim", claims::settleAndClaim);
+    all.put("requeue of what halts its key", () -> requeue(stage.halting));
+    all.put("requeue", () -> requeue(stage.dead));
+    all.put("discard of what halts its key", () -> discard(stage.halting));
+    all.put("discard", () -> discard(stage.dead));
+    all.put("dead letters", () -> read(() -> assertThat(deadLetters()).hasSize(2)));
+    all.put(
+        "statistics", () -> read(() -> assertThat(statistics()).containsExactly(10L, 1L, 5L, 2L)));
+    all.put("verify", () -> read(() -> stage.store.verify()));
+    all.put("housekeep", this::housekeep);
+    return all;
+  }
+
+  private static Operation tried(Set<String> commands, Operation operation) {
+    return new Operation() {
+      @Override
+      public Attempt prepare() {
+        return operation.prepare();
+      }
+
+      @Override
+      public boolean tries(String command) {
+        return commands.contains(command);
+      }
+    };
+  }
+
+  private static OutboxMessage.Builder message(String key) {
+    return OutboxMessage.builder().aggregate("order", key).eventType("OrderChanged").payload("{}");
+  }
+
+  private static OutboxMessage.Builder delayed() {
+    return message("new").deliverAfter(Duration.ofMillis(1));
+  }
+
+  // ---- append
+
+  private Attempt appendWithDedupKeys() {
+    OutboxMessage.Builder again = message("again").id(UUID.randomUUID()).dedupKey("taken");
+    return append(
+        Set.of(again.build().id()),
+        again,
+        message("new").dedupKey("b"),
+        message("new").dedupKey("a"),
+        message("new").dedupKey("long ago"));
+  }
+
+  /** In the caller's transaction, which commits when the append has succeeded. */
+  private Attempt append(Set<UUID> duplicates, OutboxMessage.Builder... builders) {
+    List<OutboxMessage> messages =
+        List.of(builders).stream().map(OutboxMessage.Builder::build).toList();
+    ClientSession session = stage.faults.client.startSession();
+    session.startTransaction();
+    return new Attempt(
+        () -> assertThat(stage.store.append(session, messages)).isEqualTo(duplicates),
+        failure -> {
+          if (failure == null) {
+            session.commitTransaction();
+            stage.promises.committed(
+                messages.stream().filter(m -> !duplicates.contains(m.id())).toList());
+          }
+          session.close();
+          boolean taken = stage.collections.dedup().countDocuments(eq("_id", "a")) > 0;
+          assertThat(taken)
+              .as("whether the dedup key is taken")
+              .isEqualTo(failure == null && messages.size() == 4);
+        });
+  }
+
+  // ---- the others
+
+  private Attempt requeue(long sequence) {
+    Got<Boolean> done = new Got<>();
+    return new Attempt(
+        () -> done.value = stage.store.requeue(sequence),
+        failure -> {
+          stage.faults.endTransactions(); // a commit that never arrived left one open
+          boolean again = stage.store.requeue(sequence);
+          assertThat(again || failure == null || !isDead(sequence)).isTrue();
+          assertThat(again && done.value != null).as("requeued twice").isFalse();
+          stage.promises.requeued(stage.idOf(sequence));
+        });
+  }
+
+  private Attempt discard(long sequence) {
+    Got<Boolean> done = new Got<>();
+    return new Attempt(
+        () -> done.value = stage.store.discard(sequence),
+        failure -> {
+          stage.faults.endTransactions();
+          boolean again = stage.store.discard(sequence);
+          assertThat(again && done.value != null).as("discarded twice").isFalse();
+          assertThat(isDead(sequence)).isFalse();
+          stage.promises.discarded(stage.idOf(sequence));
+        });
+  }
+
+  private boolean isDead(long sequence) {
+    return stage.steady.deadLetters(sequence - 1, 1).stream()
+        .anyMatch(letter -> letter.message().sequence() == sequence);
+  }
+
+  private Attempt read(Runnable work) {
+    return new Attempt(
+        work,
+        failure -> {
+          if (failure != null) {
+            stage.faults.endTransactions();
+            work.run();
+          }
+        });
+  }
+
+  private List<?> deadLetters() {
+    return stage.store.deadLetters(0, 10);
+  }
+
+  private List<Long> statistics() {
+    var statistics = stage.store.statistics();
+    return List.of(
+        statistics.pending(), statistics.scheduled(), statistics.blocked(), statistics.dead());
+  }
+
+  /** Somebody has deleted documents of buckets. */
+  private Attempt housekeep() {
+    stage.collections.bucket().deleteMany(lt("_id", 2));
+    return read(
+        () -> {
+          stage.store.housekeep();
+          assertThat(stage.collections.bucket().countDocuments()).isEqualTo(64);
+          assertThat(stage.collections.dedup().countDocuments()).isEqualTo(1);
+        });
+  }
+}

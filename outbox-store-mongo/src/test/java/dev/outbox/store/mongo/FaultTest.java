@@ -1,0 +1,167 @@
+package dev.outbox.store.mongo;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+import static org.junit.jupiter.api.DynamicContainer.dynamicContainer;
+import static org.junit.jupiter.api.DynamicTest.dynamicTest;
+
+import com.mongodb.MongoException;
+import dev.outbox.OutboxException;
+import dev.outbox.TransientOutboxException;
+import dev.outbox.store.mongo.FaultOperations.Attempt;
+import dev.outbox.store.mongo.FaultOperations.Operation;
+import dev.outbox.store.mongo.Faults.Fault;
+import dev.outbox.store.mongo.Faults.Sent;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.DynamicNode;
+import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.parallel.Isolated;
+
+/**
+ * Each command of each operation fails, in all ways that a server and a network have: the operation
+ * succeeds all the same, or says in one sentence what to do; nothing is lost, nothing leaks, and no
+ * attempt counts twice.
+ *
+ * <p>Each command meets some of the faults, chosen by a seed: {@code -Doutbox.faults.seed=…} for
+ * the same ones again, {@code -Doutbox.faults=100} for all of them.
+ */
+@Isolated("a fail point is the whole server's")
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class FaultTest {
+  private static final int EACH = Integer.getInteger("outbox.faults", 2);
+  private static final long SEED = Long.getLong("outbox.faults.seed", System.nanoTime());
+
+  /** Conflicts, elections, networks, time limits: another try can help. */
+  private static final List<Integer> PASSING =
+      List.of(112, 251, 24, 189, 91, 10107, 11602, 13435, 6, 7, 50, 11600, 64);
+
+  /** No rights, and what no try can help. */
+  private static final List<Integer> LASTING = List.of(13, 2, 59);
+
+  /** More often than anything is tried. */
+  private static final int ALWAYS = 100;
+
+  private FaultStage stage;
+  private boolean losesReplies;
+
+  @BeforeAll
+  void start() {
+    stage = new FaultStage();
+    stage.faults.assumeFailPoints();
+    losesReplies = stage.faults.losesReplies(stage.database.database.getName());
+  }
+
+  @AfterAll
+  void stop() {
+    if (stage != null) {
+      stage.close();
+    }
+  }
+
+  private static List<Fault> faults() {
+    List<Fault> faults = new ArrayList<>();
+    for (int times : List.of(1, ALWAYS)) {
+      faults.add(Fault.closed(times, false));
+      PASSING.forEach(code -> faults.add(Fault.error(code, times)));
+      LASTING.forEach(code -> faults.add(Fault.error(code, times)));
+    }
+    faults.add(Fault.closed(ALWAYS, true));
+    faults.add(Fault.replyLost());
+    List.of(91, 189, 11600).forEach(code -> faults.add(Fault.errorAfter(code)));
+    return faults;
+  }
+
+  @TestFactory
+  @DisplayName("with a command that fails")
+  Stream<DynamicNode> commands() {
+    System.out.printf("%d faults a command with -Doutbox.faults.seed=%d%n", EACH, SEED);
+    Random random = new Random(SEED);
+    List<DynamicNode> nodes = new ArrayList<>();
+    new FaultOperations(stage)
+        .all()
+        .forEach(
+            (name, operation) ->
+                nodes.add(
+                    dynamicContainer(name, cases(operation, random.nextInt(1_000)).stream())));
+    return nodes.stream();
+  }
+
+  private List<DynamicNode> cases(Operation operation, int from) {
+    List<Fault> faults = faults();
+    List<DynamicNode> cases = new ArrayList<>();
+    int next = from;
+    for (Sent command : commandsOf(operation)) {
+      if (!operation.tries(command.command())) {
+        continue;
+      }
+      for (int i = 0; i < Math.min(EACH, faults.size()); i++) {
+        // 7 is prime to their number, so that those of one command are of different kinds.
+        Fault fault = faults.get(next++ * 7 % faults.size());
+        cases.add(dynamicTest(command + ", " + fault, () -> fail(operation, command, fault)));
+      }
+    }
+    return cases;
+  }
+
+  private List<Sent> commandsOf(Operation operation) {
+    stage.restore();
+    Attempt attempt = operation.prepare();
+    stage.faults.watch(null, null);
+    attempt.work().run();
+    List<Sent> commands = stage.faults.end();
+    attempt.then().accept(null);
+    stage.drain();
+    assertThat(commands).isNotEmpty();
+    return commands;
+  }
+
+  private void fail(Operation operation, Sent command, Fault fault) {
+    assumeTrue(
+        losesReplies || !fault.afterExecution(),
+        "a mongod cannot lose a reply; the test server of .ci/run can");
+    stage.restore();
+    Attempt attempt = operation.prepare();
+    stage.faults.watch(command, fault);
+    RuntimeException failure = null;
+    List<Sent> sent;
+    try {
+      attempt.work().run();
+    } catch (RuntimeException e) {
+      failure = e;
+    } finally {
+      sent = stage.faults.end();
+    }
+    assertSaysWhatToDo(failure, fault);
+    stage.assertLeasesEnd();
+    attempt.then().accept(failure);
+    stage.drain();
+    assumeTrue(
+        sent.contains(command),
+        "the command was not sent this time: for how long leases are kept is a matter of time");
+  }
+
+  private static void assertSaysWhatToDo(@Nullable RuntimeException failure, Fault fault) {
+    if (failure == null) {
+      return;
+    }
+    assertThat(failure.getMessage()).doesNotContain("\n").isNotBlank();
+    if (failure instanceof MongoException e) {
+      assertThat(e.getErrorLabels()).contains("TransientTransactionError");
+      assertThat(e).hasMessageContaining("run the whole transaction again");
+    } else if (LASTING.contains(fault.data().getInteger("errorCode", 0))) {
+      assertThat(failure)
+          .isInstanceOf(OutboxException.class)
+          .isNotInstanceOf(TransientOutboxException.class);
+    } else {
+      assertThat(failure).isInstanceOf(TransientOutboxException.class);
+    }
+  }
+}
