@@ -54,7 +54,9 @@ final class Administration {
             session,
             and(
                 eq("status", Status.DEAD.name()),
-                gt("seq", Sequence.timestamp(Math.max(0, afterSequence)))))
+                gt(
+                    "seq",
+                    afterSequence == 0 ? new BsonTimestamp() : Sequence.timestamp(afterSequence))))
         .sort(ascending("seq"))
         .limit(limit)
         .forEach(

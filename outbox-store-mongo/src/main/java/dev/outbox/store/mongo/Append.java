@@ -133,7 +133,7 @@ final class Append {
     MongoException transientError =
         new MongoException(
             e.getCode(),
-            "the transaction has failed for a reason that may pass, as another open transaction with the same dedup key, or an election: roll back and run the whole transaction again (withTransaction does that by itself): "
+            "the transaction has failed for a reason that may pass, as another open transaction with the same dedup key, an election, or an error of an earlier command that has ended it: roll back and run the whole transaction again (withTransaction does that by itself): "
                 + e.getMessage(),
             e);
     e.getErrorLabels().forEach(transientError::addLabel);

@@ -3,10 +3,14 @@ package dev.outbox.store.mongo;
 import dev.outbox.store.core.Names;
 import java.io.IOException;
 import java.io.StringReader;
+import java.util.List;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import javax.xml.parsers.DocumentBuilderFactory;
 import javax.xml.parsers.ParserConfigurationException;
+import org.bson.BsonDocument;
 import org.w3c.dom.Comment;
+import org.w3c.dom.Document;
 import org.w3c.dom.Node;
 import org.w3c.dom.NodeList;
 import org.xml.sax.InputSource;
@@ -16,16 +20,27 @@ import org.xml.sax.SAXException;
 final class Changelog {
   static final String PATH = "dev/outbox/store/mongo/changelog.xml";
 
+  private static final String COMMAND = "mongodb:runCommand";
+
   private Changelog() {}
 
   /** Its commands and comments, as a script for mongosh. */
   static String script(Names names) {
     StringBuilder script = new StringBuilder();
-    append(parsed(names.fill(Names.resource(Changelog.class, "/" + PATH))), script);
+    append(parsed(names), script);
     return script.toString().strip() + "\n";
   }
 
-  private static Node parsed(String xml) {
+  /** Its commands; each may be run again. */
+  static List<BsonDocument> commands(Names names) {
+    NodeList commands = parsed(names).getElementsByTagName(COMMAND);
+    return IntStream.range(0, commands.getLength())
+        .mapToObj(i -> BsonDocument.parse(commands.item(i).getTextContent()))
+        .toList();
+  }
+
+  private static Document parsed(Names names) {
+    String xml = names.fill(Names.resource(Changelog.class, "/" + PATH));
     try {
       return DocumentBuilderFactory.newInstance()
           .newDocumentBuilder()
@@ -38,7 +53,7 @@ final class Changelog {
   private static void append(Node node, StringBuilder script) {
     if (node instanceof Comment comment) {
       script.append('\n').append(commented(comment.getData())).append('\n');
-    } else if (node.getNodeName().equals("mongodb:runCommand")) {
+    } else if (node.getNodeName().equals(COMMAND)) {
       script
           .append("db.runCommand(")
           .append(node.getTextContent().stripTrailing().stripIndent().strip())

@@ -68,7 +68,7 @@ final class Errors {
 
   private static OutboxException other(MongoException e, int code, String detail) {
     if (e instanceof MongoInterruptedException) {
-      return new TransientOutboxException("interrupted while MongoDB answered: " + detail, e);
+      return new TransientOutboxException("interrupted while MongoDB answered", e);
     }
     if (isOfTheNetwork(e) || isOfTheNetwork(e.getCause())) {
       return new TransientOutboxException(

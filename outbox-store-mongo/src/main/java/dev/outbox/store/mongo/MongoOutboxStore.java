@@ -115,6 +115,18 @@ public final class MongoOutboxStore extends BucketStore<ClientSession, MongoTran
     return new Builder(client, database);
   }
 
+  /**
+   * {@inheritDoc}
+   *
+   * <p>Where the whole transaction has to run again, as after a conflict with another one, the
+   * error is the driver's and not a {@code TransientOutboxException}: only an error with its label
+   * makes {@code withTransaction} do so.
+   *
+   * @param transaction a session of this store's client in a transaction; with dedup keys, one that
+   *     reads on the primary
+   * @throws MongoException with the label {@code TransientTransactionError}: roll back and run the
+   *     whole transaction again
+   */
   @Override
   public Set<UUID> append(ClientSession transaction, List<OutboxMessage> messages) {
     return append.append(transaction, messages);

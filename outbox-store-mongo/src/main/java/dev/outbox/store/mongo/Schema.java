@@ -52,10 +52,14 @@ final class Schema {
 
   /**
    * Does nothing when this version is there already, or a newer one: also by hand, of which
-   * Liquibase knows nothing.
+   * Liquibase knows nothing. A collection that was dropped is made again.
    */
   void migrate() {
-    if (version(found()) >= VERSION) {
+    int version = version(found());
+    if (version == VERSION && !isWhole()) {
+      Changelog.commands(names).forEach(database::runCommand);
+    }
+    if (version >= VERSION) {
       return;
     }
     try {
@@ -98,7 +102,37 @@ final class Schema {
    */
   void verify() {
     check(found());
+    if (!isWhole()) {
+      throw new SchemaException(
+          "collection %s or %s has lost its indexes, as when it was dropped and a producer made it anew: migrate the database (./outbox migrate, or migrate() of the store)"
+              .formatted(names.table("message"), names.table("blocked_key")));
+    }
     refuseSharded();
+  }
+
+  private boolean isWhole() {
+    return hasIndex("message", "queue") && hasIndex("blocked_key", "due");
+  }
+
+  private boolean hasIndex(String collection, String index) {
+    try {
+      return database
+          .getCollection(names.table(collection))
+          .listIndexes()
+          .into(new ArrayList<>())
+          .stream()
+          .anyMatch(found -> index.equals(found.getString("name")));
+    } catch (MongoCommandException e) {
+      ignoreUnauthorized(e);
+      return true;
+    }
+  }
+
+  /** Not everybody may read how things are. */
+  private static void ignoreUnauthorized(MongoCommandException e) {
+    if (!UNAUTHORIZED.contains(e.getErrorCode())) {
+      throw e;
+    }
   }
 
   /**
@@ -152,10 +186,8 @@ final class Schema {
               .find(and(in("_id", ours), ne("unsplittable", true)))
               .first();
     } catch (MongoCommandException e) {
-      if (UNAUTHORIZED.contains(e.getErrorCode())) {
-        return; // not everybody may read it
-      }
-      throw e;
+      ignoreUnauthorized(e);
+      return;
     }
     if (sharded != null) {
       throw new SchemaException(

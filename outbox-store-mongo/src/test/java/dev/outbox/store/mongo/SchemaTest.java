@@ -69,6 +69,23 @@ class SchemaTest {
   }
 
   @Test
+  @DisplayName("a collection that was dropped and made anew by a producer is found, and mended")
+  void dropped() {
+    schema.migrate();
+    var whole = database.catalog();
+    database.collection("outbox_message").drop();
+    database.collection("outbox_message").insertOne(new Document("x", 1));
+    assertThatThrownBy(schema::verify)
+        .isInstanceOf(SchemaException.class)
+        .hasMessageContaining("outbox_message")
+        .hasMessageContaining("migrate");
+    database.collection("outbox_message").deleteMany(new Document());
+    schema.migrate();
+    schema.verify();
+    assertThat(database.catalog()).isEqualTo(whole);
+  }
+
+  @Test
   @DisplayName("several that migrate at once do no harm")
   void atOnce() throws Exception {
     ExecutorService threads = Executors.newFixedThreadPool(3);
