@@ -58,7 +58,7 @@ final class Claims<H> {
           own.run(request.lease(), handle -> fill(handle, own, owner, List.of(), true, request)),
           request);
     } catch (RuntimeException | Error e) {
-      own.close();
+      own.abandon();
       throw e;
     }
   }

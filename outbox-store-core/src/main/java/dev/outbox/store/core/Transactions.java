@@ -34,6 +34,14 @@ public interface Transactions<H> extends AutoCloseable {
   }
 
   /** Called on what {@link #forClaim} gave. Must not throw: what was done is committed by then. */
+  /**
+   * Closes those of a claim that has failed; what was leased for it outside a transaction is given
+   * back, as far as it can be. Does not throw.
+   */
+  default void abandon() {
+    close();
+  }
+
   @Override
   default void close() {}
 }

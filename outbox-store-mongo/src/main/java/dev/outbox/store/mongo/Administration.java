@@ -146,25 +146,31 @@ final class Administration {
 
   /** Puts back documents of buckets, and with them the blocked keys that messages wait for. */
   boolean restore(MongoTransaction transaction) {
-    Set<Integer> there = new HashSet<>();
     // Mostly there is nothing to do, and then no transaction.
-    collections
-        .bucket()
-        .find(transaction.asIs())
-        .projection(include("_id"))
-        .forEach(bucket -> there.add(bucket.getInteger("_id")));
-    List<Document> missing =
-        IntStream.range(0, Statements.BUCKETS)
-            .filter(bucket -> !there.contains(bucket))
-            .mapToObj(Administration::newBucket)
-            .toList();
-    if (missing.isEmpty()) {
+    if (missing(transaction.asIs()).isEmpty()) {
       return false;
     }
     clock.check(); // or collections without rules and indexes would come of it
+    List<Document> missing = missing(transaction.session());
+    if (missing.isEmpty()) {
+      return false;
+    }
     collections.bucket().insertMany(transaction.session(), missing);
     restoreBlockedKeys(transaction.session());
     return true;
+  }
+
+  private List<Document> missing(ClientSession session) {
+    Set<Integer> there = new HashSet<>();
+    collections
+        .bucket()
+        .find(session)
+        .projection(include("_id"))
+        .forEach(bucket -> there.add(bucket.getInteger("_id")));
+    return IntStream.range(0, Statements.BUCKETS)
+        .filter(bucket -> !there.contains(bucket))
+        .mapToObj(Administration::newBucket)
+        .toList();
   }
 
   /** As the changelog makes it. */

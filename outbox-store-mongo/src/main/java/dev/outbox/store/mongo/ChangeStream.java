@@ -11,6 +11,7 @@ import com.mongodb.client.model.Projections;
 import dev.outbox.spi.WakeUpStore.WakeUps;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.bson.BsonDocument;
@@ -36,6 +37,7 @@ final class ChangeStream implements WakeUps {
   private final Runnable wake;
   private final Consumer<MongoException> failed;
   private final Thread thread;
+  private final CountDownLatch closing = new CountDownLatch(1);
   private volatile boolean closed;
 
   ChangeStream(MongoCollection<Document> messages, Runnable wake, Consumer<MongoException> failed) {
@@ -82,24 +84,23 @@ final class ChangeStream implements WakeUps {
   }
 
   private void pause() {
-    if (closed) {
-      return;
-    }
     try {
-      Thread.sleep(PAUSE.toMillis());
+      boolean ignored = closing.await(PAUSE.toMillis(), TimeUnit.MILLISECONDS);
     } catch (InterruptedException e) {
       closed = true;
     }
   }
 
+  /** Lets the stream be closed on the server too, as long as that answers. */
   @Override
   public void close() {
     closed = true;
-    thread.interrupt();
+    closing.countDown();
     try {
       thread.join(TimeUnit.SECONDS.toMillis(1));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
+    thread.interrupt();
   }
 }

@@ -15,12 +15,16 @@ final class MongoTransaction {
   private final ClientSession session;
   private final TransactionOptions options;
   private final Set<Long> handedOut = new HashSet<>();
+  private final Consumer<Consumer<MongoTransaction>> undo;
   private @Nullable Date now;
-  private @Nullable Consumer<MongoTransaction> undo;
 
-  MongoTransaction(ClientSession session, TransactionOptions options) {
+  MongoTransaction(
+      ClientSession session,
+      TransactionOptions options,
+      Consumer<Consumer<MongoTransaction>> undo) {
     this.session = session;
     this.options = options;
+    this.undo = undo;
   }
 
   /** For single reads and writes before the transaction, which sees what they did. */
@@ -61,28 +65,11 @@ final class MongoTransaction {
     now = time;
   }
 
-  /** To be run again: nothing was done in it yet, and what there is to undo stays to be undone. */
-  MongoTransaction again() {
-    MongoTransaction again = new MongoTransaction(session, options);
-    again.undo = undo;
-    return again;
-  }
-
   /**
-   * What to do, in another transaction, when this one is given up: what was done beforehand is not
-   * undone with it.
+   * What to do, in another transaction, when the claim fails: what was done beforehand is not
+   * undone with this one.
    */
-  void whenGivenUp(Consumer<MongoTransaction> undo) {
-    this.undo = undo;
-  }
-
-  boolean hasUndo() {
-    return undo != null;
-  }
-
-  void undo(MongoTransaction after) {
-    if (undo != null) {
-      undo.accept(after);
-    }
+  void whenClaimFails(Consumer<MongoTransaction> giveBack) {
+    undo.accept(giveBack);
   }
 }

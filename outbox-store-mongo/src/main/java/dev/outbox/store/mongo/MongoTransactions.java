@@ -10,11 +10,13 @@ import com.mongodb.TransactionOptions;
 import com.mongodb.WriteConcern;
 import com.mongodb.client.ClientSession;
 import com.mongodb.client.MongoClient;
+import dev.outbox.OutboxException;
 import dev.outbox.store.core.Transactions;
 import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,8 +42,8 @@ final class MongoTransactions implements Transactions<MongoTransaction> {
   private final Errors errors;
   private final @Nullable ClientSession ofClaim;
 
-  /** Whether documents still name the session of a claim that failed. */
-  private boolean named;
+  /** What gives back that which the claim has leased. */
+  private @Nullable Consumer<MongoTransaction> undo;
 
   MongoTransactions(MongoClient client, Errors errors) {
     this(client, errors, null);
@@ -59,10 +61,32 @@ final class MongoTransactions implements Transactions<MongoTransaction> {
     return new MongoTransactions(client, errors, session());
   }
 
-  /** A session that is closed is used again, and one that buckets name may be ended by others. */
+  /**
+   * The next transaction of a session ends the one before, where that is still open. A session that
+   * is closed is used again by others; while buckets name it, that must not be.
+   */
+  @Override
+  public void abandon() {
+    Consumer<MongoTransaction> giveBack = undo;
+    if (giveBack != null) {
+      try {
+        boolean ignored =
+            run(
+                Duration.ofMillis(COMMIT_MILLIS),
+                transaction -> {
+                  giveBack.accept(transaction);
+                  return true;
+                });
+      } catch (OutboxException e) {
+        return; // the leases run out
+      }
+    }
+    close();
+  }
+
   @Override
   public void close() {
-    if (ofClaim != null && !named) {
+    if (ofClaim != null) {
       ofClaim.close();
     }
   }
@@ -94,17 +118,14 @@ final class MongoTransactions implements Transactions<MongoTransaction> {
             .writeConcern(WriteConcern.MAJORITY)
             .maxCommitTime(Math.max(patience.toMillis(), COMMIT_MILLIS), TimeUnit.MILLISECONDS)
             .build();
-    MongoTransaction transaction = new MongoTransaction(session, options);
     for (int attempt = 1; ; attempt++) {
       try {
-        return once(session, transaction, work);
+        return once(session, new MongoTransaction(session, options, this::toUndo), work);
       } catch (MongoException e) {
         if (!isToRunAgain(e) || attempt == TRIES) {
-          giveUp(session, transaction, e);
           throw errors.translate(e);
         }
         pause(attempt);
-        transaction = transaction.again();
       }
     }
   }
@@ -121,27 +142,8 @@ final class MongoTransactions implements Transactions<MongoTransaction> {
     LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(attempt * PAUSE_NANOS));
   }
 
-  /** The next transaction of a session ends the one before, where that is still open. */
-  private void giveUp(ClientSession session, MongoTransaction transaction, MongoException failure) {
-    if (!transaction.hasUndo()) {
-      return;
-    }
-    named = true; // the leases run out
-    if (failure instanceof MongoTimeoutException) {
-      return;
-    }
-    try {
-      named =
-          once(
-              session,
-              transaction.again(),
-              after -> {
-                transaction.undo(after);
-                return false;
-              });
-    } catch (MongoException e) {
-      failure.addSuppressed(e);
-    }
+  private void toUndo(Consumer<MongoTransaction> giveBack) {
+    undo = giveBack;
   }
 
   private static <R extends @Nullable Object> R once(

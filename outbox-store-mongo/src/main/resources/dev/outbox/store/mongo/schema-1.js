@@ -42,6 +42,10 @@ db.runCommand({
           bsonType: "timestamp",
           description: "is the message's place in the order: insert Timestamp(0, 0), and the server fills it in"
         },
+        _id: {
+          bsonType: ["objectId", "binData", "int", "long"],
+          description: "is made by the driver when it is left out"
+        },
         id: { bsonType: "binData" },
         aggregateType: { bsonType: "string", maxLength: 255, pattern: "\\S" },
         aggregateId: { bsonType: "string", maxLength: 255, pattern: "\\S" },
@@ -95,6 +99,7 @@ db.runCommand({
           { bucket: { $exists: true }, status: { $exists: true }, key: { $exists: true } }
         ]
       },
+      { $or: [{ status: { $ne: "SCHEDULED" } }, { availableAt: { $exists: true } }] },
       {
         $or: [
           { id: { $exists: false } },
@@ -144,7 +149,8 @@ db.runCommand({
             100
           ]
         },
-        { $lte: [{ $bsonSize: { headers: "$headers" } }, 100000] }
+        { $lte: [{ $bsonSize: { headers: "$headers" } }, 100000] },
+        { $lte: [{ $bsonSize: "$$ROOT" }, 4000000] }
       ]
     }
   }

@@ -21,6 +21,7 @@ import org.bson.Document;
 import org.bson.UuidRepresentation;
 import org.bson.types.Binary;
 import org.bson.types.Code;
+import org.bson.types.ObjectId;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
@@ -114,6 +115,9 @@ class ValidatorTest {
         given(
             "the highest id",
             with("id", new BsonBinary(new UUID(-1, -1), UuidRepresentation.STANDARD))));
+    for (Object id : List.of(new ObjectId(), new BsonBinary(UUID.randomUUID()), 7, 8L)) {
+      allowed.add(given("_id " + id.getClass().getSimpleName(), with("_id", id)));
+    }
     allowed.add(given("no payload's byte", with("payload", "")));
     allowed.add(given("1,000,000 bytes", with("payload", new Binary(new byte[1_000_000]))));
     allowed.add(given("1,000,000 bytes as text", with("payload", EMOJI.repeat(250_000))));
@@ -130,7 +134,8 @@ class ValidatorTest {
     allowed.add(given("microseconds", with("availableMicros", 253370764799999999L)));
     allowed.add(given("the library's own", adopted()));
     for (String status : List.of("SCHEDULED", "BLOCKED", "DEAD")) {
-      allowed.add(given(status, adopted().append("status", status)));
+      allowed.add(
+          given(status, adopted().append("status", status).append("availableAt", new Date())));
     }
     allowed.add(
         given(
@@ -211,6 +216,10 @@ class ValidatorTest {
     refused.add(given("attempts as a long", with("attempts", 1L)));
     refused.add(given("an error as a number", with("lastError", 1)));
     refused.add(given("a time of failure as text", with("lastFailedAt", "now")));
+    refused.add(given("an _id that is a document", with("_id", new Document("a", 1))));
+    refused.add(given("an _id that is a text", with("_id", "x")));
+    refused.add(given("SCHEDULED without a time", adopted().append("status", "SCHEDULED")));
+    refused.add(given("4 MB of the producer's own", with("own", new byte[4_000_000])));
     return refused.stream();
   }
 
