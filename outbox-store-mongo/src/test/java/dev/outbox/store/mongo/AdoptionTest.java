@@ -16,6 +16,7 @@ import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Decision;
 import dev.outbox.spi.StoredMessage;
 import dev.outbox.store.core.Status;
+import dev.outbox.store.mongo.Faults.Sent;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -24,6 +25,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.bson.BsonTimestamp;
@@ -194,6 +196,28 @@ class AdoptionTest {
       delivered.computeIfAbsent(message.key(), k -> new ArrayList<>()).add(message.message().id());
     }
     assertThat(delivered).isEqualTo(expected);
+  }
+
+  @Test
+  @DisplayName("inserted after a claim has looked for such: it holds back what was appended then")
+  void betweenLookAndRead() {
+    try (StalledClient client = new StalledClient(database.server.connectionString())) {
+      MongoOutboxStore stalled = MongoOutboxStore.of(client.client, database.database.getName());
+      stalled.verify();
+      UUID first = append("a");
+      CompletableFuture<Claim> claiming =
+          client.stopBefore(new Sent("update", 1), () -> stalled.claim(request()));
+      UUID second = UUID.randomUUID();
+      messages.insertOne(document("a").append("id", Uuids.binary(second)));
+      UUID third = append("a");
+      Claim claim = client.wake(claiming);
+      List<StoredMessage> delivered = new ArrayList<>(claim.messages());
+      assertThat(claim.settle(decisions(claim, Decision.delivered()))).isEmpty();
+      delivered.addAll(drain());
+      assertThat(delivered)
+          .extracting(message -> message.message().id())
+          .containsExactly(first, second, third);
+    }
   }
 
   private record Shape(String name, Document document) {

@@ -56,9 +56,18 @@ final class ClaimOperations {
     stage.collections.bucket().updateMany(lt("_id", 64), set("singles", 3));
   }
 
+  /** One that fails may have counted the attempts all the same: nobody knows of its commit. */
   Attempt claimSingly() {
     suspectAll();
-    return claim();
+    Attempt claim = claim();
+    return new Attempt(
+        claim.work(),
+        failure -> {
+          if (failure != null) {
+            stage.promises.allMayHaveFailed();
+          }
+          claim.then().accept(failure);
+        });
   }
 
   private void deliverAll(Claim claim) {
@@ -182,10 +191,26 @@ final class ClaimOperations {
     }
   }
 
+  /** All are decided, so that buckets can be kept. */
+  private Map<Long, Decision> lastOfEachFails(Claim claim) {
+    Map<String, Long> last = new HashMap<>();
+    claim.messages().forEach(message -> last.put(message.key(), message.sequence()));
+    Map<Long, Decision> decisions = new HashMap<>();
+    for (StoredMessage message : claim.messages()) {
+      Decision decision =
+          last.containsValue(message.sequence())
+              ? Decision.retry(Duration.ZERO, true, "failed")
+              : Decision.delivered();
+      stage.promises.decided(message, decision);
+      decisions.put(message.sequence(), decision);
+    }
+    return decisions;
+  }
+
   /** A small batch, so that there is more in its buckets. */
   Attempt settleAndClaim() {
     Claim claim = stage.store.claim(new ClaimRequest("relay", 4, 4_000_000, FaultStage.LEASE));
-    Map<Long, Decision> decisions = deliveries(claim);
+    Map<Long, Decision> decisions = lastOfEachFails(claim);
     Got<Settled> got = new Got<>();
     return new Attempt(
         () -> got.value = stage.store.settleAndClaim(claim, decisions, FaultStage.request()),

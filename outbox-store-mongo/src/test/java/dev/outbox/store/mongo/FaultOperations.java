@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.mongodb.client.ClientSession;
 import dev.outbox.OutboxMessage;
+import dev.outbox.store.mongo.Faults.Sent;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -13,6 +14,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /** What a store does, each with what comes before it and what its caller does after it. */
@@ -27,9 +29,9 @@ final class FaultOperations {
   interface Operation {
     Attempt prepare();
 
-    /** Whether it is of interest what happens when a command of this name fails. */
-    default boolean tries(String command) {
-      return true;
+    /** Those of its commands of which it is of interest what happens when they fail. */
+    default List<Sent> ofInterest(List<Sent> commands) {
+      return commands;
     }
   }
 
@@ -51,12 +53,11 @@ final class FaultOperations {
     all.put("append with a delay", () -> append(Set.of(), delayed()));
     ClaimOperations claims = new ClaimOperations(stage);
     all.put("claim", claims::claim);
-    all.put(
-        "claim of a suspect", tried(Set.of("update", "commitTransaction"), claims::claimSingly));
+    all.put("claim of a suspect", only(FaultOperations::writes, claims::claimSingly));
     all.put("renew", claims::renew);
     all.put("settle", claims::settle);
     all.put("settle of a suspect", claims::settleSingly);
-    all.put("settle and claim", claims::settleAndClaim);
+    all.put("settle and claim", only(FaultOperations::firstTransaction, claims::settleAndClaim));
     all.put("requeue of what halts its key", () -> requeue(stage.halting));
     all.put("requeue", () -> requeue(stage.dead));
     all.put("discard of what halts its key", () -> discard(stage.halting));
@@ -69,7 +70,7 @@ final class FaultOperations {
     return all;
   }
 
-  private static Operation tried(Set<String> commands, Operation operation) {
+  private static Operation only(UnaryOperator<List<Sent>> ofInterest, Operation operation) {
     return new Operation() {
       @Override
       public Attempt prepare() {
@@ -77,10 +78,22 @@ final class FaultOperations {
       }
 
       @Override
-      public boolean tries(String command) {
-        return commands.contains(command);
+      public List<Sent> ofInterest(List<Sent> commands) {
+        return ofInterest.apply(commands);
       }
     };
+  }
+
+  /** Those that count attempts, and the commit. */
+  private static List<Sent> writes(List<Sent> commands) {
+    return commands.stream()
+        .filter(sent -> Set.of("update", "commitTransaction").contains(sent.command()))
+        .toList();
+  }
+
+  /** What comes after it depends on how much time has passed. */
+  private static List<Sent> firstTransaction(List<Sent> commands) {
+    return commands.subList(0, commands.indexOf(new Sent("commitTransaction", 1)) + 1);
   }
 
   private static OutboxMessage.Builder message(String key) {

@@ -70,11 +70,11 @@ class FaultTest {
     List<Fault> faults = new ArrayList<>();
     for (int times : List.of(1, ALWAYS)) {
       faults.add(Fault.closed(times, false));
+      faults.add(Fault.replyLost(times));
       PASSING.forEach(code -> faults.add(Fault.error(code, times)));
       LASTING.forEach(code -> faults.add(Fault.error(code, times)));
     }
     faults.add(Fault.closed(ALWAYS, true));
-    faults.add(Fault.replyLost());
     List.of(91, 189, 11600).forEach(code -> faults.add(Fault.errorAfter(code)));
     return faults;
   }
@@ -98,10 +98,7 @@ class FaultTest {
     List<Fault> faults = faults();
     List<DynamicNode> cases = new ArrayList<>();
     int next = from;
-    for (Sent command : commandsOf(operation)) {
-      if (!operation.tries(command.command())) {
-        continue;
-      }
+    for (Sent command : operation.ofInterest(commandsOf(operation))) {
       for (int i = 0; i < Math.min(EACH, faults.size()); i++) {
         // 7 is prime to their number, so that those of one command are of different kinds.
         Fault fault = faults.get(next++ * 7 % faults.size());

@@ -62,11 +62,11 @@ final class Faults implements CommandListener, AutoCloseable {
     }
 
     /** The command is done; only a test server can do that. */
-    static Fault replyLost() {
+    static Fault replyLost(int times) {
       return new Fault(
-          "connection closed after",
+          "connection closed after" + (times == 1 ? "" : " again and again"),
           new Document("closeConnection", true).append("afterExecution", true),
-          1,
+          times,
           false);
     }
 

@@ -64,6 +64,11 @@ final class Promises {
     }
   }
 
+  /** An attempt more may have been counted of each. */
+  void allMayHaveFailed() {
+    expected.keySet().forEach(id -> failed.merge(id, 1, Integer::sum));
+  }
+
   /** A dead letter begins anew. */
   void requeued(UUID id) {
     failed.remove(id);
