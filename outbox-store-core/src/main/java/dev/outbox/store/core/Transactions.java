@@ -33,7 +33,6 @@ public interface Transactions<H> extends AutoCloseable {
     return this;
   }
 
-  /** Called on what {@link #forClaim} gave. Must not throw: what was done is committed by then. */
   /**
    * Closes those of a claim that has failed; what was leased for it outside a transaction is given
    * back, as far as it can be. Does not throw.
@@ -42,6 +41,7 @@ public interface Transactions<H> extends AutoCloseable {
     close();
   }
 
+  /** Called on what {@link #forClaim} gave. Must not throw: what was done is committed by then. */
   @Override
   default void close() {}
 }

@@ -5,7 +5,6 @@ import static com.mongodb.client.model.Filters.lt;
 import static com.mongodb.client.model.Updates.set;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.mongodb.MongoCommandException;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Decision;
@@ -44,11 +43,11 @@ final class ClaimOperations {
         });
   }
 
-  /** A claim that fails tries once to give its leases back. */
-  private static boolean couldGiveBack(@Nullable RuntimeException failure) {
+  /** A claim that fails gives its leases back, unless just that fails too. */
+  private boolean couldGiveBack(@Nullable RuntimeException failure) {
     return failure != null
-        && failure.getCause() instanceof MongoCommandException cause
-        && cause.getSuppressed().length == 0;
+        && !stage.faults.lastAt("update")
+        && !stage.faults.lastAt("commitTransaction");
   }
 
   /** All buckets are suspect: an attempt is counted before it is made. */

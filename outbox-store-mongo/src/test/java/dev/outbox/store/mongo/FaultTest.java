@@ -1,6 +1,7 @@
 package dev.outbox.store.mongo;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import static org.junit.jupiter.api.DynamicContainer.dynamicContainer;
 import static org.junit.jupiter.api.DynamicTest.dynamicTest;
@@ -21,6 +22,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.DynamicNode;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.parallel.Isolated;
@@ -143,6 +145,25 @@ class FaultTest {
     assumeTrue(
         sent.contains(command),
         "the command was not sent this time: for how long leases are kept is a matter of time");
+  }
+
+  @Test
+  @DisplayName("claims that fail give their sessions back")
+  void sessions() {
+    stage.restore();
+    int before = stage.faults.sessions();
+    List<String> commands =
+        List.of("find", "aggregate", "distinct", "findAndModify", "update", "commitTransaction");
+    for (int i = 0; i < 4 * commands.size(); i++) {
+      stage.faults.watch(new Sent(commands.get(i % commands.size()), 1), Fault.error(2, 1));
+      assertThatThrownBy(() -> stage.store.claim(FaultStage.request()))
+          .isInstanceOf(OutboxException.class);
+      List<Sent> unused = stage.faults.end();
+    }
+    assertThat(stage.faults.sessions() - before)
+        .as("sessions that %d failures took", 4 * commands.size())
+        .isLessThan(5);
+    stage.drain();
   }
 
   private static void assertSaysWhatToDo(@Nullable RuntimeException failure, Fault fault) {

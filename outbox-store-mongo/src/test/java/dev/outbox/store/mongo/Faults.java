@@ -162,6 +162,11 @@ final class Faults implements CommandListener, AutoCloseable {
     return sessions.size();
   }
 
+  /** Whether commands of this name failed again and again. */
+  boolean lastAt(String command) {
+    return at != null && fault != null && at.command().equals(command) && fault.times() > 1;
+  }
+
   /** Ends the transactions that its client has left open, as if it had been gone for long. */
   void endTransactions() {
     Document unused =
