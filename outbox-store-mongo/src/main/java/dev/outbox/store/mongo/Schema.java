@@ -30,6 +30,9 @@ final class Schema {
   /** What this library works with. */
   static final int VERSION = 1;
 
+  /** How often a migration that failed is begun anew: each of its commands may be run again. */
+  private static final int TRIES = 3;
+
   /** The second is Atlas's own. */
   private static final Set<Integer> UNAUTHORIZED = Set.of(13, 8000);
 
@@ -62,17 +65,23 @@ final class Schema {
     if (version >= VERSION) {
       return;
     }
-    try {
-      LiquibaseMigration.run(client, database, names);
-    } catch (OutboxException e) {
-      // Of several that migrate at once, one is the first to write down that it has.
-      if (version(found()) != VERSION) {
-        throw e;
+    for (int attempt = 1; ; attempt++) {
+      try {
+        LiquibaseMigration.run(client, database, names);
+        return;
+      } catch (OutboxException e) {
+        // Of several that migrate at once, one may be refused what another has just done.
+        if (version(found()) == VERSION) {
+          return;
+        }
+        if (attempt == TRIES) {
+          throw e;
+        }
+      } catch (NoClassDefFoundError e) {
+        throw new OutboxException(
+            "Liquibase or its extension for MongoDB is not on the class path: add org.liquibase:liquibase-core and org.liquibase.ext:liquibase-mongodb, or run ddl() by hand with mongosh",
+            e);
       }
-    } catch (NoClassDefFoundError e) {
-      throw new OutboxException(
-          "Liquibase or its extension for MongoDB is not on the class path: add org.liquibase:liquibase-core and org.liquibase.ext:liquibase-mongodb, or run ddl() by hand with mongosh",
-          e);
     }
   }
 
