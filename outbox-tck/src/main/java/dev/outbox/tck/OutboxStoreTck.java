@@ -6,6 +6,7 @@ import java.util.function.Consumer;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestInstance.Lifecycle;
 import org.opentest4j.TestAbortedException;
@@ -24,7 +25,8 @@ import org.opentest4j.TestAbortedException;
  * <p>That runs what can be said through the SPI alone. The rest is unlocked when the class also
  * implements small interfaces of this package, as {@link RawRows}, or when the store implements
  * small interfaces of the SPI, as {@link dev.outbox.spi.DeadLetterStore}. What is not unlocked is
- * skipped and says what would unlock it. Rule numbers are on each test as {@link Rule}.
+ * skipped and says what would unlock it. Rule numbers are on each test as {@link Rule}; the tag
+ * {@code slow} is on those that take seconds on a database.
  *
  * <p>The suite knows no clock but the store's: what it needs to happen it waits for, up to {@link
  * #patience}; what must not happen yet lies hours ahead.
@@ -230,6 +232,7 @@ public abstract class OutboxStoreTck<T> {
 
   @Nested
   @DisplayName("Work")
+  @Tag("slow")
   class Work extends WorkTests<T> {
     Work() {
       super(OutboxStoreTck.this);
@@ -238,6 +241,7 @@ public abstract class OutboxStoreTck<T> {
 
   @Nested
   @DisplayName("Clients that stop and servers that are killed")
+  @Tag("slow")
   class Failures extends FailureTests<T> {
     Failures() {
       super(OutboxStoreTck.this);
@@ -246,6 +250,7 @@ public abstract class OutboxStoreTck<T> {
 
   @Nested
   @DisplayName("Concurrency")
+  @Tag("slow")
   @TestInstance(Lifecycle.PER_CLASS) // its tests ask about one run
   class Concurrency extends ConcurrencyTests<T> {
     Concurrency() {
