@@ -16,6 +16,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -23,6 +24,7 @@ import org.junit.jupiter.api.Timeout;
  * Several relays over one store whose operations fail at random, with publishers that fail, throw,
  * hang and are unavailable at random. An oracle knows what the broker saw.
  */
+@Tag("slow")
 @Timeout(120)
 class RelayChaosTest {
   private static final int KEYS = 25;

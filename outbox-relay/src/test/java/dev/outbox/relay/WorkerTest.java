@@ -16,10 +16,13 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.LongStream;
@@ -29,6 +32,7 @@ import org.junit.jupiter.api.Test;
 /** One worker, round by round, over a memory store whose clock the test moves. */
 class WorkerTest {
   private static final Duration LEASE = Duration.ofMinutes(1);
+  private static final Duration LONG_PAUSE = Duration.ofSeconds(10);
   private static final ClaimRequest ALL =
       new ClaimRequest("other", 1_000, Long.MAX_VALUE, Duration.ofMinutes(1));
 
@@ -38,9 +42,13 @@ class WorkerTest {
   private final Recorder events = new Recorder();
   private final ThreadPoolExecutor publishing =
       (ThreadPoolExecutor) Executors.newCachedThreadPool();
-  private final Waiting waiting =
-      new Waiting(
-          Duration.ofSeconds(10), new Pauses(Duration.ofSeconds(10), () -> 0, System::nanoTime));
+  private final AtomicLong clock = new AtomicLong();
+  private final Pauses pauses = new Pauses(LONG_PAUSE, () -> 0, clock::get);
+  private final Waiting waiting = new Waiting(Duration.ofSeconds(10), pauses);
+
+  /** Leaves no time to stop. */
+  private final Waiting brief = new Waiting(Duration.ofMillis(1), pauses);
+
   private Worker worker = worker(publisher, LEASE, LEASE.dividedBy(2));
 
   @AfterEach
@@ -49,15 +57,30 @@ class WorkerTest {
   }
 
   private Worker worker(MessagePublisher publisher, Duration lease, Duration publishTimeout) {
+    return worker(publisher, lease, publishTimeout, events);
+  }
+
+  private Worker worker(
+      MessagePublisher publisher, Duration lease, Duration publishTimeout, RelayListener listener) {
+    return worker(publisher, lease, publishTimeout, listener, waiting);
+  }
+
+  private Worker worker(
+      MessagePublisher publisher,
+      Duration lease,
+      Duration publishTimeout,
+      RelayListener listener,
+      Waiting waiting) {
     Duration ignored = Duration.ofSeconds(10);
     Settings settings =
         new Settings("relay", 1, 100, 1_000_000, lease, publishTimeout, ignored, ignored);
     RetryPolicy policy = RetryPolicy.builder().maxAttempts(3).build();
-    Rules rules = new Rules(m -> policy, m -> false, new Destinations(), events);
-    Breaker breaker = new Breaker(100, () -> 0, events);
+    Rules rules = new Rules(m -> policy, m -> false, new Destinations(), listener);
+    Breaker breaker = new Breaker(100, () -> 0, listener);
     return new Worker(
         "relay/0",
-        new Worker.Shared(store, publisher, settings, rules, breaker, waiting, events, publishing));
+        new Worker.Shared(
+            store, publisher, settings, rules, breaker, waiting, listener, publishing));
   }
 
   /** As many rounds as there is something to do. */
@@ -66,6 +89,12 @@ class WorkerTest {
     do {
       round = worker.round();
     } while (round == Round.BUSY);
+  }
+
+  /** From now on pauses are long, as long as there is no work. */
+  private void nothingHappensForLong() {
+    clock.addAndGet(Duration.ofDays(1_000).toNanos());
+    while (pauses.next() < LONG_PAUSE.toNanos()) {}
   }
 
   private void later(Duration time) {
@@ -459,5 +488,176 @@ class WorkerTest {
     assertThat(claimable()).isEmpty();
     worker.release();
     assertThat(claimable()).hasSize(50);
+  }
+
+  /** Runs the worker until it rests, or shows by too many events or claims that it does not. */
+  private void runUntilItRests(Runnable check) throws InterruptedException {
+    Thread thread = new Thread(worker::run);
+    thread.start();
+    await()
+        .until(
+            () ->
+                thread.getState() == Thread.State.TIMED_WAITING
+                    || store.claims.get() + events.all().size() > 1_000);
+    waiting.stop();
+    thread.join();
+    check.run();
+  }
+
+  @Test
+  void restsWhenThereIsNothingToDo() throws InterruptedException {
+    nothingHappensForLong();
+    runUntilItRests(() -> assertThat(store.claims).hasValue(1));
+  }
+
+  @Test
+  void restsWhenTheStoreFails() throws InterruptedException {
+    store.beforeClaim = FaultyStore.failing(1_000_000, new OutboxException("no such table"));
+    runUntilItRests(() -> assertThat(events.of("storeFailed claim")).hasSizeLessThan(10));
+  }
+
+  @Test
+  void restsAfterAnErrorThatNobodyExpected() throws InterruptedException {
+    store.beforeClaim =
+        () -> {
+          throw new AssertionError("a bug");
+        };
+    runUntilItRests(() -> assertThat(events.of("storeFailed work")).hasSizeLessThan(10));
+  }
+
+  @Test
+  void restsWhileTooManyCallsHang() throws InterruptedException {
+    CountDownLatch never = new CountDownLatch(1);
+    for (int i = 0; i < 10; i++) {
+      publishing.execute(
+          () -> {
+            try {
+              never.await();
+            } catch (InterruptedException e) {
+              Thread.currentThread().interrupt();
+            }
+          });
+    }
+    runUntilItRests(() -> assertThat(events.of("broken 10 publish calls")).hasSizeLessThan(10));
+    assertThat(store.claims).hasValue(0);
+  }
+
+  @Test
+  void anInterruptEndsItAndIsKept() throws InterruptedException {
+    nothingHappensForLong();
+    AtomicBoolean kept = new AtomicBoolean();
+    Thread thread =
+        new Thread(
+            () -> {
+              worker.run();
+              kept.set(Thread.currentThread().isInterrupted());
+            });
+    thread.start();
+    await().until(() -> thread.getState() == Thread.State.TIMED_WAITING);
+    thread.interrupt();
+    thread.join();
+    assertThat(kept).isTrue();
+  }
+
+  @Test
+  void anInterruptWhilePublishingReachesThePublisher() throws InterruptedException {
+    CountDownLatch inside = new CountDownLatch(1);
+    CountDownLatch interrupted = new CountDownLatch(1);
+    publisher.whole =
+        () -> {
+          inside.countDown();
+          try {
+            new CountDownLatch(1).await();
+          } catch (InterruptedException e) {
+            interrupted.countDown();
+          }
+          return Result.failed("interrupted");
+        };
+    store.append("a", "1");
+    Thread thread = new Thread(worker::run);
+    thread.start();
+    inside.await();
+    thread.interrupt();
+    thread.join();
+    assertThat(interrupted.await(1, TimeUnit.MINUTES)).isTrue();
+  }
+
+  @Test
+  void workMakesPausesShortAgain() throws InterruptedException {
+    nothingHappensForLong();
+    store.append("a", "1");
+    drain();
+    assertThat(pauses.next()).isEqualTo(Pauses.FIRST.toNanos());
+  }
+
+  @Test
+  void eventsSayHowLongItTook() throws InterruptedException {
+    List<Duration> times = new CopyOnWriteArrayList<>();
+    RelayListener timing =
+        new RelayListener() {
+          @Override
+          public void claimed(String worker, List<StoredMessage> messages, Duration took) {
+            times.add(took);
+          }
+
+          @Override
+          public void published(String worker, List<StoredMessage> messages, Duration took) {
+            times.add(took);
+          }
+        };
+    worker = worker(publisher, LEASE, LEASE.dividedBy(2), timing);
+    store.append("a", "1");
+    long before = System.nanoTime();
+    drain();
+    Duration all = Duration.ofNanos(System.nanoTime() - before);
+    assertThat(times).hasSize(2).allSatisfy(t -> assertThat(t).isBetween(Duration.ZERO, all));
+  }
+
+  @Test
+  void whatAPublisherThrowsIsReported() throws InterruptedException {
+    publisher.whole =
+        () -> {
+          throw new IllegalStateException("poison");
+        };
+    store.append("a", "1");
+    drain();
+    assertThat(events.of("broken"))
+        .containsExactly("broken publish threw java.lang.IllegalStateException: poison");
+  }
+
+  @Test
+  void aSettleThatFailsIsNotTriedWithoutAPause() throws InterruptedException {
+    worker = worker(publisher, Duration.ofMillis(300), Duration.ofMillis(290));
+    store.append("a", "1");
+    store.beforeSettle = FaultyStore.failing(1_000_000, new TransientOutboxException("down"));
+    assertThat(worker.round()).isEqualTo(Round.TROUBLE);
+    assertThat(store.settles.get()).as("with pauses of 25 ms at least").isLessThan(20);
+  }
+
+  @Test
+  void aSettleIsNotTriedAgainPastTheTimeToStop() throws InterruptedException {
+    store.append("a", "1");
+    publisher.whole =
+        () -> {
+          brief.stop();
+          await().until(() -> brief.leftToStop() <= 0);
+          return Result.delivered();
+        };
+    worker = worker(publisher, LEASE, LEASE.dividedBy(2), events, brief);
+    store.beforeSettle = FaultyStore.failing(1_000_000, new TransientOutboxException("down"));
+    assertThat(worker.round()).isEqualTo(Round.TROUBLE);
+    assertThat(store.settles).hasValue(1);
+    assertThat(events.of("abandoned")).containsExactly("abandoned [1] settle failed: down");
+  }
+
+  @Test
+  void aReleaseThatFailsIsReported() throws InterruptedException {
+    for (int i = 0; i < 150; i++) {
+      store.append("key" + i, "event");
+    }
+    worker.round();
+    store.beforeSettle = FaultyStore.failing(1, new TransientOutboxException("down"));
+    worker.release();
+    assertThat(events.of("storeFailed")).containsExactly("storeFailed settle down");
   }
 }
