@@ -1,5 +1,7 @@
 package dev.outbox.tck;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.DeadLetterStore;
@@ -9,6 +11,7 @@ import dev.outbox.spi.StoredMessage;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -77,6 +80,25 @@ abstract class FairnessTests<T> extends StoreTests<T> {
     OutboxMessage wanted = committed(message("wanted"));
     settle(claim(), again());
     assertComes(wanted, 3, m -> Decision.delivered(), () -> oneOfEach(5));
+  }
+
+  @Test
+  @Rule("C6")
+  @DisplayName(
+      "a backlog of many keys keeps away neither a retry nor a delayed message, one by one")
+  void oneByOne() {
+    OutboxMessage retried = committed(message("retried"));
+    settle(claim(), again());
+    OutboxMessage delayed = committed(message("delayed").deliverAfter(tck.shortTime()));
+    commit(IntStream.range(0, 1_000).mapToObj(i -> message("k" + i % 300).build()).toList());
+    letLeaseEnd();
+    Set<UUID> wanted = new HashSet<>(idsOf(retried, delayed));
+    for (int i = 0; i < MAX_CLAIMS && !wanted.isEmpty(); i++) {
+      Claim claim = claim(1, LONG);
+      ids(claim).forEach(wanted::remove);
+      settle(claim, Decision.delivered());
+    }
+    assertThat(wanted).as("due, and not among %d claims", MAX_CLAIMS).isEmpty();
   }
 
   @Test

@@ -189,6 +189,16 @@ public final class BrokenStores {
     void moveToEnd(Key key) {}
   }
 
+  /** Comes back to what failed when there is little else to do. */
+  @Rule("C6")
+  static final class RetriesWhenIdle extends Broken {
+    @Override
+    boolean isFree(Key key, Instant now) {
+      boolean retried = key.live().stream().anyMatch(row -> row.failed);
+      return super.isFree(key, now) && !(retried && keys.size() > 100);
+    }
+  }
+
   /** Decodes in the claim, and does not expect that to fail. */
   @Rule("C7")
   static final class ThrowsForUndecodable extends Broken {
