@@ -20,10 +20,13 @@ import java.util.UUID;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.admin.TopicDescription;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.InvalidReplicationFactorException;
+import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.awaitility.Awaitility;
@@ -62,7 +65,10 @@ final class TestKafka {
     return name;
   }
 
-  /** A broker that has just been resumed is fenced for a moment, and creates no topics. */
+  /**
+   * A broker that has just been resumed is fenced for a moment, and creates no topics; and a busy
+   * one knows of a topic only a moment after it was created.
+   */
   static void create(String bootstrap, String name, Map<String, String> settings) {
     NewTopic topic = new NewTopic(name, Optional.of(PARTITIONS), Optional.empty());
     try (Admin admin = Admin.create(Map.of("bootstrap.servers", bootstrap))) {
@@ -70,7 +76,16 @@ final class TestKafka {
           .atMost(Duration.ofSeconds(60))
           .ignoreExceptionsMatching(e -> e.getCause() instanceof InvalidReplicationFactorException)
           .untilAsserted(() -> admin.createTopics(Set.of(topic.configs(settings))).all().get());
+      Awaitility.await()
+          .atMost(Duration.ofSeconds(60))
+          .ignoreExceptionsMatching(e -> e.getCause() instanceof UnknownTopicOrPartitionException)
+          .until(() -> hasLeaders(admin.describeTopics(Set.of(name)).topicNameValues().get(name)));
     }
+  }
+
+  private static boolean hasLeaders(KafkaFuture<TopicDescription> topic) throws Exception {
+    return topic.get().partitions().stream()
+        .allMatch(partition -> partition.leader() != null && !partition.leader().isEmpty());
   }
 
   /** All committed records of the topics, of each partition the oldest first. */
