@@ -8,6 +8,7 @@ import java.io.InputStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -18,6 +19,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
 
 /**
  * The program. Exit codes: 0 fine; 1 a check failed; 2 bad usage, or something could not be reached
@@ -38,6 +40,7 @@ import picocli.CommandLine.Spec;
       DemoRelayCommand.class,
       TckCommand.class,
       BenchCommand.class,
+      TortureCommand.class,
       MigrateCommand.class,
       RelayCommand.class,
       StatusCommand.class,
@@ -67,8 +70,17 @@ public final class Main implements Runnable {
     return new CommandLine(new Main())
         .setUsageHelpAutoWidth(true)
         .registerConverter(StoreKind.class, StoreKind::named)
+        .registerConverter(Duration.class, Main::duration)
         .setParameterExceptionHandler(Main::usage)
         .setExecutionExceptionHandler(Main::failed);
+  }
+
+  private static Duration duration(String text) {
+    return Durations.parse(text)
+        .orElseThrow(
+            () ->
+                new TypeConversionException(
+                    "'%s' is no time, %s".formatted(text, Durations.NEEDED)));
   }
 
   @Override

@@ -3,7 +3,6 @@ package dev.outbox.cli;
 import dev.outbox.relay.Relay;
 import dev.outbox.relay.RetryPolicy;
 import java.time.Duration;
-import java.time.format.DateTimeParseException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -258,8 +257,6 @@ final class RelayConfig {
 
   /** One value, and the property's name for errors. */
   private record Value(String name, String text) {
-    private static final Pattern DURATION = Pattern.compile("(\\d{1,9})(ms|s|m|h|d)");
-
     boolean bool() {
       if (text.equals("true") || text.equals("false")) {
         return text.equals("true");
@@ -276,24 +273,10 @@ final class RelayConfig {
     }
 
     Duration duration() {
-      Matcher matcher = DURATION.matcher(text);
-      if (matcher.matches()) {
-        long number = Long.parseLong(matcher.group(1));
-        return switch (matcher.group(2)) {
-          case "ms" -> Duration.ofMillis(number);
-          case "s" -> Duration.ofSeconds(number);
-          case "m" -> Duration.ofMinutes(number);
-          case "h" -> Duration.ofHours(number);
-          default -> Duration.ofDays(number);
-        };
-      }
-      try {
-        return Duration.parse(text);
-      } catch (DateTimeParseException e) {
-        throw new Failure(
-            "the property %s is %s, a time is needed, as 500ms, 30s, 5m, 1h or 7d"
-                .formatted(name, text));
-      }
+      return Durations.parse(text)
+          .orElseThrow(
+              () ->
+                  new Failure("the property %s is %s, %s".formatted(name, text, Durations.NEEDED)));
     }
   }
 }

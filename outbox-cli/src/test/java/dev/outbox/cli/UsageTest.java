@@ -18,7 +18,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class UsageTest {
 
   @ParameterizedTest
-  @ValueSource(strings = {"demo", "tck", "bench", "migrate", "relay", "status", "dead-letters"})
+  @ValueSource(
+      strings = {"demo", "tck", "bench", "torture", "migrate", "relay", "status", "dead-letters"})
   @DisplayName("each command explains itself")
   void help(String command) {
     Cli cli = Cli.run(command, "--help");
@@ -57,6 +58,11 @@ class UsageTest {
         "demo --store oracle           ! Invalid value for option '--store': 'oracle' is not one of [postgres, mysql, mariadb, sqlserver, mongo]",
         "demo --store mysql --url=x    ! --store says what to start, --url names your own: give one of them",
         "bench --runs 0                ! runs is 0, allowed is from 1 to 100",
+        "torture --time soon           ! Invalid value for option '--time': 'soon' is no time, a time is needed, as 500ms, 30s, 5m, 1h or 7d",
+        "torture --time 0s             ! --time is 0, at least 1ms is needed",
+        "torture --faults-per-minute 0 ! --faults-per-minute is 0.0, allowed is more than 0, up to 1000",
+        "torture --store mongo         ! --store is mongo, but it takes a database that can be started and killed here: one of postgres, mysql, mariadb",
+        "torture --history /           ! --history is /, where files are already: name an empty directory or a new one",
         "demo --orders x               ! Invalid value for option '--orders': 'x' is not an int",
       })
   void badUsage(String arguments, String sentence) {

@@ -23,14 +23,16 @@ public final class EmbeddedKafka extends EmbeddedServer implements KafkaServer {
   private static final String STARTED = "Kafka Server started";
 
   private final Map<String, String> settings;
+  private final int advertisedPort;
   private final Path broker = unpackedBroker();
   private int port;
   private int controllerPort;
   private boolean formatted;
 
-  private EmbeddedKafka(Map<String, String> settings) {
+  private EmbeddedKafka(Map<String, String> settings, int advertisedPort) {
     super("Kafka");
     this.settings = settings;
+    this.advertisedPort = advertisedPort;
   }
 
   /** Starts one with the default settings; ready when it returns. */
@@ -118,7 +120,9 @@ public final class EmbeddedKafka extends EmbeddedServer implements KafkaServer {
     all.put(
         "listeners",
         "PLAINTEXT://127.0.0.1:%d,CONTROLLER://127.0.0.1:%d".formatted(port, controllerPort));
-    all.put("advertised.listeners", "PLAINTEXT://127.0.0.1:" + port);
+    all.put(
+        "advertised.listeners",
+        "PLAINTEXT://127.0.0.1:" + (advertisedPort != 0 ? advertisedPort : port));
     all.put("listener.security.protocol.map", "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT");
     all.put("log.dirs", directory().resolve("data").toString().replace('\\', '/'));
     return all.entrySet().stream().map(e -> e.getKey() + "=" + e.getValue()).toList();
@@ -168,6 +172,7 @@ public final class EmbeddedKafka extends EmbeddedServer implements KafkaServer {
   /** Settings before the start. */
   public static final class Builder {
     private final Map<String, String> settings = new LinkedHashMap<>();
+    private int advertisedPort;
 
     private Builder() {
       setting("min.insync.replicas", "1");
@@ -192,9 +197,17 @@ public final class EmbeddedKafka extends EmbeddedServer implements KafkaServer {
       return this;
     }
 
+    /**
+     * The port on 127.0.0.1 that clients are told to use, as of a proxy; default: the broker's own.
+     */
+    public Builder advertisedPort(int port) {
+      advertisedPort = port;
+      return this;
+    }
+
     /** Starts it; ready when it returns. */
     public EmbeddedKafka start() {
-      EmbeddedKafka kafka = new EmbeddedKafka(Map.copyOf(settings));
+      EmbeddedKafka kafka = new EmbeddedKafka(Map.copyOf(settings), advertisedPort);
       kafka.startFirst();
       return kafka;
     }

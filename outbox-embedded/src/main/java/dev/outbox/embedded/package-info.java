@@ -1,4 +1,7 @@
-/** Real servers without Docker, for the tests and the demo. Not published. */
+/**
+ * Real servers without Docker, and our own programs in processes of their own, for the tests and
+ * the demo. Not published.
+ */
 @NullMarked
 package dev.outbox.embedded;
 

@@ -1,4 +1,4 @@
-package dev.outbox.store.postgres.torture;
+package dev.outbox.store.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
@@ -13,9 +13,6 @@ import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Decision;
 import dev.outbox.spi.StoredMessage;
-import dev.outbox.store.postgres.CountedSockets;
-import dev.outbox.store.postgres.Database;
-import dev.outbox.store.postgres.PostgresOutboxStore;
 import java.sql.Connection;
 import java.sql.Statement;
 import java.time.Duration;

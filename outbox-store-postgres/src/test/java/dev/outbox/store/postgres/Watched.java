@@ -1,4 +1,4 @@
-package dev.outbox.store.postgres.torture;
+package dev.outbox.store.postgres;
 
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;

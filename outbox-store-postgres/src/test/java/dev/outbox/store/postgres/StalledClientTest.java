@@ -1,19 +1,17 @@
-package dev.outbox.store.postgres.torture;
+package dev.outbox.store.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.outbox.OutboxMessage;
+import dev.outbox.embedded.ChildJvm;
 import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Decision;
 import dev.outbox.spi.StoredMessage;
-import dev.outbox.store.postgres.CountedSockets;
-import dev.outbox.store.postgres.Database;
-import dev.outbox.store.postgres.PostgresOutboxStore;
-import dev.outbox.store.postgres.torture.StalledClient.Place;
+import dev.outbox.store.postgres.StalledClient.Place;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -47,7 +45,7 @@ class StalledClientTest {
 
   @BeforeAll
   void startServer() {
-    ChildJvm.assumeSignals();
+    assumeTrue(ChildJvm.canStop(), "Windows has no SIGSTOP, so no client can be stopped here");
     server = DatabaseServer.postgres();
   }
 
@@ -110,7 +108,11 @@ class StalledClientTest {
   }
 
   private ChildJvm start(Other other, Place place) {
-    Map<String, String> config = Parent.config(server, other.database);
+    Map<String, String> config = new HashMap<>();
+    config.put("url", server.jdbcUrl());
+    config.put("user", server.user());
+    config.put("password", server.password());
+    config.put("schema", other.database.query("select current_schema()"));
     config.put("place", place.name());
     config.put("lease", LEASE.toString());
     if (place == Place.CLAIM_WHILE_A_LARGE_RESULT_IS_ON_ITS_WAY) {

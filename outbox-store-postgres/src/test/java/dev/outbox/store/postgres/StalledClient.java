@@ -1,14 +1,14 @@
-package dev.outbox.store.postgres.torture;
+package dev.outbox.store.postgres;
 
+import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.OutboxException;
 import dev.outbox.TransientOutboxException;
+import dev.outbox.embedded.ParentJvm;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Decision;
 import dev.outbox.spi.StoredMessage;
-import dev.outbox.store.postgres.CountedSockets;
-import dev.outbox.store.postgres.PostgresOutboxStore;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
@@ -33,23 +33,35 @@ final class StalledClient {
     SETTLE_BEFORE_COMMIT
   }
 
-  private final Parent parent;
+  private final ParentJvm parent;
   private final Place place;
   private final AtomicInteger prepared = new AtomicInteger();
   private String operation = "";
   private boolean stood;
 
-  private StalledClient(Parent parent) {
+  private StalledClient(ParentJvm parent) {
     this.parent = parent;
     this.place = Place.valueOf(parent.get("place"));
   }
 
   public static void main(String[] args) throws Exception {
-    Parent parent = Parent.connect();
+    ParentJvm parent = ParentJvm.connect();
     // One connection only: whatever fails must give it back.
-    try (HikariDataSource pool = parent.pool(1)) {
+    try (HikariDataSource pool = pool(parent)) {
       new StalledClient(parent).run(pool);
     }
+  }
+
+  /** On the parent's database. */
+  private static HikariDataSource pool(ParentJvm parent) {
+    HikariConfig hikari = new HikariConfig();
+    hikari.setJdbcUrl(parent.get("url"));
+    hikari.setUsername(parent.get("user"));
+    hikari.setPassword(parent.get("password"));
+    hikari.setMaximumPoolSize(1);
+    hikari.setMinimumIdle(0);
+    hikari.setConnectionInitSql("set search_path to " + parent.get("schema"));
+    return new HikariDataSource(hikari);
   }
 
   private void run(HikariDataSource pool) {
@@ -169,6 +181,10 @@ final class StalledClient {
   private void standStill() {
     stood = true;
     parent.say("here " + place);
-    String ignored = parent.command();
+    try {
+      String ignored = parent.command();
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
   }
 }

@@ -1,0 +1,38 @@
+package dev.outbox.cli;
+
+import java.time.Duration;
+import java.time.format.DateTimeParseException;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** Times as people write them in options and properties. */
+final class Durations {
+  /** The end of an error's sentence. */
+  static final String NEEDED = "a time is needed, as 500ms, 30s, 5m, 1h or 7d";
+
+  private static final Pattern FORM = Pattern.compile("(\\d{1,9})(ms|s|m|h|d)");
+
+  private Durations() {}
+
+  /** In our form or in that of ISO 8601; empty when it is neither. */
+  static Optional<Duration> parse(String text) {
+    Matcher matcher = FORM.matcher(text);
+    if (matcher.matches()) {
+      long number = Long.parseLong(matcher.group(1));
+      return Optional.of(
+          switch (matcher.group(2)) {
+            case "ms" -> Duration.ofMillis(number);
+            case "s" -> Duration.ofSeconds(number);
+            case "m" -> Duration.ofMinutes(number);
+            case "h" -> Duration.ofHours(number);
+            default -> Duration.ofDays(number);
+          });
+    }
+    try {
+      return Optional.of(Duration.parse(text));
+    } catch (DateTimeParseException e) {
+      return Optional.empty();
+    }
+  }
+}
