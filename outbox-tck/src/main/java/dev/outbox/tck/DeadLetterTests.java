@@ -299,4 +299,18 @@ abstract class DeadLetterTests<T> extends StoreTests<T> {
     assertThat(came.oldestPending()).as("oldestPending").isNotNull().isLessThan(LONG);
     assertThat(came.oldestPending()).as("oldestPending").isGreaterThanOrEqualTo(Duration.ZERO);
   }
+
+  @Test
+  @DisplayName(
+      "statistics count a key as blocked until what it waited for was delivered or is dead")
+  void statisticsOfKeysThatGoOn() {
+    StatisticsStore statistics = tck.ability(StatisticsStore.class);
+    for (Decision end : List.of(Decision.delivered(), Decision.dead("rejected", false))) {
+      committed("k", 1);
+      retryFirst(claim(), Duration.ZERO, true);
+      assertThat(statistics.statistics().blockedKeys()).as("blockedKeys, at a retry").isEqualTo(1);
+      settle(awaitClaim("the retry"), end);
+      assertThat(statistics.statistics().blockedKeys()).as("blockedKeys, after %s", end).isZero();
+    }
+  }
 }

@@ -150,6 +150,9 @@ abstract class SettleTests<T> extends StoreTests<T> {
     assertThatThrownBy(() -> claim.settle(decisions))
         .as("settle with a sequence that the claim does not have")
         .isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> store().settleAndClaim(claim, decisions, request(1, LONG)))
+        .as("settleAndClaim with a sequence that the claim does not have")
+        .isInstanceOf(IllegalArgumentException.class);
     assertNothingDue("still held after a settle that was refused");
     assertThat(settle(claim, Map.of())).as("lost after a settle that was refused").isEmpty();
     assertThat(drain()).as("due: the settle that was refused changed nothing").hasSize(1);

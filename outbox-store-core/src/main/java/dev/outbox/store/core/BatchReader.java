@@ -76,7 +76,6 @@ final class BatchReader<H> {
     if (longestUnserved.isEmpty()) {
       return;
     }
-    longestUnserved.forEach(lease -> leases.put(lease.bucket(), lease));
     int most = room();
     List<Lease> scheduledDue = longestUnserved.stream().filter(Lease::scheduled).toList();
     List<Lease> blockedDue = longestUnserved.stream().filter(Lease::blocked).toList();
@@ -205,7 +204,6 @@ final class BatchReader<H> {
     }
     count(rows, used);
     more.addAll(moved);
-    inTurn.stream().skip(rows.size()).forEach(row -> more.add(row.bucket()));
     return new Batch(
         used,
         rows.stream().sorted(Comparator.comparingLong(Row::sequence)).toList(),

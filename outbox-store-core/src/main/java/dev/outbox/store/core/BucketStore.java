@@ -12,6 +12,7 @@ import dev.outbox.spi.StatisticsStore;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.function.LongSupplier;
 
 /**
  * The algorithm of our stores.
@@ -66,13 +67,23 @@ public abstract class BucketStore<T, H>
   private final Claims<H> claims;
   private volatile boolean verified;
   private volatile int housekept;
-  private volatile long restoredAt = System.nanoTime() - RESTORE_NANOS;
+  private final LongSupplier clock;
+  private volatile long restoredAt;
 
   /**
    * @throws IllegalArgumentException when the window is less than 1 ms
    */
   protected BucketStore(
       Statements<H> statements, Transactions<H> transactions, Duration dedupWindow) {
+    this(statements, transactions, dedupWindow, System::nanoTime);
+  }
+
+  /** For tests: with a clock for what is not the database's to time. */
+  BucketStore(
+      Statements<H> statements,
+      Transactions<H> transactions,
+      Duration dedupWindow,
+      LongSupplier clock) {
     if (dedupWindow.toMillis() < 1) {
       throw new IllegalArgumentException(
           "dedupWindow is " + dedupWindow + ", at least 1 ms is needed");
@@ -80,7 +91,9 @@ public abstract class BucketStore<T, H>
     this.statements = statements;
     this.transactions = transactions;
     this.dedupWindow = dedupWindow;
-    claims = new Claims<>(transactions, statements);
+    this.clock = clock;
+    restoredAt = clock.getAsLong() - RESTORE_NANOS;
+    claims = new Claims<>(transactions, statements, clock);
   }
 
   /** How long a dedup key is remembered. */
@@ -138,10 +151,10 @@ public abstract class BucketStore<T, H>
 
   /** Test cleaners empty everything; without its record a bucket would never be served again. */
   private boolean restoredNowAndThen() {
-    if (System.nanoTime() - restoredAt < RESTORE_NANOS) {
+    if (clock.getAsLong() - restoredAt < RESTORE_NANOS) {
       return false;
     }
-    restoredAt = System.nanoTime();
+    restoredAt = clock.getAsLong();
     return run(statements::restore);
   }
 

@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
+import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 
 /**
@@ -35,14 +36,19 @@ final class Claims<H> {
 
   private final Transactions<H> transactions;
   private final Statements<H> statements;
+  private final LongSupplier clock;
 
-  Claims(Transactions<H> transactions, Statements<H> statements) {
+  /**
+   * @param clock as {@link System#nanoTime}
+   */
+  Claims(Transactions<H> transactions, Statements<H> statements, LongSupplier clock) {
     this.transactions = transactions;
     this.statements = statements;
+    this.clock = clock;
   }
 
   BucketClaim<H> claim(ClaimRequest request) {
-    long began = System.nanoTime();
+    long began = clock.getAsLong();
     BucketClaim<H> claim = lease(request);
     while (claim.messages().isEmpty() && claim.pollAgain() && !longAfter(began)) {
       claim = lease(request);
@@ -199,8 +205,8 @@ final class Claims<H> {
    * nothing is leased in the transaction that gives them up, so that others see them free: else a
    * worker that comes later would never get any.
    */
-  private static List<Lease> kept(List<Lease> wanted) {
-    long now = System.nanoTime();
+  private List<Lease> kept(List<Lease> wanted) {
+    long now = clock.getAsLong();
     List<Lease> old =
         wanted.stream().filter(lease -> now - lease.since() >= KEPT.toNanos()).toList();
     List<Lease> kept = new ArrayList<>(wanted);
@@ -248,7 +254,7 @@ final class Claims<H> {
    * returns has messages, or has ended.
    */
   private BucketClaim<H> pastMoves(BucketClaim<H> claim, ClaimRequest request) {
-    long began = System.nanoTime();
+    long began = clock.getAsLong();
     BucketClaim<H> current = claim;
     while (current.messages().isEmpty() && !current.batch().leases().isEmpty()) {
       if (longAfter(began)) {
@@ -264,7 +270,7 @@ final class Claims<H> {
     return current;
   }
 
-  private static boolean longAfter(long began) {
-    return System.nanoTime() - began > KEPT.toNanos();
+  private boolean longAfter(long began) {
+    return clock.getAsLong() - began > KEPT.toNanos();
   }
 }

@@ -149,6 +149,9 @@ class ClaimsTest {
       assertThat(first.settle(delivered(first)))
           .as("lost")
           .containsExactlyInAnyOrder(1L, 2L, 3L, 4L);
+      assertThat(settleAndClaim(first).lost())
+          .as("lost, when it is gone on from again")
+          .containsExactlyInAnyOrder(1L, 2L, 3L, 4L);
       assertThat(next.settle(delivered(next))).as("lost").isEmpty();
       assertThat(database.left()).isEmpty();
     }
@@ -222,5 +225,144 @@ class ClaimsTest {
     database.add(1, 1, 2);
     database.troubles.add(Trouble.CONFLICT);
     assertThat(sequences(store.claim(FOUR))).containsExactly(1L, 2L);
+  }
+
+  @Nested
+  @DisplayName("keep buckets that have more")
+  class Keep {
+    private static final ClaimRequest SIX =
+        new ClaimRequest("relay", 6, 1_000, Duration.ofSeconds(30));
+
+    @Test
+    @DisplayName("for 100 ms, and then give up half of them, so that others find them free")
+    void forATime() {
+      leaseInTransaction();
+      List.of(1, 2, 3).forEach(bucket -> database.add(bucket, bucket * 100, bucket * 100 + 50));
+      Claim claim = store.claim(SIX);
+      database.clock += Duration.ofMillis(100).toNanos() - 1;
+      claim = store.settleAndClaim(claim, delivered(claim), SIX).next();
+      assertThat(database.released).isEmpty();
+
+      database.clock++;
+      claim = store.settleAndClaim(claim, delivered(claim), SIX).next();
+      assertThat(database.held()).as("of three").hasSize(1);
+      assertThat(claim.pollAgain()).as("the others have more").isTrue();
+
+      claim = store.settleAndClaim(claim, delivered(claim), SIX).next();
+      assertThat(database.held()).as("when the last was given up too").hasSize(3);
+    }
+
+    @Test
+    @DisplayName("not with a message that got no decision: it would come again and again")
+    void undecided() {
+      database.add(1, 1, 9);
+      Claim claim = store.claim(FOUR);
+      Map<Long, Decision> decisions = delivered(claim);
+      decisions.remove(4L);
+      Claim next = store.settleAndClaim(claim, decisions, FOUR).next();
+      assertThat(sequences(next)).containsExactly(4L, 5L, 6L, 7L);
+      assertThat(database.closed()).as("leased anew").containsExactly(1, 0);
+    }
+
+    @Test
+    @DisplayName(
+        "not when they hand out singly: a repeated settle would take an attempt back twice")
+    void singly() {
+      database.singly = true;
+      database.add(1, 1, 5);
+      Claim claim = store.claim(FOUR);
+      assertThat(sequences(claim)).containsExactly(1L);
+      assertThat(sequences(settleAndClaim(claim).next())).containsExactly(2L);
+      assertThat(database.closed()).as("leased anew").containsExactly(1, 0);
+    }
+
+    @Test
+    @DisplayName("and lease no more than the most together with those")
+    void most() {
+      leaseInTransaction();
+      database.add(1, 1, 5);
+      Claim claim = store.claim(FOUR);
+      List.of(2, 3, 4).forEach(bucket -> database.add(bucket, bucket * 100, bucket * 100));
+      assertThat(sequences(settleAndClaim(claim).next())).containsExactly(5L, 200L, 300L);
+      assertThat(database.held()).containsExactlyInAnyOrder(1, 2, 3);
+    }
+
+    @Test
+    @DisplayName("and prolong them when less than a lease is left")
+    void prolonged() {
+      database.add(1, 1, 30);
+      database.left = FOUR.lease();
+      Claim claim = settleAndClaim(store.claim(FOUR)).next();
+      assertThat(database.asked).as("with a whole lease left").doesNotContain("claim 1: renew");
+
+      database.left = FOUR.lease().minusNanos(1);
+      Settled ignored = settleAndClaim(claim);
+      assertThat(database.asked).contains("claim 1: renew");
+    }
+
+    @Test
+    @DisplayName("and say when they give them back how many messages had a decision")
+    void decided() {
+      database.add(1, 1, 4);
+      Claim claim = store.claim(FOUR);
+      Map<Long, Decision> decisions = delivered(claim);
+      decisions.remove(4L);
+      assertThat(claim.settle(decisions)).as("lost").isEmpty();
+      assertThat(database.released)
+          .singleElement()
+          .satisfies(r -> assertThat(r.decided()).isEqualTo(3))
+          .satisfies(r -> assertThat(r.settled()).isTrue());
+    }
+  }
+
+  @Test
+  @DisplayName("say of which messages they lost the bucket, in every operation (S1)")
+  void partlyLost() {
+    database.add(1, 1, 2);
+    database.add(2, 21, 22);
+    Claim claim = store.claim(FOUR);
+    assertThat(sequences(claim)).containsExactly(1L, 2L, 21L, 22L);
+    database.lose(2);
+    assertThat(claim.renew(FOUR.lease())).as("renewed").containsExactlyInAnyOrder(1L, 2L);
+    assertThat(settleAndClaim(claim).lost()).containsExactlyInAnyOrder(21L, 22L);
+    assertThat(database.left()).containsExactly(21L, 22L);
+  }
+
+  @Test
+  @DisplayName("refuse sequences that they do not have, and name them (S1)")
+  void unknownSequences() {
+    database.add(1, 1, 2);
+    Claim claim = store.claim(FOUR);
+    Map<Long, Decision> decisions = delivered(claim);
+    decisions.put(7L, Decision.delivered());
+    for (Runnable settle :
+        List.<Runnable>of(
+            () -> claim.settle(decisions), () -> store.settleAndClaim(claim, decisions, FOUR))) {
+      assertThatThrownBy(settle::run)
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessage("decisions name sequences that this claim does not have: [7]");
+    }
+    assertThat(database.left()).containsExactly(1L, 2L);
+  }
+
+  @Test
+  @DisplayName("move messages aside for 100 ms, then let go and say: poll again")
+  void movesForATime() {
+    database.moveTakes = Duration.ofMillis(50);
+    for (int sequence = 1; sequence <= 50; sequence++) {
+      database.add(1, sequence, true);
+    }
+    Claim claim = store.claim(FOUR);
+    assertThat(claim.messages()).isEmpty();
+    assertThat(claim.pollAgain()).isTrue();
+    assertThat(database.left())
+        .as("moved in the claim, and while it was not long after")
+        .hasSize(34);
+    assertThat(database.held()).isEmpty();
+    assertThat(database.closed()).containsOnly(1);
+
+    int asked = database.asked.size();
+    assertThat(claim.settle(Map.of())).isEmpty();
+    assertThat(database.asked).as("asked for a claim that is over").hasSize(asked);
   }
 }

@@ -44,6 +44,27 @@ final class FakeDatabase {
   final List<String> asked = new ArrayList<>();
 
   final List<String> misuse = new ArrayList<>();
+
+  /** Buckets whose mark was forgotten. */
+  final List<Integer> forgotten = new ArrayList<>();
+
+  /** What was given back. */
+  final List<Release> released = new ArrayList<>();
+
+  /** In nanoseconds; nothing but the test, and moving messages, moves it. */
+  long clock;
+
+  Duration moveTakes = Duration.ZERO;
+
+  /** How long each lease still lasts. */
+  Duration left = LONG;
+
+  /** Whether buckets hand out their messages one at a time. */
+  boolean singly;
+
+  /** What restoring and purging found to do, in turn; nothing when it is empty. */
+  final Queue<Boolean> chores = new ArrayDeque<>();
+
   final List<Session> sessions = new ArrayList<>();
   final Transactions<String> transactions = new Session("store");
   private final boolean leasesApart;
@@ -74,6 +95,11 @@ final class FakeDatabase {
 
   void empty(int bucket) {
     messages.remove(bucket);
+  }
+
+  /** Somebody takes the bucket over. */
+  void lose(int bucket) {
+    owners.put(bucket, UUID.randomUUID());
   }
 
   void leasesRunOut() {
@@ -114,10 +140,16 @@ final class FakeDatabase {
                             .map(Held::bucket)
                             .collect(Collectors.toSet());
                     case "readPending" -> readPending((List<Lease>) a[1], (Limits) a[2]);
-                    case "move", "delete" -> remove((Collection<Row>) a[1]);
+                    case "move" -> {
+                      clock += moveTakes.toNanos();
+                      yield remove((Collection<Row>) a[1]);
+                    }
+                    case "delete" -> remove((Collection<Row>) a[1]);
                     case "release" -> release((UUID) a[1], (List<Release>) a[2]);
-                    case "restore" -> false;
-                    case "lower" -> null;
+                    case "restore", "purgeDedup" -> !chores.isEmpty() && chores.remove();
+                    case "deadLetters" -> List.of();
+                    case "forgetMark" -> forgotten.add((Integer) a[1]);
+                    case "lower", "count", "freeHaltedByNothing", "catchUpSequence" -> null;
                     default -> throw new UnsupportedOperationException(method.getName());
                   };
               began |= a != null;
@@ -142,18 +174,16 @@ final class FakeDatabase {
     if (leasesApart) {
       taken.forEach(bucket -> leasedApart.put(bucket, owner));
     }
-    // From the future, so that none is given up because the test was slow.
-    long since = System.nanoTime() + LONG.toNanos();
     Mark none = Mark.stored(0, 0, 0);
     return taken.stream()
-        .map(bucket -> new Lease(bucket, 1, none, false, false, false, LONG, 0, since))
+        .map(bucket -> new Lease(bucket, 1, none, false, false, singly, LONG, 0, clock))
         .toList();
   }
 
   private List<Held> lockHeld(UUID owner, Collection<Lease> leases) {
     return leases.stream()
         .filter(lease -> owner.equals(owners.get(lease.bucket())))
-        .map(lease -> new Held(lease.bucket(), LONG, false, false, 0))
+        .map(lease -> new Held(lease.bucket(), left, false, false, 0))
         .toList();
   }
 
@@ -184,6 +214,7 @@ final class FakeDatabase {
   }
 
   private Object release(UUID owner, List<Release> releases) {
+    released.addAll(releases);
     releases.forEach(release -> owners.remove(release.lease().bucket(), owner));
     return null;
   }

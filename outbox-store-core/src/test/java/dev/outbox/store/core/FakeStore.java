@@ -10,7 +10,7 @@ import java.util.UUID;
 final class FakeStore extends BucketStore<Void, String> {
 
   FakeStore(FakeDatabase database) {
-    super(database.statements(), database.transactions, DEFAULT_DEDUP_WINDOW);
+    super(database.statements(), database.transactions, DEFAULT_DEDUP_WINDOW, () -> database.clock);
   }
 
   @Override

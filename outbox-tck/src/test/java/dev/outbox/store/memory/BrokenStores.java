@@ -6,12 +6,14 @@ import dev.outbox.OutboxMessage;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Decision;
+import dev.outbox.spi.StoredMessage;
 import dev.outbox.tck.Rule;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -230,6 +232,17 @@ public final class BrokenStores {
             }
           });
       return lost;
+    }
+  }
+
+  /** Looks at what it is given only where it settles and does nothing else. */
+  @Rule("S1")
+  static final class GoesOnWithUnknownSequences extends Broken {
+    @Override
+    public Settled settleAndClaim(Claim done, Map<Long, Decision> decisions, ClaimRequest next) {
+      Map<Long, Decision> known = new HashMap<>(decisions);
+      known.keySet().retainAll(done.messages().stream().map(StoredMessage::sequence).toList());
+      return super.settleAndClaim(done, known, next);
     }
   }
 

@@ -1,0 +1,101 @@
+package dev.outbox.store.core;
+
+import static dev.outbox.store.core.ClaimsTest.FOUR;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import java.time.Duration;
+import java.util.Collections;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+@DisplayName("A store with buckets")
+class BucketStoreTest {
+  private final FakeDatabase database = new FakeDatabase(false);
+  private final FakeStore store = new FakeStore(database);
+
+  private long asked(String statement) {
+    return Collections.frequency(database.asked, "store: " + statement);
+  }
+
+  @Test
+  @DisplayName("looks once a second whether its own rows are whole, when there is nothing to do")
+  void restores() {
+    store.claim(FOUR);
+    store.claim(FOUR);
+    assertThat(asked("restore")).isEqualTo(1);
+    database.clock += Duration.ofSeconds(1).toNanos() - 1;
+    store.claim(FOUR);
+    assertThat(asked("restore")).as("before a second is over").isEqualTo(1);
+    database.clock++;
+    store.claim(FOUR);
+    assertThat(asked("restore")).as("after a second").isEqualTo(2);
+  }
+
+  @Test
+  @DisplayName("claims again when it put back rows, and does not look while there is work")
+  void claimsAgain() {
+    database.chores.add(true);
+    store.claim(FOUR);
+    assertThat(database.sessions).as("claims").hasSize(2);
+    database.clock += Duration.ofHours(1).toNanos();
+    database.add(1, 1, 2);
+    assertThat(store.claim(FOUR).messages()).hasSize(2);
+    assertThat(asked("restore")).isEqualTo(1);
+  }
+
+  @Test
+  @DisplayName(
+      "tidies up: sequence once, each bucket's mark in turn, dedup keys until none is left")
+  void housekeeps() {
+    database.chores.addAll(List.of(false, true, true, false));
+    store.housekeep();
+    assertThat(asked("freeHaltedByNothing")).isEqualTo(1);
+    assertThat(asked("restore")).isEqualTo(1);
+    assertThat(asked("purgeDedup")).as("until nothing is left").isEqualTo(3);
+    for (int i = 1; i < 65; i++) {
+      store.housekeep();
+    }
+    assertThat(asked("catchUpSequence")).isEqualTo(1);
+    assertThat(database.forgotten.subList(0, 64))
+        .as("buckets whose mark was forgotten")
+        .containsExactlyInAnyOrderElementsOf(IntStream.range(0, 64).boxed().toList());
+    assertThat(database.forgotten.get(64)).isEqualTo(database.forgotten.get(0));
+  }
+
+  @Test
+  @DisplayName("refuses a limit of no dead letters")
+  void limit() {
+    assertThat(store.deadLetters(0, 1)).isEmpty();
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> store.deadLetters(0, 0))
+        .withMessage("limit is 0, at least 1 is needed");
+  }
+
+  @Test
+  @DisplayName("refuses a dedup window below a millisecond")
+  void window() {
+    assertThat(new MapStore(new MapDatabase(false), Duration.ofMillis(1)).dedupWindow())
+        .isEqualTo(Duration.ofMillis(1));
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> new MapStore(new MapDatabase(false), Duration.ofNanos(999_999)))
+        .withMessage("dedupWindow is PT0.000999999S, at least 1 ms is needed");
+  }
+
+  @Test
+  @DisplayName("migrates, and looks at the schema again afterwards")
+  void migrates() {
+    MapDatabase map = new MapDatabase(false);
+    MapStore migrated = new MapStore(map, Duration.ofDays(1));
+    migrated.verify();
+    assertThat(migrated.verified()).isTrue();
+    map.schemaVersion = 0;
+    migrated.migrate();
+    assertThat(migrated.verified()).isFalse();
+    assertThat(map.schemaVersion).isEqualTo(MapDatabase.VERSION);
+    assertThat(migrated.claim(FOUR).messages()).isEmpty();
+    assertThat(migrated.verified()).as("by the first claim").isTrue();
+  }
+}
