@@ -1,6 +1,7 @@
 package dev.outbox.relay;
 
 import dev.outbox.spi.Decision;
+import dev.outbox.spi.ErrorText;
 import dev.outbox.spi.Result;
 import dev.outbox.spi.StoredMessage;
 import java.util.List;
@@ -15,6 +16,8 @@ import org.slf4j.Logger;
  * after that.
  */
 final class LoggingListener implements RelayListener {
+  private static final String AGAIN = "{} is tried again in {}: {}";
+
   private final Logger log;
   private final Map<String, String> last = new ConcurrentHashMap<>();
 
@@ -25,9 +28,9 @@ final class LoggingListener implements RelayListener {
   /** A warning when the text is not the last one about this subject, else debug. */
   private void warn(String subject, String text, @Nullable Throwable cause) {
     if (!text.equals(last.put(subject, text))) {
-      log.warn("{}", text, cause);
-    } else {
-      log.debug("{}", text, cause);
+      log.warn("{}", printable(text), cause);
+    } else if (log.isDebugEnabled()) {
+      log.debug("{}", printable(text), cause);
     }
   }
 
@@ -38,16 +41,18 @@ final class LoggingListener implements RelayListener {
 
   @Override
   public void delivered(StoredMessage message) {
-    log.trace("Delivered {}", message);
+    if (log.isTraceEnabled()) {
+      log.trace("Delivered {}", printable(message));
+    }
   }
 
   @Override
   public void retried(StoredMessage message, Decision.Retry decision) {
     String error = decision.error();
     if (!error.equals(last.put("retry", error))) {
-      log.warn("{} is tried again in {}: {}", message, decision.delay(), error);
-    } else {
-      log.debug("{} is tried again in {}: {}", message, decision.delay(), error);
+      log.warn(AGAIN, printable(message), decision.delay(), printable(error));
+    } else if (log.isDebugEnabled()) {
+      log.debug(AGAIN, printable(message), decision.delay(), printable(error));
     }
   }
 
@@ -55,9 +60,9 @@ final class LoggingListener implements RelayListener {
   public void deadLettered(StoredMessage message, Decision.Dead decision) {
     log.error(
         "{} is a dead letter{}: {}",
-        message,
+        printable(message),
         decision.blocksKey() ? " and blocks its key" : "",
-        decision.error());
+        printable(decision.error()));
   }
 
   @Override
@@ -81,7 +86,7 @@ final class LoggingListener implements RelayListener {
         worker,
         messages.size(),
         first(messages),
-        reason);
+        printable(reason));
   }
 
   @Override
@@ -91,7 +96,7 @@ final class LoggingListener implements RelayListener {
 
   @Override
   public void breakerOpened(String error) {
-    log.warn("The broker cannot be reached, the relay pauses: {}", error);
+    log.warn("The broker cannot be reached, the relay pauses: {}", printable(error));
   }
 
   @Override
@@ -129,7 +134,12 @@ final class LoggingListener implements RelayListener {
   }
 
   private static String first(List<StoredMessage> messages) {
-    return messages.isEmpty() ? "none" : messages.get(0).toString();
+    return messages.isEmpty() ? "none" : printable(messages.get(0));
+  }
+
+  /** Keys and errors are others' texts: none may look like a line of the log. */
+  private static String printable(Object text) {
+    return ErrorText.printable(text.toString());
   }
 
   private static String text(Throwable error) {

@@ -61,6 +61,31 @@ class LoggingListenerTest {
   private final StoredMessage message = Samples.stored(7, "order 1");
 
   @Test
+  void noKeyAndNoErrorBeginsALineOfItsOwn() {
+    String forged = "k\r\nERROR forged \u001B[2J\u202E";
+    StoredMessage hostile = Samples.stored(7, forged);
+    List<StoredMessage> messages = List.of(hostile);
+    RuntimeException error = new IllegalStateException(forged);
+    listener.delivered(hostile);
+    for (int i = 0; i < 2; i++) {
+      listener.retried(hostile, (Decision.Retry) Decision.retry(Duration.ZERO, true, forged));
+      listener.unavailable(hostile, (Result.Unavailable) Result.unavailable(forged, forged));
+      listener.storeFailed("relay/0", "claim", error);
+    }
+    listener.deadLettered(hostile, (Decision.Dead) Decision.dead(forged, true));
+    listener.deadLettered(Samples.damaged(8, forged, 1), (Decision.Dead) Decision.dead("x", true));
+    listener.leaseLost("relay/0", messages);
+    listener.abandoned("relay/0", messages, forged);
+    listener.publisherBroken("relay/0", forged, null);
+    listener.breakerOpened(forged);
+    listener.callbackFailed("retryPolicy", hostile, error);
+    assertThat(log.lines).hasSize(14);
+    assertThat(log.lines)
+        .noneMatch(line -> line.matches("(?s).*[\\r\\n\u001B\u202E].*"))
+        .anyMatch(line -> line.contains("k\\u000d\\u000aERROR forged \\u001b[2J\\u202e"));
+  }
+
+  @Test
   void noEventShowsPayloadOrHeaders() {
     List<StoredMessage> messages = List.of(message);
     RuntimeException error = new IllegalStateException("down");

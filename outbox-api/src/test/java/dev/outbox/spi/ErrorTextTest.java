@@ -1,0 +1,25 @@
+package dev.outbox.spi;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class ErrorTextTest {
+
+  @ParameterizedTest
+  @DisplayName("a text without what controls a terminal stays as it is")
+  @ValueSource(strings = {"", "plain", "\u00FC \u4E2D \uD83D\uDE00 \u05D0\u200D", "a\uD800b"})
+  void printable(String text) {
+    assertThat(ErrorText.printable(text)).isEqualTo(text);
+  }
+
+  @Test
+  @DisplayName("new lines, escape sequences and turned directions are shown, not carried out")
+  void controls() {
+    assertThat(ErrorText.printable("a\r\nb\u001B[2J\0\u0085\u2028\u202Ec\u2066\uD83D\uDE00"))
+        .isEqualTo("a\\u000d\\u000ab\\u001b[2J\\u0000\\u0085\\u2028\\u202ec\\u2066\uD83D\uDE00");
+  }
+}
