@@ -19,7 +19,7 @@
    OVER      1  0: a claim that was settled and handed on may be settled again, and releases what was kept
    READFENCE 1  0: what was kept is read in a transaction of its own after the settle's commit, without the fence
    PREFETCH  0  1: a worker goes on to the next messages of a bucket before it has settled the first
-   A worker that claimed other buckets while its first claim is unsettled would be two workers: W=3.          */
+   A worker that claimed other buckets while its first claim is unsettled is two workers here.               */
 #ifndef W
 #define W 2
 #endif
