@@ -138,4 +138,26 @@ class LoggingListenerTest {
     listener.storeFailed("relay/0", "claim", down);
     assertThat(log.lines).filteredOn(line -> line.startsWith("WARN")).hasSize(2);
   }
+
+  @Test
+  void linesSayWhoAndWhat() {
+    listener.leaseLost("relay/0", List.of());
+    listener.leaseLost("relay/0", List.of(message, message));
+    listener.unavailable(message, new Result.Unavailable("x", null));
+    listener.storeFailed("relay/0", "claim", new IllegalStateException());
+    listener.callbackFailed("retryPolicy", message, new IllegalStateException("odd"));
+    listener.deadLettered(message, new Decision.Dead("x", false));
+    listener.stopped("relay", 0);
+    listener.stopped("relay", 1);
+    assertThat(log.lines)
+        .containsExactly(
+            "WARN relay/0 lost the lease of 0 messages, first none",
+            "WARN relay/0 lost the lease of 2 messages, first " + message,
+            "WARN claim failed on relay/0: java.lang.IllegalStateException",
+            "WARN retryPolicy failed on a message: odd",
+            "ERROR " + message + " is a dead letter: x",
+            "INFO Relay relay stopped",
+            "WARN Relay relay stopped, but 1 of its threads are still inside the store or the"
+                + " publisher; what they hold is claimed again after its lease");
+  }
 }

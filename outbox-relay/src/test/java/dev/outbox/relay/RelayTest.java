@@ -462,6 +462,26 @@ class RelayTest {
         .close();
   }
 
+  @Test
+  void settingsAtTheirMostAreTakenAndAboveRefused() {
+    Duration day = Duration.ofDays(1);
+    Duration more = day.plusNanos(1);
+    builder()
+        .batchSize(100_000)
+        .batchBytes(Integer.MAX_VALUE)
+        .lease(day)
+        .idlePause(day)
+        .stopTimeout(day)
+        .build()
+        .close();
+    assertRefused(builder().batchSize(100_001), "batchSize is 100001");
+    assertRefused(builder().batchBytes(1L + Integer.MAX_VALUE), "batchBytes is 2147483648");
+    assertRefused(builder().lease(more), "lease is PT24H");
+    assertRefused(builder().publishTimeout(more), "publishTimeout is PT24H");
+    assertRefused(builder().idlePause(more), "idlePause is PT24H");
+    assertRefused(builder().stopTimeout(more), "stopTimeout is PT24H");
+  }
+
   private static void assertRefused(Relay.Builder builder, String message) {
     assertThatIllegalArgumentException()
         .isThrownBy(builder::build)
