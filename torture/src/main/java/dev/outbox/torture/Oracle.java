@@ -225,7 +225,7 @@ final class Oracle {
     }
   }
 
-  /** A dead letter was rejected, or has failed as often as it had attempts. */
+  /** A dead letter was rejected for a reason, or has failed as often as it had attempts (P3). */
   void compareReasons(List<Line> lines, List<DeadLetter> letters) {
     Map<Long, UUID> ids = new HashMap<>();
     letters.forEach(letter -> ids.put(letter.sequence(), letter.id()));
@@ -267,6 +267,10 @@ final class Oracle {
       Committed one = committed.get(ids.getOrDefault(sequence, new UUID(0, 0)));
       Kind kind = one == null ? Kind.PLAIN : one.work().kind();
       int failed = failures.getOrDefault(sequence, 0);
+      if (one != null && rejected.contains(sequence) && !kind.rejected()) {
+        violations.add(
+            "rejected, though the broker takes it: sequence %d, %s".formatted(sequence, one));
+      }
       if (!rejected.contains(sequence) && failed < Work.attempts(kind)) {
         violations.add(
             "dead after %d failures, of %s: sequence %d, %s"

@@ -51,6 +51,7 @@ public final class Torture implements AutoCloseable {
           .plusSeconds(Dialect.PATIENCE_SECONDS)
           .plusSeconds(15);
 
+  private static final int MOST_TRIES = 20;
   private static final Duration CONSUMERS = Duration.ofSeconds(60);
 
   private final Settings settings;
@@ -174,7 +175,7 @@ public final class Torture implements AutoCloseable {
     long moved = System.nanoTime();
     while (true) {
       look(true);
-      long waiting = waiting();
+      long waiting = certainly(this::waiting);
       long now = System.nanoTime();
       if (waiting < least) {
         least = waiting;
@@ -191,10 +192,28 @@ public final class Torture implements AutoCloseable {
         saw(
             List.of(
                 "stuck: nothing has moved for %s, and %d messages wait, as %s"
-                    .formatted(standstill, waiting, firstWaiting())));
+                    .formatted(standstill, waiting, certainly(this::firstWaiting))));
         return;
       }
       Thread.sleep(TICK.toMillis());
+    }
+  }
+
+  private interface Question<R> {
+    R ask() throws SQLException;
+  }
+
+  /** A database that has just come back may refuse connections for a moment. */
+  private static <R> R certainly(Question<R> question) throws SQLException, InterruptedException {
+    for (int tries = 1; ; tries++) {
+      try {
+        return question.ask();
+      } catch (SQLException e) {
+        if (tries == MOST_TRIES) {
+          throw e;
+        }
+        Thread.sleep(LOOK.toMillis());
+      }
     }
   }
 

@@ -33,6 +33,11 @@ record Work(UUID id, String key, int nth, Kind kind) {
       return this != PLAIN && this != HALTING;
     }
 
+    /** Whether the broker rejects it, for ever or until it is repaired. */
+    boolean rejected() {
+      return this == TOO_LARGE || this == POISON || this == HALTING;
+    }
+
     /** Whether somebody can make the broker take it, once it is dead. */
     boolean repairable() {
       return this != DOOMED && this != TOO_LARGE;

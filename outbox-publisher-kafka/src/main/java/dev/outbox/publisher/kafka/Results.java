@@ -32,6 +32,11 @@ final class Results {
    */
   static Result result(Throwable error, String topic, boolean brokerAnswers) {
     String text = text(error, topic);
+    if (isAboutTime(error)) {
+      return Result.unavailable(
+          text + "; this process's clock, or the topic's message.timestamp limits, are wrong",
+          topic);
+    }
     if (isRejected(error)) {
       return Result.rejected(text);
     }
@@ -44,6 +49,17 @@ final class Results {
     return Result.failed(text);
   }
 
+  /**
+   * A record's time is when it is sent, by this process's clock. Where that is wrong no message is
+   * to blame, and another relay can send it. The client has only the words to tell it by when the
+   * broker refused several records of a batch.
+   */
+  private static boolean isAboutTime(Throwable error) {
+    return error instanceof InvalidTimestampException
+        || (error instanceof InvalidRecordException
+            && String.valueOf(error.getMessage()).startsWith("Timestamp "));
+  }
+
   /** The broker will never take this record. */
   private static boolean isRejected(Throwable error) {
     return error instanceof RecordTooLargeException
@@ -51,7 +67,6 @@ final class Results {
         || error instanceof InvalidTopicException
         || error instanceof TopicAuthorizationException
         || error instanceof InvalidRecordException
-        || error instanceof InvalidTimestampException
         || error instanceof PolicyViolationException
         || error instanceof SerializationException;
   }

@@ -45,6 +45,37 @@ class KafkaPublisherTest {
     return mode.in(publisher()).timeout(TIMEOUT).build();
   }
 
+  /** As when this process's clock is more than the hour ahead that brokers allow by default. */
+  @ParameterizedTest
+  @EnumSource
+  @DisplayName("a broker that refuses the time of records makes no dead letters, however many")
+  void clock(Mode mode) throws Exception {
+    String strict = topic(Map.of("message.timestamp.before.max.ms", "0"));
+    String other = topic(Map.of());
+    try (KafkaPublisher publisher = build(mode)) {
+      await("a record that is sent a millisecond before it is looked at")
+          .atMost(Duration.ofSeconds(60))
+          .until(
+              () -> {
+                List<Result> results =
+                    publisher.publish(
+                        List.of(
+                            stored(message(strict, "a")),
+                            stored(message(strict, "b")),
+                            stored(message(other, "c"))));
+                assertThat(results)
+                    .hasOnlyElementsOfTypes(Result.Delivered.class, Result.Unavailable.class);
+                return results.get(2) instanceof Result.Delivered
+                    && results.subList(0, 2).stream()
+                        .allMatch(
+                            result ->
+                                result instanceof Result.Unavailable unavailable
+                                    && strict.equals(unavailable.destination())
+                                    && unavailable.error().contains("clock"));
+              });
+    }
+  }
+
   @ParameterizedTest
   @EnumSource
   @DisplayName("a dead topic beside live ones: the first call delivers all of theirs, once each")
