@@ -10,6 +10,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
+import java.util.function.Function;
 
 /** A producer's transaction that stays open, in a thread of its own, until it is told to end. */
 final class OpenTransaction<T> implements AutoCloseable {
@@ -56,11 +57,16 @@ final class OpenTransaction<T> implements AutoCloseable {
 
   /** Begins an append; it may have to wait for another transaction. */
   CompletableFuture<Set<UUID>> startAppend(List<OutboxMessage> messages) {
-    CompletableFuture<Set<UUID>> result = new CompletableFuture<>();
+    return start(t -> tck.store().append(t, messages));
+  }
+
+  /** Begins something in the transaction. */
+  <R> CompletableFuture<R> start(Function<T, R> action) {
+    CompletableFuture<R> result = new CompletableFuture<>();
     work.add(
         t -> {
           try {
-            result.complete(tck.store().append(t, messages));
+            result.complete(action.apply(t));
           } catch (RuntimeException e) {
             result.completeExceptionally(e);
             throw e;

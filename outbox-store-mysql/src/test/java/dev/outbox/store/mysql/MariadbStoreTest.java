@@ -1,3 +1,15 @@
 package dev.outbox.store.mysql;
 
-class MariadbStoreTest extends MariadbStoreTck {}
+import dev.outbox.tck.OutboxStoreProperties;
+import java.sql.Connection;
+import org.junit.jupiter.api.Nested;
+
+class MariadbStoreTest extends MariadbStoreTck {
+
+  @Nested
+  class Properties extends OutboxStoreProperties<Connection> {
+    Properties() {
+      super(MariadbStoreTest.this);
+    }
+  }
+}

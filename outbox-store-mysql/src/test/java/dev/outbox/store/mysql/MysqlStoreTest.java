@@ -1,4 +1,16 @@
 package dev.outbox.store.mysql;
 
+import dev.outbox.tck.OutboxStoreProperties;
+import java.sql.Connection;
+import org.junit.jupiter.api.Nested;
+
 /** Runs the TCK in this build; a name that Surefire picks up. */
-class MysqlStoreTest extends MysqlStoreTck {}
+class MysqlStoreTest extends MysqlStoreTck {
+
+  @Nested
+  class Properties extends OutboxStoreProperties<Connection> {
+    Properties() {
+      super(MysqlStoreTest.this);
+    }
+  }
+}

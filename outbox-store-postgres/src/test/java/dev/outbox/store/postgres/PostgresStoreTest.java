@@ -1,4 +1,16 @@
 package dev.outbox.store.postgres;
 
+import dev.outbox.tck.OutboxStoreProperties;
+import java.sql.Connection;
+import org.junit.jupiter.api.Nested;
+
 /** Runs the TCK in this build; a name that Surefire picks up. */
-class PostgresStoreTest extends PostgresStoreTck {}
+class PostgresStoreTest extends PostgresStoreTck {
+
+  @Nested
+  class Properties extends OutboxStoreProperties<Connection> {
+    Properties() {
+      super(PostgresStoreTest.this);
+    }
+  }
+}

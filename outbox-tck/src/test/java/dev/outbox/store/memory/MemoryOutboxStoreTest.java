@@ -1,4 +1,15 @@
 package dev.outbox.store.memory;
 
+import dev.outbox.tck.OutboxStoreProperties;
+import org.junit.jupiter.api.Nested;
+
 /** The memory store passes everything. */
-class MemoryOutboxStoreTest extends MemoryStoreFixture {}
+class MemoryOutboxStoreTest extends MemoryStoreFixture {
+
+  @Nested
+  class Properties extends OutboxStoreProperties<MemoryTransaction> {
+    Properties() {
+      super(MemoryOutboxStoreTest.this);
+    }
+  }
+}
