@@ -118,9 +118,6 @@ final class BucketClaim<H> implements Claim {
   }
 
   Set<Long> sequencesNotIn(Set<Integer> buckets) {
-    if (batch.leases().stream().allMatch(lease -> buckets.contains(lease.bucket()))) {
-      return Set.of();
-    }
     return sequences(row -> !buckets.contains(row.bucket()));
   }
 

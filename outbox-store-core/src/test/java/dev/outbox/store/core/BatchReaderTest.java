@@ -235,7 +235,7 @@ class BatchReaderTest {
       gives.put(
           Status.PENDING,
           List.of(row(1, 1, Status.PENDING, 0), toMove(2, 2, "k", Status.SCHEDULED)));
-      reader.read(List.of(lease(1), lease(2), lease(3)));
+      reader.read(List.of(lease(1), lease(2), lease(3), lease(4)));
       assertThat(reader.used()).isEqualTo(2);
     }
   }

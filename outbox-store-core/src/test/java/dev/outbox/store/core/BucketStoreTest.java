@@ -24,6 +24,7 @@ class BucketStoreTest {
   @DisplayName("looks once a second whether its own rows are whole, when there is nothing to do")
   void restores() {
     store.claim(FOUR);
+    assertThat(database.sessions).as("claims, when all was whole").hasSize(1);
     store.claim(FOUR);
     assertThat(asked("restore")).isEqualTo(1);
     database.clock += Duration.ofSeconds(1).toNanos() - 1;

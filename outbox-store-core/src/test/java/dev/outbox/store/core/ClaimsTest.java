@@ -94,6 +94,7 @@ class ClaimsTest {
       database.add(2, 21, 22);
 
       assertThat(sequences(settleAndClaim(first).next())).containsExactly(21L, 22L);
+      assertThat(database.asked).as("read once").containsOnlyOnce("claim 1: readPending");
       assertThat(database.held()).containsExactly(2);
       assertThat(database.closed()).containsExactly(1, 0);
     }
@@ -348,18 +349,21 @@ class ClaimsTest {
   @Test
   @DisplayName("move messages aside for 100 ms, then let go and say: poll again")
   void movesForATime() {
-    database.moveTakes = Duration.ofMillis(50);
-    for (int sequence = 1; sequence <= 50; sequence++) {
-      database.add(1, sequence, true);
+    database.moveTakes = Duration.ofMillis(60);
+    for (int bucket = 1; bucket <= 3; bucket++) {
+      for (int sequence = 1; sequence <= 50; sequence++) {
+        database.add(bucket, 100 * bucket + sequence, true);
+      }
     }
     Claim claim = store.claim(FOUR);
     assertThat(claim.messages()).isEmpty();
     assertThat(claim.pollAgain()).isTrue();
-    assertThat(database.left())
-        .as("moved in the claim, and while it was not long after")
-        .hasSize(34);
+    assertThat(database.left()).as("moved in three turns, the last with one bucket").hasSize(134);
+    assertThat(database.asked)
+        .as("a lease is written where nothing else was, so that the commit waits for the disk (A1)")
+        .contains("claim 1: renew");
     assertThat(database.held()).isEmpty();
-    assertThat(database.closed()).containsOnly(1);
+    assertThat(database.closed()).containsExactly(1);
 
     int asked = database.asked.size();
     assertThat(claim.settle(Map.of())).isEmpty();

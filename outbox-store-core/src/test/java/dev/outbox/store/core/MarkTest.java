@@ -2,6 +2,7 @@ package dev.outbox.store.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.time.Duration;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
@@ -56,5 +57,16 @@ class MarkTest {
   void noIds() {
     Mark read = Mark.stored(0, 0, 0).afterRead(5, 9, Long.MIN_VALUE);
     assertThat(read.afterSettle(0).afterRead(NONE, 0, Long.MIN_VALUE).low()).isZero();
+  }
+
+  @Test
+  @DisplayName("goes on with its lease, which counts its batches: whose turn it is depends on them")
+  void lease() {
+    Mark read = Mark.stored(0, 0, 0).afterRead(5, 9, 100);
+    Lease lease = new Lease(3, 7, read, false, false, true, Duration.ZERO, 4, 11);
+    assertThat(lease.goesOn(new Statements.Held(3, Duration.ofSeconds(1), true, true, 101)))
+        .isEqualTo(
+            new Lease(
+                3, 7, new Mark(0, 10, 101, 0), true, true, true, Duration.ofSeconds(1), 5, 11));
   }
 }

@@ -55,4 +55,10 @@ class NamesTest {
         .isThrownBy(() -> Names.resource(Names.class, "no-such.sql"))
         .withMessageContaining("no-such.sql");
   }
+
+  @Test
+  @DisplayName("a file in the class path is read as text")
+  void resource() {
+    assertThat(Names.resource(Names.class, "/junit-platform.properties")).contains("jqwik");
+  }
 }
