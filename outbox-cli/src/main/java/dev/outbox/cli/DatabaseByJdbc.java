@@ -40,6 +40,8 @@ final class DatabaseByJdbc implements Database {
     config.setPassword(address.password().isEmpty() ? null : address.password());
     config.setMaximumPoolSize(connections);
     config.setConnectionTimeout(Duration.ofSeconds(10).toMillis());
+    // Else the pool asks for the default, once; when that connection dies it never works again.
+    config.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
     return new DatabaseByJdbc(kind, address, new HikariDataSource(config));
   }
 

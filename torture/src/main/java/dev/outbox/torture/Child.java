@@ -28,7 +28,7 @@ final class Child implements AutoCloseable {
   static final String EXHAUST = "exhaust";
 
   /** Of a pool: so long a client waits for a connection. */
-  private static final Duration PATIENCE = Duration.ofSeconds(2);
+  private static final Duration PATIENCE = Duration.ofSeconds(5);
 
   private final ParentJvm parent;
   private final Journal journal;
@@ -88,6 +88,8 @@ final class Child implements AutoCloseable {
     hikari.setMinimumIdle(0);
     hikari.setConnectionTimeout(PATIENCE.toMillis());
     hikari.setInitializationFailTimeout(-1);
+    // Else the pool asks for the default, once; when that connection dies it never works again.
+    hikari.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
     return new HikariDataSource(hikari);
   }
 

@@ -83,7 +83,7 @@ enum Dialect {
   /** How long a client waits for an answer, in seconds; about as long as a lease lasts. */
   static final int PATIENCE_SECONDS = 4;
 
-  private static final int CONNECT_SECONDS = 2;
+  private static final int CONNECT_SECONDS = 5;
 
   private final Supplier<? extends DatabaseServer> server;
   private final Function<DataSource, JdbcOutboxStore> store;

@@ -68,7 +68,9 @@ final class RelayMain {
               .blockKeyWhenDead(m -> kind(m) == Work.Kind.HALTING)
               .build();
       child.say(Child.STARTED);
-      start(relay);
+      Thread starting = new Thread(() -> start(relay), "start");
+      starting.setDaemon(true);
+      starting.start();
       for (String command = child.command();
           !command.equals(Child.END);
           command = child.command()) {
@@ -89,16 +91,23 @@ final class RelayMain {
     publisher.calm(yes);
   }
 
-  /** The database may be away: as a supervisor that starts a process anew. */
-  private static void start(Relay relay) throws InterruptedException {
-    while (true) {
-      try {
-        relay.start();
-        return;
-      } catch (OutboxException e) {
-        System.err.println("not started yet: " + e.getMessage());
-        Thread.sleep(IDLE_PAUSE.toMillis());
+  /**
+   * The database may be away: as a supervisor that starts a process anew, until the relay is
+   * closed.
+   */
+  private static void start(Relay relay) {
+    try {
+      while (true) {
+        try {
+          relay.start();
+          return;
+        } catch (OutboxException e) {
+          System.err.println("not started yet: " + e.getMessage());
+          Thread.sleep(IDLE_PAUSE.toMillis());
+        }
       }
+    } catch (IllegalStateException | InterruptedException e) {
+      // closed before the database came back
     }
   }
 
