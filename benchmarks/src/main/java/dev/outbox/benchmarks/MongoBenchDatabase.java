@@ -83,7 +83,7 @@ final class MongoBenchDatabase implements BenchDatabase {
   @Override
   public Properties address() {
     Properties address = new Properties();
-    address.putAll(Map.of("url", url.toString(), "database", name));
+    address.putAll(Map.of("url", url.text(), "database", name));
     return address;
   }
 
@@ -124,7 +124,7 @@ final class MongoBenchDatabase implements BenchDatabase {
 
   @Override
   public BenchDatabase sibling() {
-    BenchDatabase sibling = open(url.toString(), "", "");
+    BenchDatabase sibling = open(url.text(), "", "");
     siblings.add(sibling);
     return sibling;
   }

@@ -136,15 +136,24 @@ public final class MongoUrl {
    * @throws IllegalArgumentException when something in it is wrong
    */
   public ConnectionString connection() {
-    return new ConnectionString(toString());
+    return new ConnectionString(text());
   }
 
   /** All of it: it may hold a password. */
+  public String text() {
+    return text(user);
+  }
+
+  /** For people: without the password. */
   @Override
   public String toString() {
+    return text(user == null || !user.contains(":") ? user : before(user, ':') + ":***");
+  }
+
+  private String text(@Nullable String who) {
     return scheme
         + "://"
-        + (user == null ? "" : user + "@")
+        + (who == null ? "" : who + "@")
         + hosts
         + "/"
         + database

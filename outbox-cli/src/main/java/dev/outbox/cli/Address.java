@@ -16,6 +16,7 @@ public record Address(
 
   public Address {
     Secrets.hide(password);
+    Secrets.hideIn(url);
   }
 
   public Address(String url, String user, String password) {

@@ -218,7 +218,7 @@ final class DatabaseByMongo implements Database {
         client
             .getDatabase(url.database())
             .getCollection(address.prefix() + "schema")
-            .find()
+            .find(new Document("_id", "outbox"))
             .first();
     return found == null ? 0 : found.get("version", Number.class).intValue();
   }
@@ -254,12 +254,12 @@ final class DatabaseByMongo implements Database {
 
   @Override
   public Address in(String schema) {
-    return new Address(url.in(schema).toString(), "", "", null, address.prefix());
+    return new Address(url.in(schema).text(), "", "", null, address.prefix());
   }
 
   @Override
   public Address named(String name) {
-    return new Address(url.named(name).toString(), "", "", null, address.prefix());
+    return new Address(url.named(name).text(), "", "", null, address.prefix());
   }
 
   @Override

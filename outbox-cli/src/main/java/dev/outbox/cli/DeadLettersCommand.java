@@ -2,6 +2,7 @@ package dev.outbox.cli;
 
 import dev.outbox.spi.DeadLetterStore;
 import dev.outbox.spi.DeadLetterStore.DeadLetter;
+import dev.outbox.spi.ErrorText;
 import dev.outbox.spi.StoredMessage;
 import java.io.PrintWriter;
 import java.util.ArrayList;
@@ -29,7 +30,8 @@ import picocli.CommandLine.Spec;
       DeadLettersCommand.Discard.class
     })
 final class DeadLettersCommand implements Runnable {
-  private static final int PAGE = 500;
+  /** A payload of each may be large, and all of a page are in memory. */
+  private static final int PAGE = 20;
 
   @Spec
   @SuppressWarnings("NullAway.Init") // set by picocli
@@ -117,12 +119,12 @@ final class DeadLettersCommand implements Runnable {
           message.sequence(),
           letter.failedAt() == null ? "-" : letter.failedAt().toString(),
           message.attempts(),
-          what);
+          ErrorText.printable(what));
       out.printf("%" + (width + 36) + "s  %s%n", "", Secrets.mask(oneLine(letter.error())));
     }
 
     private static String oneLine(@Nullable String error) {
-      return error == null ? "-" : error.replaceAll("\\s*\\R\\s*", " ");
+      return error == null ? "-" : ErrorText.printable(error.replaceAll("\\s*\\R\\s*", " "));
     }
   }
 

@@ -33,6 +33,7 @@ public final class Logs {
               .formatted(level, String.join(", ", LEVELS)));
     }
     set(level, true);
+    System.setErr(Secrets.masking(System.err)); // a pool, for one, shows its URL at debug
     if (level.equals("info")) {
       // That the broker is away says the relay itself, and not each second.
       System.setProperty(SIMPLE + "log.org.apache.kafka", "error");

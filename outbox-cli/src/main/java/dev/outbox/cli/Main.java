@@ -3,6 +3,7 @@ package dev.outbox.cli;
 import dev.outbox.OutboxException;
 import dev.outbox.cli.demo.DemoCommand;
 import dev.outbox.cli.demo.DemoRelayCommand;
+import dev.outbox.spi.ErrorText;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintWriter;
@@ -20,6 +21,7 @@ import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.TypeConversionException;
+import picocli.CommandLine.UnmatchedArgumentException;
 
 /**
  * The program. Exit codes: 0 fine; 1 a check failed; 2 bad usage, or something could not be reached
@@ -104,9 +106,15 @@ public final class Main implements Runnable {
   private static int usage(ParameterException e, String[] args) {
     CommandLine command = e.getCommandLine();
     PrintWriter err = command.getErr();
+    if (e instanceof UnmatchedArgumentException unmatched) {
+      // It may be the password of an option whose name is mistyped.
+      unmatched.getUnmatched().stream()
+          .filter(given -> given.matches("(?s)-[^=]*=.*"))
+          .forEach(given -> Secrets.hide(given.substring(given.indexOf('=') + 1)));
+    }
     String text = String.valueOf(e.getMessage()).replaceFirst("^Error: ", "");
-    err.println("outbox: " + Secrets.mask(text));
-    if (!CommandLine.UnmatchedArgumentException.printSuggestions(e, err)) {
+    err.println("outbox: " + ErrorText.printable(Secrets.mask(text)));
+    if (!UnmatchedArgumentException.printSuggestions(e, err)) {
       err.println("Try: " + command.getCommandSpec().qualifiedName() + " --help");
     }
     return NOT_DONE;
@@ -145,6 +153,6 @@ public final class Main implements Runnable {
 
   private static String sentence(Exception e) {
     String text = isExpected(e) ? String.valueOf(e.getMessage()) : e.toString();
-    return Secrets.mask(text.strip().replaceAll("\\s*\\R\\s*", " "));
+    return ErrorText.printable(Secrets.mask(text.strip().replaceAll("\\s*\\R\\s*", " ")));
   }
 }

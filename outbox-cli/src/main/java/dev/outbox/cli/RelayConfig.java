@@ -92,6 +92,7 @@ final class RelayConfig {
         (name, value) -> {
           if (name.toLowerCase(Locale.ROOT).matches(".*(password|secret|jaas).*")) {
             Secrets.hide(value);
+            Secrets.hideIn(value);
           }
         });
     return new RelayConfig(values);

@@ -1,8 +1,16 @@
 package dev.outbox.cli;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.io.ByteArrayOutputStream;
+import java.io.OutputStream;
+import java.io.PrintStream;
+import java.net.URLDecoder;
 import java.util.Comparator;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -10,15 +18,32 @@ import org.jspecify.annotations.Nullable;
 public final class Secrets {
   private static final String MASK = "***";
 
+  private static final String NAME =
+      "[a-z_.]*(?:password|passwd|passphrase|pwd|secret|(?:access|session)_?token)\\d?";
+
   /** In a URL's parameters, in properties, in JAAS settings; SQL Server puts values in braces. */
   private static final Pattern PARAMETER =
       Pattern.compile(
-          "(?i)([a-z.]*(?:password|passwd|secret|accesstoken)\\d?\\s*=\\s*)"
-              + "(\"[^\"]*\"|\\{(?:[^}]|}})*}|[^&;,\\s]+?(?=[&;,\\s]|:\\s|$))");
+          "(?i)("
+              + NAME
+              + "\\s*=\\s*)"
+              + "(\"(?:[^\"\\\\]|\\\\.)*\"|\\{(?:[^}]|}})*}|[^&;,\\s]+?(?=[&;,\\s]|:\\s|$))");
 
   /** {@code //user:password@host}, but where a user's name may have an @ behind the port. */
   private static final Pattern USER_INFO =
-      Pattern.compile("(?<!sqlserver:)//([^/:@\\s]*):[^?\\s]*@");
+      Pattern.compile("(?<!sqlserver:)//([^/:@\\s]*):(?:[^?\\s]*|(?!\\d+[/?,])\\S*)@");
+
+  /** Oracle's {@code user/password@host}, for those who try it. */
+  private static final Pattern THIN = Pattern.compile("(oracle:\\w+:[^/@\\s]*)/[^@\\s]*@");
+
+  /** Where a parameter's value may end: databases differ. */
+  private static final List<Pattern> VALUES =
+      List.of(
+          value("[^&]*"),
+          value("[^&,)]*"),
+          value("[^;]*"),
+          value("\\{(?:[^}]|}})*"),
+          value("\"(?:[^\"\\\\]|\\\\.)*"));
 
   /** Shorter ones would turn ordinary words into stars. */
   private static final int LEAST = 4;
@@ -27,6 +52,10 @@ public final class Secrets {
 
   private Secrets() {}
 
+  private static Pattern value(String pattern) {
+    return Pattern.compile("(?i)(?<![a-z_.])" + NAME + "\\s*=\\s*(" + pattern + ")");
+  }
+
   /** From now on {@link #mask} hides this text wherever it stands. */
   public static void hide(@Nullable String secret) {
     if (secret != null && secret.length() >= LEAST) {
@@ -34,15 +63,97 @@ public final class Secrets {
     }
   }
 
+  /**
+   * The same for the passwords in a URL or in JAAS settings, as they stand there and decoded: a
+   * driver's exception may show a part of it, or what it made of it.
+   */
+  static void hideIn(String url) {
+    for (Pattern value : VALUES) {
+      value.matcher(url).results().map(found -> found.group(1)).forEach(Secrets::hideEncoded);
+    }
+    USER_INFO.matcher(url).results().map(Secrets::password).forEach(Secrets::hideInParts);
+  }
+
+  /** Between the first colon and the last at sign. */
+  private static String password(MatchResult userInfo) {
+    return userInfo
+        .group()
+        .substring(userInfo.group(1).length() + 3, userInfo.group().length() - 1);
+  }
+
+  /** Where it is not encoded as it should be, a driver takes a part of it for a host. */
+  private static void hideInParts(String secret) {
+    hideEncoded(secret);
+    for (String part : secret.split("[@:/?#&;,]")) {
+      hide(part.matches("\\d*") ? null : part); // no port
+    }
+  }
+
+  private static void hideEncoded(String secret) {
+    String value =
+        secret.startsWith("{")
+            ? secret.substring(1).replace("}}", "}")
+            : secret.startsWith("\"") ? secret.substring(1).replaceAll("\\\\(.)", "$1") : secret;
+    hide(value);
+    try {
+      hide(URLDecoder.decode(value.replace("+", "%2B"), UTF_8));
+    } catch (IllegalArgumentException e) {
+      // A percent sign that is one: there is nothing to decode.
+    }
+  }
+
   /** The text with passwords replaced by stars. */
   public static String mask(String text) {
-    String masked = USER_INFO.matcher(text).replaceAll("//$1:" + MASK + "@");
-    masked = PARAMETER.matcher(masked).replaceAll("$1" + MASK);
-    // The longest first: one may be part of another.
+    String masked = text;
+    // First, and the longest first of all: a pattern may cut a secret, and one be part of another.
     for (String secret :
         known.stream().sorted(Comparator.comparing(String::length).reversed()).toList()) {
       masked = masked.replace(secret, MASK);
     }
+    masked = USER_INFO.matcher(masked).replaceAll("//$1:" + MASK + "@");
+    masked = THIN.matcher(masked).replaceAll("$1/" + MASK + "@");
+    masked = PARAMETER.matcher(masked).replaceAll("$1" + MASK);
     return masked;
+  }
+
+  /** Prints masked lines: for logs, to which libraries write as well. */
+  static PrintStream masking(PrintStream out) {
+    return new PrintStream(new Masking(out), true, UTF_8);
+  }
+
+  /** A line is printed when it is whole, or flushed after its end. */
+  private static final class Masking extends OutputStream {
+    private final PrintStream out;
+    private final ByteArrayOutputStream line = new ByteArrayOutputStream();
+
+    Masking(PrintStream out) {
+      this.out = out;
+    }
+
+    @Override
+    public synchronized void write(int b) {
+      line.write(b);
+      if (b == '\n') {
+        print();
+      }
+    }
+
+    @Override
+    public synchronized void write(byte[] bytes, int from, int length) {
+      for (int i = from; i < from + length; i++) {
+        write(bytes[i]);
+      }
+    }
+
+    @Override
+    public synchronized void close() {
+      print();
+    }
+
+    private void print() {
+      out.print(mask(line.toString(UTF_8)));
+      out.flush();
+      line.reset();
+    }
   }
 }

@@ -1,7 +1,10 @@
 package dev.outbox.cli;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -35,6 +38,10 @@ class SecretsTest {
         "mongodb://u:pw@h1:27017,h2:27017/d?w=1 via a@b    | mongodb://u:***@h1:27017,h2:27017/d?w=1 via a@b",
         "mongodb+srv://u:p%40w@h/d, user x                 | mongodb+srv://u:***@h/d, user x",
         "jdbc:postgresql://[::1]:5432/d                    | jdbc:postgresql://[::1]:5432/d",
+        "jdbc:postgresql://h:5432/d?user=a@b               | jdbc:postgresql://h:5432/d?user=a@b",
+        "mongodb://u:p?w@h/d                               | mongodb://u:***@h/d",
+        "jdbc:oracle:thin:scott/tiger@//db:1521/x          | jdbc:oracle:thin:scott/***@//db:1521/x",
+        "M required password=\"a\\\"b\" username=\"u\";         | M required password=*** username=\"u\";",
       })
   void patterns(String text, String masked) {
     assertThat(Secrets.mask(text)).isEqualTo(masked);
@@ -46,6 +53,37 @@ class SecretsTest {
     Secrets.hide("tre$or");
     Secrets.hide("tre$or-room");
     assertThat(Secrets.mask("the tre$or-room's tre$or")).isEqualTo("the ***'s ***");
+  }
+
+  @ParameterizedTest
+  @DisplayName("the password of a URL is masked wherever it stands, as given and decoded")
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "jdbc:postgresql://h/d?password=with,comma;more | it was with,comma;more",
+        "jdbc:postgresql://h/d?password=per%20cent%26   | it was per cent&, per%20cent%26",
+        "jdbc:mysql://(host=h,password=bracket)/d       | it was bracket",
+        "jdbc:sqlserver://h;password={brace;}}s}        | it was brace;}s",
+        "mongodb://u:at%40sign@h1,h2/d                  | it was at@sign",
+        "jdbc:mysql://u:sl/ash@h/d                      | it was sl/ash",
+      })
+  void inUrls(String url, String text) {
+    Secrets.hideIn(url);
+    assertThat(Secrets.mask(text).replace(", ***", "")).isEqualTo("it was ***");
+  }
+
+  @Test
+  @DisplayName("lines that libraries print are masked too, whole lines at a time")
+  void stream() {
+    Secrets.hide("str3am");
+    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    PrintStream out = Secrets.masking(new PrintStream(bytes, true, UTF_8));
+    out.print("begins str3");
+    assertThat(bytes.toString(UTF_8)).isEmpty();
+    out.println("am \u00e9nds");
+    out.println("jdbc:mysql://a:pw@h/d");
+    assertThat(bytes.toString(UTF_8).lines())
+        .containsExactly("begins *** \u00e9nds", "jdbc:mysql://a:***@h/d");
   }
 
   @Test

@@ -17,6 +17,12 @@ import java.util.Optional;
  */
 record MysqlBinaries(List<String> command, Path template, String password) {
 
+  /** Without the password. */
+  @Override
+  public String toString() {
+    return template.toString();
+  }
+
   /** Downloads, unpacks and initialises what is not there yet. */
   static MysqlBinaries get(MysqlKind kind) {
     try {

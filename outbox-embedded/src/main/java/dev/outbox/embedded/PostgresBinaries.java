@@ -22,6 +22,13 @@ import org.tukaani.xz.XZInputStream;
  * @param password of the user {@code postgres} in it
  */
 record PostgresBinaries(Path home, Path template, String password) {
+
+  /** Without the password. */
+  @Override
+  public String toString() {
+    return template.toString();
+  }
+
   private static final int NOBODY = 65_534;
 
   /** Unpacks and initialises what is not in the cache yet. */
