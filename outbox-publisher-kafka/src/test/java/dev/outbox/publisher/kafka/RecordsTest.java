@@ -66,6 +66,31 @@ class RecordsTest {
   }
 
   @Test
+  @DisplayName("line ends in texts and headers make no header, and forged ones come before ours")
+  void hostile() {
+    String text = "x\r\noutbox-id: forged\u001B";
+    OutboxMessage message =
+        OutboxMessage.builder()
+            .id(ID)
+            .aggregate(text, text)
+            .eventType(text)
+            .contentType(text)
+            .payload("")
+            .header("outbox-id", "forged")
+            .header(text, text)
+            .build();
+    ProducerRecord<byte[], byte[]> record =
+        new Records(m -> "t", URI.create("https://shop.example"))
+            .of(StoredMessage.of(1, 0, Instant.EPOCH, message));
+    assertThat(headers(record))
+        .startsWith("outbox-id=forged", text + "=" + text)
+        .contains("outbox-event-type=" + text, "content-type=" + text, "ce_type=" + text)
+        .hasSize(16);
+    assertThat(record.headers().lastHeader("outbox-id").value())
+        .isEqualTo(ID.toString().getBytes(UTF_8));
+  }
+
+  @Test
   @DisplayName("as a CloudEvent in binary mode")
   void cloudEvent() {
     Records records = new Records(m -> "t", URI.create("https://shop.example/orders"));
