@@ -155,6 +155,22 @@ abstract class DeadLetterTests<T> extends StoreTests<T> {
 
   @Test
   @Rule("O3")
+  @DisplayName("whatever the key holds, its dead letter blocks it until it is discarded")
+  void discardBlockingWhateverTheKey() {
+    for (String key : FieldTests.NASTY) {
+      tck.prepare();
+      List<OutboxMessage> messages = committed(key, 2);
+      long dead = die(true);
+      assertNothingDue("behind a dead letter that blocks the key \"" + key + "\"");
+      discard(dead);
+      assertThat(ids(awaitDrained(1)))
+          .as("behind the discarded dead letter of the key \"%s\"", key)
+          .containsExactly(messages.get(1).id());
+    }
+  }
+
+  @Test
+  @Rule("O3")
   @DisplayName("a requeued dead letter that dies again blocks its key again")
   void diesAgain() {
     List<OutboxMessage> messages = committed("k", 2);

@@ -79,6 +79,21 @@ abstract class OrderTests<T> extends StoreTests<T> {
 
   @Test
   @Rule("O2")
+  @DisplayName("the same whatever the key holds, and then its messages come in order")
+  void laterOnesWaitWhateverTheKey() {
+    for (String key : FieldTests.NASTY) {
+      tck.prepare();
+      List<OutboxMessage> messages = committed(key, 2);
+      retryFirst(claim(), Duration.ofMillis(1), true);
+      OutboxMessage later = committed(message(key));
+      assertThat(ids(awaitDrained(3)))
+          .as("messages of the key \"%s\" after its head was retried", key)
+          .containsExactly(messages.get(0).id(), messages.get(1).id(), later.id());
+    }
+  }
+
+  @Test
+  @Rule("O2")
   @DisplayName("the same for a retry that does not count")
   void laterOnesWaitUnavailable() {
     committed("k", 3);
