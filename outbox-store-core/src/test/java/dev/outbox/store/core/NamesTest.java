@@ -25,7 +25,47 @@ class NamesTest {
 
   @ParameterizedTest
   @DisplayName("that could be more than a name are refused, and said")
-  @ValueSource(strings = {"", "A", "1a", "a-b", "a b", "a;drop", "a\"", "é"})
+  @ValueSource(
+      strings = {
+        "",
+        "A",
+        "1a",
+        "a-b",
+        "a b",
+        "a;drop",
+        "a\"",
+        "é",
+        " ",
+        "a ",
+        " a",
+        "a.b",
+        "a'b",
+        "a`b",
+        "a[b]",
+        "a--",
+        "a/*",
+        "a\\",
+        "a\0",
+        "a\n",
+        "\na",
+        "a$",
+        "$a",
+        "${q}",
+        "${env:PATH}",
+        ":a",
+        "a?",
+        "a%s",
+        "@a",
+        "#a",
+        "aB",
+        "a\u0301",
+        "\u0430",
+        "a\u200B",
+        "\uFF41",
+        "a\uD83D\uDE00",
+        "a\u0660",
+        "system.users"
+      })
   void refused(String name) {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> new Names(null, name))
