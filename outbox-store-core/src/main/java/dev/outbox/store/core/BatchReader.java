@@ -242,12 +242,15 @@ final class BatchReader<H> {
   private List<Row> chosen(List<Row> inTurn) {
     Set<Integer> single = singles(leases.values());
     Set<Integer> singleTaken = new HashSet<>();
+    Set<Long> sequences = new HashSet<>();
     List<Row> chosen = new ArrayList<>();
     long size = 0;
     for (Row row : inTurn) {
       size += row.payloadSize();
       if (chosen.size() == request.maxMessages()
-          || (size > request.maxBytes() && !chosen.isEmpty())) {
+          || (size > request.maxBytes() && !chosen.isEmpty())
+          // Plain SQL may have given one twice, and decisions are by sequence.
+          || !sequences.add(row.sequence())) {
         break;
       }
       if (!single.contains(row.bucket()) || singleTaken.add(row.bucket())) {
