@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.function.LongSupplier;
+import java.util.stream.IntStream;
 
 /**
  * The algorithm of our stores.
@@ -60,6 +61,9 @@ public abstract class BucketStore<T, H>
 
   /** How long an idle store may miss buckets that somebody deleted. */
   private static final long RESTORE_NANOS = Duration.ofSeconds(1).toNanos();
+
+  private static final List<Integer> ALL_BUCKETS =
+      IntStream.range(0, Statements.BUCKETS).boxed().toList();
 
   private final Statements<H> statements;
   private final Transactions<H> transactions;
@@ -155,7 +159,16 @@ public abstract class BucketStore<T, H>
       return false;
     }
     restoredAt = clock.getAsLong();
-    return run(statements::restore);
+    return run(this::restore);
+  }
+
+  /** Whoever emptied one table has emptied others. */
+  private boolean restore(H handle) {
+    boolean wrong = statements.restore(handle);
+    if (wrong) {
+      statements.restoreBlockedKeys(handle, ALL_BUCKETS);
+    }
+    return wrong;
   }
 
   @Override
@@ -189,8 +202,11 @@ public abstract class BucketStore<T, H>
           if (housekept == 0) {
             statements.catchUpSequence(handle);
           }
-          statements.forgetMark(handle, Math.floorMod(housekept, Statements.BUCKETS));
-          return statements.restore(handle);
+          int bucket = Math.floorMod(housekept, Statements.BUCKETS);
+          statements.forgetMark(handle, bucket);
+          // There may be many keys: all at first, one bucket's at a time after that.
+          statements.restoreBlockedKeys(handle, housekept == 0 ? ALL_BUCKETS : List.of(bucket));
+          return restore(handle);
         });
     housekept++;
     // In small transactions, so that nobody waits for long for a key that is being purged.

@@ -170,12 +170,18 @@ public interface Statements<H> {
 
   /**
    * Puts right what somebody did to emptied tables: puts back bucket rows that were deleted (E1),
-   * with them the blocked keys that BLOCKED messages need, and forgets marks that lie beyond the
-   * sequence because it was restarted.
+   * and forgets marks that lie beyond the sequence because it was restarted.
    *
    * @return whether anything was wrong
    */
   boolean restore(H handle);
+
+  /**
+   * Puts right what BLOCKED messages of some buckets need to be found: the record of a key that has
+   * none, because somebody deleted it or inserted a message as BLOCKED, or one that begins above
+   * them.
+   */
+  void restoreBlockedKeys(H handle, List<Integer> buckets);
 
   /** Forgets a bucket's mark: the read after its next lease begins at the first message. */
   void forgetMark(H handle, int bucket);

@@ -13,6 +13,8 @@ import org.junit.jupiter.api.Test;
 
 @DisplayName("A store with buckets")
 class BucketStoreTest {
+  private static final List<Integer> ALL = IntStream.range(0, 64).boxed().toList();
+
   private final FakeDatabase database = new FakeDatabase(false);
   private final FakeStore store = new FakeStore(database);
 
@@ -33,6 +35,7 @@ class BucketStoreTest {
     database.clock++;
     store.claim(FOUR);
     assertThat(asked("restore")).as("after a second").isEqualTo(2);
+    assertThat(database.restored).as("blocked keys, where no bucket was missing").isEmpty();
   }
 
   @Test
@@ -41,6 +44,7 @@ class BucketStoreTest {
     database.chores.add(true);
     store.claim(FOUR);
     assertThat(database.sessions).as("claims").hasSize(2);
+    assertThat(database.restored).containsExactly(ALL);
     database.clock += Duration.ofHours(1).toNanos();
     database.add(1, 1, 2);
     assertThat(store.claim(FOUR).messages()).hasSize(2);
@@ -62,8 +66,12 @@ class BucketStoreTest {
     assertThat(asked("catchUpSequence")).isEqualTo(1);
     assertThat(database.forgotten.subList(0, 64))
         .as("buckets whose mark was forgotten")
-        .containsExactlyInAnyOrderElementsOf(IntStream.range(0, 64).boxed().toList());
+        .containsExactlyInAnyOrderElementsOf(ALL);
     assertThat(database.forgotten.get(64)).isEqualTo(database.forgotten.get(0));
+    assertThat(database.restored.get(0)).as("blocked keys at first").isEqualTo(ALL);
+    assertThat(database.restored.subList(1, 65).stream().flatMap(List::stream))
+        .as("blocked keys after that, a bucket at a time")
+        .containsExactlyInAnyOrderElementsOf(ALL);
   }
 
   @Test

@@ -48,6 +48,9 @@ final class FakeDatabase {
   /** Buckets whose mark was forgotten. */
   final List<Integer> forgotten = new ArrayList<>();
 
+  /** The buckets whose blocked keys were put right, call by call. */
+  final List<List<Integer>> restored = new ArrayList<>();
+
   /** What was given back. */
   final List<Release> released = new ArrayList<>();
 
@@ -149,6 +152,7 @@ final class FakeDatabase {
                     case "restore", "purgeDedup" -> !chores.isEmpty() && chores.remove();
                     case "deadLetters" -> List.of();
                     case "forgetMark" -> forgotten.add((Integer) a[1]);
+                    case "restoreBlockedKeys" -> restored.add((List<Integer>) a[1]);
                     case "lower", "count", "freeHaltedByNothing", "catchUpSequence" -> null;
                     default -> throw new UnsupportedOperationException(method.getName());
                   };

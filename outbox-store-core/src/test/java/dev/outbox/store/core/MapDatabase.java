@@ -667,15 +667,21 @@ final class MapDatabase implements Statements<MapDatabase>, Transactions<MapData
     boolean missing = buckets.size() < BUCKETS;
     if (missing) {
       putBackBuckets();
-      for (Message message : messages.values()) {
-        if (message.status == Status.BLOCKED && !blockedKeys.containsKey(message.key)) {
-          block(
-              handle,
-              List.of(new Block(0, message.key, 0, message.sequence, Duration.ZERO, false)));
-        }
-      }
     }
     return missing;
+  }
+
+  @Override
+  public void restoreBlockedKeys(MapDatabase handle, List<Integer> only) {
+    for (Message message : messages.values()) {
+      if (message.status == Status.BLOCKED && only.contains(bucket(message.key))) {
+        BlockedKey key =
+            blockedKeys.computeIfAbsent(
+                message.key, name -> new BlockedKey(name, message.sequence));
+        key.retryAt = key.retryAt == null ? now() : key.retryAt;
+        key.lowSequence = Math.min(key.lowSequence, message.sequence);
+      }
+    }
   }
 
   private void putBackBuckets() {

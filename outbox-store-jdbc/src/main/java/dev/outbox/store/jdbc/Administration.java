@@ -42,7 +42,12 @@ abstract class Administration implements Dialect, Rows.Types {
 
   @Override
   public UUID uuid(ResultSet rows, int column) throws SQLException {
-    return UUID.fromString(rows.getString(column));
+    String id = rows.getString(column);
+    try {
+      return UUID.fromString(id);
+    } catch (IllegalArgumentException e) {
+      throw new IllegalArgumentException("id is not a UUID: " + id, e);
+    }
   }
 
   /** Of a time without zone. */
@@ -158,11 +163,14 @@ abstract class Administration implements Dialect, Rows.Types {
 
   @Override
   public boolean restore(Handle handle) {
-    boolean missing = handle.createUpdate(text(Sql.RESTORE_BUCKETS)).execute() > 0;
-    if (missing) {
-      handle.createUpdate(text(Sql.RESTORE_BLOCKED_KEYS)).execute();
+    return handle.createUpdate(text(Sql.RESTORE_BUCKETS)).execute() > 0;
+  }
+
+  @Override
+  public void restoreBlockedKeys(Handle handle, List<Integer> buckets) {
+    for (int bucket : buckets) {
+      handle.createUpdate(text(Sql.RESTORE_BLOCKED_KEYS)).bind("bucket", bucket).execute();
     }
-    return missing;
   }
 
   /** Nothing to forget where the database has no marks. */

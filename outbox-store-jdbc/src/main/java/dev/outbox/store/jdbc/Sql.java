@@ -89,6 +89,9 @@ public enum Sql {
   /** Changes nothing where all rows are there. */
   RESTORE_BUCKETS,
 
-  /** A row for each key that has BLOCKED messages and none. */
+  /**
+   * {@code :bucket}; a row for each key that has BLOCKED messages and none, and a lower low_seq
+   * where the row's is above them.
+   */
   RESTORE_BLOCKED_KEYS
 }

@@ -144,7 +144,7 @@ final class Administration {
         key -> unhalt(session, key.getString("_id"), key.get("haltedBy", BsonTimestamp.class)));
   }
 
-  /** Puts back documents of buckets, and with them the blocked keys that messages wait for. */
+  /** Puts back documents of buckets. */
   boolean restore(MongoTransaction transaction) {
     // Mostly there is nothing to do, and then no transaction.
     if (missing(transaction.asIs()).isEmpty()) {
@@ -156,7 +156,6 @@ final class Administration {
       return false;
     }
     collections.bucket().insertMany(transaction.session(), missing);
-    restoreBlockedKeys(transaction.session());
     return true;
   }
 
@@ -184,14 +183,14 @@ final class Administration {
         .append("singles", 0);
   }
 
-  private void restoreBlockedKeys(ClientSession session) {
+  void restoreBlockedKeys(ClientSession session, List<Integer> buckets) {
     List<Document> missing = new ArrayList<>();
     collections
         .message()
         .aggregate(
             session,
             List.of(
-                Aggregates.match(eq("status", Status.BLOCKED.name())),
+                Aggregates.match(and(eq("status", Status.BLOCKED.name()), in("bucket", buckets))),
                 Aggregates.group("$key", Accumulators.first("bucket", "$bucket")),
                 Aggregates.lookup(
                     collections.blockedKey().getNamespace().getCollectionName(),

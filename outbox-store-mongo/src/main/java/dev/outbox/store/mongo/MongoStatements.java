@@ -274,6 +274,11 @@ final class MongoStatements implements Statements<MongoTransaction> {
   }
 
   @Override
+  public void restoreBlockedKeys(MongoTransaction transaction, List<Integer> buckets) {
+    administration.restoreBlockedKeys(transaction.session(), buckets);
+  }
+
+  @Override
   public void forgetMark(MongoTransaction transaction, int bucket) {}
 
   @Override

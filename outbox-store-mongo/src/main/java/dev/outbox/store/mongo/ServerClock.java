@@ -1,5 +1,6 @@
 package dev.outbox.store.mongo;
 
+import static com.mongodb.client.model.Filters.eq;
 import static com.mongodb.client.model.Projections.computed;
 import static com.mongodb.client.model.Projections.fields;
 import static com.mongodb.client.model.Projections.include;
@@ -59,7 +60,10 @@ final class ServerClock {
    */
   Instant read() {
     Document found =
-        schema.find().projection(fields(include("version"), computed("now", "$$NOW"))).first();
+        schema
+            .find(eq("_id", "outbox"))
+            .projection(fields(include("version"), computed("now", "$$NOW")))
+            .first();
     last = null;
     check.accept(found);
     Reading reading = new Reading(found.getDate("now").toInstant(), System.nanoTime());

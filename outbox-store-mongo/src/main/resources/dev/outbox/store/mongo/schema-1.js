@@ -165,6 +165,24 @@ db.runCommand({
   ]
 });
 
+// Claims read these and the buckets all together: one of another type would stop them all.
+db.runCommand({
+  collMod: "outbox_blocked_key",
+  validationLevel: "moderate",
+  validator: {
+    $jsonSchema: {
+      required: ["bucket"],
+      properties: {
+        _id: { bsonType: "string" },
+        bucket: { bsonType: "int", minimum: 0, maximum: 63 },
+        retryAt: { bsonType: "date" },
+        haltedBy: { bsonType: "timestamp" }
+      }
+    },
+    $or: [{ retryAt: { $exists: true } }, { haltedBy: { $exists: true } }]
+  }
+});
+
 // The unit that a relay leases: 64 documents, the first, and then 63 like it.
 db.runCommand({
   update: "outbox_bucket",
@@ -208,7 +226,23 @@ db.runCommand({
 db.runCommand({
   collMod: "outbox_bucket",
   validationLevel: "moderate",
-  validator: { $jsonSchema: { properties: { _id: { bsonType: "int", minimum: 0, maximum: 63 } } } }
+  validator: {
+    $jsonSchema: {
+      required: ["token", "fence", "leaseUntil", "servedAt"],
+      properties: {
+        _id: { bsonType: "int", minimum: 0, maximum: 63 },
+        token: { bsonType: "long", minimum: 0, maximum: NumberLong("4611686018427387904") },
+        fence: { bsonType: "long", minimum: 0, maximum: NumberLong("4611686018427387904") },
+        fenced: { bsonType: "bool" },
+        relay: { bsonType: "string" },
+        leasedAt: { bsonType: "date" },
+        leaseUntil: { bsonType: "date" },
+        servedAt: { bsonType: "date" },
+        takeovers: { bsonType: "int", minimum: 0 },
+        singles: { bsonType: "int", minimum: 0 }
+      }
+    }
+  }
 });
 
 // Outlives its message, until the window is over.

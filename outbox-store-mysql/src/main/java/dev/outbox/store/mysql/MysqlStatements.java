@@ -464,10 +464,16 @@ final class MysqlStatements {
         fill(
             """
             insert into ${q}${p}blocked_key (bucket, `key`, retry_at, low_seq)
-            select m.bucket, m.place, utc_timestamp(6), min(m.seq)
-            from ${q}${p}message m where m.bucket in (${everyBucket}) and m.status = 'BLOCKED'
-            group by m.bucket, m.place
-            on duplicate key update halted_by = halted_by
+            select m.bucket, convert(m.place using utf8mb4), utc_timestamp(6), m.seq
+            from (
+              select m.bucket, m.place, min(m.seq) as seq from ${q}${p}message m force index (primary)
+              where m.bucket = :bucket and m.status = 'BLOCKED'
+              group by m.bucket, m.place
+            ) m
+            where (select 1 from ${q}${p}blocked_key b force index (primary)
+              where b.bucket = m.bucket and b.`key` = convert(m.place using utf8mb4)
+                and b.low_seq <= m.seq) is null
+            on duplicate key update low_seq = least(low_seq, values(low_seq))
             """));
     all.put(Sql.SCHEMA_VERSION, fill("select version from ${q}${p}schema"));
   }

@@ -57,7 +57,12 @@ create table outbox_message (
   constraint outbox_message_headers_kind check (coalesce(json_type(headers), '') in ('ARRAY', 'OBJECT')),
   constraint outbox_message_created_at_range check (created_at >= '0001-01-01' and created_at < '9999-01-01'),
   constraint outbox_message_available_at_range check (available_at >= '1970-01-01' and available_at < '9999-01-01'),
-  constraint outbox_message_attempts_not_negative check (attempts >= 0)
+  constraint outbox_message_attempts_not_negative check (attempts >= 0),
+  constraint outbox_message_scheduled_when check (status <> 'SCHEDULED' or available_at is not null),
+  -- Where sql_mode is not strict there may be a month 0 or a 31st of February, which no driver reads.
+  constraint outbox_message_created_at_real check ((dayofmonth(created_at) between 1 and dayofmonth(last_day(created_at))) is true),
+  constraint outbox_message_available_at_real check (available_at is null or (dayofmonth(available_at) between 1 and dayofmonth(last_day(available_at))) is true),
+  constraint outbox_message_last_failed_at_real check (last_failed_at is null or (dayofmonth(last_failed_at) between 1 and dayofmonth(last_day(last_failed_at))) is true)
 ) engine = InnoDB default character set utf8mb4 collate utf8mb4_0900_bin;
 
 -- One row a key that waits: for its next try, or for a person.
@@ -72,6 +77,7 @@ create table outbox_blocked_key (
   -- Without a null, because an index is not read in order where a column is null.
   due_at     datetime(6) generated always as (if(halted_by is null, retry_at, timestamp '9999-12-31 00:00:00')) stored,
   primary key (bucket, `key`),
+  constraint outbox_blocked_key_bucket check (bucket <= 63),
   key outbox_blocked_key_due (bucket, due_at)
 ) engine = InnoDB default character set utf8mb4 collate utf8mb4_0900_bin;
 
@@ -90,7 +96,10 @@ create table outbox_bucket (
   takeovers    integer not null default 0,
   singles      integer not null default 0,
   primary key (bucket),
-  constraint outbox_bucket_number check (bucket <= 63)
+  constraint outbox_bucket_number check (bucket <= 63),
+  -- Claims reckon with these for all buckets at once: one that overflows would stop them all.
+  constraint outbox_bucket_numbers check (token between 0 and 4611686018427387904 and takeovers >= 0 and singles >= 0),
+  constraint outbox_bucket_served_at_real check ((dayofmonth(served_at) between 1 and dayofmonth(last_day(served_at))) is true)
 ) engine = InnoDB default character set utf8mb4 collate utf8mb4_0900_bin;
 insert into outbox_bucket (bucket)
 with recursive n as (select 0 as n union all select n + 1 from n where n < 63) select n from n;

@@ -78,6 +78,14 @@ final class PostgresDialect extends StatementDialect {
     };
   }
 
+  /** Wrong syntax: of our statements only the names are not ours. */
+  @Override
+  public @Nullable String advice(SQLException failure) {
+    return "42601".equals(failure.getSQLState())
+        ? "is the schema's name a reserved word? then choose another"
+        : null;
+  }
+
   @Override
   public void begin(Connection connection, Duration patience) throws SQLException {
     stallGuard.begin(connection, patience);

@@ -356,11 +356,12 @@ final class PostgresStatements {
                 + "), 0)");
     forgetMark = names.fill(FORGET_MARK + " where bucket = :bucket");
     forgetMarks = names.fill(FORGET_MARK);
+    // Not after one from the upper half: it would leave no room for others.
     String lag =
         """
         from (select max(m.seq) as seq from generate_series(0, 63) b
             cross join lateral (select m.seq from ${q}${p}message m where m.bucket = b
-              order by m.seq desc limit 1) m) m
+              and m.seq < 4611686018427387904 order by m.seq desc limit 1) m) m
         where m.seq > coalesce(pg_sequence_last_value(${sequence}), 0)
         """
             .replace("${sequence}", sequence);
@@ -368,16 +369,27 @@ final class PostgresStatements {
     // One at a time, or a stale value could set the sequence back.
     lockSequence = names.fill("select pg_advisory_xact_lock(" + sequence + "::oid::bigint)");
     catchUpSequence = names.fill("select setval(" + sequence + ", m.seq) " + lag);
+    // From key to key by the index: a key may have a million messages.
     all.put(
         Sql.RESTORE_BLOCKED_KEYS,
         names.fill(
             """
-            insert into ${q}${p}blocked_key (bucket, key, retry_at, low_seq)
-            select m.bucket, coalesce(m.partition_key, m.aggregate_id), statement_timestamp(), min(m.seq)
-            from ${q}${p}message m
-            where m.status = 'BLOCKED'
-            group by 1, 2
-            on conflict (bucket, key) do nothing
+            with recursive first as (
+              (select m.seq, coalesce(m.partition_key, m.aggregate_id) as key from ${q}${p}message m
+                where m.bucket = :bucket and m.status = 'BLOCKED'
+                order by coalesce(m.partition_key, m.aggregate_id), m.seq limit 1)
+              union all
+              select n.* from first f cross join lateral (
+                select m.seq, coalesce(m.partition_key, m.aggregate_id) from ${q}${p}message m
+                where m.bucket = :bucket and m.status = 'BLOCKED'
+                  and coalesce(m.partition_key, m.aggregate_id) > f.key
+                order by coalesce(m.partition_key, m.aggregate_id), m.seq limit 1) n
+            )
+            insert into ${q}${p}blocked_key as k (bucket, key, retry_at, low_seq)
+            select :bucket, f.key, statement_timestamp(), f.seq from first f
+            where not exists (select from ${q}${p}blocked_key b
+              where b.bucket = :bucket and b.key = f.key and b.low_seq <= f.seq)
+            on conflict (bucket, key) do update set low_seq = least(k.low_seq, excluded.low_seq)
             """));
     all.put(
         Sql.SCHEMA_VERSION,

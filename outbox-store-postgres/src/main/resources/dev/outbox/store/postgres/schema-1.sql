@@ -44,7 +44,10 @@ create table outbox_message (
   constraint outbox_message_headers_size check (octet_length(headers::text) <= 100000),
   constraint outbox_message_created_at_finite check (created_at between '0001-01-01 00:00:00+00' and '9999-01-01 00:00:00+00'),
   constraint outbox_message_available_at_range check (available_at >= '1970-01-01 00:00:00+00' and available_at < '9999-01-01 00:00:00+00'),
-  constraint outbox_message_attempts_not_negative check (attempts >= 0)
+  constraint outbox_message_attempts_not_negative check (attempts >= 0),
+  constraint outbox_message_scheduled_when check (status <> 'SCHEDULED' or available_at is not null),
+  -- Marks begin at 0: what is below would never be read.
+  constraint outbox_message_seq_positive check (seq > 0)
 )
 with (
   -- Messages come and go: what is large in a queue is not the table but what was deleted from it.
@@ -72,7 +75,9 @@ create table outbox_blocked_key (
   halted_by  bigint,
   -- No BLOCKED message of the key is below.
   low_seq    bigint not null,
-  constraint outbox_blocked_key_pk primary key (bucket, key)
+  constraint outbox_blocked_key_pk primary key (bucket, key),
+  constraint outbox_blocked_key_bucket check (bucket between 0 and 63),
+  constraint outbox_blocked_key_retry_at check (isfinite(retry_at))
 );
 create index outbox_blocked_key_due on outbox_blocked_key (bucket, retry_at) where halted_by is null;
 
@@ -98,7 +103,12 @@ create table outbox_bucket (
   -- it sequences begin again below the mark.
   low_water_file       oid not null default 0,
   constraint outbox_bucket_pk primary key (bucket),
-  constraint outbox_bucket_number check (bucket between 0 and 63)
+  constraint outbox_bucket_number check (bucket between 0 and 63),
+  -- Claims reckon with these for all buckets at once: one that overflows would stop them all.
+  constraint outbox_bucket_numbers check (token between 0 and 4611686018427387904 and takeovers >= 0
+    and singles >= 0 and next_low_water_txid <= '9223372036854775807'),
+  constraint outbox_bucket_times check (isfinite(served_at)
+    and (lease_until is null or isfinite(lease_until) and coalesce(isfinite(leased_at), false)))
 )
 -- Room on the page, so that a lease changes no index.
 with (fillfactor = 30, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);

@@ -97,6 +97,21 @@ class HousekeepingTest extends HousekeepingTests {
   }
 
   @Test
+  @DisplayName("does not follow a message whose sequence leaves no room for others")
+  void noRoom() {
+    database.inTransaction(false, c -> store.append(c, message()));
+    database.execute(
+        """
+        insert into outbox_message (seq, aggregate_type, aggregate_id, event_type, payload)
+          overriding system value values (9223372036854775807, 'order', 'a', 'e', '')
+        """);
+    store.housekeep();
+    database.inTransaction(false, c -> store.append(c, message()));
+    assertThat(lastValue()).isEqualTo("2");
+    assertThat(store.claim(request()).messages()).hasSize(3);
+  }
+
+  @Test
   @DisplayName("sets it once when two relays start at once, and never back")
   void twoStoresAtOnce() throws Exception {
     messagesBeyondTheSequence();

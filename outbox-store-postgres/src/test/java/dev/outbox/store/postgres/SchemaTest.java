@@ -1,9 +1,14 @@
 package dev.outbox.store.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.outbox.OutboxException;
+import dev.outbox.store.jdbc.JdbcOutboxStore;
 import dev.outbox.store.jdbc.SchemaTests;
 import dev.outbox.store.jdbc.TestDatabase;
+import java.util.List;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
@@ -60,5 +65,21 @@ class SchemaTest extends SchemaTests {
                 "select (select attnum from pg_attribute where attrelid = 'outbox_message'::regclass and attname = 'txid')"
                     + " < (select attnum from pg_attribute where attrelid = 'outbox_message'::regclass and attname = 'seq')"))
         .isEqualTo("t");
+  }
+
+  @Test
+  @DisplayName("a schema whose name is a word of SQL is refused with what to do")
+  void reservedWord() {
+    JdbcOutboxStore reserved = builder(database.pool).schema("select").build();
+    for (ThrowingCallable use :
+        List.<ThrowingCallable>of(
+            reserved::migrate,
+            reserved::verify,
+            reserved::statistics,
+            () -> reserved.claim(request()))) {
+      assertThatThrownBy(use)
+          .isInstanceOf(OutboxException.class)
+          .hasMessageContaining("is the schema's name a reserved word? then choose another");
+    }
   }
 }

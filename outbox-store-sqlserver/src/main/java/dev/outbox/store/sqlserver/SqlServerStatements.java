@@ -602,19 +602,17 @@ final class SqlServerStatements {
         sql(
             """
             insert into ${q}${p}blocked_key (bucket, message_key, retry_at, low_seq)
-            select n.bucket, m.message_key, sysutcdatetime(), m.low_seq
-            from (values ${numbers}) n (bucket)
-            cross apply (
+            select :bucket, m.message_key, sysutcdatetime(), m.low_seq
+            from (
               select m.place, min(coalesce(m.partition_key, m.aggregate_id)) as message_key,
                 min(m.seq) as low_seq
               from ${q}${p}message m ${seekNow}
-              where m.bucket = n.bucket and m.status = N'BLOCKED'
+              where m.bucket = :bucket and m.status = N'BLOCKED'
               group by m.place
             ) m
             where not exists (select 1 from ${q}${p}blocked_key k ${now}
-              where k.bucket = n.bucket and k.key_hash = m.place)
-            """
-                .replace("${numbers}", numbers)));
+              where k.bucket = :bucket and k.key_hash = m.place)
+            """));
   }
 
   /** A time comes as ISO 8601 text (style 126), which means the same in every language setting. */

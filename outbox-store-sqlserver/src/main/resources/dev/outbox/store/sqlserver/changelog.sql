@@ -92,7 +92,9 @@ create table ${q}${p}bucket (
   takeovers    int not null constraint ${p}bucket_takeovers default 0,
   singles      int not null constraint ${p}bucket_singles default 0,
   constraint ${p}bucket_pk primary key clustered (bucket) with (allow_page_locks = off),
-  constraint ${p}bucket_number check (bucket between 0 and 63)
+  constraint ${p}bucket_number check (bucket between 0 and 63),
+  -- Claims reckon with these for all buckets at once: one that overflows would stop them all.
+  constraint ${p}bucket_numbers check (token between 0 and 4611686018427387904 and takeovers >= 0 and singles >= 0)
 );
 alter table ${q}${p}bucket set (lock_escalation = disable);
 insert into ${q}${p}bucket (bucket) values

@@ -87,7 +87,9 @@ create table outbox_bucket (
   takeovers    int not null constraint outbox_bucket_takeovers default 0,
   singles      int not null constraint outbox_bucket_singles default 0,
   constraint outbox_bucket_pk primary key clustered (bucket) with (allow_page_locks = off),
-  constraint outbox_bucket_number check (bucket between 0 and 63)
+  constraint outbox_bucket_number check (bucket between 0 and 63),
+  -- Claims reckon with these for all buckets at once: one that overflows would stop them all.
+  constraint outbox_bucket_numbers check (token between 0 and 4611686018427387904 and takeovers >= 0 and singles >= 0)
 );
 alter table outbox_bucket set (lock_escalation = disable);
 insert into outbox_bucket (bucket) values

@@ -61,7 +61,6 @@ class ParserTest {
               "",
               "DELETE: \"[ WITH ( <Table_Hint_Limited> ) ]\""),
           new Unknown("RESTORE_BUCKETS", "\\(values .*\\) n \\(bucket\\)", "n", VALUES),
-          new Unknown("RESTORE_BLOCKED_KEYS", "\\(values .*\\) n \\(bucket\\)", "n", VALUES),
           new Unknown("create table shop.outbox_message", IN_CHECK, "len($1 +", COLLATE),
           new Unknown(
               "plain SQL: insert into outbox_message (aggregate_type, aggregate_id, event_type, payload)",

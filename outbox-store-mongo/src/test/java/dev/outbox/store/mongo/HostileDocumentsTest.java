@@ -1,0 +1,413 @@
+package dev.outbox.store.mongo;
+
+import static com.mongodb.client.model.Filters.empty;
+import static com.mongodb.client.model.Updates.set;
+import static com.mongodb.client.model.Updates.unset;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.DynamicTest.dynamicTest;
+
+import com.mongodb.MongoException;
+import com.mongodb.client.ClientSession;
+import com.mongodb.client.MongoCollection;
+import dev.outbox.OutboxMessage;
+import dev.outbox.relay.Relay;
+import dev.outbox.relay.RelayListener;
+import dev.outbox.relay.RetryPolicy;
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.DeadLetterStore.DeadLetter;
+import dev.outbox.spi.Decision;
+import dev.outbox.spi.Result;
+import dev.outbox.spi.StoredMessage;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Date;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Stream;
+import org.bson.BsonTimestamp;
+import org.bson.Document;
+import org.bson.conversions.Bson;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.api.TestInstance;
+
+/**
+ * What somebody writes into the collections stops nobody: a validator refuses it, or a relay
+ * delivers it, or it becomes a dead letter with a sentence (A5, C7); and no document of the store's
+ * own that was overwritten keeps a message from coming.
+ */
+@DisplayName("Hostile documents")
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class HostileDocumentsTest {
+  /** What becomes of it. */
+  private enum Fate {
+    /** By a validator. */
+    REFUSED,
+    DELIVERED,
+    DEAD
+  }
+
+  private record Hostile(String what, Fate fate, Runnable write) {}
+
+  private static final List<String> NASTY =
+      List.of(
+          "$where",
+          "$key",
+          "$$NOW",
+          "a.b.$[]",
+          "{\"$gt\":\"\"}",
+          "'; db.dropDatabase(); //",
+          "\u001B[2J\u202E\uFEFF\r\n",
+          "a\u0085 ",
+          "\uD83D\uDCE6".repeat(255));
+
+  private final List<StoredMessage> delivered = new CopyOnWriteArrayList<>();
+  private final List<String> storeFailures = new CopyOnWriteArrayList<>();
+  private TestDatabase database;
+  private MongoOutboxStore store;
+
+  @BeforeAll
+  void start() {
+    database = TestDatabase.open();
+    store = MongoOutboxStore.of(database.client, database.database.getName());
+    store.migrate();
+  }
+
+  @AfterAll
+  void stop() {
+    if (database != null) {
+      database.close();
+    }
+  }
+
+  private MongoCollection<Document> in(String collection) {
+    return database.collection("outbox_" + collection);
+  }
+
+  private static Document least() {
+    return new Document("seq", new BsonTimestamp())
+        .append("aggregateType", "order")
+        .append("aggregateId", "hostile")
+        .append("eventType", "e")
+        .append("payload", "{}");
+  }
+
+  private static Document adopted(String status) {
+    return least()
+        .append("bucket", Bucket.of("hostile"))
+        .append("status", status)
+        .append("key", "hostile")
+        .append("id", Uuids.binary(UUID.randomUUID()));
+  }
+
+  private Hostile document(Fate fate, String what, Document document) {
+    return new Hostile(what, fate, () -> in("message").insertOne(document));
+  }
+
+  private Hostile insert(Fate fate, String field, Object value) {
+    return document(fate, field + " = " + value, least().append(field, value));
+  }
+
+  private Stream<Hostile> documents() {
+    List<Hostile> all = new ArrayList<>();
+    for (String text : NASTY) {
+      for (String field :
+          List.of("aggregateType", "aggregateId", "eventType", "partitionKey", "contentType")) {
+        all.add(insert(Fate.DELIVERED, field, text));
+      }
+      for (String field : List.of("dedupKey", "correlationId", "payload", "_own")) {
+        all.add(insert(Fate.DELIVERED, field, text));
+      }
+      all.add(
+          insert(
+              Fate.DELIVERED,
+              "headers",
+              List.of(new Document("name", text).append("value", text))));
+      all.add(insert(Fate.DELIVERED, "lastError", text));
+    }
+    all.add(insert(Fate.DELIVERED, "headers", new Document("a.b", "c").append("d", "")));
+    for (String blank : List.of("a\0b")) {
+      all.add(insert(Fate.DEAD, "eventType", blank));
+      all.add(insert(Fate.DEAD, "correlationId", blank));
+      all.add(
+          insert(Fate.DEAD, "headers", List.of(new Document("name", blank).append("value", ""))));
+    }
+    for (Object headers :
+        Arrays.asList(
+            List.of(1),
+            List.of(List.of("a", "b")),
+            List.of(new Document("name", "a")),
+            List.of(new Document("name", 1).append("value", "v")),
+            List.of(new Document("name", "").append("value", "v")),
+            new Document("a", 1),
+            new Document("a", null),
+            new Document("a", new Document("b", "c")),
+            new Document("a", "v".repeat(16_000)))) {
+      all.add(insert(Fate.DEAD, "headers", headers));
+    }
+    all.add(insert(Fate.DEAD, "attempts", Integer.MAX_VALUE));
+    for (Date date : List.of(new Date(Long.MIN_VALUE), new Date(0), new Date(Long.MAX_VALUE))) {
+      all.add(insert(Fate.DELIVERED, "createdAt", date));
+      all.add(insert(Fate.DELIVERED, "lastFailedAt", date));
+    }
+    all.add(insert(Fate.DELIVERED, "availableMicros", 253370764799999999L));
+    all.add(insert(Fate.DELIVERED, "availableAt", new Date(0)));
+    for (BsonTimestamp seq :
+        List.of(
+            new BsonTimestamp(1, 1),
+            new BsonTimestamp(0, 1),
+            new BsonTimestamp(Integer.MAX_VALUE, -1))) {
+      all.add(insert(Fate.DELIVERED, "seq", seq));
+      all.add(document(Fate.DELIVERED, "PENDING " + seq, adopted("PENDING").append("seq", seq)));
+      all.add(document(Fate.DEAD, "DEAD " + seq, adopted("DEAD").append("seq", seq)));
+    }
+    all.add(document(Fate.DEAD, "DEAD", adopted("DEAD")));
+    all.add(document(Fate.DELIVERED, "BLOCKED", adopted("BLOCKED")));
+    all.add(
+        document(
+            Fate.DELIVERED, "SCHEDULED", adopted("SCHEDULED").append("availableAt", new Date(0))));
+    all.add(document(Fate.REFUSED, "SCHEDULED", adopted("SCHEDULED")));
+    all.add(document(Fate.DELIVERED, "another key", adopted("PENDING").append("key", "other")));
+    all.add(
+        document(
+            Fate.DELIVERED,
+            "another bucket",
+            adopted("PENDING").append("bucket", 63 - Bucket.of("hostile"))));
+    all.add(
+        document(
+            Fate.DELIVERED,
+            "BLOCKED in another bucket",
+            adopted("BLOCKED").append("bucket", 63 - Bucket.of("hostile"))));
+    return all.stream();
+  }
+
+  private Hostile damage(Fate fate, String collection, Bson change) {
+    return new Hostile(
+        collection + ": " + change, fate, () -> in(collection).updateMany(empty(), change));
+  }
+
+  private Hostile extra(Fate fate, String collection, Document document) {
+    return new Hostile(
+        collection + " + " + document.toJson(), fate, () -> in(collection).insertOne(document));
+  }
+
+  private Stream<Hostile> damages() {
+    List<Hostile> all = new ArrayList<>();
+    for (String field : List.of("token", "fence", "leaseUntil", "servedAt")) {
+      all.add(damage(Fate.REFUSED, "bucket", unset(field)));
+      for (Object value : Arrays.asList(null, "x", List.of(1), new Document())) {
+        all.add(damage(Fate.REFUSED, "bucket", set(field, value)));
+      }
+    }
+    for (String field : List.of("takeovers", "singles", "relay", "leasedAt", "fenced")) {
+      all.add(damage(Fate.REFUSED, "bucket", set(field, List.of("x"))));
+    }
+    for (Object value : List.of(Long.MIN_VALUE, Long.MAX_VALUE, 1.5)) {
+      all.add(damage(Fate.REFUSED, "bucket", set("token", value)));
+      all.add(damage(Fate.REFUSED, "bucket", set("fence", value)));
+    }
+    for (Object value : List.of(Integer.MIN_VALUE, -1)) {
+      all.add(damage(Fate.REFUSED, "bucket", set("takeovers", value)));
+      all.add(damage(Fate.REFUSED, "bucket", set("singles", value)));
+    }
+    all.add(damage(Fate.DELIVERED, "bucket", set("takeovers", Integer.MAX_VALUE)));
+    all.add(damage(Fate.DELIVERED, "bucket", set("singles", Integer.MAX_VALUE)));
+    for (Date date : List.of(new Date(Long.MIN_VALUE), new Date(Long.MAX_VALUE))) {
+      all.add(damage(Fate.DELIVERED, "bucket", set("servedAt", date)));
+      all.add(damage(Fate.DELIVERED, "bucket", set("leasedAt", date)));
+    }
+    for (String field : List.of("owner", "session")) {
+      for (Object value : List.of("x", 1, new Document("a", 1))) {
+        all.add(damage(Fate.DELIVERED, "bucket", set(field, value)));
+      }
+    }
+    all.add(
+        new Hostile(
+            "63 buckets deleted",
+            Fate.DELIVERED,
+            () -> in("bucket").deleteMany(new Document("_id", new Document("$gt", 0)))));
+    all.add(
+        new Hostile(
+            "no blocked keys", Fate.DELIVERED, () -> in("blocked_key").deleteMany(empty())));
+    for (Object value : Arrays.asList(null, "x", 64, -1, 1.5, 5L)) {
+      all.add(damage(Fate.REFUSED, "blocked_key", set("bucket", value)));
+    }
+    for (Object value : Arrays.asList(null, "x", 1L, List.of(new Date(0)))) {
+      all.add(damage(Fate.REFUSED, "blocked_key", set("retryAt", value)));
+      all.add(damage(Fate.REFUSED, "blocked_key", set("haltedBy", value)));
+    }
+    all.add(damage(Fate.REFUSED, "blocked_key", unset("retryAt")));
+    all.add(damage(Fate.REFUSED, "blocked_key", unset("bucket")));
+    all.add(damage(Fate.DELIVERED, "blocked_key", set("retryAt", new Date(Long.MIN_VALUE))));
+    all.add(damage(Fate.DELIVERED, "blocked_key", set("haltedBy", new BsonTimestamp(1, 1))));
+    all.add(damage(Fate.DELIVERED, "blocked_key", set("bucket", 63 - Bucket.of("blocked"))));
+    for (Object id : List.of(1, new Document("a", 1))) {
+      all.add(
+          extra(
+              Fate.REFUSED,
+              "blocked_key",
+              new Document("_id", id).append("bucket", 1).append("retryAt", new Date(0))));
+    }
+    all.add(
+        extra(
+            Fate.DELIVERED,
+            "blocked_key",
+            new Document("_id", "").append("bucket", 1).append("retryAt", new Date(0))));
+    all.add(
+        extra(
+            Fate.DELIVERED,
+            "dedup",
+            new Document("_id", "x").append("createdAt", new Date(Long.MAX_VALUE))));
+    all.add(
+        extra(
+            Fate.DELIVERED,
+            "dedup",
+            new Document("_id", "y").append("createdAt", new Date(Long.MIN_VALUE))));
+    all.add(extra(Fate.DELIVERED, "schema", new Document("_id", "another").append("version", "x")));
+    return all.stream();
+  }
+
+  @TestFactory
+  @DisplayName("among the messages")
+  Stream<DynamicTest> document() {
+    return documents().map(hostile -> test(hostile, () -> tryDocument(hostile)));
+  }
+
+  @TestFactory
+  @DisplayName("of the store's own")
+  Stream<DynamicTest> damage() {
+    return damages().map(hostile -> test(hostile, () -> tryDamage(hostile)));
+  }
+
+  private static DynamicTest test(Hostile hostile, Runnable test) {
+    String plain = (hostile.what + ": " + hostile.fate).replaceAll("[^ -~]", "?");
+    String name = plain.length() <= 120 ? plain : plain.substring(0, 120) + "...";
+    return dynamicTest(
+        name,
+        () -> {
+          try {
+            test.run();
+          } catch (AssertionError | RuntimeException e) {
+            throw new AssertionError(name + ": " + e, e);
+          }
+        });
+  }
+
+  private void tryDocument(Hostile hostile) {
+    begin();
+    assertThat(succeeds(hostile)).as("taken").isEqualTo(hostile.fate != Fate.REFUSED);
+    in("message").insertOne(least());
+    append("a", "b");
+    assertThat(store.statistics().pending()).as("pending").isGreaterThanOrEqualTo(3);
+    boolean comes = hostile.fate == Fate.DELIVERED;
+    relay(comes ? 4 : 3);
+    assertThat(delivered).as("delivered").hasSize(comes ? 4 : 3);
+    List<DeadLetter> dead = store.deadLetters(0, 10);
+    assertThat(dead).as("dead letters").hasSize(hostile.fate == Fate.DEAD ? 1 : 0);
+    assertThat(store.statistics().dead()).isEqualTo(dead.size());
+    for (DeadLetter letter : dead) {
+      long sequence = letter.message().sequence();
+      assertThat(store.requeue(sequence)).as("requeued").isTrue();
+      relay(0);
+      boolean again = !store.deadLetters(0, 10).isEmpty();
+      assertThat(store.discard(sequence)).as("discarded").isEqualTo(again);
+    }
+    assertThat(in("message").countDocuments()).as("messages left").isZero();
+  }
+
+  private void tryDamage(Hostile hostile) {
+    begin();
+    append("blocked", "blocked", "a", "b");
+    block();
+    assertThat(succeeds(hostile)).as("taken").isEqualTo(hostile.fate != Fate.REFUSED);
+    in("blocked_key")
+        .updateMany(
+            new Document("retryAt", new Document("$gt", new Date())), set("retryAt", new Date(0)));
+    append("c");
+    relay(5);
+    assertThat(delivered.stream().map(StoredMessage::key))
+        .containsExactlyInAnyOrder("blocked", "blocked", "a", "b", "c");
+    assertThat(in("blocked_key").countDocuments()).as("blocked keys left").isZero();
+  }
+
+  private void begin() {
+    for (String collection : List.of("message", "blocked_key", "dedup", "bucket")) {
+      in(collection).deleteMany(empty());
+    }
+    in("schema").deleteMany(new Document("_id", "another"));
+    store.housekeep(); // puts the buckets back
+    delivered.clear();
+    storeFailures.clear();
+  }
+
+  private void append(String... keys) {
+    for (String key : keys) {
+      OutboxMessage message =
+          OutboxMessage.builder().aggregate("order", key).eventType("e").payload(key).build();
+      try (ClientSession session = database.client.startSession()) {
+        session.startTransaction();
+        assertThat(store.append(session, List.of(message))).isEmpty();
+        session.commitTransaction();
+      }
+    }
+  }
+
+  private static boolean succeeds(Hostile hostile) {
+    try {
+      hostile.write.run();
+      return true;
+    } catch (MongoException e) {
+      assertThat(e).hasMessageContaining("failed validation");
+      return false;
+    }
+  }
+
+  /** The key "blocked" waits for a day. */
+  private void block() {
+    Claim claim = store.claim(new ClaimRequest("test", 100, 1_000_000, Duration.ofMinutes(1)));
+    long head =
+        claim.messages().stream()
+            .filter(message -> message.key().equals("blocked"))
+            .findFirst()
+            .orElseThrow()
+            .sequence();
+    assertThat(claim.settle(Map.of(head, Decision.retry(Duration.ofDays(1), false, "refused"))))
+        .isEmpty();
+  }
+
+  /** Runs a relay until it has delivered so many, or has had its chance. */
+  private void relay(int expected) {
+    try (Relay relay =
+        Relay.builder(store, this::publish)
+            .retryPolicy(m -> RetryPolicy.builder().maxAttempts(1).build())
+            .listener(
+                new RelayListener() {
+                  @Override
+                  public void storeFailed(String who, String operation, RuntimeException error) {
+                    storeFailures.add(operation + ": " + error);
+                  }
+                })
+            .build()) {
+      for (int round = 0; round < 2 || (round < 66 && delivered.size() < expected); round++) {
+        relay.runOnce();
+        store.housekeep();
+      }
+      relay.runOnce();
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+    assertThat(storeFailures).as("what the store threw").isEmpty();
+  }
+
+  private List<Result> publish(List<StoredMessage> messages) {
+    delivered.addAll(messages);
+    return messages.stream().map(m -> Result.delivered()).toList();
+  }
+}

@@ -1,0 +1,100 @@
+package dev.outbox.store.mysql;
+
+import dev.outbox.store.jdbc.HostileRowsTests;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** With the least that sql_mode can ask for: what it lets pass must not be worse for it. */
+@ParameterizedClass
+@EnumSource
+@DisplayName("Hostile rows")
+class MysqlHostileRowsTest extends HostileRowsTests {
+  private static final List<String> NO_TIMES =
+      List.of("'0000-00-00'", "'2024-00-10'", "'2024-02-00'", "'2024-02-31'", "0", "''", "'x'");
+
+  MysqlHostileRowsTest(Tested tested) {
+    super(tested);
+  }
+
+  @Override
+  protected void enter(Statement session) throws SQLException {
+    session.execute("set @mode_before = @@session.sql_mode, sql_mode = 'ALLOW_INVALID_DATES'");
+  }
+
+  @Override
+  protected void leave(Statement session) throws SQLException {
+    session.execute("set sql_mode = @mode_before");
+  }
+
+  @Override
+  protected String time(String utc) {
+    return "'" + utc + "'";
+  }
+
+  @Override
+  protected String backslash() {
+    return "\\\\";
+  }
+
+  @Override
+  protected String bytes(int count) {
+    return "repeat('x', %d)".formatted(count);
+  }
+
+  @Override
+  protected String twins(String key, String other) {
+    return """
+        insert into outbox_message (seq, aggregate_type, aggregate_id, event_type, payload)
+        values (1, 'order', '%s', 'e', ''), (1, 'order', '%s', 'e', '')
+        """
+        .formatted(key, other);
+  }
+
+  @Override
+  protected List<Hostile> rows() {
+    List<Hostile> rows = new ArrayList<>();
+    rows.add(row(Fate.DEAD, "attempts", "2147483648")); // cut to what fits
+    for (String column : List.of("aggregate_id", "partition_key", "content_type")) {
+      rows.add(row(Fate.DEAD, column, "?", "a\0b"));
+      rows.add(row(Fate.REFUSED, column, "_utf8mb4 0xFF"));
+    }
+    rows.add(row(Fate.REFUSED, "id", "repeat(' ', 36)"));
+    for (String id : List.of("repeat('x', 36)", "repeat('-', 36)", "insert(uuid(), 5, 1, 0x00)")) {
+      rows.add(row(Fate.DEAD, "id", id));
+    }
+    for (String time : NO_TIMES) {
+      rows.add(row(Fate.REFUSED, "created_at", time));
+      rows.add(row(Fate.REFUSED, "available_at", time));
+      rows.add(row(Fate.REFUSED, "last_failed_at", time));
+    }
+    rows.add(row(Fate.REFUSED, "bucket", "(crc32('hostile') & 63) ^ 1"));
+    rows.add(row(Fate.REFUSED, "place", "'x'"));
+    rows.add(row(Fate.DELIVERED, "seq", "-9223372036854775808"));
+    rows.add(row(Fate.DELIVERED, "seq", "-1"));
+    return rows;
+  }
+
+  @Override
+  protected List<Hostile> damages() {
+    List<Hostile> damages = new ArrayList<>();
+    for (String time : NO_TIMES) {
+      damages.add(damage(Fate.REFUSED, "update outbox_bucket set served_at = " + time));
+      damages.add(damage("update outbox_bucket set leased_at = " + time));
+      damages.add(damage("update outbox_bucket set lease_until = " + time));
+      damages.add(damage("update outbox_blocked_key set retry_at = " + time));
+      damages.add(
+          damage(
+              "insert into outbox_dedup (dedup_key, created_at) values ('z', %s)".formatted(time)));
+    }
+    damages.add(damage("update outbox_bucket set owner = 'nobody'"));
+    damages.add(
+        damage(
+            "insert into outbox_blocked_key (bucket, `key`, retry_at, low_seq) values (63, '', '2020-01-01', 0), (5, repeat(char(7), 256), '2020-01-01', 0)"));
+    return damages;
+  }
+}

@@ -1,0 +1,122 @@
+package dev.outbox.store.postgres;
+
+import dev.outbox.store.jdbc.HostileRowsTests;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.DisplayName;
+
+@DisplayName("Hostile rows")
+class HostileRowsTest extends HostileRowsTests {
+  HostileRowsTest() {
+    super(new Postgres());
+  }
+
+  @Override
+  protected String time(String utc) {
+    return "timestamptz '" + utc + "+00'";
+  }
+
+  @Override
+  protected String bytes(int count) {
+    return "decode(repeat('00', %d), 'hex')".formatted(count);
+  }
+
+  @Override
+  protected String twins(String key, String other) {
+    return """
+        insert into outbox_message (seq, aggregate_type, aggregate_id, event_type, payload)
+          overriding system value
+        values (1, 'order', '%s', 'e', ''), (1, 'order', '%s', 'e', '')
+        """
+        .formatted(key, other);
+  }
+
+  @Override
+  protected List<Hostile> rows() {
+    List<Hostile> rows = new ArrayList<>();
+    rows.add(row(Fate.REFUSED, "attempts", "2147483648"));
+    rows.add(row(Fate.DEAD, "headers", "'[[\"n\",\"\\ud800\"]]'"));
+    rows.add(row(Fate.DEAD, "headers", "'" + "[".repeat(5_000) + "]".repeat(5_000) + "'"));
+    for (String column : List.of("aggregate_id", "partition_key", "content_type", "last_error")) {
+      rows.add(row(Fate.REFUSED, column, "?", "a\0b"));
+      rows.add(row(Fate.REFUSED, column, "convert_from('\\xff', 'UTF8')"));
+      rows.add(row(Fate.REFUSED, column, "convert_from('\\xeda080', 'UTF8')"));
+    }
+    for (String time : List.of("'infinity'", "'-infinity'")) {
+      rows.add(row(Fate.REFUSED, "created_at", time));
+      rows.add(row(Fate.REFUSED, "available_at", time));
+      rows.add(row(Fate.DELIVERED, "last_failed_at", time));
+    }
+    rows.add(row(Fate.REFUSED, "created_at", "timestamptz '4713-01-01 BC'"));
+    rows.add(row(Fate.REFUSED, "id", "null"));
+    rows.add(row(Fate.REFUSED, "id", "'x'::text::uuid"));
+    rows.add(row(Fate.DELIVERED, "id", "'00000000-0000-0000-0000-000000000000'"));
+    rows.add(row(Fate.REFUSED, "bucket", "1"));
+    rows.add(row(Fate.REFUSED, "seq", "1"));
+    for (String seq : List.of("-9223372036854775808", "-1", "0")) {
+      rows.add(overridden(Fate.REFUSED, seq));
+    }
+    for (String seq : List.of("9223372036854775806", "9223372036854775807")) {
+      rows.add(overridden(Fate.DELIVERED, seq));
+    }
+    for (String txid : List.of("'0'", "'18446744073709551615'")) {
+      rows.add(row(Fate.DELIVERED, "txid", txid));
+    }
+    rows.add(
+        row(
+            "dead, failed at infinity",
+            Fate.DEAD,
+            Map.of("status", "'DEAD'", "last_failed_at", "'infinity'")));
+    return rows;
+  }
+
+  private static Hostile overridden(Fate fate, String seq) {
+    Hostile row = row(fate, "seq", seq);
+    return new Hostile(
+        row.what() + " overriding",
+        fate,
+        row.sql().replace(" values ", " overriding system value values "),
+        List.of());
+  }
+
+  @Override
+  protected List<Hostile> damages() {
+    List<Hostile> damages = new ArrayList<>();
+    for (String value : List.of("'-infinity'", "'infinity'")) {
+      damages.add(damage(Fate.REFUSED, "update outbox_bucket set served_at = " + value));
+      damages.add(damage(Fate.REFUSED, "update outbox_bucket set lease_until = " + value));
+      damages.add(
+          damage(
+              Fate.REFUSED, "update outbox_bucket set lease_until = now(), leased_at = " + value));
+      damages.add(damage(Fate.REFUSED, "update outbox_blocked_key set retry_at = " + value));
+    }
+    damages.add(
+        damage(Fate.REFUSED, "update outbox_bucket set lease_until = now() + interval '9 years'"));
+    for (String value : List.of("-9223372036854775808", "-1", "9223372036854775807")) {
+      damages.add(damage("update outbox_bucket set low_water = " + value));
+      damages.add(damage("update outbox_bucket set next_low_water = " + value));
+      damages.add(
+          damage(
+              "update outbox_bucket set low_water_file = pg_relation_filenode(pg_get_serial_sequence('outbox_message', 'seq')::regclass), low_water = "
+                  + value));
+      damages.add(
+          damage(
+              "update outbox_bucket set low_water_file = pg_relation_filenode(pg_get_serial_sequence('outbox_message', 'seq')::regclass), next_low_water = "
+                  + value));
+    }
+    String txid = "update outbox_bucket set next_low_water = 1, next_low_water_txid = ";
+    damages.add(damage(txid + "'9223372036854775807'"));
+    damages.add(damage(Fate.REFUSED, txid + "'9223372036854775808'"));
+    damages.add(damage(Fate.REFUSED, txid + "'18446744073709551615'"));
+    damages.add(damage("update outbox_bucket set low_water_file = 4294967295"));
+    damages.add(damage("update outbox_bucket set relay = repeat('x', 100000)"));
+    damages.add(
+        damage(
+            "insert into outbox_blocked_key (bucket, key, retry_at, low_seq) values (63, '', now(), 0), (5, repeat(chr(7), 2000), now(), 0)"));
+    damages.add(
+        damage(
+            "insert into outbox_dedup (dedup_key, created_at) values ('i', 'infinity'), ('j', '-infinity')"));
+    return damages;
+  }
+}
