@@ -111,6 +111,16 @@ abstract class PlainSqlTests<T> extends StoreTests<T> {
   }
 
   @Test
+  @Rule("A6")
+  @DisplayName("a row with a future time comes when it is due, also when a claim met it before")
+  void comesWhenDue() {
+    RawRow row = RawRow.of("k").withAvailableAt(Instant.now().plus(tck.shortTime()));
+    insert(row);
+    release(claim());
+    assertThat(ids(awaitDrained(1))).as("what came when it was due").containsExactly(row.id());
+  }
+
+  @Test
   @Rule("A1")
   @DisplayName("rows that are rolled back are never claimed")
   void rolledBack() {

@@ -3,6 +3,7 @@ package dev.outbox.store.jdbc;
 import com.zaxxer.hikari.HikariConfig;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.ClaimRequest;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
@@ -41,10 +42,14 @@ public abstract class DatabaseTests {
   }
 
   protected static OutboxMessage message() {
+    return message("{}".getBytes(StandardCharsets.UTF_8));
+  }
+
+  protected static OutboxMessage message(byte[] payload) {
     return OutboxMessage.builder()
         .aggregate("order", "1")
         .eventType("Placed")
-        .payload("{}")
+        .payload(payload)
         .build();
   }
 

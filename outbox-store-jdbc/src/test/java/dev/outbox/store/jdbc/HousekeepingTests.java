@@ -2,6 +2,9 @@ package dev.outbox.store.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.Decision;
+import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
@@ -52,6 +55,20 @@ public abstract class HousekeepingTests extends DatabaseTests {
     assertThat(database.query("select count(*) from outbox_bucket")).isEqualTo("64");
     assertThat(database.query("select count(*) from outbox_blocked_key")).isEqualTo("1");
     assertThat(store.claim(request()).messages()).as("of the blocked key").hasSize(1);
+  }
+
+  @Test
+  @DisplayName("lets a key go that is halted by a dead letter which somebody deleted")
+  void haltedByNothing() {
+    database.inTransaction(false, c -> store.append(c, message()));
+    Claim claim = store.claim(request());
+    long dead = claim.messages().get(0).sequence();
+    assertThat(claim.settle(Map.of(dead, Decision.dead("rejected", true)))).as("lost").isEmpty();
+    database.execute("delete from outbox_message");
+    database.inTransaction(false, c -> store.append(c, message()));
+    assertThat(store.claim(request()).messages()).as("while the key is halted").isEmpty();
+    store.housekeep();
+    assertThat(store.claim(request()).messages()).as("after housekeeping").hasSize(1);
   }
 
   /** An update that makes all messages BLOCKED. */

@@ -126,6 +126,27 @@ public final class BrokenStores {
     }
   }
 
+  /** Puts rows that are not due yet aside with those that wait for a failed one. */
+  @Rule("A6")
+  static final class LosesRawRowsThatAreNotDue extends Broken {
+    private final List<Row> raw = new CopyOnWriteArrayList<>();
+
+    @Override
+    Row rawRow(OutboxMessage message) {
+      Row row = super.rawRow(message);
+      raw.add(row);
+      return row;
+    }
+
+    @Override
+    List<Row> due(Key key, Instant now) {
+      raw.stream()
+          .filter(row -> row.key.equals(key.name) && !row.isDue(now))
+          .forEach(row -> row.dueAt = Instant.MAX);
+      return super.due(key, now);
+    }
+  }
+
   /** Leases messages instead of keys: with new messages, a key can be claimed a second time. */
   @Rule("C1")
   static final class LeasesMessages extends Broken {

@@ -1,0 +1,36 @@
+package dev.outbox.store.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.outbox.spi.ClaimRequest;
+import java.time.Duration;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+/** How much every relational store reads at once. */
+public abstract class ReadTests extends DatabaseTests {
+
+  protected ReadTests(TestedStore tested) {
+    super(tested);
+  }
+
+  @BeforeEach
+  void migrate() {
+    store.migrate();
+  }
+
+  @Test
+  @DisplayName("as many large messages as the bytes asked for have room for, not one by one")
+  void largeMessages() {
+    database.inTransaction(
+        false,
+        c -> {
+          for (int i = 0; i < 10; i++) {
+            store.append(c, message(new byte[1_000]));
+          }
+        });
+    ClaimRequest request = new ClaimRequest("test", 100, 3_500, Duration.ofMinutes(1));
+    assertThat(store.claim(request).messages()).hasSize(3);
+  }
+}
