@@ -27,7 +27,6 @@ import java.util.stream.IntStream;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.statement.PreparedBatch;
 import org.jdbi.v3.core.statement.Query;
-import org.jdbi.v3.core.statement.SqlStatement;
 
 /**
  * Runs the statements that all databases have in the same form ({@link Sql}), and reads what they
@@ -270,7 +269,7 @@ public abstract class StatementDialect extends Administration {
 
   /** Binds a row's values. */
   protected interface Binder<R> {
-    SqlStatement<?> bind(PreparedBatch batch, R row);
+    void bind(PreparedBatch batch, R row);
   }
 
   /** Runs a statement for each row in turn; returns how many rows of the table each changed. */
