@@ -33,8 +33,8 @@ public interface Claim {
 
   /**
    * Carries out one decision a message and ends the lease. Atomic for each key, and only for those
-   * still held (S1). A message without a decision is released as it was (S2). Of a key's messages at
-   * most one is to wait or to block the key: later ones wait behind it, and need no decision.
+   * still held (S1). A message without a decision is released as it was (S2). Of a key's messages
+   * at most one is to wait or to block the key: later ones wait behind it, and need no decision.
    *
    * @param decisions by sequence; sequences that the claim does not have are refused
    * @return the sequences whose lease was lost: nothing changed for them

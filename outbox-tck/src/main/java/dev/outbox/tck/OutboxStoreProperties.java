@@ -45,12 +45,15 @@ import org.opentest4j.AssertionFailedError;
  * there is no cycle. JUnit runs it, and not jqwik's engine, because of the fixture: that has the
  * life of a JUnit class.
  *
- * <p>For a long run {@code -Doutbox.properties.tries=2000}, to see a failure again {@code
- * -Doutbox.properties.seed}.
+ * <p>For a long run {@code -Doutbox.properties.tries=2000}, for other stories, or to see a failure
+ * again, {@code -Doutbox.properties.seed}.
  *
  * @param <T> the transaction's type
  */
 public abstract class OutboxStoreProperties<T> {
+
+  /** The first story's seed unless told otherwise. */
+  public static final long DEFAULT_SEED = 1;
 
   /** How many stories are tried unless told otherwise. */
   public static final int DEFAULT_TRIES = 40;
@@ -77,9 +80,12 @@ public abstract class OutboxStoreProperties<T> {
     return Integer.getInteger("outbox.properties.tries", DEFAULT_TRIES);
   }
 
-  /** Of the first story; those after it have the next ones. Default: another each time. */
+  /**
+   * Of the first story; those after it have the next ones. Default: {@link #DEFAULT_SEED}, so that
+   * a build that was green stays so.
+   */
   protected long seed() {
-    return Long.getLong("outbox.properties.seed", new Random().nextInt(1_000_000_000));
+    return Long.getLong("outbox.properties.seed", DEFAULT_SEED);
   }
 
   /**
