@@ -220,8 +220,11 @@ final class Oracle {
             ends.merge(key, end, Math::max);
           });
       ends.forEach(
-          (key, end) ->
-              byKey.computeIfAbsent(key, k -> new ArrayList<>()).add(new Lived(name, begin, end)));
+          (key, end) -> {
+            if (end > begin) { // else it was over before it was given
+              byKey.computeIfAbsent(key, k -> new ArrayList<>()).add(new Lived(name, begin, end));
+            }
+          });
     }
   }
 

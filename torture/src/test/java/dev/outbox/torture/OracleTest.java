@@ -158,6 +158,16 @@ class OracleTest {
     assertThat(oracle.violations()).isEmpty();
   }
 
+  /** The process was stopped in the middle of it. */
+  @Test
+  @DisplayName("does not count a claim that is given when its lease is over already")
+  void late() {
+    line("relay-1", 3 * SECOND, "claim", 1, 0, SECOND, "1|k");
+    line("relay-2", 2 * SECOND, "claim", 1, 2 * SECOND, 5 * SECOND, "1|k");
+    assertThat(oracle.compareClaims(lines)).isEqualTo(2);
+    assertThat(oracle.violations()).isEmpty();
+  }
+
   @Test
   @DisplayName("sees a dead letter that has not failed as often as it may")
   void reasons() {
