@@ -101,7 +101,7 @@ final class TortureCommand implements Callable<Integer> {
     try {
       summary = Torture.run(settings, this::say);
     } catch (UnsupportedOperationException e) {
-      throw new Failure(settings.database() + " cannot be started here: " + e.getMessage(), e);
+      throw new Failure(settings.database() + " cannot be tortured here: " + e.getMessage(), e);
     } catch (Exception e) {
       keep = true;
       throw e;

@@ -1,5 +1,6 @@
 package dev.outbox.torture;
 
+import dev.outbox.embedded.ChildJvm;
 import dev.outbox.torture.Fleet.Role;
 import dev.outbox.torture.Journal.Line;
 import dev.outbox.torture.Oracle.Committed;
@@ -88,9 +89,13 @@ public final class Torture implements AutoCloseable {
    * Runs it.
    *
    * @param progress is told a sentence now and then
+   * @throws UnsupportedOperationException when it cannot be done on this machine, with the reason
    * @throws Exception when the servers do not work, which is not what is tested
    */
   public static Summary run(Settings settings, Consumer<String> progress) throws Exception {
+    if (!ChildJvm.canStop()) {
+      throw new UnsupportedOperationException("Windows has no SIGSTOP to stop processes with");
+    }
     try (Torture torture = new Torture(settings, progress)) {
       return torture.run();
     }
