@@ -626,15 +626,6 @@ class WorkerTest {
   }
 
   @Test
-  void aSettleThatFailsIsNotTriedWithoutAPause() throws InterruptedException {
-    worker = worker(publisher, Duration.ofMillis(300), Duration.ofMillis(290));
-    store.append("a", "1");
-    store.beforeSettle = FaultyStore.failing(1_000_000, new TransientOutboxException("down"));
-    assertThat(worker.round()).isEqualTo(Round.TROUBLE);
-    assertThat(store.settles.get()).as("with pauses of 25 ms at least").isLessThan(20);
-  }
-
-  @Test
   void aSettleIsNotTriedAgainPastTheTimeToStop() throws InterruptedException {
     store.append("a", "1");
     publisher.whole =
