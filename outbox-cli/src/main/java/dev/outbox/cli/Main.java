@@ -10,6 +10,7 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -108,9 +109,15 @@ public final class Main implements Runnable {
     PrintWriter err = command.getErr();
     if (e instanceof UnmatchedArgumentException unmatched) {
       // It may be the password of an option whose name is mistyped.
-      unmatched.getUnmatched().stream()
-          .filter(given -> given.matches("(?s)-[^=]*=.*"))
-          .forEach(given -> Secrets.hide(given.substring(given.indexOf('=') + 1)));
+      List<String> given = unmatched.getUnmatched();
+      for (int i = 0; i < given.size(); i++) {
+        String one = given.get(i);
+        if (one.matches("(?s)-[^=]*=.*")) {
+          Secrets.hide(one.substring(one.indexOf('=') + 1));
+        } else if (i > 0 && given.get(i - 1).matches("-[^=]*")) {
+          Secrets.hide(one);
+        }
+      }
     }
     String text = String.valueOf(e.getMessage()).replaceFirst("^Error: ", "");
     err.println("outbox: " + ErrorText.printable(Secrets.mask(text)));

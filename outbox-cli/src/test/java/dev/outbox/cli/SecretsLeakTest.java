@@ -106,6 +106,7 @@ class SecretsLeakTest {
       })
   @DisplayName("of an option, also of a mistyped one")
   void option(String option) {
+    assertSilent("status --url=jdbc:postgresql://127.0.0.1:1/x --user=a", "--pasword", "Xq7z9pw");
     assertSilent("status --url=jdbc:postgresql://127.0.0.1:1/x --user=a", option);
     assertSilent("migrate --verbose --url=jdbc:mysql://127.0.0.1:1/x --user=a", option);
     assertSilent("tck --url=mongodb://127.0.0.1:1/x?serverSelectionTimeoutMS=200 --user=a", option);

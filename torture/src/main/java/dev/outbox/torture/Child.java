@@ -9,9 +9,9 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Properties;
 
 /**
  * What producers, relays and consumers have in common: the parent's settings and commands, a
@@ -122,7 +122,8 @@ final class Child implements AutoCloseable {
     }
   }
 
-  private static void close(Connection connection) {
+  /** However it ends. */
+  static void close(Connection connection) {
     try {
       connection.close();
     } catch (SQLException e) {
@@ -131,12 +132,11 @@ final class Child implements AutoCloseable {
   }
 
   /** For Kafka's clients. */
-  Properties kafka(Map<String, ?> more) {
-    Properties properties = new Properties();
-    properties.put("bootstrap.servers", get("bootstrap"));
-    properties.put("reconnect.backoff.max.ms", 500);
-    properties.putAll(more);
-    return properties;
+  Map<String, Object> kafka(Map<String, ?> more) {
+    Map<String, Object> settings = new HashMap<>(more);
+    settings.put("bootstrap.servers", get("bootstrap"));
+    settings.put("reconnect.backoff.max.ms", 500);
+    return settings;
   }
 
   @Override

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
@@ -47,10 +48,7 @@ final class Fleet implements AutoCloseable {
     }
 
     private ChildJvm start() {
-      name =
-          role.name().toLowerCase(java.util.Locale.ROOT)
-              + "-"
-              + started.merge(role, 1, Integer::sum);
+      name = role.name().toLowerCase(Locale.ROOT) + "-" + started.merge(role, 1, Integer::sum);
       Map<String, String> own = new LinkedHashMap<>(settings);
       own.put("name", name);
       own.put("seed", Long.toString(random.nextLong()));
@@ -159,8 +157,13 @@ final class Fleet implements AutoCloseable {
     ending.forEach(member -> member.send(Child.END));
     List<String> bad = new ArrayList<>();
     for (Member member : ending) {
-      if (member.jvm.exitCode() != 0) {
-        bad.add("%s did not end well: %s".formatted(member.name, member.jvm.said()));
+      try {
+        if (member.jvm.exitCode() != 0) {
+          bad.add("%s did not end well: %s".formatted(member.name, member.jvm.said()));
+        }
+      } catch (IllegalStateException e) {
+        bad.add("%s: %s".formatted(member.name, e.getMessage()));
+        member.jvm.close();
       }
     }
     members.removeAll(ending);

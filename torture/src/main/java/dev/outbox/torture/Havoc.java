@@ -248,7 +248,7 @@ final class Havoc {
     } catch (SQLException e) {
       // there are no more, or the server is away
     }
-    after(fault.length(), () -> taken.forEach(Havoc::close));
+    after(fault.length(), () -> taken.forEach(Child::close));
     return taken.isEmpty() ? Optional.empty() : Optional.of(taken.size() + " connections");
   }
 
@@ -259,18 +259,10 @@ final class Havoc {
         statement.execute(servers.dialect().beginSnapshot());
         statement.execute("select count(*) from outbox_bucket");
       }
-      after(fault.length(), () -> close(connection));
+      after(fault.length(), () -> Child.close(connection));
       return Optional.of("a session");
     } catch (SQLException e) {
       return Optional.empty(); // the server is away
-    }
-  }
-
-  private static void close(Connection connection) {
-    try {
-      connection.close();
-    } catch (SQLException e) {
-      // gone with the server
     }
   }
 }

@@ -15,6 +15,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
@@ -38,7 +39,7 @@ record JournalingStore(
     implements OutboxStore<Connection>, HousekeepingStore, SchemaStore {
 
   @Override
-  public Set<java.util.UUID> append(Connection transaction, List<OutboxMessage> messages) {
+  public Set<UUID> append(Connection transaction, List<OutboxMessage> messages) {
     return store.append(transaction, messages);
   }
 

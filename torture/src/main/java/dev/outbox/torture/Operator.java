@@ -34,8 +34,8 @@ final class Operator {
     return discarded;
   }
 
-  /** Looks at some dead letters, or at all. Returns whether the database answered. */
-  boolean look(boolean all) {
+  /** Looks at some dead letters, or at all. */
+  void look(boolean all) {
     try {
       long after = 0;
       List<DeadLetter> letters;
@@ -46,9 +46,8 @@ final class Operator {
           decide(letter, all);
         }
       } while (letters.size() == MOST);
-      return true;
     } catch (OutboxException e) {
-      return false;
+      // the database is away
     }
   }
 

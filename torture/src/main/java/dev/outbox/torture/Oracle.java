@@ -122,7 +122,7 @@ final class Oracle {
     }
   }
 
-  /** What the consumers got is what the broker has, and each key's first come in order. */
+  /** Each record that the broker has was got by a consumer. */
   void compareConsumers(List<Line> lines, List<Delivery> log) {
     Set<String> got = new HashSet<>();
     for (Line line : lines) {
@@ -233,7 +233,7 @@ final class Oracle {
     Map<Long, UUID> ids = new HashMap<>();
     letters.forEach(letter -> ids.put(letter.sequence(), letter.id()));
     Set<Long> dead = new HashSet<>(ids.keySet());
-    // A call that threw may have been an attempt of each; and so may a claim that was never
+    // A call that threw may have been an attempt of each, and so may a claim that was never
     // settled:
     // the process was killed, or the publisher hung.
     Map<String, List<String>> calls = new HashMap<>();

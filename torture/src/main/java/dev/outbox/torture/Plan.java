@@ -5,7 +5,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 
-/** The faults of a run, which follow from its seed. What they meet does not: that takes luck. */
+/** The faults of a run, which follow from its seed; what they meet does not. */
 final class Plan {
   private final Random random;
   private final double perMinute;

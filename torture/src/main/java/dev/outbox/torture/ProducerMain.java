@@ -75,8 +75,8 @@ final class ProducerMain {
   private void run() throws InterruptedException {
     List<Thread> threads = new ArrayList<>();
     for (int i = 0; i < THREADS; i++) {
-      Customer customer = new Customer(i, child.seed() + i);
-      Thread thread = new Thread(customer::run, "customer-" + i);
+      Producer producer = new Producer(i, child.seed() + i);
+      Thread thread = new Thread(producer::run, "producer-" + i);
       thread.start();
       threads.add(thread);
     }
@@ -106,14 +106,14 @@ final class ProducerMain {
     child.say(Child.PAUSED);
   }
 
-  private final class Customer {
+  private final class Producer {
     private final String name;
     private final boolean durable;
     private final Random random;
     private final List<String> dedupKeys = new ArrayList<>();
 
     /** The first of them does not wait for its commits to be durable, where that is possible. */
-    private Customer(int number, long seed) {
+    private Producer(int number, long seed) {
       name = child.name() + "/" + number;
       durable = number != 0 || child.dialect().commitLater().isEmpty();
       random = new Random(seed);

@@ -7,6 +7,7 @@ import dev.outbox.relay.Relay;
 import dev.outbox.relay.RetryPolicy;
 import dev.outbox.spi.StoredMessage;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -43,11 +44,7 @@ final class RelayMain {
     Repairs repairs = new Repairs(child.directory());
     KafkaPublisher kafka =
         KafkaPublisher.builder()
-            .properties(
-                child.kafka(java.util.Map.of()).entrySet().stream()
-                    .collect(
-                        java.util.stream.Collectors.toMap(
-                            e -> (String) e.getKey(), java.util.Map.Entry::getValue)))
+            .properties(child.kafka(Map.of()))
             .topic(message -> message.message().aggregateType())
             .timeout(PUBLISH_TIMEOUT)
             .build();

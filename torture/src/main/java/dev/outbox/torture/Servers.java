@@ -10,7 +10,9 @@ import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.sql.Connection;
+import java.sql.DriverManager;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -90,8 +92,7 @@ final class Servers implements AutoCloseable {
 
   /** A connection of one's own, directly. */
   Connection connect() throws SQLException {
-    return java.sql.DriverManager.getConnection(
-        database.jdbcUrl(), database.user(), database.password());
+    return DriverManager.getConnection(database.jdbcUrl(), database.user(), database.password());
   }
 
   /** Directly. */
@@ -169,7 +170,7 @@ final class Servers implements AutoCloseable {
         Files.copy(
             server.log(),
             directory.resolve(server == broker ? "kafka.log" : "database.log"),
-            java.nio.file.StandardCopyOption.REPLACE_EXISTING);
+            StandardCopyOption.REPLACE_EXISTING);
       }
     }
   }

@@ -11,7 +11,8 @@ import java.util.stream.Collectors;
  * @param faults how many of each kind
  * @param troubles of the relays' own making, as calls of the publisher that throw
  * @param deliveries records in the broker's log
- * @param leasesLost claims of which something was lost
+ * @param duplicates deliveries of what had been delivered before
+ * @param claims those with messages
  * @param longestStandstill of the outbox, after all faults were over: the longest time without
  *     progress
  * @param violations a sentence each

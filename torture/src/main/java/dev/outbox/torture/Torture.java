@@ -155,7 +155,7 @@ public final class Torture implements AutoCloseable {
       for (String wrong : servers.dialect().wrong()) {
         servers.rows(wrong).forEach(row -> saw(List.of(row.get(0))));
       }
-      boolean ignored = operator.look(all);
+      operator.look(all);
     } catch (SQLException e) {
       // the database is away
     }
@@ -191,6 +191,9 @@ public final class Torture implements AutoCloseable {
         longestStandstill = standstill;
       }
       if (waiting == 0) {
+        for (String wrong : servers.dialect().wrong()) {
+          certainly(() -> servers.rows(wrong)).forEach(row -> saw(List.of(row.get(0))));
+        }
         return;
       }
       if (standstill.compareTo(STANDSTILL) > 0) {
@@ -252,6 +255,9 @@ public final class Torture implements AutoCloseable {
     oracle.compareDuplicates(readRefused());
     oracle.compareConsumers(lines, log);
     int claims = oracle.compareClaims(lines);
+    if (oracle.count() == 0 || claims == 0) {
+      oracle.saw("nothing was appended, or nothing claimed: see the processes' logs");
+    }
     oracle.compareReasons(lines, letters);
     long leased = servers.number("select count(*) from outbox_bucket where owner is not null");
     if (leased > 0) {

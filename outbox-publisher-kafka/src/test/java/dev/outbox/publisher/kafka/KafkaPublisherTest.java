@@ -22,7 +22,9 @@ import java.util.concurrent.ExecutionException;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.ListOffsetsOptions;
 import org.apache.kafka.clients.admin.OffsetSpec;
+import org.apache.kafka.common.InvalidRecordException;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.InvalidTimestampException;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -45,14 +47,16 @@ class KafkaPublisherTest {
     return mode.in(publisher()).timeout(TIMEOUT).build();
   }
 
-  /** As when this process's clock is more than the hour ahead that brokers allow by default. */
-  @ParameterizedTest
-  @EnumSource
+  /**
+   * As when this process's clock is more than the hour ahead that brokers allow by default. Without
+   * transactions: on a topic that is so strict they do not come to an end.
+   */
+  @Test
   @DisplayName("a broker that refuses the time of records makes no dead letters, however many")
-  void clock(Mode mode) throws Exception {
+  void clock() throws Exception {
     String strict = topic(Map.of("message.timestamp.before.max.ms", "0"));
     String other = topic(Map.of());
-    try (KafkaPublisher publisher = build(mode)) {
+    try (KafkaPublisher publisher = build(Mode.DIRECT)) {
       await("a record that is sent a millisecond before it is looked at")
           .atMost(Duration.ofSeconds(60))
           .until(
@@ -74,6 +78,21 @@ class KafkaPublisherTest {
                                     && unavailable.error().contains("clock"));
               });
     }
+  }
+
+  @Test
+  @DisplayName("what the client says of a record's time, alone or among several, blames no message")
+  void time() {
+    String text = "Timestamp 1 of message with offset 0 is out of range.";
+    for (Exception e :
+        List.of(new InvalidTimestampException(text), new InvalidRecordException(text))) {
+      assertThat(Results.result(e, "orders", true))
+          .isInstanceOfSatisfying(
+              Result.Unavailable.class,
+              unavailable -> assertThat(unavailable.destination()).isEqualTo("orders"));
+    }
+    assertThat(Results.result(new InvalidRecordException("no key"), "orders", true))
+        .isInstanceOf(Result.Rejected.class);
   }
 
   @ParameterizedTest
