@@ -60,7 +60,7 @@ class SecretsTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        "jdbc:postgresql://h/d?password=with,comma;more | it was with,comma;more",
+        "jdbc:postgresql://h/d?password=mit1,komma2;mehr3 | it was mit1,komma2;mehr3",
         "jdbc:postgresql://h/d?password=per%20cent%26   | it was per cent&, per%20cent%26",
         "jdbc:mysql://(host=h,password=bracket)/d       | it was bracket",
         "jdbc:sqlserver://h;password={brace;}}s}        | it was brace;}s",
