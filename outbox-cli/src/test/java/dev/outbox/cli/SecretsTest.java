@@ -61,11 +61,11 @@ class SecretsTest {
       delimiter = '|',
       value = {
         "jdbc:postgresql://h/d?password=mit1,komma2;mehr3 | it was mit1,komma2;mehr3",
-        "jdbc:postgresql://h/d?password=per%20cent%26   | it was per cent&, per%20cent%26",
-        "jdbc:mysql://(host=h,password=bracket)/d       | it was bracket",
-        "jdbc:sqlserver://h;password={brace;}}s}        | it was brace;}s",
-        "mongodb://u:at%40sign@h1,h2/d                  | it was at@sign",
-        "jdbc:mysql://u:sl/ash@h/d                      | it was sl/ash",
+        "jdbc:postgresql://h/d?password=p3r%20c3nt%26   | it was p3r c3nt&, p3r%20c3nt%26",
+        "jdbc:mysql://(host=h,password=br4cket)/d       | it was br4cket",
+        "jdbc:sqlserver://h;password={br4ce;}}s}        | it was br4ce;}s",
+        "mongodb://u:at%40s1gn@h1,h2/d                  | it was at@s1gn",
+        "jdbc:mysql://u:sl/4sh@h/d                      | it was sl/4sh",
       })
   void inUrls(String url, String text) {
     Secrets.hideIn(url);
