@@ -9,10 +9,10 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 
@@ -28,7 +28,7 @@ final class Havoc {
   private final Clocks clocks;
   private final Journal journal;
   private final List<Healing> healings = new ArrayList<>();
-  private final Map<Fault.Kind, Integer> happened = new EnumMap<>(Fault.Kind.class);
+  private final Map<String, Long> happened = new TreeMap<>();
   private CompletableFuture<Void> database = CompletableFuture.completedFuture(null);
   private CompletableFuture<Void> broker = CompletableFuture.completedFuture(null);
   private boolean brokerStopped;
@@ -44,18 +44,18 @@ final class Havoc {
   }
 
   /** How many faults of each kind there were; those that found nothing to disturb do not count. */
-  Map<Fault.Kind, Integer> happened() {
+  Map<String, Long> happened() {
     return happened;
   }
 
-  int count() {
-    return happened.values().stream().mapToInt(Integer::intValue).sum();
+  long count() {
+    return happened.values().stream().mapToLong(Long::longValue).sum();
   }
 
   void apply(Fault fault) {
     Optional<String> target = tryApply(fault);
     if (target.isPresent()) {
-      happened.merge(fault.kind(), 1, Integer::sum);
+      happened.merge(fault.kind().name(), 1L, Long::sum);
       journal.write("fault", fault.number(), fault, "target=" + target.get());
     } else {
       journal.write("no-target-for-fault", fault.number(), fault);

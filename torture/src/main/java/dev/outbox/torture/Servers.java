@@ -159,6 +159,15 @@ final class Servers implements AutoCloseable {
     }
   }
 
+  /** What must not be, a sentence each: see {@link Dialect#wrong()}. */
+  List<String> wrong() throws SQLException {
+    List<String> found = new ArrayList<>();
+    for (String sql : dialect.wrong()) {
+      rows(sql).forEach(row -> found.add(row.get(0)));
+    }
+    return found;
+  }
+
   long number(String sql) throws SQLException {
     return Long.parseLong(rows(sql).get(0).get(0));
   }

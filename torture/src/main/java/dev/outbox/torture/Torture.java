@@ -1,5 +1,8 @@
 package dev.outbox.torture;
 
+import static java.util.stream.Collectors.counting;
+import static java.util.stream.Collectors.groupingBy;
+
 import dev.outbox.embedded.ChildJvm;
 import dev.outbox.torture.Fleet.Role;
 import dev.outbox.torture.Journal.Line;
@@ -22,7 +25,6 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.function.Consumer;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.TopicPartition;
@@ -152,9 +154,7 @@ public final class Torture implements AutoCloseable {
   private void look(boolean all) {
     saw(fleet.replaceEnded());
     try {
-      for (String wrong : servers.dialect().wrong()) {
-        servers.rows(wrong).forEach(row -> saw(List.of(row.get(0))));
-      }
+      saw(servers.wrong());
       operator.look(all);
     } catch (SQLException e) {
       // the database is away
@@ -191,9 +191,7 @@ public final class Torture implements AutoCloseable {
         longestStandstill = standstill;
       }
       if (waiting == 0) {
-        for (String wrong : servers.dialect().wrong()) {
-          certainly(() -> servers.rows(wrong)).forEach(row -> saw(List.of(row.get(0))));
-        }
+        saw(certainly(servers::wrong));
         return;
       }
       if (standstill.compareTo(STANDSTILL) > 0) {
@@ -266,10 +264,8 @@ public final class Torture implements AutoCloseable {
     Summary summary =
         new Summary(
             settings,
-            count(
-                havoc.happened().entrySet().stream()
-                    .flatMap(e -> repeat(e.getKey(), e.getValue()))),
-            count(lines.stream().filter(l -> l.what().equals("trouble")).map(l -> l.detail(0))),
+            havoc.happened(),
+            troubles(lines),
             oracle.count(),
             log.size(),
             log.size() - delivered.size(),
@@ -282,14 +278,10 @@ public final class Torture implements AutoCloseable {
     return summary;
   }
 
-  private static Stream<String> repeat(Fault.Kind kind, int times) {
-    return IntStream.range(0, times).mapToObj(i -> kind.name());
-  }
-
-  private static Map<String, Long> count(Stream<String> names) {
-    Map<String, Long> counts = new TreeMap<>();
-    names.forEach(name -> counts.merge(name, 1L, Long::sum));
-    return counts;
+  private static Map<String, Long> troubles(List<Line> lines) {
+    return lines.stream()
+        .filter(line -> line.what().equals("trouble"))
+        .collect(groupingBy(line -> line.detail(0), TreeMap::new, counting()));
   }
 
   /** In the order of each partition. */
