@@ -9,7 +9,9 @@ import org.opentest4j.TestAbortedException;
  * (with {@code .user} and {@code .password}) or the variable {@code OUTBOX_TEST_<NAME>_URL} names
  * one; else a container, when Testcontainers is on the class path and Docker runs; else the
  * embedded one. The names are {@code postgres}, {@code mysql}, {@code mariadb} and {@code
- * sqlserver}; of SQL Server there is no embedded one.
+ * sqlserver}; of SQL Server there is no embedded one. Who names a version, with {@code
+ * outbox.test.<name>.version}, gets the embedded one of that version: see {@link EmbeddedPostgres}
+ * and {@link EmbeddedMysql}.
  *
  * <p>The methods that start one throw {@link TestAbortedException} when there is none of them, with
  * the reason; tests are then listed as skipped. Their settings are lines of {@code postgresql.conf}

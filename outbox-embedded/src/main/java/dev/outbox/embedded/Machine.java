@@ -12,6 +12,9 @@ import org.jspecify.annotations.Nullable;
 
 /** The system this runs on, and what its user has set. */
 final class Machine {
+  /** Asks for the server that is installed on this machine, in place of a version. */
+  static final String INSTALLED = "installed";
+
   static final boolean WINDOWS = System.getProperty("os.name").startsWith("Windows");
   static final boolean POSIX =
       FileSystems.getDefault().supportedFileAttributeViews().contains("posix");

@@ -11,11 +11,12 @@ import java.util.Optional;
 /**
  * A MySQL or MariaDB that can be started, and an initialised data directory to copy.
  *
+ * @param version all that the server says of its version
  * @param command the server with the options that it always needs
  * @param template an initialised data directory with the database {@code outbox}
  * @param password of the user {@code root} in it
  */
-record MysqlBinaries(List<String> command, Path template, String password) {
+record MysqlBinaries(String version, List<String> command, Path template, String password) {
 
   /** Without the password. */
   @Override
@@ -38,7 +39,10 @@ record MysqlBinaries(List<String> command, Path template, String password) {
               kind.label + "-" + version + "-data",
               path -> initialise(kind, server, options, path));
       return new MysqlBinaries(
-          command(server.program(), options), template.resolve("data"), Password.kept(template));
+          server.version(),
+          command(server.program(), options),
+          template.resolve("data"),
+          Password.kept(template));
     } catch (IOException e) {
       throw new UncheckedIOException(kind.label + " could not be prepared: " + e.getMessage(), e);
     }

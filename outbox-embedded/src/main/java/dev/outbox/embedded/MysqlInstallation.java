@@ -26,8 +26,8 @@ record MysqlInstallation(Path program, String version, Optional<Path> home) {
   private static final Pattern NUMBERS = Pattern.compile("\\d+(\\.\\d+)+");
 
   /**
-   * The one that a property or a variable names; else one that the shell finds; else the one in the
-   * cache, where it is put first if need be.
+   * The one that a property or a variable names; else the version asked for; else one that the
+   * shell finds; else the one in the cache, where it is put first if need be.
    *
    * @throws UnsupportedOperationException when there is none for this machine, with the reason
    */
@@ -36,9 +36,19 @@ record MysqlInstallation(Path program, String version, Optional<Path> home) {
     if (named != null) {
       return named(kind, Path.of(named));
     }
+    Optional<String> version = kind.versionAskedFor();
+    if (version.isPresent() && !version.get().equals(Machine.INSTALLED)) {
+      return unpacked(kind, kind.release(version.get()));
+    }
     Optional<MysqlInstallation> installed =
         Machine.program(kind.program).flatMap(p -> usable(kind, p));
-    return installed.isPresent() ? installed.get() : unpacked(kind);
+    if (installed.isEmpty() && version.isPresent()) {
+      throw new IllegalStateException(
+          "%s is %s, and there is no program %s of %s %s or newer: install one"
+              .formatted(
+                  kind.versionProperty(), version.get(), kind.program, kind.label, kind.oldest));
+    }
+    return installed.isPresent() ? installed.get() : unpacked(kind, kind.releases.get(0));
   }
 
   private static MysqlInstallation named(MysqlKind kind, Path program) throws IOException {
@@ -59,7 +69,8 @@ record MysqlInstallation(Path program, String version, Optional<Path> home) {
     }
   }
 
-  private static MysqlInstallation unpacked(MysqlKind kind) throws IOException {
+  private static MysqlInstallation unpacked(MysqlKind kind, MysqlKind.Release release)
+      throws IOException {
     if (!Machine.isLinuxX64()) {
       throw new UnsupportedOperationException(
           "there is no embedded %s for %s: install a %s and name it with -Doutbox.%s=…"
@@ -67,8 +78,11 @@ record MysqlInstallation(Path program, String version, Optional<Path> home) {
     }
     Path home =
         Cache.get(
-            kind.archive.name().replace(' ', '-'),
-            path -> kind.archive.with(path, kind.keptMegabytes, zip -> unpack(kind, zip, path)));
+            release.archive().name().replace(' ', '-'),
+            path ->
+                release
+                    .archive()
+                    .with(path, release.keptMegabytes(), zip -> unpack(kind, zip, path)));
     return of(kind, home.resolve("bin").resolve(kind.program));
   }
 

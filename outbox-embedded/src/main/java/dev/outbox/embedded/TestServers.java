@@ -125,13 +125,15 @@ final class TestServers {
       log.info("Tests run against the {} of {}", name, property);
       return users.apply(given);
     }
-    if (has("org.testcontainers." + containerClass) && Docker.isThere()) {
+    if (!isEmbeddedAskedFor(property)
+        && has("org.testcontainers." + containerClass)
+        && Docker.isThere()) {
       log.info("Tests run against {} in a container", name);
       return container.get();
     }
     try {
       S server = embedded.get();
-      log.info("Tests run against the embedded {}", name);
+      log.info("Tests run against the {}", server);
       return server;
     } catch (UnsupportedOperationException e) {
       String reason =
@@ -140,6 +142,11 @@ final class TestServers {
       log.warn("Tests are SKIPPED: {}", reason);
       throw new TestAbortedException(reason);
     }
+  }
+
+  /** Whether a version of it is named, as {@code outbox.test.postgres.version} does. */
+  private static boolean isEmbeddedAskedFor(String property) {
+    return Machine.setting(property.replaceFirst("\\.[a-z]+$", ".version")) != null;
   }
 
   private static String orEmpty(@Nullable String value) {

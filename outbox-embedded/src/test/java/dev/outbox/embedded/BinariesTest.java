@@ -13,7 +13,8 @@ class BinariesTest {
   @DisplayName("no text for people has the password")
   void toStrings() {
     Path path = Path.of("x");
-    assertThat(new MysqlBinaries(List.of(), path, "geheim")).hasToString("x");
-    assertThat(new PostgresBinaries(path, path, "geheim")).hasToString("x");
+    assertThat(new MysqlBinaries("8", List.of(), path, "geheim")).hasToString("x");
+    PostgresInstallation server = new PostgresInstallation("18", path, false);
+    assertThat(new PostgresBinaries(server, path, "geheim")).hasToString("x");
   }
 }

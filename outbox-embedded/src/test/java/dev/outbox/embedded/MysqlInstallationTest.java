@@ -22,6 +22,7 @@ class MysqlInstallationTest {
   void restore() {
     System.clearProperty("outbox.mysqld");
     System.clearProperty("outbox.mariadbd");
+    System.clearProperty("outbox.test.mariadb.version");
   }
 
   private MysqlInstallation find(MysqlKind kind, String script) throws IOException {
@@ -75,5 +76,14 @@ class MysqlInstallationTest {
         .hasMessageContaining("no disk");
     assertThatThrownBy(() -> find(MysqlKind.MYSQL, "echo hello"))
         .hasMessageContaining("does not say its version but: hello");
+  }
+
+  @Test
+  @DisplayName("a version that nobody offers is refused, with those that are")
+  void unknownVersion() {
+    System.setProperty("outbox.test.mariadb.version", "10.4");
+    assertThatThrownBy(() -> MysqlInstallation.find(MysqlKind.MARIADB))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage("outbox.test.mariadb.version is 10.4: it must be 11.4, 10.11 or installed");
   }
 }
