@@ -76,27 +76,29 @@ final class PostgresStatements {
             """
             with sequence as materialized (
               select pg_relation_filenode(pg_get_serial_sequence('${q}${p}message', 'seq')::regclass) as file
-            ), free as materialized (
-              select b.bucket, case when b.low_water_file = s.file then b.low_water else 0 end as low_water
-              from ${q}${p}bucket b cross join sequence s where """
+            ), seen as materialized (
+              select b.ctid as place, b.bucket, b.relay, b.lease_until > statement_timestamp() as leased, """
                 + FREE
                 + """
+                as free, case when b.low_water_file = s.file then b.low_water else 0 end as low_water
+              from ${q}${p}bucket b cross join sequence s where b.ctid >= '(0,0)'
             ), work as materialized (
               select * from (
-                select f.bucket,
+                select f.place,
                   (select true from ${q}${p}message m
                     where m.bucket = f.bucket and m.status = 'PENDING' and m.seq >= f.low_water
                     order by m.seq limit 1) is not null as pending,
             """
                 + DUE.replace("${bucket}", "f.bucket")
                 + """
-                from free f
+                from seen f
+                where f.free
                 offset 0
               ) w
               where w.pending or w.scheduled or w.blocked
             ), picked as materialized (
-              select b.bucket, w.scheduled, w.blocked, b.served_at
-              from ${q}${p}bucket b join work w on w.bucket = b.bucket
+              select w.place, w.scheduled, w.blocked, b.served_at
+              from work w join ${q}${p}bucket b on b.ctid = w.place
               where """
                 + FREE
                 + """
@@ -106,8 +108,7 @@ final class PostgresStatements {
                   ((select count(*) from work) + count(*))::numeric
                   / (1 + count(distinct b.relay) filter (where b.relay <> :relay)))
                   - count(*) filter (where b.relay = :relay)))
-                from ${q}${p}bucket b
-                where b.lease_until > statement_timestamp())
+                from seen b where b.leased)
               for no key update of b skip locked
             )
             update ${q}${p}bucket b set
@@ -124,7 +125,7 @@ final class PostgresStatements {
                 case when b.owner is null and b.low_water_file = s.file then b.next_low_water else 0 end,
               low_water_file = s.file
             from picked p cross join sequence s
-            where b.bucket = p.bucket
+            where b.ctid = p.place
             returning b.bucket, b.token, b.low_water, b.next_low_water,
               b.next_low_water_txid::text::bigint as next_low_water_txid,
               p.scheduled, p.blocked, p.served_at, b.singles
@@ -351,10 +352,10 @@ final class PostgresStatements {
     forgetMarksBeyondSequence =
         names.fill(
             FORGET_MARK
-                + " where owner is null and low_water > 0 and low_water > 1 + coalesce(pg_sequence_last_value("
+                + " and owner is null and low_water > 0 and low_water > 1 + coalesce(pg_sequence_last_value("
                 + sequence
                 + "), 0)");
-    forgetMark = names.fill(FORGET_MARK + " where bucket = :bucket");
+    forgetMark = names.fill(FORGET_MARK + " and bucket = :bucket");
     forgetMarks = names.fill(FORGET_MARK);
     // Not after one from the upper half: it would leave no room for others.
     String lag =
@@ -393,13 +394,14 @@ final class PostgresStatements {
             """));
     all.put(
         Sql.SCHEMA_VERSION,
-        names.fill("select version, getdatabaseencoding() as encoding from ${q}${p}schema"));
+        names.fill(
+            "select version, getdatabaseencoding() as encoding from ${q}${p}schema where ctid >= '(0,0)'"));
     all.put(
         Sql.HALTED_BY_NOTHING,
         names.fill(
             """
             select k.bucket, k.key, k.halted_by from ${q}${p}blocked_key k
-            where k.halted_by is not null and not exists (
+            where k.ctid >= '(0,0)' and k.halted_by is not null and not exists (
               select from ${q}${p}message m where m.status = 'DEAD' and m.seq = k.halted_by)
             """));
     purgeDedup =
@@ -462,7 +464,8 @@ final class PostgresStatements {
 
   /** Also the one that a holder remembers and will store: without its file it does not count. */
   private static final String FORGET_MARK =
-      "update ${q}${p}bucket set low_water = 0, next_low_water = 0, low_water_file = 0";
+      "update ${q}${p}bucket set low_water = 0, next_low_water = 0, low_water_file = 0"
+          + " where ctid >= '(0,0)'";
 
   /** One array a column, so that a statement with any number of messages is the same statement. */
   private static final String MANY =

@@ -129,6 +129,7 @@ create table ${q}${p}dedup (
 create index ${p}dedup_age on ${q}${p}dedup (created_at);
 
 create table ${q}${p}schema (
-  version  integer not null
+  version  integer not null,
+  constraint ${p}schema_pk primary key (version)
 );
 insert into ${q}${p}schema (version) values (1);

@@ -124,6 +124,7 @@ create table outbox_dedup (
 create index outbox_dedup_age on outbox_dedup (created_at);
 
 create table outbox_schema (
-  version  integer not null
+  version  integer not null,
+  constraint outbox_schema_pk primary key (version)
 );
 insert into outbox_schema (version) values (1);

@@ -1,0 +1,154 @@
+package dev.outbox.store.postgres;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import com.zaxxer.hikari.HikariConfig;
+import dev.outbox.OutboxMessage;
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.Decision;
+import dev.outbox.spi.StoredMessage;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * Where a setting forbids all that the planner has, it takes what is forbidden at a price beyond
+ * all others, and a server with JIT compiles such a statement each time, which takes longer than a
+ * thousand of them.
+ */
+@DisplayName("No plan of ours has a forbidden node or is worth compiling")
+class PlanCostsTest extends DatabaseTest {
+  private static final Duration LEASE = Duration.ofMinutes(5);
+
+  private final Plans plans = new Plans();
+  private PostgresOutboxStore watched;
+
+  @Override
+  protected void configure(HikariConfig config) {
+    config.setMaximumPoolSize(1);
+  }
+
+  @BeforeEach
+  void migrate() {
+    assumeTrue(
+        database.query("select rolsuper from pg_roles where rolname = current_user").equals("t"),
+        "auto_explain, which tells the plans, is loaded by a superuser only");
+    store.migrate();
+    // The tests say when the planner learns something.
+    database.execute(
+        "alter table outbox_message set (autovacuum_enabled = false)",
+        "alter table outbox_blocked_key set (autovacuum_enabled = false)",
+        "alter table outbox_bucket set (autovacuum_enabled = false)");
+    database.execute(Plans.INIT.split(";\\s*"));
+    watched = PostgresOutboxStore.of(plans.watch(database.pool));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"force_generic_plan", "force_custom_plan", "auto"})
+  @DisplayName("with the statistics of empty tables, of a backlog and of one large bucket")
+  void neither(String mode) {
+    database.execute("set plan_cache_mode = " + mode);
+    database.execute("analyze outbox_message", "analyze outbox_bucket");
+    assertNoneBad("empty");
+    insert(100_000, 1_000, "PENDING", "null");
+    assertNoneBad("a backlog with the plans of empty tables");
+    database.execute("analyze outbox_message", "analyze outbox_bucket");
+    assertNoneBad("a backlog");
+    database.execute("truncate outbox_message");
+    insert(100_000, 1, "PENDING", "null");
+    insert(10_000, 50, "SCHEDULED", "now() - interval '1 second'");
+    insert(10_000, 50, "SCHEDULED", "now() + interval '1 day'");
+    insert(10_000, 50, "DEAD", "null");
+    database.execute("analyze outbox_message", "analyze outbox_blocked_key");
+    assertNoneBad("one large bucket, delayed messages and dead letters");
+  }
+
+  private void assertNoneBad(String when) {
+    for (int i = 0; i < 7; i++) { // more often than the driver tries before it prepares
+      everything();
+      assertThat(plans.bad()).as("plans, %s", when).isEmpty();
+      assertThat(plans.of("seen as materialized")).as("leases that were seen").isPositive();
+      assertThat(plans.forget()).as("plans that were seen").isGreaterThan(20);
+    }
+  }
+
+  /** A message of each kind of decision, and what people and housekeeping do. */
+  private void everything() {
+    PostgresOutboxStore fresh = PostgresOutboxStore.of(plans.watch(database.pool));
+    fresh.verify();
+    fresh.housekeep();
+    fresh.housekeep();
+    appendOwn();
+    watched.claim(request()).settle(Map.of());
+    Claim claim = watched.claim(request());
+    claim.renew(LEASE.plusMinutes(1));
+    Claim next = watched.settleAndClaim(claim, decisions(claim.messages()), request()).next();
+    next.settle(decisions(next.messages()));
+    watched
+        .deadLetters(0, 2)
+        .forEach(dead -> assertThat(watched.requeue(dead.message().sequence())).isTrue());
+    watched
+        .deadLetters(0, 2)
+        .forEach(dead -> assertThat(watched.discard(dead.message().sequence())).isTrue());
+    watched.statistics();
+    database.execute("update outbox_blocked_key set retry_at = now()");
+    Claim blocked = watched.claim(request());
+    blocked.settle(decisions(blocked.messages()));
+  }
+
+  private void appendOwn() {
+    OutboxMessage.Builder message =
+        OutboxMessage.builder().aggregate("order", "own").eventType("Placed").payload("{}");
+    try (var connection = plans.watch(database.pool).getConnection()) {
+      connection.setAutoCommit(false);
+      for (String dedupKey : new String[] {null, "a", "b"}) {
+        watched.append(connection, List.of(message.dedupKey(dedupKey).build()));
+        watched.append(
+            connection,
+            List.of(message.dedupKey(dedupKey).build(), message.dedupKey(dedupKey).build()));
+      }
+      connection.commit();
+      connection.setAutoCommit(true);
+    } catch (java.sql.SQLException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private static Map<Long, Decision> decisions(List<StoredMessage> messages) {
+    List<Decision> kinds =
+        List.of(
+            Decision.delivered(),
+            Decision.delivered(),
+            Decision.retry(Duration.ZERO, true, "no"),
+            Decision.dead("no", true),
+            Decision.dead("no", false));
+    Map<Long, Decision> decisions = new HashMap<>();
+    for (int i = 0; i < messages.size(); i++) {
+      if (i % 7 < kinds.size()) {
+        decisions.put(messages.get(i).sequence(), kinds.get(i % 7));
+      }
+    }
+    return decisions;
+  }
+
+  private void insert(int messages, int keys, String status, String availableAt) {
+    database.execute(
+        """
+        insert into outbox_message (aggregate_type, aggregate_id, event_type, payload, status, available_at)
+        select 'order', 'key ' || n %% %d, 'Placed', '{}', '%s', %s
+        from generate_series(1, %d) n
+        """
+            .formatted(keys, status, availableAt, messages));
+  }
+
+  protected static ClaimRequest request() {
+    return new ClaimRequest("test", 100, 10_000_000, LEASE);
+  }
+}
