@@ -10,8 +10,8 @@ import java.util.Set;
  * database's clock (T1). Safe for use by many threads.
  *
  * <p>More abilities are small interfaces beside this one: {@link SchemaStore}, {@link
- * DeadLetterStore}, {@link StatisticsStore}, {@link HousekeepingStore}, {@link PooledStore}, {@link
- * WakeUpStore}.
+ * DeadLetterStore}, {@link StatisticsStore}, {@link LeaseStore}, {@link WarningStore}, {@link
+ * HousekeepingStore}, {@link PooledStore}, {@link WakeUpStore}.
  *
  * @param <T> the transaction's type
  */

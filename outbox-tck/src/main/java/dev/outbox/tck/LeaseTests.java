@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.Decision;
+import dev.outbox.spi.LeaseStore;
 import dev.outbox.spi.StoredMessage;
 import java.util.ArrayList;
 import java.util.List;
@@ -122,6 +123,31 @@ abstract class LeaseTests<T> extends StoreTests<T> {
     Claim last = awaitClaim("the end of the last lease");
     settle(last, Decision.delivered());
     assertNothingDue("delivered at last");
+  }
+
+  @Test
+  @DisplayName(
+      "who holds leases is known by name, with their times, until they are settled or over")
+  void holders() {
+    LeaseStore leases = tck.ability(LeaseStore.class);
+    assertThat(call("leases", leases::leases)).as("leases of an empty store").isEmpty();
+    committed("k", 1);
+    Claim claim = claim(100, LONG);
+    assertThat(call("leases", leases::leases))
+        .as("leases while a claim is open")
+        .singleElement()
+        .satisfies(
+            held -> {
+              assertThat(held.relay()).as("relay").isEqualTo(request(1, LONG).owner());
+              assertThat(held.buckets()).as("buckets").isPositive();
+              assertThat(held.until()).as("until").isEqualTo(held.since().plus(LONG));
+            });
+    settle(claim, Decision.delivered());
+    assertThat(call("leases", leases::leases)).as("leases after the settle").isEmpty();
+    committed("k", 1);
+    assertThat(claim(100, tck.shortTime()).messages()).as("what was claimed").hasSize(1);
+    letLeaseEnd();
+    assertThat(call("leases", leases::leases)).as("leases that have run out").isEmpty();
   }
 
   private static @Nullable Claim nonEmpty(Claim claim) {

@@ -5,6 +5,7 @@ import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.DeadLetterStore;
 import dev.outbox.spi.Decision;
 import dev.outbox.spi.HousekeepingStore;
+import dev.outbox.spi.LeaseStore;
 import dev.outbox.spi.OutboxStore;
 import dev.outbox.spi.PooledStore;
 import dev.outbox.spi.SchemaStore;
@@ -50,6 +51,7 @@ public abstract class BucketStore<T, H>
         SchemaStore,
         DeadLetterStore,
         StatisticsStore,
+        LeaseStore,
         HousekeepingStore,
         PooledStore {
 
@@ -192,6 +194,11 @@ public abstract class BucketStore<T, H>
   @Override
   public Statistics statistics() {
     return run(statements::statistics);
+  }
+
+  @Override
+  public List<RelayLease> leases() {
+    return run(statements::leases);
   }
 
   @Override

@@ -3,6 +3,8 @@ package dev.outbox.store.core;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.DeadLetterStore;
 import dev.outbox.spi.DeadLetterStore.DeadLetter;
+import dev.outbox.spi.LeaseStore;
+import dev.outbox.spi.LeaseStore.RelayLease;
 import dev.outbox.spi.StatisticsStore;
 import dev.outbox.spi.StatisticsStore.Statistics;
 import java.time.Duration;
@@ -164,6 +166,9 @@ public interface Statements<H> {
 
   /** As {@link StatisticsStore#statistics}. */
   Statistics statistics(H handle);
+
+  /** As {@link LeaseStore#leases}. */
+  List<RelayLease> leases(H handle);
 
   /** Lets keys go that are halted by a dead letter which somebody deleted with plain SQL. */
   void freeHaltedByNothing(H handle);

@@ -4,6 +4,7 @@ import dev.outbox.NoTransactionException;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.DeadLetterStore.DeadLetter;
+import dev.outbox.spi.LeaseStore.RelayLease;
 import dev.outbox.spi.StatisticsStore.Statistics;
 import dev.outbox.spi.StoredMessage;
 import java.time.Duration;
@@ -643,6 +644,30 @@ final class MapDatabase implements Statements<MapDatabase>, Transactions<MapData
             .min(Comparator.naturalOrder())
             .map(oldest -> Duration.between(oldest, now))
             .orElse(null));
+  }
+
+  @Override
+  public List<RelayLease> leases(MapDatabase handle) {
+    Map<String, List<Bucket>> byRelay =
+        buckets.values().stream()
+            .filter(bucket -> !bucket.isFree(now()))
+            .collect(
+                Collectors.groupingBy(bucket -> bucket.relay, TreeMap::new, Collectors.toList()));
+    return byRelay.entrySet().stream()
+        .map(
+            held ->
+                new RelayLease(
+                    held.getKey(),
+                    held.getValue().size(),
+                    held.getValue().stream()
+                        .map(b -> b.leasedAt)
+                        .min(Comparator.naturalOrder())
+                        .orElseThrow(),
+                    held.getValue().stream()
+                        .map(b -> b.leaseUntil)
+                        .max(Comparator.naturalOrder())
+                        .orElseThrow()))
+        .toList();
   }
 
   private long count(Status status) {

@@ -3,6 +3,7 @@ package dev.outbox.store.jdbc;
 import static java.util.Objects.requireNonNull;
 
 import dev.outbox.spi.DeadLetterStore.DeadLetter;
+import dev.outbox.spi.LeaseStore.RelayLease;
 import dev.outbox.spi.StatisticsStore.Statistics;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -159,6 +160,20 @@ abstract class Administration implements Dialect, Rows.Types {
                         ? null
                         : Duration.ofMillis(row.getLong("oldest_millis"))))
         .one();
+  }
+
+  @Override
+  public List<RelayLease> leases(Handle handle) {
+    return handle
+        .createQuery(text(Sql.LEASES))
+        .map(
+            (row, context) ->
+                new RelayLease(
+                    row.getString("relay"),
+                    row.getInt("buckets"),
+                    requireNonNull(instant(row, row.findColumn("leased_at"))),
+                    requireNonNull(instant(row, row.findColumn("lease_until")))))
+        .list();
   }
 
   @Override

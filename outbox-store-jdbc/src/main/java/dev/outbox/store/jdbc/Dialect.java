@@ -1,6 +1,7 @@
 package dev.outbox.store.jdbc;
 
 import dev.outbox.OutboxMessage;
+import dev.outbox.store.core.Names;
 import dev.outbox.store.core.Statements;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -29,6 +30,8 @@ public interface Dialect extends Statements<Handle> {
     CUT_OFF,
     /** Wrong user, password or database. */
     REFUSED,
+    /** The user lacks a right. */
+    FORBIDDEN,
     MISSING_SCHEMA,
     READ_ONLY,
     /** An earlier statement of the caller's transaction failed. */
@@ -45,6 +48,14 @@ public interface Dialect extends Statements<Handle> {
   /** What else the changelog has between ${ and }. */
   default Map<String, String> changelogParameters() {
     return Map.of();
+  }
+
+  /**
+   * What producers and relays need, as statements with ${q}, ${p}, ${producer} and ${relay}; lines
+   * with ${schema} only count where one is chosen.
+   */
+  default String grants() {
+    return Names.resource(getClass(), "grants.sql");
   }
 
   /** Sorts a failure. */

@@ -26,7 +26,6 @@ import org.jspecify.annotations.Nullable;
 public abstract class JdbcOutboxStore extends BucketStore<Connection, Handle> {
   private final DataSource dataSource;
   private final Dialect dialect;
-  private final Names names;
   private final JdbcTransactions transactions;
   private final Schema schema;
 
@@ -45,8 +44,7 @@ public abstract class JdbcOutboxStore extends BucketStore<Connection, Handle> {
     this.dataSource = dataSource;
     this.transactions = transactions;
     dialect = transactions.dialect();
-    names = transactions.names();
-    schema = new Schema(dataSource, dialect, names);
+    schema = new Schema(dataSource, dialect, transactions.names());
   }
 
   @Override
@@ -65,7 +63,7 @@ public abstract class JdbcOutboxStore extends BucketStore<Connection, Handle> {
       }
       return dialect.append(transaction, messages, dedupWindow());
     } catch (SQLException e) {
-      throw transactions.translate(e);
+      throw transactions.translate(e, Grants.Role.PRODUCER);
     }
   }
 
@@ -96,10 +94,7 @@ public abstract class JdbcOutboxStore extends BucketStore<Connection, Handle> {
    * @param relay a plain name
    */
   public final String grants(String producer, String relay) {
-    return names
-        .fill(Names.resource(dialect.getClass(), "grants.sql"))
-        .replace("${producer}", Names.plain("producer", producer))
-        .replace("${relay}", Names.plain("relay", relay));
+    return transactions.grants().text(producer, relay);
   }
 
   /**

@@ -27,6 +27,7 @@ final class JdbcTransactions implements Transactions<Handle> {
   private final Jdbi jdbi;
   private final Dialect dialect;
   private final Names names;
+  private final Grants grants;
 
   JdbcTransactions(DataSource dataSource, Dialect dialect, Names names) {
     jdbi = Jdbi.create(dataSource);
@@ -37,6 +38,7 @@ final class JdbcTransactions implements Transactions<Handle> {
     dialect.configure(jdbi);
     this.dialect = dialect;
     this.names = names;
+    grants = new Grants(dialect, names);
   }
 
   Dialect dialect() {
@@ -45,6 +47,10 @@ final class JdbcTransactions implements Transactions<Handle> {
 
   Names names() {
     return names;
+  }
+
+  Grants grants() {
+    return grants;
   }
 
   @Override
@@ -99,8 +105,17 @@ final class JdbcTransactions implements Transactions<Handle> {
     }
   }
 
-  /** Turns a failure into one of ours, with a sentence that says what to do. */
+  /** As {@link #translate(Exception, Grants.Role)}, for what relays and operators do. */
   OutboxException translate(Exception e) {
+    return translate(e, Grants.Role.RELAY);
+  }
+
+  /**
+   * Turns a failure into one of ours, with a sentence that says what to do.
+   *
+   * @param role whose rights it took
+   */
+  OutboxException translate(Exception e, Grants.Role role) {
     SQLException failure = sqlException(e);
     if (failure == null) {
       return new OutboxException("the %s store failed: %s".formatted(dialect.name(), e), e);
@@ -131,6 +146,11 @@ final class JdbcTransactions implements Transactions<Handle> {
           new OutboxException(
               "%s refused the connection, check user, password and database: %s"
                   .formatted(dialect.name(), detail),
+              e);
+      case FORBIDDEN ->
+          new OutboxException(
+              "%s refused a statement because this user may not run it, %s: %s"
+                  .formatted(dialect.name(), grants.missing(role, detail), detail),
               e);
       case FAILED_BEFORE ->
           new OutboxException("the transaction has failed already, roll it back: " + detail, e);

@@ -28,10 +28,12 @@ final class LiquibaseMigration {
       throw e;
     } catch (Exception e) {
       SQLException cause = JdbcTransactions.sqlException(e);
+      boolean forbidden = cause != null && dialect.trouble(cause) == Dialect.Trouble.FORBIDDEN;
       throw new OutboxException(
-          "migration of %s failed: %s"
+          "migration of %s failed%s: %s"
               .formatted(
                   names.table("*"),
+                  forbidden ? ", run it as a user who may make tables there" : "",
                   cause != null ? cause.getMessage() : String.valueOf(e.getMessage())),
           e);
     }

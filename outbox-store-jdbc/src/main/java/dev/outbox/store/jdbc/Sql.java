@@ -83,6 +83,9 @@ public enum Sql {
    */
   STATISTICS,
 
+  /** Gives relay, buckets, leased_at, lease_until of the leases that have not run out, by relay. */
+  LEASES,
+
   /** Gives bucket, key and halted_by of the keys that are halted by what is no dead letter. */
   HALTED_BY_NOTHING,
 

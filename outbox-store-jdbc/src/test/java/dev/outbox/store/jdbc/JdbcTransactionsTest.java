@@ -67,6 +67,14 @@ class JdbcTransactionsTest {
       case "name" -> "Fake";
       case "trouble" -> Trouble.valueOf(((SQLException) a[0]).getSQLState());
       case "advice" -> advice;
+      case "grants" ->
+          """
+          -- One; two.
+          grant select on ${q}${p}bucket to ${relay};
+          grant insert (a)
+            on ${q}${p}dedup to ${producer};
+          grant usage on schema ${schema} to ${relay};
+          """;
       default -> null;
     };
   }
@@ -230,6 +238,23 @@ class JdbcTransactionsTest {
           .isNotInstanceOf(TransientOutboxException.class)
           .hasMessageStartingWith(sentence)
           .hasMessageContaining("boom (SQLSTATE " + state + ")");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+      "RELAY, SELECT denied on 'x_bucket', run: grant select on x_bucket to this user (./outbox grants prints all): S",
+      "PRODUCER, denied for x_dedup, run: grant insert (a) on x_dedup to this user (./outbox grants prints all): denied",
+      "RELAY, denied for schema other, give this user what ./outbox grants prints: denied",
+      "RELAY, denied for x_buckets, give this user what ./outbox grants prints: denied"
+    })
+    @DisplayName("with the right that is missing")
+    void forbidden(Grants.Role role, String detail, String advice) {
+      assertThat(transactions.translate(new SQLException(detail, "FORBIDDEN"), role))
+          .isInstanceOf(OutboxException.class)
+          .isNotInstanceOf(TransientOutboxException.class)
+          .hasMessageStartingWith(
+              "Fake refused a statement because this user may not run it, " + advice)
+          .hasMessageEndingWith(detail + " (SQLSTATE FORBIDDEN)");
     }
 
     @Test

@@ -43,7 +43,7 @@ final class Errors {
     return switch (code) {
       case UNAUTHORIZED ->
           new OutboxException(
-              "MongoDB refused a command for lack of rights, give the user the roles that grants() prints: "
+              "MongoDB refused a command for lack of rights, give this user the role that ./outbox grants prints: "
                   + detail,
               e);
       case AUTHENTICATION_FAILED -> refused(detail, e);

@@ -2,18 +2,22 @@ package dev.outbox.store.mongo;
 
 import static com.mongodb.client.model.Filters.and;
 import static com.mongodb.client.model.Filters.eq;
+import static com.mongodb.client.model.Filters.exists;
 import static com.mongodb.client.model.Filters.gte;
 import static com.mongodb.client.model.Filters.in;
+import static com.mongodb.client.model.Sorts.ascending;
 import static com.mongodb.client.model.Updates.combine;
 import static com.mongodb.client.model.Updates.inc;
 import static com.mongodb.client.model.Updates.set;
 import static com.mongodb.client.model.Updates.unset;
 
 import com.mongodb.client.MongoCollection;
+import com.mongodb.client.model.Accumulators;
 import com.mongodb.client.model.Aggregates;
 import com.mongodb.client.model.Field;
 import com.mongodb.client.model.UpdateManyModel;
 import com.mongodb.client.model.WriteModel;
+import dev.outbox.spi.LeaseStore.RelayLease;
 import dev.outbox.store.core.Lease;
 import dev.outbox.store.core.Statements.Held;
 import dev.outbox.store.core.Statements.Release;
@@ -106,6 +110,34 @@ final class HeldBuckets {
                       0));
             });
     return held;
+  }
+
+  /** Who holds leases that have not run out, by name. */
+  List<RelayLease> leases(MongoTransaction transaction) {
+    List<RelayLease> leases = new ArrayList<>();
+    collections
+        .bucket()
+        .aggregate(
+            transaction.beforehand(),
+            List.of(
+                Aggregates.match(exists("owner")),
+                Aggregates.match(
+                    new Document("$expr", new Document("$gt", List.of("$leaseUntil", "$$NOW")))),
+                Aggregates.group(
+                    "$relay",
+                    Accumulators.sum("buckets", 1),
+                    Accumulators.min("since", "$leasedAt"),
+                    Accumulators.max("until", "$leaseUntil")),
+                Aggregates.sort(ascending("_id"))))
+        .forEach(
+            held ->
+                leases.add(
+                    new RelayLease(
+                        String.valueOf(held.get("_id")),
+                        number(held, "buckets"),
+                        held.getDate("since").toInstant(),
+                        held.getDate("until").toInstant())));
+    return leases;
   }
 
   /** The document of a bucket with the least value of a field, in a list. */

@@ -17,6 +17,7 @@ import com.mongodb.client.model.UpdateOptions;
 import com.mongodb.client.model.WriteModel;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.DeadLetterStore.DeadLetter;
+import dev.outbox.spi.LeaseStore.RelayLease;
 import dev.outbox.spi.StatisticsStore.Statistics;
 import dev.outbox.store.core.Lease;
 import dev.outbox.store.core.Row;
@@ -261,6 +262,11 @@ final class MongoStatements implements Statements<MongoTransaction> {
   @Override
   public Statistics statistics(MongoTransaction transaction) {
     return new Counts(collections, clock).read(transaction.beforehand());
+  }
+
+  @Override
+  public List<RelayLease> leases(MongoTransaction transaction) {
+    return held.leases(transaction);
   }
 
   @Override

@@ -19,8 +19,10 @@ final class Errors {
       case 1146, 1054, 1109 -> Trouble.MISSING_SCHEMA;
       // Read-only transaction, server.
       case 1792, 1290, 1836 -> Trouble.READ_ONLY;
-      // Wrong user or password, no right to the database, no such database.
-      case 1045, 1044, 1698, 1049 -> Trouble.REFUSED;
+      // Wrong user or password, no such database.
+      case 1045, 1698, 1049 -> Trouble.REFUSED;
+      // No right to the database, to the table, to a column, to do that at all.
+      case 1044, 1142, 1143, 1227 -> Trouble.FORBIDDEN;
       // Too many connections, of the server, of the user; starting up or out of memory for one.
       case 1040, 1203, 1226, 1135, 1041 -> Trouble.UNREACHABLE;
       // Shut down, interrupted, killed; time limits of statements, of the network, of sessions.

@@ -411,6 +411,16 @@ final class MysqlStatements {
                 then coalesce(available_at, created_at) end), utc_timestamp(6)) div 1000 as oldest_millis
             from ${q}${p}message
             """));
+    all.put(
+        Sql.LEASES,
+        fill(
+            """
+            select coalesce(b.relay, '') as relay, count(*) as buckets,
+              min(b.leased_at) as leased_at, max(b.lease_until) as lease_until
+            from ${q}${p}bucket b
+            where b.owner is not null and b.lease_until > utc_timestamp(6)
+            group by coalesce(b.relay, '') order by 1
+            """));
   }
 
   /** Statements on blocked keys and on what a test cleaner may have emptied. */

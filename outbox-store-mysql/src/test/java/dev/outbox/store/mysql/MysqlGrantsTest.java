@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import dev.outbox.OutboxException;
 import dev.outbox.OutboxMessage;
+import dev.outbox.TransientOutboxException;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Decision;
@@ -117,6 +119,22 @@ class MysqlGrantsTest extends DatabaseTests {
     refused(producers, "select * from outbox_bucket");
     refused(producers, "delete from outbox_dedup");
     assertThat(database.query("select count(*) from outbox_message")).isEqualTo("3");
+  }
+
+  @Test
+  @DisplayName("are named to a user who lacks them")
+  void missing() {
+    database.execute(
+        "revoke update on %s.outbox_bucket from %s".formatted(database.schema(), relay));
+    JdbcOutboxStore store = builder(relays).build();
+    database.inTransaction(false, c -> this.store.append(c, message(null, null)));
+    assertThatThrownBy(
+            () -> store.claim(new ClaimRequest("r", 100, 1_000_000, Duration.ofMinutes(1))))
+        .isInstanceOf(OutboxException.class)
+        .isNotInstanceOf(TransientOutboxException.class)
+        .hasMessageContaining(
+            "may not run it, run: grant select, insert, update on outbox_bucket to")
+        .hasMessageContaining("outbox_bucket");
   }
 
   @Test

@@ -66,6 +66,7 @@ final class PostgresDialect extends StatementDialect {
       case "25006" -> Trouble.READ_ONLY;
       case "25P02" -> Trouble.FAILED_BEFORE;
       case "28000", "28P01", "3D000" -> Trouble.REFUSED;
+      case "42501" -> Trouble.FORBIDDEN;
       // Starting up, no connection left, no memory or disk for it.
       case "57P03", "53300", "53100", "53200", "08001", "08004" -> Trouble.UNREACHABLE;
       // Time limits of statements, transactions and sessions; shut down; killed.

@@ -344,6 +344,16 @@ final class PostgresStatements {
             from ${q}${p}message
             """));
     all.put(
+        Sql.LEASES,
+        names.fill(
+            """
+            select coalesce(b.relay, '') as relay, count(*) as buckets,
+              min(b.leased_at) as leased_at, max(b.lease_until) as lease_until
+            from ${q}${p}bucket b
+            where b.owner is not null and b.lease_until > statement_timestamp()
+            group by coalesce(b.relay, '') order by 1
+            """));
+    all.put(
         Sql.RESTORE_BUCKETS,
         names.fill(
             "insert into ${q}${p}bucket (bucket) select generate_series(0, 63)"

@@ -6,6 +6,7 @@ grant insert (id, aggregate_type, aggregate_id, event_type, partition_key, paylo
   headers, dedup_key, correlation_id, status, available_at) on ${q}${p}message to ${producer};
 grant select, insert, update on ${q}${p}dedup to ${producer};
 grant select on ${q}${p}schema to ${producer};
+grant usage on schema ${schema} to ${producer};
 
 -- A relay claims, settles and tidies up. It makes and alters no table.
 grant select, update, delete on ${q}${p}message to ${relay};
@@ -15,3 +16,4 @@ grant select, insert, update on ${q}${p}bucket to ${relay};
 grant select, update on sequence ${q}${p}message_seq_seq to ${relay};
 grant select, update, delete on ${q}${p}dedup to ${relay};
 grant select on ${q}${p}schema to ${relay};
+grant usage on schema ${schema} to ${relay};

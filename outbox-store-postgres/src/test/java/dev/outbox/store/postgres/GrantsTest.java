@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.outbox.OutboxException;
 import dev.outbox.OutboxMessage;
+import dev.outbox.TransientOutboxException;
 import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
@@ -13,7 +15,11 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
@@ -118,6 +124,52 @@ class GrantsTest {
     refused(producer, "insert into outbox_message (txid) values (pg_current_xact_id())");
     refused(producer, "select * from outbox_bucket");
     refused(producer, "delete from outbox_dedup");
+  }
+
+  @Test
+  @DisplayName("are named, each by each, to a role that lacks them")
+  void missing() {
+    String poor = owner.schema() + "_poor";
+    owner.execute("create role " + poor);
+    try {
+      PostgresOutboxStore store =
+          PostgresOutboxStore.builder(RoleDataSource.of(owner.pool, poor))
+              .schema(owner.schema())
+              .build();
+      ClaimRequest request = new ClaimRequest("r", 100, 1_000_000, Duration.ofMinutes(1));
+      Pattern advice = Pattern.compile("may not run it, run: (grant .*) \\(\\./outbox grants");
+      List<String> given = new ArrayList<>();
+      for (boolean refused = true; refused; ) {
+        try {
+          Claim claim = store.claim(request);
+          claim.settle(Map.of());
+          store.statistics();
+          store.housekeep();
+          refused = false;
+        } catch (OutboxException e) {
+          assertThat(e).isNotInstanceOf(TransientOutboxException.class);
+          Matcher found = advice.matcher(e.getMessage());
+          assertThat(found.find()).as(e.getMessage()).isTrue();
+          String grant = found.group(1);
+          assertThat(given).as("asked for again").doesNotContain(grant);
+          given.add(grant);
+          owner.execute(grant.replace("this user", poor));
+        }
+      }
+      assertThat(given).anyMatch(g -> g.startsWith("grant usage on schema")).hasSizeGreaterThan(3);
+    } finally {
+      owner.execute("drop owned by %1$s; drop role %1$s".formatted(poor));
+    }
+  }
+
+  @Test
+  @DisplayName("a producer that may not append is told what it lacks")
+  void missingForProducer() throws SQLException {
+    PostgresOutboxStore store = storeAs(relay);
+    assertThatThrownBy(() -> inTransactionAs(relay, c -> store.append(c, message(null))))
+        .isInstanceOf(OutboxException.class)
+        .hasMessageContaining("run: grant insert (id, ")
+        .hasMessageContaining("on outbox_message to this user");
   }
 
   @Test

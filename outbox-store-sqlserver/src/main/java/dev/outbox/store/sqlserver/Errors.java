@@ -32,6 +32,8 @@ final class Errors {
       case 3930, 3998, 3971 -> Trouble.FAILED_BEFORE;
       // No such database, no right to it; login refused: password, untrusted, locked, expired.
       case 4060, 916, 18456, 18452, 18486, 18487, 18488 -> Trouble.REFUSED;
+      // No right to the table, to a column, to make one.
+      case 229, 230, 262 -> Trouble.FORBIDDEN;
       // Recovering or failing over; paused or shutting down; Azure: too many sessions or workers,
       // busy, moving, being created.
       case 3908, 978, 983, 17142, 6005, 10928, 10929, 40197, 40501, 40613, 49918, 49919, 49920 ->

@@ -557,6 +557,16 @@ final class SqlServerStatements {
                 then coalesce(m.available_at, m.created_at) end), sysutcdatetime()) as oldest_millis
             from ${q}${p}message m ${past}
             """));
+    all.put(
+        Sql.LEASES,
+        sql(
+            """
+            select coalesce(b.relay, N'') as relay, count(*) as buckets,
+              min(b.leased_at) as leased_at, max(b.lease_until) as lease_until
+            from ${q}${p}bucket b ${dirty}
+            where b.owner is not null and b.lease_until > sysutcdatetime()
+            group by coalesce(b.relay, N'') order by 1
+            """));
   }
 
   private void addHousekeeping() {
