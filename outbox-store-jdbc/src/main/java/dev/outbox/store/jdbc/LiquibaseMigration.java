@@ -15,6 +15,7 @@ import liquibase.database.Database;
 import liquibase.database.DatabaseFactory;
 import liquibase.database.jvm.JdbcConnection;
 import liquibase.resource.ClassLoaderResourceAccessor;
+import liquibase.structure.core.Schema;
 import liquibase.ui.LoggerUIService;
 
 /** The only class that needs Liquibase. */
@@ -43,9 +44,12 @@ final class LiquibaseMigration {
     Database database =
         DatabaseFactory.getInstance()
             .findCorrectDatabaseImplementation(new JdbcConnection(connection));
-    if (names.schema() != null) {
-      database.setDefaultSchemaName(names.schema());
+    // Where Liquibase's own tables go; our statements name the schema. Not by the default schema,
+    // which it refuses to set on SQL Server.
+    if (names.schema() != null && database.supports(Schema.class)) {
       database.setLiquibaseSchemaName(names.schema());
+    } else if (names.schema() != null) {
+      database.setLiquibaseCatalogName(names.schema()); // on MySQL the same by another name
     }
     // One changelog table a prefix: in a common one the second outbox in a database fails the
     // checksum validation, because the names are part of the statements.

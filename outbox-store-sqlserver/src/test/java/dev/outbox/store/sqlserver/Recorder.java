@@ -4,11 +4,14 @@ import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
+import java.sql.DatabaseMetaData;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
+import java.sql.ResultSetMetaData;
 import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -65,6 +68,9 @@ final class Recorder {
             switch (method.getName()) {
               case "prepareStatement" -> new Prepared((String) a[0]).statement();
               case "createStatement" -> plain();
+              case "getMetaData" -> metaData();
+              case "getCatalog" -> "company";
+              case "nativeSQL" -> a[0];
               case "getTransactionIsolation" -> isolation;
               case "setTransactionIsolation" -> {
                 executions.add(new Execution("setTransactionIsolation " + a[0], Map.of()));
@@ -74,14 +80,35 @@ final class Recorder {
             });
   }
 
+  private DatabaseMetaData metaData() {
+    return proxy(
+        DatabaseMetaData.class,
+        (proxy, method, a) ->
+            switch (method.getName()) {
+              case "getDatabaseProductName" -> "Microsoft SQL Server";
+              case "getDatabaseProductVersion" -> "16.00.4165";
+              case "getDatabaseMajorVersion" -> 16;
+              case "getURL" -> "jdbc:sqlserver://recorder";
+              case "getSQLKeywords" -> "";
+              case "getUserName" -> "login";
+              default -> nothing(method);
+            });
+  }
+
   private Statement plain() {
     return proxy(
         Statement.class,
         (proxy, method, a) -> {
-          if (method.getName().equals("execute")) {
-            executions.add(new Execution((String) a[0], Map.of()));
+          if (!method.getName().startsWith("execute")) {
+            return method.getName().equals("getUpdateCount") ? -1 : nothing(method);
           }
-          return nothing(method);
+          String sql = (String) a[0];
+          executions.add(new Execution(sql, Map.of()));
+          return switch (method.getName()) {
+            case "executeQuery" -> results(sql, rows.apply(sql));
+            case "executeUpdate" -> count.apply(sql);
+            default -> false;
+          };
         });
   }
 
@@ -153,6 +180,19 @@ final class Recorder {
               case "getLong" -> number(value(rows.get(at[0]), named(sql, a[0]))).longValue();
               case "getBoolean" -> number(value(rows.get(at[0]), named(sql, a[0]))).intValue() != 0;
               case "getString", "getBytes", "getObject" -> value(rows.get(at[0]), named(sql, a[0]));
+              case "getMetaData" -> columns(rows.get(0).keySet());
+              default -> nothing(method);
+            });
+  }
+
+  private static ResultSetMetaData columns(Collection<String> names) {
+    return proxy(
+        ResultSetMetaData.class,
+        (proxy, method, a) ->
+            switch (method.getName()) {
+              case "getColumnCount" -> names.size();
+              case "getColumnLabel", "getColumnName" ->
+                  new ArrayList<>(names).get((Integer) a[0] - 1);
               default -> nothing(method);
             });
   }
