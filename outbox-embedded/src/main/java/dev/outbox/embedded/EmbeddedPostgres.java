@@ -10,6 +10,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A real PostgreSQL of its own, on 127.0.0.1 and a free port, in a data directory that goes with
@@ -116,7 +117,15 @@ public final class EmbeddedPostgres extends EmbeddedServer implements DatabaseSe
   public static final class Builder {
     private final Map<String, String> settings = new LinkedHashMap<>();
 
+    private @Nullable String version;
+
     private Builder() {}
+
+    /** Which one, as the property has it: for a test that needs two. Default: the property's. */
+    public Builder version(String version) {
+      this.version = version;
+      return this;
+    }
 
     /** A line of {@code postgresql.conf}, as {@code setting("wal_level", "logical")}. */
     public Builder setting(String name, String value) {
@@ -130,7 +139,8 @@ public final class EmbeddedPostgres extends EmbeddedServer implements DatabaseSe
      * @throws UnsupportedOperationException when it cannot run on this machine, with the reason
      */
     public EmbeddedPostgres start() {
-      PostgresBinaries binaries = PostgresBinaries.get();
+      PostgresBinaries binaries =
+          version == null ? PostgresBinaries.get() : PostgresBinaries.get(version);
       Map<String, String> all = new LinkedHashMap<>();
       all.put("listen_addresses", "127.0.0.1");
       all.put("unix_socket_directories", "");

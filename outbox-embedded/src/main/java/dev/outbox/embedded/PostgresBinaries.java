@@ -26,8 +26,21 @@ record PostgresBinaries(PostgresInstallation installation, Path template, String
 
   /** Downloads, unpacks and initialises what is not there yet. */
   static PostgresBinaries get() {
+    return get(PostgresInstallation::find);
+  }
+
+  /** The same of a version that a test asks for. */
+  static PostgresBinaries get(String version) {
+    return get(() -> PostgresInstallation.find(version));
+  }
+
+  private interface Finder {
+    PostgresInstallation find() throws IOException;
+  }
+
+  private static PostgresBinaries get(Finder finder) {
     try {
-      PostgresInstallation server = PostgresInstallation.find();
+      PostgresInstallation server = finder.find();
       String name =
           "postgresql-%s%s-data"
               .formatted(server.version(), server.isInstalled() ? "-" + Machine.INSTALLED : "");

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A PostgreSQL that runs on this machine: one of Maven Central's, built without JIT, or an
@@ -33,7 +34,15 @@ record PostgresInstallation(String version, Path bin, boolean isInstalled) {
    *     machine, with the reason
    */
   static PostgresInstallation find() throws IOException {
-    String asked = Machine.setting(PROPERTY);
+    return find(Machine.setting(PROPERTY));
+  }
+
+  /**
+   * The same for a version that a test asks for.
+   *
+   * @param asked as the property has it; or null
+   */
+  static PostgresInstallation find(@Nullable String asked) throws IOException {
     if (asked == null) {
       return PostgresArchive.newest();
     }

@@ -12,9 +12,11 @@ import java.util.Map;
  * <p>A status is always a literal: with a parameter a generic plan could not use the partial
  * indexes. Whether there is something is asked by a scalar subquery in the order of the index that
  * is meant: a correlated EXISTS may be planned as one hash of all that is due, and without the
- * order the primary key looks as good as a partial index while the table is small. Time is {@code
- * statement_timestamp()}: {@code now()} is the transaction's start, and {@code clock_timestamp()}
- * cannot be an index condition.
+ * order another index looks as good as a partial one while the table is small. A read in order says
+ * {@code seq + 0}, as the partial indexes do: the primary key, which has {@code seq} alone, is then
+ * for finding rows by their number and for nothing else. Time is {@code statement_timestamp()}:
+ * {@code now()} is the transaction's start, and {@code clock_timestamp()} cannot be an index
+ * condition.
  */
 final class PostgresStatements {
 
@@ -86,8 +88,8 @@ final class PostgresStatements {
               select * from (
                 select f.place,
                   (select true from ${q}${p}message m
-                    where m.bucket = f.bucket and m.status = 'PENDING' and m.seq >= f.low_water
-                    order by m.seq limit 1) is not null as pending,
+                    where m.bucket = f.bucket and m.status = 'PENDING' and m.seq + 0 >= f.low_water
+                    order by m.seq + 0 limit 1) is not null as pending,
             """
                 + DUE.replace("${bucket}", "f.bucket")
                 + """
@@ -173,8 +175,8 @@ final class PostgresStatements {
         read(
             names,
             "when m.available_at > statement_timestamp() then 'SCHEDULED'",
-            "m.status = 'PENDING' and m.seq >= l.low_water",
-            "m.seq");
+            "m.status = 'PENDING' and m.seq + 0 >= l.low_water",
+            "m.seq + 0");
     all.put(Sql.READ_PENDING, pending.messages());
     all.put(Sql.SIZES_PENDING, pending.sizes());
     Read scheduled =
@@ -208,8 +210,8 @@ final class PostgresStatements {
               select m.seq, m.last_failed_at is not null as failed
               from ${q}${p}message m
               where m.bucket = d.bucket and m.status = 'BLOCKED'
-                and coalesce(m.partition_key, m.aggregate_id) = d.key and m.seq >= d.low_seq
-              order by m.seq
+                and coalesce(m.partition_key, m.aggregate_id) = d.key and m.seq + 0 >= d.low_seq
+              order by m.seq + 0
               limit 1
             ) head on true
             left join lateral (
@@ -219,8 +221,8 @@ final class PostgresStatements {
                 + """
               from ${q}${p}message m
               where m.bucket = d.bucket and m.status = 'BLOCKED'
-                and coalesce(m.partition_key, m.aggregate_id) = d.key and m.seq >= head.seq
-              order by m.seq
+                and coalesce(m.partition_key, m.aggregate_id) = d.key and m.seq + 0 >= head.seq
+              order by m.seq + 0
               limit case when head.failed then 1 else greatest(1, l.most / d.due) end
             ) m on true
             ) due
@@ -279,9 +281,9 @@ final class PostgresStatements {
             update ${q}${p}blocked_key k set
               retry_at = statement_timestamp(),
               low_seq = coalesce(
-                (select min(m.seq) from ${q}${p}message m
+                (select min(m.seq + 0) from ${q}${p}message m
                  where m.bucket = k.bucket and m.status = 'BLOCKED'
-                   and coalesce(m.partition_key, m.aggregate_id) = k.key and m.seq >= k.low_seq),
+                   and coalesce(m.partition_key, m.aggregate_id) = k.key and m.seq + 0 >= k.low_seq),
                 k.low_seq)
             where k.bucket = :bucket and k.key = :key and k.halted_by is null
             """);
@@ -292,7 +294,7 @@ final class PostgresStatements {
             where k.bucket = :bucket and k.key = :key and k.halted_by is null
               and not exists (select from ${q}${p}message m
                 where m.bucket = k.bucket and m.status = 'BLOCKED'
-                  and coalesce(m.partition_key, m.aggregate_id) = k.key and m.seq >= k.low_seq)
+                  and coalesce(m.partition_key, m.aggregate_id) = k.key and m.seq + 0 >= k.low_seq)
             """);
     all.put(
         Sql.DEAD_LETTERS,
@@ -300,7 +302,7 @@ final class PostgresStatements {
             "select "
                 + Rows.COLUMNS
                 + ", m.last_error, m.last_failed_at from ${q}${p}message m"
-                + " where m.status = 'DEAD' and m.seq > :after order by m.seq limit :limit"));
+                + " where m.status = 'DEAD' and m.seq + 0 > :after order by m.seq + 0 limit :limit"));
     all.put(
         Sql.LOCK_DEAD_LETTER,
         names.fill(
@@ -370,9 +372,7 @@ final class PostgresStatements {
     // Not after one from the upper half: it would leave no room for others.
     String lag =
         """
-        from (select max(m.seq) as seq from generate_series(0, 63) b
-            cross join lateral (select m.seq from ${q}${p}message m where m.bucket = b
-              and m.seq < 4611686018427387904 order by m.seq desc limit 1) m) m
+        from (select max(m.seq) as seq from ${q}${p}message m where m.seq < 4611686018427387904) m
         where m.seq > coalesce(pg_sequence_last_value(${sequence}), 0)
         """
             .replace("${sequence}", sequence);
@@ -388,13 +388,13 @@ final class PostgresStatements {
             with recursive first as (
               (select m.seq, coalesce(m.partition_key, m.aggregate_id) as key from ${q}${p}message m
                 where m.bucket = :bucket and m.status = 'BLOCKED'
-                order by coalesce(m.partition_key, m.aggregate_id), m.seq limit 1)
+                order by coalesce(m.partition_key, m.aggregate_id), m.seq + 0 limit 1)
               union all
               select n.* from first f cross join lateral (
                 select m.seq, coalesce(m.partition_key, m.aggregate_id) from ${q}${p}message m
                 where m.bucket = :bucket and m.status = 'BLOCKED'
                   and coalesce(m.partition_key, m.aggregate_id) > f.key
-                order by coalesce(m.partition_key, m.aggregate_id), m.seq limit 1) n
+                order by coalesce(m.partition_key, m.aggregate_id), m.seq + 0 limit 1) n
             )
             insert into ${q}${p}blocked_key as k (bucket, key, retry_at, low_seq)
             select :bucket, f.key, statement_timestamp(), f.seq from first f

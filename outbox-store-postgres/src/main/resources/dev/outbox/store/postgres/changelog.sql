@@ -30,9 +30,8 @@ create table ${q}${p}message (
   attempts        integer not null default 0,
   last_error      text,
   last_failed_at  timestamptz,
-  -- Not seq alone: with good statistics the planner takes such a key, and filters, instead of the
-  -- partial indexes.
-  constraint ${p}message_pk primary key (bucket, seq),
+  -- No generated column: a publication leaves those out, and rows could not be deleted.
+  constraint ${p}message_pk primary key (seq),
   -- The limits of OutboxMessage, so that no row by plain SQL can break a later step. What headers
   -- hold is not looked at here: such a row is claimed as a message that cannot be decoded.
   constraint ${p}message_status_known check (status in ('PENDING', 'SCHEDULED', 'BLOCKED', 'DEAD')),
@@ -65,11 +64,12 @@ with (
   autovacuum_analyze_threshold = 50000
 );
 
--- What a claim reads. A message that cannot be sent now leaves this index once.
-create index ${p}message_pending on ${q}${p}message (bucket, seq) where status = 'PENDING';
+-- What a claim reads. A message that cannot be sent now leaves the first index once. A read in order
+-- says seq + 0: for seq the planner would, with good statistics, take the primary key and filter.
+create index ${p}message_pending on ${q}${p}message (bucket, (seq + 0)) where status = 'PENDING';
 create index ${p}message_scheduled on ${q}${p}message (bucket, available_at, seq) where status = 'SCHEDULED';
-create index ${p}message_blocked on ${q}${p}message (bucket, coalesce(partition_key, aggregate_id), seq) where status = 'BLOCKED';
-create index ${p}message_dead on ${q}${p}message (seq) where status = 'DEAD';
+create index ${p}message_blocked on ${q}${p}message (bucket, coalesce(partition_key, aggregate_id), (seq + 0)) where status = 'BLOCKED';
+create index ${p}message_dead on ${q}${p}message ((seq + 0)) where status = 'DEAD';
 
 -- One row a key that waits: for its next try, or for a person.
 create table ${q}${p}blocked_key (
