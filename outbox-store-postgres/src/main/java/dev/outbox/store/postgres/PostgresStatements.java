@@ -352,7 +352,7 @@ final class PostgresStatements {
             select coalesce(b.relay, '') as relay, count(*) as buckets,
               min(b.leased_at) as leased_at, max(b.lease_until) as lease_until
             from ${q}${p}bucket b
-            where b.owner is not null and b.lease_until > statement_timestamp()
+            where b.ctid >= '(0,0)' and b.owner is not null and b.lease_until > statement_timestamp()
             group by coalesce(b.relay, '') order by 1
             """));
     all.put(

@@ -98,6 +98,7 @@ class PlanCostsTest extends DatabaseTest {
         .deadLetters(0, 2)
         .forEach(dead -> assertThat(watched.discard(dead.message().sequence())).isTrue());
     watched.statistics();
+    assertThat(watched.leases()).isEmpty();
     database.execute("update outbox_blocked_key set retry_at = now()");
     Claim blocked = watched.claim(request());
     blocked.settle(decisions(blocked.messages()));
