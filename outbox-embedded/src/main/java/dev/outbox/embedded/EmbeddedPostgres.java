@@ -27,13 +27,16 @@ import org.jspecify.annotations.Nullable;
 public final class EmbeddedPostgres extends EmbeddedServer implements DatabaseServer {
   private final PostgresBinaries binaries;
   private final Map<String, String> settings;
+  private final boolean unixSocket;
   private final Path data = directory().resolve("data");
   private int port;
 
-  private EmbeddedPostgres(PostgresBinaries binaries, Map<String, String> settings) {
+  private EmbeddedPostgres(
+      PostgresBinaries binaries, Map<String, String> settings, boolean unixSocket) {
     super("PostgreSQL", binaries.installation().label());
     this.binaries = binaries;
     this.settings = settings;
+    this.unixSocket = unixSocket;
   }
 
   /** Starts one with the default settings; ready when it returns. */
@@ -53,6 +56,11 @@ public final class EmbeddedPostgres extends EmbeddedServer implements DatabaseSe
   /** The port, the same after {@link #restart()}. */
   public int port() {
     return port;
+  }
+
+  /** Where its Unix socket is, when it was started with one ({@link Builder#unixSocket}). */
+  Optional<Path> socketDirectory() {
+    return unixSocket ? Optional.of(data) : Optional.empty();
   }
 
   @Override
@@ -92,6 +100,8 @@ public final class EmbeddedPostgres extends EmbeddedServer implements DatabaseSe
     command.addAll(
         List.of(program.toString(), "-D", data.toString(), "-p", Integer.toString(port)));
     settings.forEach((name, value) -> command.addAll(List.of("-c", name + "=" + value)));
+    String sockets = socketDirectory().map(Path::toString).orElse("");
+    command.addAll(List.of("-c", "unix_socket_directories=" + sockets));
     return ServerProcess.start("PostgreSQL", directory(), "QUIT", command, Map.of());
   }
 
@@ -116,6 +126,7 @@ public final class EmbeddedPostgres extends EmbeddedServer implements DatabaseSe
   /** Settings before the start. */
   public static final class Builder {
     private final Map<String, String> settings = new LinkedHashMap<>();
+    private boolean unixSocket;
 
     private @Nullable String version;
 
@@ -133,6 +144,12 @@ public final class EmbeddedPostgres extends EmbeddedServer implements DatabaseSe
       return this;
     }
 
+    /** Also listens at a Unix socket, for an {@link EmbeddedPgBouncer} in front. Default: not. */
+    public Builder unixSocket() {
+      unixSocket = true;
+      return this;
+    }
+
     /**
      * Starts it; ready when it returns.
      *
@@ -143,12 +160,11 @@ public final class EmbeddedPostgres extends EmbeddedServer implements DatabaseSe
           version == null ? PostgresBinaries.get() : PostgresBinaries.get(version);
       Map<String, String> all = new LinkedHashMap<>();
       all.put("listen_addresses", "127.0.0.1");
-      all.put("unix_socket_directories", "");
       if (!binaries.installation().isInstalled()) {
         all.put("max_connections", "200");
       }
       all.putAll(settings);
-      EmbeddedPostgres postgres = new EmbeddedPostgres(binaries, all);
+      EmbeddedPostgres postgres = new EmbeddedPostgres(binaries, all, unixSocket);
       postgres.startFirst();
       return postgres;
     }

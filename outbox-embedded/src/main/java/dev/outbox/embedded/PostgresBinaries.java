@@ -65,7 +65,8 @@ record PostgresBinaries(PostgresInstallation installation, Path template, String
     return List.of("setpriv", "--reuid=" + NOBODY, "--regid=" + NOBODY, "--clear-groups", "--");
   }
 
-  private static void own(Path path) throws IOException {
+  /** Gives it to that other user. */
+  static void own(Path path) throws IOException {
     if (Machine.isRoot()) {
       Files.setAttribute(path, "unix:uid", NOBODY);
       Files.setAttribute(path, "unix:gid", NOBODY);

@@ -72,6 +72,7 @@ public abstract class BucketStore<T, H>
   private final Duration dedupWindow;
   private final Claims<H> claims;
   private volatile boolean verified;
+  private volatile Duration lease = PATIENCE;
   private volatile int housekept;
   private final LongSupplier clock;
   private volatile long restoredAt;
@@ -144,6 +145,7 @@ public abstract class BucketStore<T, H>
     if (!verified) {
       verify();
     }
+    lease = request.lease();
     BucketClaim<H> claim = claims.claim(request);
     return claim.messages().isEmpty() && restoredNowAndThen() ? claims.claim(request) : claim;
   }
@@ -203,6 +205,13 @@ public abstract class BucketStore<T, H>
 
   @Override
   public void housekeep() {
+    // First, and by itself: the rest may wait for what such a client holds.
+    transactions.run(
+        PATIENCE,
+        handle -> {
+          statements.endStalled(handle, lease.multipliedBy(2));
+          return true;
+        });
     run(
         handle -> {
           statements.freeHaltedByNothing(handle);

@@ -170,6 +170,12 @@ public interface Statements<H> {
   /** As {@link LeaseStore#leases}. */
   List<RelayLease> leases(H handle);
 
+  /**
+   * Ends clients that stopped in the middle of a transaction that holds buckets, where the database
+   * does not see to it by itself (C4).
+   */
+  default void endStalled(H handle, Duration longerThan) {}
+
   /** Lets keys go that are halted by a dead letter which somebody deleted with plain SQL. */
   void freeHaltedByNothing(H handle);
 

@@ -4,6 +4,7 @@ import static dev.outbox.store.core.ClaimsTest.FOUR;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import dev.outbox.spi.ClaimRequest;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
@@ -72,6 +73,16 @@ class BucketStoreTest {
     assertThat(database.restored.subList(1, 65).stream().flatMap(List::stream))
         .as("blocked keys after that, a bucket at a time")
         .containsExactlyInAnyOrderElementsOf(ALL);
+  }
+
+  @Test
+  @DisplayName("ends clients that have stalled for two leases, before what may wait for them")
+  void endsStalled() {
+    store.housekeep();
+    assertThat(database.asked.get(0)).endsWith(": endStalled");
+    store.claim(new ClaimRequest("relay", 1, 1, Duration.ofSeconds(7)));
+    store.housekeep();
+    assertThat(database.stalled).containsExactly(Duration.ofMinutes(1), Duration.ofSeconds(14));
   }
 
   @Test

@@ -48,6 +48,9 @@ final class FakeDatabase {
   /** Buckets whose mark was forgotten. */
   final List<Integer> forgotten = new ArrayList<>();
 
+  /** How long a client had to be stalled to be ended, call by call. */
+  final List<Duration> stalled = new ArrayList<>();
+
   /** The buckets whose blocked keys were put right, call by call. */
   final List<List<Integer>> restored = new ArrayList<>();
 
@@ -153,6 +156,7 @@ final class FakeDatabase {
                     case "deadLetters" -> List.of();
                     case "forgetMark" -> forgotten.add((Integer) a[1]);
                     case "restoreBlockedKeys" -> restored.add((List<Integer>) a[1]);
+                    case "endStalled" -> stalled.add((Duration) a[1]);
                     case "lower", "count", "freeHaltedByNothing", "catchUpSequence" -> null;
                     default -> throw new UnsupportedOperationException(method.getName());
                   };

@@ -61,7 +61,10 @@ public interface Dialect extends Statements<Handle> {
   /** Sorts a failure. */
   Trouble trouble(SQLException failure);
 
-  /** What to do about a failure that is {@link Trouble#OTHER}, where that is known; or null. */
+  /**
+   * What to do about a failure that is {@link Trouble#OTHER} or {@link Trouble#CUT_OFF}, where more
+   * is known than that; or null.
+   */
   default @Nullable String advice(SQLException failure) {
     return null;
   }
@@ -83,7 +86,8 @@ public interface Dialect extends Statements<Handle> {
   /**
    * The version that the schema says it has; 0 when it says none.
    *
-   * @throws dev.outbox.OutboxException when the database cannot hold every message
+   * @throws dev.outbox.OutboxException when the database cannot hold every message, or cannot be
+   *     worked with through this connection
    */
   int schemaVersion(Connection connection) throws SQLException;
 

@@ -121,6 +121,8 @@ final class JdbcTransactions implements Transactions<Handle> {
       return new OutboxException("the %s store failed: %s".formatted(dialect.name(), e), e);
     }
     String detail = failure.getMessage() + " (SQLSTATE " + failure.getSQLState() + ")";
+    String advice = dialect.advice(failure);
+    String todo = advice == null ? "" : ", " + advice;
     return switch (dialect.trouble(failure)) {
       case CONFLICT ->
           new TransientOutboxException(
@@ -139,8 +141,8 @@ final class JdbcTransactions implements Transactions<Handle> {
               e);
       case CUT_OFF ->
           new TransientOutboxException(
-              "%s ended the statement or the connection, as after a time limit or a pause longer than the lease: %s"
-                  .formatted(dialect.name(), detail),
+              "%s ended the statement or the connection, as after a time limit or a pause longer than the lease%s: %s"
+                  .formatted(dialect.name(), todo, detail),
               e);
       case REFUSED ->
           new OutboxException(
@@ -157,13 +159,9 @@ final class JdbcTransactions implements Transactions<Handle> {
       case READ_ONLY ->
           new OutboxException(
               "the transaction is read-only, append needs one that may write: " + detail, e);
-      case OTHER -> {
-        String advice = dialect.advice(failure);
-        yield new OutboxException(
-            "%s refused a statement%s: %s"
-                .formatted(dialect.name(), advice == null ? "" : ", " + advice, detail),
-            e);
-      }
+      case OTHER ->
+          new OutboxException(
+              "%s refused a statement%s: %s".formatted(dialect.name(), todo, detail), e);
     };
   }
 

@@ -34,16 +34,20 @@ import org.jspecify.annotations.Nullable;
 /** PostgreSQL's statements, types and error numbers. */
 final class PostgresDialect extends StatementDialect {
   private final PostgresStatements sql;
+  private final StalledClients stalled;
+  private final Pooler pooler;
   private final Append append;
   private final StallGuard stallGuard = new StallGuard();
 
-  PostgresDialect(Names names) {
-    this(new PostgresStatements(names));
+  PostgresDialect(Names names, Pooler pooler) {
+    this(new PostgresStatements(names), new StalledClients(names), pooler);
   }
 
-  private PostgresDialect(PostgresStatements sql) {
+  private PostgresDialect(PostgresStatements sql, StalledClients stalled, Pooler pooler) {
     super(sql.all);
     this.sql = sql;
+    this.stalled = stalled;
+    this.pooler = pooler;
     append = new Append(sql);
   }
 
@@ -80,9 +84,12 @@ final class PostgresDialect extends StatementDialect {
     };
   }
 
-  /** Wrong syntax: of our statements only the names are not ours. */
   @Override
   public @Nullable String advice(SQLException failure) {
+    if (Pooler.isMixedUp(failure)) {
+      return "is there a pooler between, as PgBouncer in transaction mode? then " + Pooler.REMEDY;
+    }
+    // Wrong syntax: of our statements only the names are not ours.
     return "42601".equals(failure.getSQLState())
         ? "is the schema's name a reserved word? then choose another"
         : null;
@@ -95,6 +102,7 @@ final class PostgresDialect extends StatementDialect {
 
   @Override
   public int schemaVersion(Connection connection) throws SQLException {
+    pooler.check(connection);
     try (PreparedStatement statement = connection.prepareStatement(text(Sql.SCHEMA_VERSION));
         ResultSet rows = statement.executeQuery()) {
       if (!rows.next()) {
@@ -113,6 +121,7 @@ final class PostgresDialect extends StatementDialect {
   @Override
   public Set<UUID> append(Connection connection, List<OutboxMessage> messages, Duration dedupWindow)
       throws SQLException {
+    pooler.check(connection);
     return append.append(connection, messages, dedupWindow);
   }
 
@@ -227,6 +236,11 @@ final class PostgresDialect extends StatementDialect {
   public Statistics statistics(Handle handle) {
     handle.execute("set local enable_seqscan = on");
     return super.statistics(handle);
+  }
+
+  @Override
+  public void endStalled(Handle handle, Duration longerThan) {
+    stalled.end(handle, longerThan);
   }
 
   @Override

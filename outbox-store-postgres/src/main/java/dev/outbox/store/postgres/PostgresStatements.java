@@ -358,8 +358,12 @@ final class PostgresStatements {
     all.put(
         Sql.RESTORE_BUCKETS,
         names.fill(
-            "insert into ${q}${p}bucket (bucket) select generate_series(0, 63)"
-                + " on conflict (bucket) do nothing"));
+            // On a row that is there the conflict would wait for whoever holds it.
+            """
+            insert into ${q}${p}bucket (bucket) select n from generate_series(0, 63) n
+            where not exists (select * from ${q}${p}bucket b where b.bucket = n)
+            on conflict (bucket) do nothing
+            """));
     String sequence = "pg_get_serial_sequence('${q}${p}message', 'seq')::regclass";
     forgetMarksBeyondSequence =
         names.fill(
@@ -367,7 +371,12 @@ final class PostgresStatements {
                 + " and owner is null and low_water > 0 and low_water > 1 + coalesce(pg_sequence_last_value("
                 + sequence
                 + "), 0)");
-    forgetMark = names.fill(FORGET_MARK + " and bucket = :bucket");
+    // A bucket that is held has its turn again an hour later.
+    forgetMark =
+        names.fill(
+            FORGET_MARK
+                + " and bucket = (select bucket from ${q}${p}bucket where bucket = :bucket"
+                + " for update skip locked)");
     forgetMarks = names.fill(FORGET_MARK);
     // Not after one from the upper half: it would leave no room for others.
     String lag =

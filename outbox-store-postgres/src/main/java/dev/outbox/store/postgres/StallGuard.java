@@ -18,7 +18,9 @@ import org.jspecify.annotations.Nullable;
  *       would skip them for ever. When it owes a statement, {@code
  *       idle_in_transaction_session_timeout} ends it. When it stops while a large result is on its
  *       way, the server is not idle but writing, and only {@code tcp_user_timeout} ends it; that
- *       exists where the system has it, and is tried once.
+ *       exists where the system has it, and is tried once. Behind a Unix socket {@link
+ *       StalledClients} ends it; so that the housekeeping that does so never waits for such a
+ *       client for ever, there is a {@code lock_timeout}.
  *   <li>{@code synchronous_commit}, where it is off: a lease must be durable before its messages
  *       are published, and with it all that those messages' own transactions wrote.
  *   <li>No sequential scans: a plan that was cached while a table was empty would stay when it is
@@ -37,6 +39,7 @@ final class StallGuard {
       """
       set transaction isolation level read committed, read write;
       select set_config('idle_in_transaction_session_timeout', ?, true),
+        set_config('lock_timeout', ?, true),
         set_config('enable_seqscan', 'off', true),
         set_config('jit', 'off', true),
         set_config('synchronous_commit',
@@ -52,9 +55,8 @@ final class StallGuard {
     long millis = Math.min(Integer.MAX_VALUE, Math.max(LEAST.toMillis(), patience.toMillis()));
     boolean tcp = !Boolean.FALSE.equals(hasTcpUserTimeout);
     try (PreparedStatement statement = connection.prepareStatement(tcp ? WITH_TCP : SETTINGS)) {
-      statement.setString(1, Long.toString(millis));
-      if (tcp) {
-        statement.setString(2, Long.toString(millis));
+      for (int i = 1; i <= (tcp ? 3 : 2); i++) {
+        statement.setString(i, Long.toString(millis));
       }
       statement.execute();
     }

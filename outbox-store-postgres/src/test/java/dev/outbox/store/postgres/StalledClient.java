@@ -60,12 +60,14 @@ final class StalledClient {
     hikari.setPassword(parent.get("password"));
     hikari.setMaximumPoolSize(1);
     hikari.setMinimumIdle(0);
-    hikari.setConnectionInitSql("set search_path to " + parent.get("schema"));
     return new HikariDataSource(hikari);
   }
 
   private void run(HikariDataSource pool) {
-    PostgresOutboxStore store = PostgresOutboxStore.of(Watched.dataSource(pool, this::before));
+    PostgresOutboxStore store =
+        PostgresOutboxStore.builder(Watched.dataSource(pool, this::before))
+            .schema(parent.get("schema"))
+            .build();
     store.verify();
     Duration lease = Duration.parse(parent.get("lease"));
     ClaimRequest request = new ClaimRequest("stalled", 1_000, 1L << 30, lease);

@@ -37,7 +37,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @Execution(ExecutionMode.CONCURRENT) // each waits for seconds, in a schema of its own
 class StalledClientTest {
-  private static final Duration LEASE = Duration.ofSeconds(2);
+  static final Duration LEASE = Duration.ofSeconds(2);
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final int KEYS = 4;
 
@@ -108,22 +108,27 @@ class StalledClientTest {
   }
 
   private ChildJvm start(Other other, Place place) {
+    return start(other, place, server, "");
+  }
+
+  /**
+   * @param more of the URL
+   */
+  static ChildJvm start(Other other, Place place, DatabaseServer server, String more) {
     Map<String, String> config = new HashMap<>();
-    config.put("url", server.jdbcUrl());
+    config.put("url", server.jdbcUrl() + (server.jdbcUrl().contains("?") ? "&" : "?") + more);
     config.put("user", server.user());
     config.put("password", server.password());
     config.put("schema", other.database.query("select current_schema()"));
     config.put("place", place.name());
     config.put("lease", LEASE.toString());
     if (place == Place.CLAIM_WHILE_A_LARGE_RESULT_IS_ON_ITS_WAY) {
-      String url = config.get("url");
-      String factory = "socketFactory=" + CountedSockets.class.getName();
-      config.put("url", url + (url.contains("?") ? "&" : "?") + factory);
+      config.merge("url", "&socketFactory=" + CountedSockets.class.getName(), String::concat);
     }
     return ChildJvm.start(StalledClient.class, config);
   }
 
-  private static void standsStill(ChildJvm client, Place place) {
+  static void standsStill(ChildJvm client, Place place) {
     String line;
     do {
       line = client.line();
@@ -155,8 +160,8 @@ class StalledClientTest {
   }
 
   /** The one that takes over, in this process, with tables of its own. */
-  private static final class Other implements AutoCloseable {
-    private final Database database;
+  static final class Other implements AutoCloseable {
+    final Database database;
     private final PostgresOutboxStore store;
     private final List<Claim> claims = new ArrayList<>();
 

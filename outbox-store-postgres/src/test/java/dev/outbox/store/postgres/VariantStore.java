@@ -15,6 +15,6 @@ final class VariantStore extends JdbcOutboxStore {
 
   /** The dialect that is right. */
   static Dialect right() {
-    return new PostgresDialect(NAMES);
+    return new PostgresDialect(NAMES, new Pooler(false));
   }
 }

@@ -1,0 +1,171 @@
+package dev.outbox.embedded;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.opentest4j.TestAbortedException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A real PgBouncer in front of an {@link EmbeddedPostgres}: the installed program {@code
+ * pgbouncer}, as by Debian's package of that name, or the one that the property {@code
+ * outbox.pgbouncer} or the variable {@code OUTBOX_PGBOUNCER} names. On 127.0.0.1 and a free port,
+ * in transaction mode. It reaches the server by TCP, or by its Unix socket when the server was
+ * started with one.
+ */
+public final class EmbeddedPgBouncer extends EmbeddedServer implements DatabaseServer {
+  private static final Logger log = LoggerFactory.getLogger(EmbeddedPgBouncer.class);
+
+  private static final Pattern VERSION = Pattern.compile("PgBouncer (\\d+\\.\\d+\\S*)");
+
+  private final EmbeddedPostgres postgres;
+  private final Path program;
+  private final Map<String, String> settings = new LinkedHashMap<>();
+  private int port;
+
+  private EmbeddedPgBouncer(EmbeddedPostgres postgres, Path program, Map<String, String> settings) {
+    super("PgBouncer", version(program));
+    this.postgres = postgres;
+    this.program = program;
+    this.settings.put("pool_mode", "transaction");
+    this.settings.put("ignore_startup_parameters", "extra_float_digits,search_path,options");
+    this.settings.putAll(settings);
+  }
+
+  /**
+   * Starts one; ready when it returns.
+   *
+   * @param settings lines of {@code pgbouncer.ini}
+   * @throws TestAbortedException when the program is not installed; tests are then listed as
+   *     skipped
+   */
+  public static EmbeddedPgBouncer start(EmbeddedPostgres postgres, Map<String, String> settings) {
+    EmbeddedPgBouncer started = new EmbeddedPgBouncer(postgres, program(), settings);
+    started.startFirst();
+    return started;
+  }
+
+  /**
+   * Whether it can carry prepared statements from one server process to another: since 1.21, with
+   * the setting {@code max_prepared_statements}.
+   *
+   * @throws TestAbortedException as {@link #start}
+   */
+  public static boolean carriesStatements() {
+    String[] version = version(program()).split("\\.");
+    return Integer.parseInt(version[0]) > 1 || Integer.parseInt(version[1]) >= 21;
+  }
+
+  private static String version(Path program) {
+    try {
+      String said = Program.run(List.of(program.toString(), "--version"));
+      Matcher version = VERSION.matcher(said);
+      if (!version.find()) {
+        throw new IllegalStateException(program + " --version said: " + said);
+      }
+      return version.group(1);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static Path program() {
+    String given = Machine.setting("outbox.pgbouncer");
+    if (given != null) {
+      return Path.of(given);
+    }
+    return Machine.program("pgbouncer")
+        .orElseThrow(
+            () -> {
+              String reason =
+                  "no PgBouncer to test with: install pgbouncer, as by Debian's package of that name, or name one with -Doutbox.pgbouncer=…";
+              log.warn("Tests are SKIPPED: {}", reason);
+              return new TestAbortedException(reason);
+            });
+  }
+
+  @Override
+  public String jdbcUrl() {
+    return "jdbc:postgresql://127.0.0.1:" + port + "/postgres";
+  }
+
+  @Override
+  public String user() {
+    return postgres.user();
+  }
+
+  @Override
+  public String password() {
+    return postgres.password();
+  }
+
+  @Override
+  public Optional<EmbeddedServer> embedded() {
+    return Optional.of(this);
+  }
+
+  @Override
+  void prepare() {
+    write("users.txt", "\"%s\" \"%s\"%n".formatted(user(), password()));
+  }
+
+  @Override
+  void choosePorts() {
+    port = Ports.free();
+  }
+
+  @Override
+  boolean portTaken() {
+    return Ports.isOpen(port);
+  }
+
+  @Override
+  ServerProcess launch() {
+    String host = postgres.socketDirectory().map(Path::toString).orElse("127.0.0.1");
+    StringBuilder ini = new StringBuilder("[databases]\n");
+    ini.append("* = host=%s port=%d%n".formatted(host, postgres.port()));
+    ini.append("[pgbouncer]\nlisten_addr = 127.0.0.1\nunix_socket_dir =\nauth_type = plain\n");
+    ini.append("listen_port = %d%nauth_file = %s%n".formatted(port, file("users.txt")));
+    settings.forEach((name, value) -> ini.append(name).append(" = ").append(value).append('\n'));
+    Path config = write("pgbouncer.ini", ini.toString());
+    List<String> command = new ArrayList<>(PostgresBinaries.asOrdinaryUser());
+    command.addAll(List.of(program.toString(), config.toString()));
+    return ServerProcess.start("PgBouncer", directory(), "KILL", command, Map.of());
+  }
+
+  @Override
+  String stopSignal() {
+    return "TERM"; // "immediate": does not wait for clients
+  }
+
+  @Override
+  boolean isReady(ServerProcess server) {
+    return server.hasSaid("process up");
+  }
+
+  private Path file(String name) {
+    return directory().resolve(name);
+  }
+
+  /** Has a password in it, or the name of the file with one: for nobody else. */
+  private Path write(String name, String text) {
+    try {
+      Path file = file(name);
+      Files.deleteIfExists(file);
+      Password.write(file, text);
+      PostgresBinaries.own(file);
+      return file;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}

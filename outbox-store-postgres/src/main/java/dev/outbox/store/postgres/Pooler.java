@@ -1,0 +1,111 @@
+package dev.outbox.store.postgres;
+
+import dev.outbox.OutboxException;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.WeakHashMap;
+import org.postgresql.PGConnection;
+import org.postgresql.PGStatement;
+
+/**
+ * Refuses a connection whose prepared statements a pooler would mix up.
+ *
+ * <p>The driver numbers its statements for each connection and prepares those that come back,
+ * {@code commit} among them. A pooler that gives every transaction another server process, as
+ * PgBouncer in transaction mode, lets it run what another client prepared there under the same
+ * name: rarely with an error, mostly with none, and a commit that was none is acknowledged.
+ *
+ * <p>A pooler shows in the process that the driver was told, which is not the server's. One that
+ * carries statements along shows in their names, which are not the driver's. One that keeps a
+ * session on its process shows in nothing, and has to be named by the user.
+ */
+final class Pooler {
+  /** What to do, also when the database refuses a statement for this reason. */
+  static final String REMEDY =
+      "set prepareThreshold=0 in the JDBC URL, or use PgBouncer 1.21 or newer with max_prepared_statements";
+
+  private static final String PROCESS = "select pg_backend_pid()";
+
+  /** Finds itself, and is only true under a name that the driver does not give. */
+  private static final String CARRIED =
+      """
+      select bool_or(name !~ '^S_[0-9]+$') from pg_prepared_statements
+      where statement like '%name of the outbox''s own look at its pooler%'
+      """;
+
+  private static final List<String> STATES = List.of("26000", "42P05", "08P01");
+
+  private final boolean keepsSessions;
+  private final Map<PGConnection, Boolean> seen = Collections.synchronizedMap(new WeakHashMap<>());
+
+  /**
+   * @param keepsSessions whether a pooler, if there is one, keeps a session on its process
+   */
+  Pooler(boolean keepsSessions) {
+    this.keepsSessions = keepsSessions;
+  }
+
+  /** Asks the server once a connection. */
+  void check(Connection connection) throws SQLException {
+    if (keepsSessions || !isDriver(connection)) {
+      return;
+    }
+    PGConnection driver = connection.unwrap(PGConnection.class);
+    if (driver.getPrepareThreshold() == 0 || seen.containsKey(driver)) {
+      return;
+    }
+    int server = process(connection);
+    if (server != driver.getBackendPID() && !carriesStatements(connection)) {
+      throw new OutboxException(
+          "there is a pooler between the driver and the server (the driver was told process %d, the server's is %d), and with prepareThreshold=%d one that changes processes between transactions runs wrong statements: %s, or say poolerKeepsSessions() where it keeps a session's process, as with pool_mode=session"
+              .formatted(driver.getBackendPID(), server, driver.getPrepareThreshold(), REMEDY));
+    }
+    seen.put(driver, true);
+  }
+
+  /**
+   * Whether a prepared statement was missing, there already, or another one. PgBouncer's own errors
+   * have the last state, too.
+   */
+  static boolean isMixedUp(SQLException failure) {
+    return failure.getSQLState() != null && STATES.contains(failure.getSQLState());
+  }
+
+  private static boolean isDriver(Connection connection) throws SQLException {
+    try {
+      return connection.isWrapperFor(PGConnection.class);
+    } catch (NoClassDefFoundError e) {
+      return false; // another driver
+    }
+  }
+
+  /** By a statement that the driver never prepares. */
+  private static int process(Connection connection) throws SQLException {
+    try (Statement statement = connection.createStatement();
+        ResultSet row = statement.executeQuery(PROCESS)) {
+      row.next();
+      return row.getInt(1);
+    }
+  }
+
+  /** By one that it prepares at once. */
+  private static boolean carriesStatements(Connection connection) throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(CARRIED)) {
+      statement.unwrap(PGStatement.class).setPrepareThreshold(1);
+      try (ResultSet row = statement.executeQuery()) {
+        return row.next() && row.getBoolean(1);
+      }
+    } catch (SQLException e) {
+      if (isMixedUp(e)) {
+        return false;
+      }
+      throw e;
+    }
+  }
+}
