@@ -8,31 +8,51 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The real Kafka broker, a single node in a JVM of its own, on 127.0.0.1 and a free port, with data
- * that go with it. What it has acknowledged survives SIGKILL of the broker: it is in the file
- * system's cache by then. A power cut it need not survive; Kafka relies on replicas for that.
+ * The real Kafka broker in a JVM of its own, on 127.0.0.1 and a free port, with data that go with
+ * it: a cluster of one, or of more by {@link Builder#joining}. What it has acknowledged survives
+ * SIGKILL of the broker: it is in the file system's cache by then. A power cut it need not survive;
+ * Kafka relies on replicas for that.
  */
 public final class EmbeddedKafka extends EmbeddedServer implements KafkaServer {
   private static final String STARTED = "Kafka Server started";
 
   private final Map<String, String> settings;
   private final int advertisedPort;
+  private final boolean scram;
+  private final @Nullable EmbeddedKafka first;
+  private final AtomicInteger nodes = new AtomicInteger(1);
+  private final int node;
+  private final String clusterId;
   private final Path broker = unpackedBroker();
   private int port;
   private int controllerPort;
+  private int scramPort;
   private boolean formatted;
 
-  private EmbeddedKafka(Map<String, String> settings, int advertisedPort) {
+  private EmbeddedKafka(Builder builder) {
     super("Kafka", Cache.version("kafka"));
-    this.settings = settings;
-    this.advertisedPort = advertisedPort;
+    this.settings = Map.copyOf(builder.settings);
+    this.advertisedPort = builder.advertisedPort;
+    this.scram = builder.scram;
+    this.first = builder.first;
+    this.node = first == null ? 1 : first.nodes.incrementAndGet();
+    // An id may not begin with "-"; which one it is does not matter.
+    this.clusterId =
+        first == null
+            ? "O" + UUID.randomUUID().toString().replace("-", "").substring(0, 21)
+            : first.clusterId;
   }
 
   /** Starts one with the default settings; ready when it returns. */
@@ -47,6 +67,19 @@ public final class EmbeddedKafka extends EmbeddedServer implements KafkaServer {
   @Override
   public String bootstrapServers() {
     return "127.0.0.1:" + port;
+  }
+
+  /** The same for clients that log in, where the builder was told {@link Builder#scram}. */
+  public String scramBootstrapServers() {
+    if (!scram) {
+      throw new IllegalStateException("nobody can log in here: build it with scram()");
+    }
+    return "127.0.0.1:" + scramPort;
+  }
+
+  /** Its number in the cluster: 1 for the first. */
+  public int node() {
+    return node;
   }
 
   /** The port, the same after {@link #restart()}. */
@@ -74,15 +107,19 @@ public final class EmbeddedKafka extends EmbeddedServer implements KafkaServer {
 
   @Override
   void choosePorts() {
-    port = Ports.free();
-    do {
-      controllerPort = Ports.free();
-    } while (controllerPort == port);
+    Set<Integer> ports = new LinkedHashSet<>();
+    while (ports.size() < 3) {
+      ports.add(Ports.free());
+    }
+    Iterator<Integer> next = ports.iterator();
+    port = next.next();
+    controllerPort = next.next();
+    scramPort = next.next();
   }
 
   @Override
   boolean portTaken() {
-    return Ports.isOpen(port) || Ports.isOpen(controllerPort);
+    return Ports.isOpen(port) || Ports.isOpen(controllerPort) || Ports.isOpen(scramPort);
   }
 
   @Override
@@ -113,24 +150,30 @@ public final class EmbeddedKafka extends EmbeddedServer implements KafkaServer {
 
   private List<String> configuration() {
     Map<String, String> all = new LinkedHashMap<>(settings);
-    all.put("process.roles", "broker,controller");
-    all.put("node.id", "1");
-    all.put("controller.quorum.voters", "1@127.0.0.1:" + controllerPort);
+    boolean controls = first == null;
+    all.put("process.roles", controls ? "broker,controller" : "broker");
+    all.put("node.id", Integer.toString(node));
+    all.put(
+        "controller.quorum.voters",
+        "1@127.0.0.1:" + (first == null ? controllerPort : first.controllerPort));
     all.put("controller.listener.names", "CONTROLLER");
+    int told = advertisedPort != 0 ? advertisedPort : port;
+    String login = scram ? ",SASL_PLAINTEXT://127.0.0.1:" + scramPort : "";
+    String controller = controls ? ",CONTROLLER://127.0.0.1:" + controllerPort : "";
+    all.put("listeners", "PLAINTEXT://127.0.0.1:" + port + login + controller);
+    all.put("advertised.listeners", "PLAINTEXT://127.0.0.1:" + told + login);
     all.put(
-        "listeners",
-        "PLAINTEXT://127.0.0.1:%d,CONTROLLER://127.0.0.1:%d".formatted(port, controllerPort));
+        "listener.security.protocol.map",
+        "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,SASL_PLAINTEXT:SASL_PLAINTEXT");
+    all.put("sasl.enabled.mechanisms", "SCRAM-SHA-256");
     all.put(
-        "advertised.listeners",
-        "PLAINTEXT://127.0.0.1:" + (advertisedPort != 0 ? advertisedPort : port));
-    all.put("listener.security.protocol.map", "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT");
+        "listener.name.sasl_plaintext.scram-sha-256.sasl.jaas.config",
+        "org.apache.kafka.common.security.scram.ScramLoginModule required;");
     all.put("log.dirs", directory().resolve("data").toString().replace('\\', '/'));
     return all.entrySet().stream().map(e -> e.getKey() + "=" + e.getValue()).toList();
   }
 
   private void format(Path properties) throws IOException {
-    // An id may not begin with "-"; which one it is does not matter.
-    String clusterId = "O" + UUID.randomUUID().toString().replace("-", "").substring(0, 21);
     Program.run(java("kafka.tools.StorageTool", "format", "-t", clusterId, "-c", properties + ""));
   }
 
@@ -173,6 +216,8 @@ public final class EmbeddedKafka extends EmbeddedServer implements KafkaServer {
   public static final class Builder {
     private final Map<String, String> settings = new LinkedHashMap<>();
     private int advertisedPort;
+    private boolean scram;
+    private @Nullable EmbeddedKafka first;
 
     private Builder() {
       setting("min.insync.replicas", "1");
@@ -205,9 +250,24 @@ public final class EmbeddedKafka extends EmbeddedServer implements KafkaServer {
       return this;
     }
 
+    /** A port more, for clients that log in with SCRAM-SHA-256; users are made by an admin. */
+    public Builder scram() {
+      scram = true;
+      return this;
+    }
+
+    /**
+     * Makes it one more broker of the cluster that begins with that one; the first one controls it,
+     * so that this one can be killed and paused.
+     */
+    public Builder joining(EmbeddedKafka first) {
+      this.first = first;
+      return this;
+    }
+
     /** Starts it; ready when it returns. */
     public EmbeddedKafka start() {
-      EmbeddedKafka kafka = new EmbeddedKafka(Map.copyOf(settings), advertisedPort);
+      EmbeddedKafka kafka = new EmbeddedKafka(this);
       kafka.startFirst();
       return kafka;
     }

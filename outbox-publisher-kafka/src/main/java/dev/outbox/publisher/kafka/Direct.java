@@ -5,27 +5,45 @@ import dev.outbox.spi.StoredMessage;
 import java.time.Duration;
 import java.util.List;
 
-/** The default mode: one producer for all calls, without transactions. */
+/**
+ * The default mode: one producer for all calls, without transactions, and a second one for the few
+ * records whose batch was too large.
+ */
 final class Direct implements KafkaPublisher.Mode {
-  private final ProducerHolder producer;
-  private final Records records;
-  private final Topics topics;
-  private final Timing timing;
+  final ProducerHolder producer;
 
-  Direct(ProducerHolder producer, Records records, Topics topics, Timing timing) {
+  /** Makes a batch of each record; made only when it is needed. */
+  final ProducerHolder singles;
+
+  final Cluster cluster;
+  final Records records;
+  final Topics topics;
+  final Places places;
+  final Timing timing;
+
+  Direct(
+      ProducerHolder producer,
+      ProducerHolder singles,
+      Cluster cluster,
+      Records records,
+      Timing timing) {
     this.producer = producer;
+    this.singles = singles;
+    this.cluster = cluster;
     this.records = records;
-    this.topics = topics;
     this.timing = timing;
+    this.topics = new Topics(timing);
+    this.places = new Places(timing);
   }
 
   @Override
   public List<Result> publish(List<StoredMessage> messages) throws InterruptedException {
-    return new DirectCall(producer, records, topics, timing, messages).run();
+    return new DirectCall(this, messages).run();
   }
 
   @Override
   public void close() {
+    singles.close(Duration.ZERO);
     producer.close(Duration.ofNanos(timing.patience()));
   }
 }

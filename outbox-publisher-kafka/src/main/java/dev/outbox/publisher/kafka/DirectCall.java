@@ -2,23 +2,19 @@ package dev.outbox.publisher.kafka;
 
 import dev.outbox.OutboxException;
 import dev.outbox.publisher.kafka.KeyRun.Item;
-import dev.outbox.publisher.kafka.ProducerHolder.Connection;
 import dev.outbox.spi.Result;
 import dev.outbox.spi.StoredMessage;
-import java.util.Arrays;
-import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.kafka.clients.producer.BufferExhaustedException;
-import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.errors.InterruptException;
+import org.apache.kafka.common.errors.RecordBatchTooLargeException;
+import org.apache.kafka.common.errors.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,53 +24,46 @@ import org.jspecify.annotations.Nullable;
  *
  * <ol>
  *   <li>the callback, which runs in the producer's only sending thread, closes the producer when
- *       later records of that key were given to it: nothing more is sent, not even what is waiting;
+ *       later records of that key were given to it. That thread sends no request after that. What
+ *       it handed to the network before may arrive: other partitions' records, and of this
+ *       partition none, because the request that failed was the one in flight;
  *   <li>the call gives that message its result, the later ones of its key are not sent, and all
  *       that went down with the producer is sent again through a new one;
  *   <li>for a while {@link Topics} calls that topic's records risky: of each key, only one at a
  *       time is in flight, so that failures cost no producer.
  * </ol>
  *
- * <p>Only the calling thread sends; callbacks report. Nothing blocks but the wait for reports.
+ * <p>Only the calling thread sends; callbacks report. Nothing blocks but the wait for reports, and
+ * for a producer that is being made.
  */
 final class DirectCall {
   private static final long LOOK_AGAIN = TimeUnit.MILLISECONDS.toNanos(5);
   private static final long CHECK_EVERY = TimeUnit.MILLISECONDS.toNanos(50);
 
-  private final ProducerHolder holder;
-  private final Records records;
-  private final Topics topics;
+  private final Direct direct;
+  private final Places places;
   private final Timing timing;
   private final List<KeyRun> runs;
-  private final Result[] results;
+  private final Outcome outcome;
   private final long start = System.nanoTime();
   private final BlockingQueue<Report> reports = new LinkedBlockingQueue<>();
-  private final Set<Item> inFlight = new LinkedHashSet<>();
+  private final Set<Sending> inFlight = new LinkedHashSet<>();
   private Set<KeyRun> toSend = new LinkedHashSet<>();
   private long nextCheck = start + CHECK_EVERY;
-  private int open;
-  private @Nullable Connection connection;
-  private Contact.@Nullable Ear ear;
+  private boolean noRoom;
+  private final Ear ear;
+  private final Lookup lookup;
 
-  private record Report(Item item, Connection via, @Nullable Exception error) {}
+  private record Report(Sending sending, @Nullable Exception error) {}
 
-  DirectCall(
-      ProducerHolder holder,
-      Records records,
-      Topics topics,
-      Timing timing,
-      List<StoredMessage> messages) {
-    this.holder = holder;
-    this.records = records;
-    this.topics = topics;
-    this.timing = timing;
-    this.results = new Result[messages.size()];
-    this.open = messages.size();
-    Map<String, KeyRun> byKey = new LinkedHashMap<>();
-    for (int i = 0; i < messages.size(); i++) {
-      byKey.computeIfAbsent(messages.get(i).key(), key -> new KeyRun()).add(i, messages.get(i));
-    }
-    runs = List.copyOf(byKey.values());
+  DirectCall(Direct direct, List<StoredMessage> messages) {
+    this.direct = direct;
+    this.places = direct.places;
+    this.timing = direct.timing;
+    this.runs = KeyRun.of(messages);
+    this.outcome = new Outcome(runs, messages.size());
+    this.ear = new Ear(direct.cluster, timing);
+    this.lookup = new Lookup(direct.records, direct.topics, places, timing, ear);
     toSend.addAll(runs);
   }
 
@@ -82,147 +71,169 @@ final class DirectCall {
     try {
       while (true) {
         sendAll(connect());
-        if (open == 0 && inFlight.isEmpty()) {
-          return Arrays.asList(results);
+        if (outcome.isComplete() && inFlight.isEmpty()) {
+          return outcome.results();
         }
         Report report =
             reports.poll(toSend.isEmpty() ? CHECK_EVERY : LOOK_AGAIN, TimeUnit.NANOSECONDS);
         for (; report != null; report = reports.poll()) {
-          ended(report);
+          ended(report.sending(), report.error());
         }
         giveUpOnLate();
       }
+    } catch (InterruptException e) {
+      boolean ignored = Thread.interrupted();
+      throw new InterruptedException("interrupted while publishing to Kafka");
     } catch (OutboxException e) { // no producer
-      decideAll(Result.unavailable(String.valueOf(e.getMessage())));
-      return Arrays.asList(results);
+      outcome.decideAll(Result.unavailable(String.valueOf(e.getMessage())));
+      return outcome.results();
     } finally {
-      inFlight.forEach(this::abandon);
+      inFlight.forEach(this::leave);
     }
   }
 
   /** The producer in use, which is another one when the last has been closed. */
-  private Connection connect() {
-    Connection current = holder.get();
-    if (current != connection) {
-      connection = current;
-      ear = current.contact().listen();
-    } else if (ear != null) {
-      ear.listen();
-    }
+  private Connection connect() throws InterruptedException {
+    Connection current = direct.producer.get(timeLeft());
+    ear.listen(current);
     return current;
   }
 
-  private void sendAll(Connection via) {
-    Map<String, Topics.Found> found = new HashMap<>();
+  private long timeLeft() {
+    return Math.max(0, start + timing.deadline() - System.nanoTime());
+  }
+
+  private void sendAll(Connection via) throws InterruptedException {
+    lookup.refresh();
     Set<KeyRun> now = toSend;
     toSend = new LinkedHashSet<>();
+    noRoom = false;
     for (KeyRun run : now) {
-      while (run.next < run.end && sendNext(run, via, found)) {}
+      while (!noRoom && run.next < run.end && sendNext(run, via)) {}
+      if (noRoom && run.next < run.end) {
+        toSend.add(run); // when something has left the buffer, or a moment later
+      }
     }
   }
 
   /** Returns whether the next one of the key may be sent at once. */
-  private boolean sendNext(KeyRun run, Connection via, Map<String, Topics.Found> found) {
+  private boolean sendNext(KeyRun run, Connection via) throws InterruptedException {
     Item item = run.items.get(run.next);
-    Topics.Found is = find(item, via, found);
+    Connection through = item.alone ? direct.singles.get(timeLeft()) : via;
+    Topics.Found is = lookup.find(item, through);
     if (run.inFlight > 0 && !(is instanceof Topics.Found.Ready && mayFollow(item))) {
       return false; // the reports of what is in flight lead back here
     }
     if (is instanceof Topics.Found.Refused refused) {
-      decide(run, item.position, refused.result());
+      outcome.decide(run, item.position, refused.result());
       return false;
     }
     if (is instanceof Topics.Found.Pending) {
       toSend.add(run);
       return false;
     }
-    send(item, via);
-    return !run.failed;
+    send(item, through);
+    return !run.current.failed && !noRoom;
   }
 
   /** Whether it may be in flight behind the one before it: then both go to one partition. */
   private boolean mayFollow(Item item) {
     Item before = item.run.items.get(item.position - 1);
-    return before.topic().equals(item.topic()) && !topics.isRisky(item.topic());
-  }
-
-  private Topics.Found find(Item item, Connection via, Map<String, Topics.Found> found) {
-    if (item.record == null) {
-      try {
-        item.record = records.of(item.message);
-      } catch (IllegalArgumentException e) {
-        return new Topics.Found.Refused(Result.failed(String.valueOf(e.getMessage())));
-      }
-    }
-    String topic = item.topic();
-    if (topics.isStuck(topic)) {
-      // Waits just long enough to know whether the broker answers, so that the right one is blamed.
-      return answers() || System.nanoTime() - start > timing.silence()
-          ? new Topics.Found.Refused(
-              outOfReach("topic %s: earlier records are still on their way", topic))
-          : Topics.Found.PENDING;
-    }
-    Topics.Found is = found.computeIfAbsent(topic, name -> topics.look(via.producer(), name));
-    boolean closed = is instanceof Topics.Found.Refused && !holder.isCurrent(via);
-    return closed ? Topics.Found.PENDING : is;
+    Place place = item.place();
+    return place.isPartition()
+        && place.equals(before.place())
+        && item.alone == before.alone
+        && !direct.topics.isRisky(place.topic());
   }
 
   private void send(Item item, Connection via) {
-    AtomicBoolean ended = new AtomicBoolean();
     KeyRun run = item.run;
-    run.handedOver = item.position;
-    if (run.failed) {
+    run.current.handedOver = item.position;
+    if (run.current.failed) {
       return;
     }
     if (run.inFlight == 0) {
       run.since = System.nanoTime();
     }
-    item.ended = ended;
+    Sending sending = new Sending(item, via);
     run.next++;
     run.inFlight++;
-    inFlight.add(item);
-    ProducerRecord<byte[], byte[]> record = item.record;
+    inFlight.add(sending);
     try {
-      via.producer().send(record, (metadata, error) -> called(item, ended, via, error));
+      var unused = via.producer().send(item.record, (metadata, error) -> called(sending, error));
+      if (sending.noRoom) {
+        undo(sending);
+        noRoom = true;
+      }
+    } catch (InterruptException e) {
+      undo(sending);
+      throw e;
     } catch (KafkaException | IllegalStateException e) {
-      called(item, ended, via, e);
+      called(sending, e);
+    } catch (RuntimeException e) { // of the user's partitioner
+      undo(sending);
+      throw e;
+    } catch (Error e) {
+      undo(sending);
+      boolean ignored = via.retire(); // nobody knows in which state that left it
+      throw e;
     }
+  }
+
+  private void undo(Sending sending) {
+    KeyRun run = sending.item.run;
+    sending.undo();
+    inFlight.remove(sending);
+    run.inFlight--;
+    run.next--;
   }
 
   /** In the producer's thread, or in the caller's when the producer does not take the record. */
-  private void called(Item item, AtomicBoolean ended, Connection via, @Nullable Exception error) {
-    if (error != null) {
-      item.run.failed = true;
-      if (item.run.handedOver > item.position && holder.retire(via)) {
-        topics.risky(item.topic());
+  private void called(Sending sending, @Nullable Exception error) {
+    Connection via = sending.via;
+    if (error instanceof BufferExhaustedException) { // in the caller's
+      sending.noRoom = true;
+      return;
+    }
+    if (error == null) {
+      via.acknowledged();
+    } else {
+      sending.partOf.failed = true;
+      if (sending.partOf.handedOver > sending.item.position && via.retire()) {
+        direct.topics.risky(sending.place.topic());
+      }
+      if (error instanceof TimeoutException && via.silentSince(sending.since)) {
+        boolean ignored = via.retire(); // it may wait for something that never comes
       }
     }
-    if (ended.compareAndSet(false, true)) {
-      reports.add(new Report(item, via, error));
-    } else {
-      topics.unstuck(item.topic(), error == null);
+    if (sending.end()) {
+      reports.add(new Report(sending, error));
+    } else if (sending.isLeft()) {
+      places.ended(sending.place, error == null);
     }
   }
 
-  private void ended(Report report) {
-    Item item = report.item();
+  private void ended(Sending sending, @Nullable Exception error) {
+    Item item = sending.item;
     KeyRun run = item.run;
-    Exception error = report.error();
-    inFlight.remove(item);
+    inFlight.remove(sending);
     run.inFlight--;
     if (item.position < run.end) {
       if (error == null && item.position == run.delivered) {
-        topics.acknowledged(item.topic());
-        results[item.index] = Result.DELIVERED;
-        open--;
-        run.delivered++;
+        places.acknowledged(sending.place);
+        outcome.delivered(item);
         run.since = System.nanoTime();
-      } else if (error == null || goesAgain(report, error)) {
+      } else if (error == null || goesAgain(sending, error)) {
         run.again = true;
       } else {
-        decide(run, item.position, resultOf(report, error));
+        outcome.decide(run, item.position, resultOf(sending, error));
       }
     }
+    landed(run);
+  }
+
+  /** Goes on with a key of which nothing is in flight any more. */
+  private void landed(KeyRun run) {
     if (run.inFlight == 0) {
       if (run.again) {
         run.rewind();
@@ -232,33 +243,33 @@ final class DirectCall {
   }
 
   /** Whether a record is sent again within this call, because it is not to blame. */
-  private boolean goesAgain(Report report, Exception error) {
-    if (error instanceof BufferExhaustedException) {
-      return true; // once more, when something has left the buffer
+  private static boolean goesAgain(Sending sending, Exception error) {
+    Item item = sending.item;
+    if (error instanceof RecordBatchTooLargeException && !item.alone) {
+      item.alone = true;
+      return true;
     }
     boolean generic = Results.isGeneric(error) || error instanceof IllegalStateException;
-    if (generic && !holder.isCurrent(report.via())) {
+    if (generic && !sending.via.isCurrent()) {
       return true; // it went down with its producer
     }
-    boolean again = generic && !Results.isProducersFault(error) && !report.item().suspected;
-    report.item().suspected |= again; // as when another record of its batch is invalid
+    boolean again = generic && !Results.isProducersFault(error) && !item.suspected;
+    item.suspected |= again; // as when another record of its batch is invalid
     return again;
   }
 
-  private Result resultOf(Report report, Exception error) {
-    String topic = report.item().topic();
-    Result result = Results.result(error, topic, answers());
+  private Result resultOf(Sending sending, Exception error) {
+    Result result = ear.result(error, sending.place);
     if (Results.isProducersFault(error)) {
-      boolean ignored = holder.retire(report.via());
-      decideAll(result);
-    } else if (result instanceof Result.Unavailable unavailable
-        && unavailable.destination() != null) {
-      topics.slow(topic);
+      sending.via.giveUp(error);
+      outcome.decideAll(result);
+    } else if (result instanceof Result.Unavailable u && u.destination() != null) {
+      places.slow(sending.place);
     }
     return result;
   }
 
-  /** Gives up on topics that take too long while the broker answers, at the deadline on all. */
+  /** Gives up on places that take too long while the broker answers, at the deadline on all. */
   private void giveUpOnLate() {
     long now = System.nanoTime();
     if (now - nextCheck < 0) {
@@ -266,81 +277,50 @@ final class DirectCall {
     }
     nextCheck = now + CHECK_EVERY;
     boolean over = now - start >= timing.deadline();
-    Set<KeyRun> waiting = new LinkedHashSet<>();
-    inFlight.forEach(item -> waiting.add(item.run));
-    for (KeyRun run : waiting) {
-      if (over || isLate(run, now)) {
-        abandon(run);
-      }
-    }
-    for (KeyRun run : List.copyOf(toSend)) {
-      if (run.next < run.end && (over || isLate(run, now))) {
-        toSend.remove(run);
-        String text = "topic %s: no answer about it in time";
-        decide(run, run.next, outOfReach(text, run.items.get(run.next).topic()));
+    for (KeyRun run : runs) {
+      if (run.isOpen() && (over || isLate(run, now))) {
+        if (run.inFlight > 0) {
+          leave(run);
+        } else {
+          Place place = run.items.get(run.delivered).place();
+          outcome.decide(run, run.delivered, ear.outOfReach(place, "no answer about it in time"));
+        }
       }
     }
   }
 
   private boolean isLate(KeyRun run, long now) {
-    if (!answers()) {
-      return false;
-    }
-    Item first = run.items.get(Math.min(run.delivered, run.items.size() - 1));
-    return now - run.since >= topics.patience(first.topic());
+    return ear.answers()
+        && now - run.since >= places.patience(run.items.get(run.delivered).place());
   }
 
   /** Leaves all of a key that is in flight to its callbacks. */
-  private void abandon(KeyRun run) {
+  private void leave(KeyRun run) {
     int from = run.items.size();
-    for (Item item : run.items) {
-      if (inFlight.contains(item) && abandon(item)) {
-        inFlight.remove(item);
+    for (Sending sending : List.copyOf(inFlight)) {
+      if (sending.item.run == run && leave(sending)) {
+        inFlight.remove(sending);
         run.inFlight--;
-        from = Math.min(from, item.position);
+        from = Math.min(from, sending.item.position);
       }
     }
     if (from < run.end) {
-      String topic = run.items.get(from).topic();
-      if (answers()) {
-        topics.slow(topic);
+      Place place = run.items.get(from).place();
+      if (ear.answers()) {
+        places.slow(place);
       }
-      decide(run, from, outOfReach("topic %s: not acknowledged in time", topic));
+      outcome.decide(run, from, ear.outOfReach(place, "not acknowledged in time"));
     }
+    landed(run);
   }
 
   /** Leaves a record to its callback; false when that was faster and its report is waiting. */
-  private boolean abandon(Item item) {
-    topics.stuck(item.topic());
-    if (item.ended.compareAndSet(false, true)) {
-      return true;
+  private boolean leave(Sending sending) {
+    places.left(sending.place);
+    boolean left = sending.leave();
+    if (!left) {
+      places.ended(sending.place, false);
     }
-    topics.unstuck(item.topic(), false);
-    return false;
-  }
-
-  private boolean answers() {
-    return ear != null && ear.heardWithin(timing.silence());
-  }
-
-  private Result outOfReach(String text, String topic) {
-    return answers()
-        ? Result.unavailable(text.formatted(topic), topic)
-        : Result.unavailable(text.formatted(topic) + "; the broker does not answer");
-  }
-
-  /** Decides a message that was not delivered, and with it the later ones of its key (P2). */
-  private void decide(KeyRun run, int from, Result result) {
-    for (int i = from; i < run.end; i++) {
-      Item culprit = run.items.get(from);
-      results[run.items.get(i).index] =
-          i == from ? result : Results.notSent(culprit.message, result, culprit.topic());
-      open--;
-    }
-    run.end = Math.min(from, run.end);
-  }
-
-  private void decideAll(Result result) {
-    runs.forEach(run -> decide(run, run.delivered, result));
+    return left;
   }
 }

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import dev.outbox.OutboxException;
 import dev.outbox.spi.MessagePublisher;
+import dev.outbox.spi.ReachablePublisher;
 import dev.outbox.spi.Result;
 import dev.outbox.spi.StoredMessage;
 import java.net.URI;
@@ -11,7 +12,10 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Function;
+import java.util.function.ToIntBiFunction;
+import org.apache.kafka.clients.producer.KafkaProducer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,36 +30,41 @@ import org.jspecify.annotations.Nullable;
  * other mode, {@link Builder#transactional}, a call's messages are one Kafka transaction, which is
  * aborted when any of them fails; consumers then need {@code isolation.level=read_committed}.
  *
- * <p><b>A record.</b> The key is the message's key in UTF-8, the value is the payload. Headers are,
- * in UTF-8, first the message's own in their order, repeats kept; then {@code outbox-id}, {@code
- * outbox-aggregate-type}, {@code outbox-aggregate-id}, {@code outbox-event-type}, {@code
- * content-type}, {@code outbox-created-at} (ISO 8601, UTC), {@code outbox-sequence}, and where the
- * message has them {@code outbox-dedup-key} and {@code outbox-correlation-id} (P4). When a message
- * has a header of such a name itself, both are there: {@code lastHeader(name)} is the library's.
- * Trace context travels as the message's own {@code traceparent} and {@code tracestate}.
+ * <p><b>A record.</b> The key is the message's key in UTF-8, the value is the payload, the
+ * partition follows from the key as with Kafka's own client; {@link Builder} can change each.
+ * Headers are, in UTF-8, first the message's own in their order, repeats kept; then {@code
+ * outbox-id}, {@code outbox-aggregate-type}, {@code outbox-aggregate-id}, {@code
+ * outbox-event-type}, {@code content-type}, {@code outbox-created-at} (ISO 8601, UTC), {@code
+ * outbox-sequence}, and where the message has them {@code outbox-dedup-key} and {@code
+ * outbox-correlation-id} (P4). When a message has a header of such a name itself, both are there:
+ * {@code lastHeader(name)} is the library's. Trace context travels as the message's own {@code
+ * traceparent} and {@code tracestate}.
  *
  * <p><b>Results (P3).</b>
  *
  * <ul>
- *   <li>rejected: too large for the broker, an invalid topic, no authorisation for the topic, a
- *       record that the broker calls invalid;
- *   <li>unavailable, with the topic: the topic does not exist, its partition has no leader or not
- *       enough replicas, while the broker answers;
- *   <li>unavailable, as a whole: the broker does not answer, or does not let us in;
+ *   <li>rejected: too large for the broker, an invalid topic, a record that the broker calls
+ *       invalid;
+ *   <li>unavailable, with the topic or with {@code topic/partition}: the topic does not exist or we
+ *       may not write to it, its partition has no leader, one that hangs, or not enough replicas,
+ *       while another broker answers;
+ *   <li>unavailable, as a whole: no broker answers, or they do not let us in;
  *   <li>failed: anything else.
  * </ul>
  *
  * <p>A topic that does not exist does not hold up others: topics are looked up without waiting, and
  * its messages are answered at once, after a first second in which the broker may create it. A
- * topic that does not acknowledge is waited for a quarter of the timeout, later a twentieth, and
- * not at all while records given up on are still on their way.
+ * partition that does not acknowledge is waited for a quarter of the timeout, later a twentieth,
+ * and not at all while records given up on are still on their way. When nothing is heard for long
+ * the cluster is asked, by an admin client, before it is blamed as a whole.
  */
-public final class KafkaPublisher implements MessagePublisher {
+public final class KafkaPublisher implements MessagePublisher, ReachablePublisher {
 
   /** The default of {@link Builder#timeout}. */
   public static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(20);
 
   private final Mode mode;
+  private final Cluster cluster;
 
   /** One of the two ways to keep the order. */
   interface Mode {
@@ -64,8 +73,9 @@ public final class KafkaPublisher implements MessagePublisher {
     void close();
   }
 
-  private KafkaPublisher(Mode mode) {
+  private KafkaPublisher(Mode mode, Cluster cluster) {
     this.mode = mode;
+    this.cluster = cluster;
   }
 
   public static Builder builder() {
@@ -81,13 +91,29 @@ public final class KafkaPublisher implements MessagePublisher {
   /** Closes the producers; waits at most a quarter of the timeout for records on their way. */
   @Override
   public void close() {
+    cluster.close();
     mode.close();
+  }
+
+  /** The {@code bootstrap.servers}. */
+  @Override
+  public String address() {
+    return cluster.address();
+  }
+
+  /** Asks for the cluster's brokers; one that answers will do. */
+  @Override
+  public Optional<String> unreachable(Duration patience) throws InterruptedException {
+    return cluster.unreachable(patience);
   }
 
   /** Collects the settings; {@link #build()} checks them. Not safe for use by many threads. */
   public static final class Builder {
     private final Map<String, Object> properties = new LinkedHashMap<>();
     private Function<StoredMessage, String> topic = m -> m.message().aggregateType();
+    private Function<StoredMessage, byte @Nullable []> key = Records::keyOf;
+    private Function<StoredMessage, byte @Nullable []> value = Records::valueOf;
+    private @Nullable ToIntBiFunction<StoredMessage, Integer> partition;
     private @Nullable String transactionalIdPrefix;
     private Duration timeout = DEFAULT_TIMEOUT;
     private @Nullable URI cloudEventsSource;
@@ -109,6 +135,35 @@ public final class KafkaPublisher implements MessagePublisher {
     /** The topic of a message, quickly computed; default: its aggregate type. */
     public Builder topic(Function<StoredMessage, String> topic) {
       this.topic = requireNonNull(topic, "topic");
+      return this;
+    }
+
+    /**
+     * The key of a message's record, as bytes; null for a record without one. Default: the
+     * message's key in UTF-8. What Kafka keeps in order is a partition: give records of one message
+     * key the same record key, or a {@link #partition}.
+     */
+    public Builder recordKey(Function<StoredMessage, byte @Nullable []> key) {
+      this.key = requireNonNull(key, "recordKey");
+      return this;
+    }
+
+    /**
+     * The value of a message's record, as bytes; null is a tombstone, which an empty payload is
+     * not: a compacted topic keeps an empty value and forgets the key of a tombstone. Default: the
+     * payload. The value may be up to {@link dev.outbox.OutboxMessage#MAX_PAYLOAD} bytes.
+     */
+    public Builder recordValue(Function<StoredMessage, byte @Nullable []> value) {
+      this.value = requireNonNull(value, "recordValue");
+      return this;
+    }
+
+    /**
+     * The partition of a message, given how many its topic has. Default: by the record's key, as
+     * Kafka's own Java client does. Messages of one key belong in one partition.
+     */
+    public Builder partition(ToIntBiFunction<StoredMessage, Integer> partition) {
+      this.partition = requireNonNull(partition, "partition");
       return this;
     }
 
@@ -158,20 +213,32 @@ public final class KafkaPublisher implements MessagePublisher {
       Timing timing = Timing.of(timeout);
       ProducerSettings settings =
           new ProducerSettings(properties, timing, transactionalIdPrefix != null);
-      Records records = new Records(topic, cloudEventsSource);
-      Topics topics = new Topics(timing, settings.mayScatterKeys());
-      ProducerHolder producer = new ProducerHolder(settings.plain(), settings::scrub);
-      producer.get();
+      if (partition != null && settings.hasPartitioner()) {
+        throw new OutboxException(
+            "partition and partitioner.class are both given: leave one of them out");
+      }
+      Records records =
+          new Records(
+              new Records.Choices(
+                  topic, key, value, partition, settings.hasPartitioner(), cloudEventsSource));
+      Cluster cluster = new Cluster(settings);
+      ProducerHolder producer = holder(settings, settings.plain());
+      producer.start(timing.timeout());
       return new KafkaPublisher(
           transactionalIdPrefix == null
-              ? new Direct(producer, records, topics, timing)
+              ? new Direct(producer, holder(settings, settings.singles()), cluster, records, timing)
               : new Transactional(
                   producer,
-                  id -> new ProducerHolder(settings.transactional(id), settings::scrub),
+                  id -> holder(settings, settings.transactional(id)),
                   transactionalIdPrefix,
+                  cluster,
                   records,
-                  topics,
-                  timing));
+                  timing),
+          cluster);
+    }
+
+    private static ProducerHolder holder(ProducerSettings settings, Map<String, Object> all) {
+      return new ProducerHolder(() -> new KafkaProducer<>(all), settings::scrub);
     }
   }
 }

@@ -2,48 +2,108 @@ package dev.outbox.publisher.kafka;
 
 import dev.outbox.OutboxException;
 import java.time.Duration;
-import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
-import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.Producer;
-import org.apache.kafka.common.KafkaException;
 import org.jspecify.annotations.Nullable;
 
-/** A producer, and another one in its place once it has become unusable. */
+/**
+ * A producer, and another one in its place once it has become unusable. Producers are made in the
+ * background: that may take long, as when a host's name has no answer.
+ */
 final class ProducerHolder {
-  private final Map<String, Object> settings;
+  /** After a producer that the broker does not let in, and doubled with each one after that. */
+  static final long FIRST_PAUSE = TimeUnit.SECONDS.toNanos(1);
+
+  static final long LONGEST_PAUSE = TimeUnit.SECONDS.toNanos(10);
+
+  private final Supplier<? extends Producer<byte[], byte[]>> maker;
   private final UnaryOperator<String> scrub;
   private final ReentrantLock lock = new ReentrantLock();
-  private @Nullable Connection current;
+  private @Nullable CompletableFuture<Connection> current;
   private boolean closed;
+  private long pause;
+  private long notBefore;
+  private String reason = "";
 
-  /** A producer and what was heard of the broker through it. */
-  record Connection(Producer<byte[], byte[]> producer, Contact contact) {}
-
-  ProducerHolder(Map<String, Object> settings, UnaryOperator<String> scrub) {
-    this.settings = settings;
+  ProducerHolder(Supplier<? extends Producer<byte[], byte[]>> maker, UnaryOperator<String> scrub) {
+    this.maker = maker;
     this.scrub = scrub;
   }
 
   /**
    * The producer, made if need be.
    *
-   * @throws OutboxException when Kafka's client refuses its settings, or when this is closed
+   * @param patience how many nanoseconds to wait for it to be made
+   * @throws OutboxException when there is none: Kafka's client refuses its settings, or takes too
+   *     long, the broker does not let us in, or this is closed
    */
-  Connection get() {
+  Connection get(long patience) throws InterruptedException {
+    CompletableFuture<Connection> made = made();
+    try {
+      return made.get(patience, TimeUnit.NANOSECONDS);
+    } catch (TimeoutException e) {
+      throw new OutboxException(
+          "the Kafka producer is not made after %d ms: see whether the names in bootstrap.servers are found"
+              .formatted(TimeUnit.NANOSECONDS.toMillis(patience)));
+    } catch (ExecutionException e) {
+      forget(made);
+      throw refused(e);
+    }
+  }
+
+  private OutboxException refused(ExecutionException e) {
+    return new OutboxException(
+        "the Kafka producer could not be made: " + scrub.apply(causes(e.getCause())));
+  }
+
+  /** Makes the producer; that it takes long is no error. */
+  void start(long patience) {
+    CompletableFuture<Connection> made = made();
+    try {
+      var unused = made.get(patience, TimeUnit.NANOSECONDS);
+    } catch (TimeoutException e) {
+      // the first call waits for it
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } catch (ExecutionException e) {
+      throw refused(e);
+    }
+  }
+
+  private CompletableFuture<Connection> made() {
     lock.lock();
     try {
       if (closed) {
         throw new OutboxException("the Kafka publisher is closed");
       }
-      if (current == null) {
-        Producer<byte[], byte[]> producer = new KafkaProducer<>(settings);
-        current = new Connection(producer, new Contact(producer));
+      if (current != null) {
+        return current;
       }
-      return current;
-    } catch (KafkaException e) {
-      throw new OutboxException("the Kafka producer could not be made: " + scrub.apply(causes(e)));
+      long wait = pause == 0 ? 0 : notBefore - System.nanoTime();
+      if (wait > 0) {
+        throw new OutboxException(
+            "the next Kafka producer is made in %d ms; the last one failed with %s"
+                .formatted(TimeUnit.NANOSECONDS.toMillis(wait) + 1, reason));
+      }
+      CompletableFuture<Connection> fresh = new CompletableFuture<>();
+      current = fresh;
+      Background.run("outbox-kafka-connect", fresh, () -> new Connection(this, maker.get()));
+      return fresh;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void forget(CompletableFuture<Connection> failed) {
+    lock.lock();
+    try {
+      current = current == failed ? null : current;
     } finally {
       lock.unlock();
     }
@@ -53,7 +113,9 @@ final class ProducerHolder {
   boolean isCurrent(Connection connection) {
     lock.lock();
     try {
-      return current == connection;
+      return current != null
+          && !current.isCompletedExceptionally()
+          && current.getNow(null) == connection;
     } finally {
       lock.unlock();
     }
@@ -61,14 +123,14 @@ final class ProducerHolder {
 
   /**
    * Closes an unusable producer at once; the next {@link #get} makes another. Called by its own
-   * sending thread, as from a callback, it has sent its last record.
+   * sending thread, as from a callback, it has handed its last record to the network.
    *
    * @return false when it was not the one in use
    */
   boolean retire(Connection connection) {
     lock.lock();
     try {
-      if (current != connection) {
+      if (!isCurrent(connection)) {
         return false;
       }
       current = null;
@@ -79,11 +141,30 @@ final class ProducerHolder {
     return true;
   }
 
+  /** Closes a useless producer; when the broker does not let it in, the next one is made later. */
+  void giveUp(Connection connection, Throwable error) {
+    lock.lock();
+    try {
+      if (!isCurrent(connection)) {
+        return;
+      }
+      if (Results.isAuthentication(error)) {
+        boolean first = pause == 0 || connection.hasAcknowledged();
+        pause = first ? FIRST_PAUSE : Math.min(2 * pause, LONGEST_PAUSE);
+        notBefore = System.nanoTime() + pause;
+        reason = scrub.apply(String.valueOf(error));
+      }
+    } finally {
+      lock.unlock();
+    }
+    boolean ignored = retire(connection);
+  }
+
   /**
    * Closes the producer for good; never without a limit, which an open transaction would use up.
    */
   void close(Duration patience) {
-    Connection last;
+    CompletableFuture<Connection> last;
     lock.lock();
     try {
       closed = true;
@@ -92,15 +173,19 @@ final class ProducerHolder {
     } finally {
       lock.unlock();
     }
-    if (last != null) {
-      last.producer().close(patience);
+    if (last != null && last.isDone() && !last.isCompletedExceptionally()) {
+      last.join().producer().close(patience);
+    } else if (last != null) {
+      var unused = last.thenAccept(late -> late.producer().close(Duration.ZERO));
     }
   }
 
   /** Without the exception itself, whose texts may hold a secret. */
-  private static String causes(Throwable e) {
-    StringBuilder text = new StringBuilder(String.valueOf(e.getMessage()));
-    for (Throwable cause = e.getCause(); cause != null; cause = cause.getCause()) {
+  static String causes(@Nullable Throwable e) {
+    StringBuilder text = new StringBuilder(e == null ? "unknown" : String.valueOf(e.getMessage()));
+    for (Throwable cause = e == null ? null : e.getCause();
+        cause != null;
+        cause = cause.getCause()) {
       text.append(": ").append(cause.getMessage());
     }
     return text.toString();

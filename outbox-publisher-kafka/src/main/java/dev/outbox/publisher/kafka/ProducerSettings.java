@@ -1,8 +1,10 @@
 package dev.outbox.publisher.kafka;
 
+import static org.apache.kafka.clients.admin.AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG;
 import static org.apache.kafka.clients.producer.ProducerConfig.ACKS_CONFIG;
 import static org.apache.kafka.clients.producer.ProducerConfig.BATCH_SIZE_CONFIG;
 import static org.apache.kafka.clients.producer.ProducerConfig.BOOTSTRAP_SERVERS_CONFIG;
+import static org.apache.kafka.clients.producer.ProducerConfig.BUFFER_MEMORY_CONFIG;
 import static org.apache.kafka.clients.producer.ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG;
 import static org.apache.kafka.clients.producer.ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG;
 import static org.apache.kafka.clients.producer.ProducerConfig.KEY_SERIALIZER_CLASS_CONFIG;
@@ -15,6 +17,8 @@ import static org.apache.kafka.clients.producer.ProducerConfig.PARTITIONER_IGNOR
 import static org.apache.kafka.clients.producer.ProducerConfig.REQUEST_TIMEOUT_MS_CONFIG;
 import static org.apache.kafka.clients.producer.ProducerConfig.RETRY_BACKOFF_MAX_MS_CONFIG;
 import static org.apache.kafka.clients.producer.ProducerConfig.RETRY_BACKOFF_MS_CONFIG;
+import static org.apache.kafka.clients.producer.ProducerConfig.SOCKET_CONNECTION_SETUP_TIMEOUT_MAX_MS_CONFIG;
+import static org.apache.kafka.clients.producer.ProducerConfig.SOCKET_CONNECTION_SETUP_TIMEOUT_MS_CONFIG;
 import static org.apache.kafka.clients.producer.ProducerConfig.TRANSACTIONAL_ID_CONFIG;
 import static org.apache.kafka.clients.producer.ProducerConfig.TRANSACTION_TIMEOUT_CONFIG;
 import static org.apache.kafka.clients.producer.ProducerConfig.VALUE_SERIALIZER_CLASS_CONFIG;
@@ -22,10 +26,14 @@ import static org.apache.kafka.clients.producer.ProducerConfig.VALUE_SERIALIZER_
 import dev.outbox.OutboxException;
 import dev.outbox.OutboxMessage;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.admin.AdminClientConfig;
+import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.jspecify.annotations.Nullable;
 
@@ -41,6 +49,9 @@ final class ProducerSettings {
    * has room for one to each partition of a call of 500 messages.
    */
   private static final int BATCH_SIZE = 64 * 1024;
+
+  /** The least time for a question to the cluster, in nanoseconds. */
+  private static final long MIN_QUESTION = TimeUnit.SECONDS.toNanos(1);
 
   private static final List<String> OURS =
       List.of(
@@ -64,9 +75,14 @@ final class ProducerSettings {
     }
   }
 
-  /** Whether records of one key may go to different partitions. */
-  boolean mayScatterKeys() {
+  /** Whether Kafka's client chooses partitions, by a class of the user's. */
+  boolean hasPartitioner() {
     return given.containsKey(PARTITIONER_CLASS_CONFIG);
+  }
+
+  /** Where the brokers are. */
+  String address() {
+    return String.valueOf(text(BOOTSTRAP_SERVERS_CONFIG));
   }
 
   /**
@@ -75,6 +91,27 @@ final class ProducerSettings {
   Map<String, Object> plain() {
     Map<String, Object> all = with(timing.timeout() / 4 * 3, 0);
     all.put(MAX_IN_FLIGHT_REQUESTS_PER_CONNECTION, 1);
+    return all;
+  }
+
+  /** The same, and each record is a batch of its own. */
+  Map<String, Object> singles() {
+    Map<String, Object> all = plain();
+    all.put(BATCH_SIZE_CONFIG, 0);
+    return all;
+  }
+
+  /** For a client that asks how the cluster is; of a broker that hangs it soon tries another. */
+  Map<String, Object> admin() {
+    Map<String, Object> all = new HashMap<>(given);
+    Set<String> producersOnly = new HashSet<>(ProducerConfig.configNames());
+    producersOnly.removeAll(AdminClientConfig.configNames());
+    all.keySet().removeAll(producersOnly);
+    int patience = Timing.millis(Math.max(timing.silence(), MIN_QUESTION));
+    all.put(DEFAULT_API_TIMEOUT_MS_CONFIG, patience);
+    all.put(REQUEST_TIMEOUT_MS_CONFIG, patience / 3);
+    all.put(SOCKET_CONNECTION_SETUP_TIMEOUT_MS_CONFIG, patience / 3);
+    all.put(SOCKET_CONNECTION_SETUP_TIMEOUT_MAX_MS_CONFIG, patience / 3);
     return all;
   }
 
@@ -124,12 +161,14 @@ final class ProducerSettings {
         PARTITIONER_IGNORE_KEYS_CONFIG,
         Set.of("false"),
         "the order of a key needs one partition for it");
-    Long size = number(MAX_REQUEST_SIZE_CONFIG);
-    if (size != null && size < MIN_REQUEST_SIZE) {
-      throw wrong(
-          MAX_REQUEST_SIZE_CONFIG,
-          "must be at least %d, for the largest message: leave it out or raise it"
-              .formatted(MIN_REQUEST_SIZE));
+    for (String name : List.of(MAX_REQUEST_SIZE_CONFIG, BUFFER_MEMORY_CONFIG)) {
+      Long size = number(name);
+      if (size != null && size < MIN_REQUEST_SIZE) {
+        throw wrong(
+            name,
+            "must be at least %d, for the largest message: leave it out or raise it"
+                .formatted(MIN_REQUEST_SIZE));
+      }
     }
     for (String name : List.of(DELIVERY_TIMEOUT_MS_CONFIG, REQUEST_TIMEOUT_MS_CONFIG)) {
       int longest = Timing.millis(timing.timeout() / 2);

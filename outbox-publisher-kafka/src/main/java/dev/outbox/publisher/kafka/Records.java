@@ -7,36 +7,72 @@ import dev.outbox.OutboxMessage;
 import dev.outbox.spi.StoredMessage;
 import java.net.URI;
 import java.util.function.Function;
+import java.util.function.ToIntBiFunction;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.header.Headers;
+import org.apache.kafka.common.utils.Utils;
 import org.jspecify.annotations.Nullable;
 
 /** From a message to Kafka's record; see {@link KafkaPublisher} for what is where (P4). */
 final class Records {
-  private final Function<StoredMessage, String> topic;
-  private final @Nullable URI cloudEventsSource;
+  private final Choices choices;
 
-  Records(Function<StoredMessage, String> topic, @Nullable URI cloudEventsSource) {
-    this.topic = topic;
-    this.cloudEventsSource = cloudEventsSource;
+  /**
+   * What the user may choose.
+   *
+   * @param partition of a message, given how many there are; null: by the record's key
+   * @param byClient whether Kafka's client chooses the partition, by a class of the user's
+   */
+  record Choices(
+      Function<StoredMessage, String> topic,
+      Function<StoredMessage, byte @Nullable []> key,
+      Function<StoredMessage, byte @Nullable []> value,
+      @Nullable ToIntBiFunction<StoredMessage, Integer> partition,
+      boolean byClient,
+      @Nullable URI cloudEventsSource) {
+
+    static Choices standard() {
+      return new Choices(
+          m -> m.message().aggregateType(), Records::keyOf, Records::valueOf, null, false, null);
+    }
+  }
+
+  Records(Choices choices) {
+    this.choices = choices;
+  }
+
+  static byte[] keyOf(StoredMessage message) {
+    return message.key().getBytes(UTF_8);
+  }
+
+  static byte[] valueOf(StoredMessage message) {
+    return message.message().payload();
+  }
+
+  /** Where the record goes. */
+  static Place place(ProducerRecord<?, ?> record) {
+    Integer partition = record.partition();
+    return new Place(record.topic(), partition == null ? Place.ANY : partition);
   }
 
   /**
-   * The record. It has no timestamp of its own: after a long outage brokers may refuse old ones.
+   * The record. It has no timestamp of its own: after a long outage brokers may refuse old ones. It
+   * names its partition, so that it is known beforehand which records go to the same one.
    *
-   * @throws IllegalArgumentException when the resolver gives no topic
+   * @throws IllegalArgumentException when a function of the user's gives nothing usable
    */
-  ProducerRecord<byte[], byte[]> of(StoredMessage stored) {
-    String to = topicOf(stored);
+  ProducerRecord<byte[], byte[]> of(StoredMessage stored, String topic, int partitions) {
     OutboxMessage message = stored.message();
-    byte[] key = stored.key().getBytes(UTF_8);
-    ProducerRecord<byte[], byte[]> record = new ProducerRecord<>(to, key, message.payload());
+    byte[] key = chosen("key", stored, choices.key);
+    byte[] value = chosen("value", stored, choices.value);
+    ProducerRecord<byte[], byte[]> record =
+        new ProducerRecord<>(topic, partition(stored, key, partitions), key, value);
     Headers headers = record.headers();
     for (Header header : message.headers()) {
       add(headers, header.name(), header.value());
     }
-    if (cloudEventsSource != null) {
-      addCloudEvent(headers, stored, cloudEventsSource);
+    if (choices.cloudEventsSource != null) {
+      addCloudEvent(headers, stored, choices.cloudEventsSource);
     }
     add(headers, "outbox-id", message.id().toString());
     add(headers, "outbox-aggregate-type", message.aggregateType());
@@ -50,17 +86,46 @@ final class Records {
     return record;
   }
 
-  private String topicOf(StoredMessage stored) {
-    String to;
-    try {
-      to = topic.apply(stored);
-    } catch (RuntimeException e) {
-      throw new IllegalArgumentException("the topic of " + stored + " threw " + e, e);
-    }
+  /**
+   * The topic.
+   *
+   * @throws IllegalArgumentException when the user's function gives none
+   */
+  String topicOf(StoredMessage stored) {
+    String to = chosen("topic", stored, choices.topic);
     if (to == null || to.isEmpty()) {
       throw new IllegalArgumentException("the topic of " + stored + " is missing or empty");
     }
     return to;
+  }
+
+  /** By default that which Kafka's client chooses; a record without a key goes by the message's. */
+  private @Nullable Integer partition(StoredMessage stored, byte @Nullable [] key, int partitions) {
+    if (choices.byClient) {
+      return null;
+    }
+    ToIntBiFunction<StoredMessage, Integer> partition = choices.partition;
+    if (partition == null) {
+      byte[] hashed = key == null ? keyOf(stored) : key;
+      return Utils.toPositive(Utils.murmur2(hashed)) % partitions;
+    }
+    Integer given =
+        chosen("partition", stored, message -> partition.applyAsInt(message, partitions));
+    if (given == null || given < 0 || given >= partitions) {
+      throw new IllegalArgumentException(
+          "the partition of %s is %s, topic has %d: give one from 0 to %d"
+              .formatted(stored, given, partitions, partitions - 1));
+    }
+    return given;
+  }
+
+  private static <T> @Nullable T chosen(
+      String what, StoredMessage stored, Function<StoredMessage, ? extends @Nullable T> function) {
+    try {
+      return function.apply(stored);
+    } catch (RuntimeException e) {
+      throw new IllegalArgumentException("the %s of %s threw %s".formatted(what, stored, e), e);
+    }
   }
 
   private static void addCloudEvent(Headers headers, StoredMessage stored, URI source) {

@@ -5,48 +5,71 @@ import dev.outbox.spi.StoredMessage;
 import org.apache.kafka.common.InvalidRecordException;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.errors.AuthenticationException;
+import org.apache.kafka.common.errors.BrokerNotAvailableException;
 import org.apache.kafka.common.errors.ClusterAuthorizationException;
+import org.apache.kafka.common.errors.ControllerMovedException;
 import org.apache.kafka.common.errors.CorruptRecordException;
 import org.apache.kafka.common.errors.InvalidPidMappingException;
 import org.apache.kafka.common.errors.InvalidProducerEpochException;
+import org.apache.kafka.common.errors.InvalidReplicationFactorException;
 import org.apache.kafka.common.errors.InvalidTimestampException;
 import org.apache.kafka.common.errors.InvalidTopicException;
+import org.apache.kafka.common.errors.InvalidTxnStateException;
+import org.apache.kafka.common.errors.InvalidTxnTimeoutException;
+import org.apache.kafka.common.errors.OutOfOrderSequenceException;
 import org.apache.kafka.common.errors.PolicyViolationException;
+import org.apache.kafka.common.errors.PrincipalDeserializationException;
 import org.apache.kafka.common.errors.ProducerFencedException;
+import org.apache.kafka.common.errors.RebootstrapRequiredException;
 import org.apache.kafka.common.errors.RecordBatchTooLargeException;
 import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.apache.kafka.common.errors.RetriableException;
+import org.apache.kafka.common.errors.SecurityDisabledException;
 import org.apache.kafka.common.errors.SerializationException;
 import org.apache.kafka.common.errors.TopicAuthorizationException;
+import org.apache.kafka.common.errors.TransactionAbortableException;
+import org.apache.kafka.common.errors.TransactionAbortedException;
+import org.apache.kafka.common.errors.TransactionCoordinatorFencedException;
 import org.apache.kafka.common.errors.TransactionalIdAuthorizationException;
+import org.apache.kafka.common.errors.UnknownServerException;
+import org.apache.kafka.common.errors.UnsupportedByAuthenticationException;
+import org.apache.kafka.common.errors.UnsupportedCompressionTypeException;
+import org.apache.kafka.common.errors.UnsupportedForMessageFormatException;
 import org.apache.kafka.common.errors.UnsupportedVersionException;
 
-/** Results of what was not delivered, above all from exceptions of Kafka's client (P3). */
+/**
+ * Results of what was not delivered, above all from exceptions of Kafka's client (P3). The table of
+ * all of them is in docs/design/kafka.md, and a test compares it with this class.
+ */
 final class Results {
   private Results() {}
 
   /**
    * The result that an exception means.
    *
-   * @param brokerAnswers whether the broker answers otherwise: then a timeout is the topic's fault
+   * @param brokerAnswers whether the broker answers otherwise: then a timeout is the place's fault
    */
-  static Result result(Throwable error, String topic, boolean brokerAnswers) {
-    String text = text(error, topic);
+  static Result result(Throwable error, Place place, boolean brokerAnswers) {
+    String text = text(error, place);
     if (isAboutTime(error)) {
       return Result.unavailable(
           text + "; this process's clock, or the topic's message.timestamp limits, are wrong",
-          topic);
+          place.destination());
     }
     if (isRejected(error)) {
       return Result.rejected(text);
     }
-    if (isProducersFault(error) || error instanceof AuthenticationException) {
+    if (isProducersFault(error)
+        || error instanceof TransactionAbortedException
+        || error instanceof TransactionAbortableException) {
       return Result.unavailable(text);
     }
     if (error instanceof RetriableException && !(error instanceof CorruptRecordException)) {
-      return brokerAnswers ? Result.unavailable(text, topic) : Result.unavailable(text);
+      return brokerAnswers
+          ? Result.unavailable(text, place.destination())
+          : Result.unavailable(text);
     }
-    return Result.failed(text);
+    return isWeather(error) ? Result.unavailable(text, place.destination()) : Result.failed(text);
   }
 
   /**
@@ -65,32 +88,66 @@ final class Results {
     return error instanceof RecordTooLargeException
         || error instanceof RecordBatchTooLargeException
         || error instanceof InvalidTopicException
-        || error instanceof TopicAuthorizationException
         || error instanceof InvalidRecordException
         || error instanceof PolicyViolationException
         || error instanceof SerializationException;
   }
 
+  /**
+   * Not called retriable by the client, but no message is to blame, and it may pass: a broker that
+   * knows nothing of a topic yet, or whose authorizer is down, says that we are not authorised.
+   */
+  private static boolean isWeather(Throwable error) {
+    return error instanceof TopicAuthorizationException
+        || error instanceof UnknownServerException
+        || error instanceof BrokerNotAvailableException
+        || error instanceof ControllerMovedException
+        || error instanceof InvalidReplicationFactorException
+        || error instanceof OutOfOrderSequenceException
+        || error instanceof PrincipalDeserializationException
+        || error instanceof UnsupportedCompressionTypeException
+        || error instanceof UnsupportedForMessageFormatException;
+  }
+
   /** The producer cannot be used any more; no message is to blame. */
   static boolean isProducersFault(Throwable error) {
-    return error instanceof ClusterAuthorizationException
+    return isAuthentication(error)
+        || error instanceof ClusterAuthorizationException
         || error instanceof TransactionalIdAuthorizationException
         || error instanceof ProducerFencedException
         || error instanceof InvalidProducerEpochException
         || error instanceof InvalidPidMappingException
+        || error instanceof InvalidTxnStateException
+        || error instanceof InvalidTxnTimeoutException
+        || error instanceof TransactionCoordinatorFencedException
+        || error instanceof RebootstrapRequiredException
+        || error instanceof SecurityDisabledException
+        || error instanceof UnsupportedByAuthenticationException
         || error instanceof UnsupportedVersionException
         || error instanceof IllegalStateException
         || (isGeneric(error) && error.getCause() != null && isProducersFault(error.getCause()));
   }
 
+  /**
+   * Whether the broker does not let us in. A producer that was made while that was so never works:
+   * it does not ask for its id again.
+   */
+  static boolean isAuthentication(Throwable error) {
+    for (Throwable e = error; e != null; e = e.getCause()) {
+      if (e instanceof AuthenticationException) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   /** That a message was not sent because an earlier one of its key was not delivered (P2). */
-  static Result notSent(StoredMessage earlier, Result why, String topic) {
+  static Result notSent(StoredMessage earlier, Result why, Place place) {
     String text =
         "not sent, because message %d of its key was not delivered".formatted(earlier.sequence());
-    if (why instanceof Result.Unavailable unavailable && unavailable.destination() == null) {
-      return Result.unavailable(text);
-    }
-    return Result.unavailable(text, topic);
+    return why instanceof Result.Unavailable unavailable
+        ? new Result.Unavailable(text, unavailable.destination())
+        : Result.unavailable(text, place.destination());
   }
 
   /** Whether nothing says what this is; a producer that was closed under a call says no more. */
@@ -98,8 +155,7 @@ final class Results {
     return error.getClass() == KafkaException.class;
   }
 
-  static String text(Throwable error, String topic) {
-    return "topic %s: %s: %s"
-        .formatted(topic, error.getClass().getSimpleName(), error.getMessage());
+  static String text(Throwable error, Place place) {
+    return "%s: %s: %s".formatted(place, error.getClass().getSimpleName(), error.getMessage());
   }
 }

@@ -2,175 +2,109 @@ package dev.outbox.publisher.kafka;
 
 import dev.outbox.spi.Result;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.errors.InterruptException;
 import org.apache.kafka.common.errors.RetriableException;
 import org.apache.kafka.common.errors.TimeoutException;
 
 /**
- * What is known of topics across calls, so that one that is dead does not hold up the others.
+ * What is known of topics as a whole, across calls.
  *
  * <p>With {@code max.block.ms=0} a lookup never waits: it starts a request for the topic in the
  * background, which also makes a broker create the topic where it does that, and says what is known
  * so far: the partitions, an error as the exception's cause, or nothing yet.
  */
 final class Topics {
-  private static final int MOST_TROUBLED = 10_000;
+  private static final int MOST = 10_000;
 
   private final Timing timing;
-  private final boolean allRisky;
-  private final ConcurrentHashMap<String, Trouble> troubled = new ConcurrentHashMap<>();
 
-  /**
-   * @param allRisky whether records of one key may go to different partitions
-   */
-  Topics(Timing timing, boolean allRisky) {
+  /** Since when the broker says that there is no such topic, in nanoseconds. */
+  private final ConcurrentHashMap<String, Long> missing = new ConcurrentHashMap<>();
+
+  /** When a record failed that later ones of its key were behind, in nanoseconds. */
+  private final ConcurrentHashMap<String, Long> risky = new ConcurrentHashMap<>();
+
+  Topics(Timing timing) {
     this.timing = timing;
-    this.allRisky = allRisky;
-  }
-
-  /** A topic with which something is not right. */
-  private static final class Trouble {
-    /** Since when the broker says that there is no such topic; 0: it does not. */
-    volatile long missingSince;
-
-    /** Whether it did not acknowledge in time the last time. */
-    volatile boolean slow;
-
-    /** When a record failed that later ones of its key were behind; 0: not lately. */
-    volatile long riskySince;
-
-    /** Records that a call gave up on and that are still on their way; changed in the map only. */
-    final AtomicInteger stuck = new AtomicInteger();
   }
 
   /** What a lookup says. */
   sealed interface Found {
     /** Records can be sent. */
-    record Ready() implements Found {}
+    record Ready(int partitions) implements Found {}
 
     /** Nothing is known yet: look again. */
     record Pending() implements Found {}
 
-    /** No record can be sent now. */
+    /** No record can be sent there now. */
     record Refused(Result result) implements Found {}
 
-    Found READY = new Ready();
+    /** The producer cannot be used. */
+    record Unusable(Exception error) implements Found {}
+
     Found PENDING = new Pending();
   }
 
   Found look(Producer<?, ?> producer, String topic) {
     try {
-      producer.partitionsFor(topic);
-      Trouble trouble = troubled.get(topic);
-      if (trouble != null) {
-        trouble.missingSince = 0;
-        forgetWhenWell(topic);
+      int partitions = producer.partitionsFor(topic).size();
+      if (partitions == 0) {
+        return Found.PENDING;
       }
-      return Found.READY;
+      if (!missing.isEmpty()) {
+        missing.remove(topic);
+      }
+      return new Found.Ready(partitions);
+    } catch (InterruptException e) {
+      throw e;
     } catch (TimeoutException e) {
       Throwable cause = e.getCause();
       if (cause == null) {
         return Found.PENDING;
       }
-      if (!(cause instanceof RetriableException)) {
-        return new Found.Refused(Results.result(cause, topic, true));
+      if (cause instanceof RetriableException) {
+        return missing(topic, cause);
       }
-      return missing(topic, cause);
+      return new Found.Refused(Results.result(cause, Place.topic(topic), true));
     } catch (KafkaException | IllegalStateException e) {
-      Result result = Results.result(e, topic, false);
+      Result result = Results.result(e, Place.topic(topic), true);
       // Nothing was sent, so what is not the topic's fault is the producer's or the broker's.
-      return new Found.Refused(
-          result instanceof Result.Failed f ? Result.unavailable(f.error()) : result);
+      boolean ofTopic =
+          result instanceof Result.Rejected
+              || (result instanceof Result.Unavailable u && u.destination() != null);
+      return ofTopic ? new Found.Refused(result) : new Found.Unusable(e);
     }
   }
 
   /** A broker that creates topics says "unknown" first: so it is believed after a second. */
   private Found missing(String topic, Throwable cause) {
     long now = System.nanoTime();
-    Trouble trouble = trouble(topic);
-    if (trouble.missingSince == 0) {
-      trouble.missingSince = now;
+    if (missing.size() > MOST) {
+      missing.clear();
     }
-    return now - trouble.missingSince < timing.impatience()
-        ? Found.PENDING
-        : new Found.Refused(Result.unavailable(Results.text(cause, topic), topic));
-  }
-
-  /** Whether records given up on are still on their way there. */
-  boolean isStuck(String topic) {
-    Trouble trouble = troubled.get(topic);
-    return trouble != null && trouble.stuck.get() > 0;
-  }
-
-  /** How long to wait for it while the broker answers, in nanoseconds. */
-  long patience(String topic) {
-    Trouble trouble = troubled.get(topic);
-    return trouble != null && trouble.slow ? timing.impatience() : timing.patience();
-  }
-
-  void slow(String topic) {
-    trouble(topic).slow = true;
-  }
-
-  void acknowledged(String topic) {
-    Trouble trouble = troubled.get(topic);
-    if (trouble != null) {
-      trouble.slow = false;
-      forgetWhenWell(topic);
+    Long since = missing.putIfAbsent(topic, now);
+    if (since == null || now - since < timing.impatience()) {
+      return Found.PENDING;
     }
+    Place place = Place.topic(topic);
+    return new Found.Refused(Result.unavailable(Results.text(cause, place), place.destination()));
   }
 
   /** A record failed, and the producer was closed to keep later ones of its key from passing. */
   void risky(String topic) {
-    trouble(topic).riskySince = System.nanoTime();
+    risky.values().removeIf(since -> !isRecent(since));
+    risky.put(topic, System.nanoTime());
   }
 
   /** Whether only one record of a key may be in flight to it. */
   boolean isRisky(String topic) {
-    Trouble trouble = troubled.get(topic);
-    return allRisky || (trouble != null && isRisky(trouble));
+    Long since = risky.isEmpty() ? null : risky.get(topic);
+    return since != null && isRecent(since);
   }
 
-  private boolean isRisky(Trouble trouble) {
-    return trouble.riskySince != 0 && System.nanoTime() - trouble.riskySince < timing.caution();
-  }
-
-  /** A call gives up on a record: to be called before its callback can find that out. */
-  void stuck(String topic) {
-    troubled.compute(
-        topic,
-        (name, known) -> {
-          Trouble trouble = known == null ? new Trouble() : known;
-          trouble.stuck.incrementAndGet();
-          return trouble;
-        });
-  }
-
-  /** Such a record has ended. */
-  void unstuck(String topic, boolean delivered) {
-    troubled.computeIfPresent(
-        topic,
-        (name, trouble) -> {
-          trouble.stuck.decrementAndGet();
-          return trouble;
-        });
-    if (delivered) {
-      acknowledged(topic);
-    }
-  }
-
-  private Trouble trouble(String topic) {
-    if (troubled.size() > MOST_TROUBLED) {
-      troubled.values().removeIf(t -> t.stuck.get() == 0);
-    }
-    return troubled.computeIfAbsent(topic, name -> new Trouble());
-  }
-
-  private void forgetWhenWell(String topic) {
-    troubled.computeIfPresent(
-        topic,
-        (name, t) -> t.stuck.get() > 0 || t.slow || t.missingSince != 0 || isRisky(t) ? t : null);
+  private boolean isRecent(long since) {
+    return System.nanoTime() - since < timing.caution();
   }
 }

@@ -17,12 +17,14 @@ import org.jspecify.annotations.Nullable;
  * next calls. Topics are looked up through another producer, which never blocks and sends nothing.
  */
 final class Transactional implements KafkaPublisher.Mode {
-  private final ProducerHolder lookup;
+  final ProducerHolder lookup;
+  final Cluster cluster;
+  final Records records;
+  final Topics topics;
+  final Places places;
+  final Timing timing;
   private final Function<String, ProducerHolder> producers;
   private final String idPrefix;
-  private final Records records;
-  private final Topics topics;
-  private final Timing timing;
   private final ConcurrentLinkedDeque<Slot> idle = new ConcurrentLinkedDeque<>();
   private final AtomicInteger slots = new AtomicInteger();
   private volatile boolean closed;
@@ -30,7 +32,7 @@ final class Transactional implements KafkaPublisher.Mode {
   /** A transactional id with its producer; used by one call at a time. */
   static final class Slot {
     final ProducerHolder producer;
-    private ProducerHolder.@Nullable Connection connection;
+    private @Nullable Connection connection;
     private boolean initialised;
 
     Slot(ProducerHolder producer) {
@@ -38,8 +40,8 @@ final class Transactional implements KafkaPublisher.Mode {
     }
 
     /** The producer, ready to begin a transaction; ends what its predecessor left open. */
-    ProducerHolder.Connection ready() {
-      ProducerHolder.Connection ready = producer.get();
+    Connection ready(long patience) throws InterruptedException {
+      Connection ready = producer.get(patience);
       if (ready != connection || !initialised) {
         connection = ready;
         ready.producer().initTransactions();
@@ -48,7 +50,19 @@ final class Transactional implements KafkaPublisher.Mode {
       return ready;
     }
 
-    /** Aborts the transaction if asked to and possible; otherwise gives the producer up. */
+    /**
+     * After an error: aborts the transaction if asked to and possible, or gives the producer up.
+     */
+    void failed(Exception error, boolean abort) {
+      if (Results.isProducersFault(error) && connection != null) {
+        connection.giveUp(error);
+        retire();
+      } else {
+        abortOrRetire(abort);
+      }
+    }
+
+    /** Aborts the transaction if asked to and possible; otherwise retires the producer. */
     void abortOrRetire(boolean abort) {
       if (abort && initialised && connection != null) {
         try {
@@ -67,7 +81,7 @@ final class Transactional implements KafkaPublisher.Mode {
     void retire() {
       initialised = false;
       if (connection != null) {
-        boolean ignored = producer.retire(connection);
+        boolean ignored = connection.retire();
         connection = null;
       }
     }
@@ -77,15 +91,17 @@ final class Transactional implements KafkaPublisher.Mode {
       ProducerHolder lookup,
       Function<String, ProducerHolder> producers,
       String idPrefix,
+      Cluster cluster,
       Records records,
-      Topics topics,
       Timing timing) {
     this.lookup = lookup;
     this.producers = producers;
     this.idPrefix = idPrefix;
+    this.cluster = cluster;
     this.records = records;
-    this.topics = topics;
     this.timing = timing;
+    this.topics = new Topics(timing);
+    this.places = new Places(timing);
   }
 
   @Override
@@ -95,7 +111,7 @@ final class Transactional implements KafkaPublisher.Mode {
       slot = new Slot(producers.apply(idPrefix + "-" + slots.getAndIncrement()));
     }
     try {
-      return new TransactionalCall(lookup, slot, records, topics, timing, messages).run();
+      return new TransactionalCall(this, slot, messages).run();
     } finally {
       idle.addFirst(slot);
       if (closed) {

@@ -1,12 +1,12 @@
 package dev.outbox.publisher.kafka;
 
 import dev.outbox.OutboxException;
+import dev.outbox.publisher.kafka.KeyRun.Item;
 import dev.outbox.spi.Result;
 import dev.outbox.spi.StoredMessage;
-import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.HashMap;
+import java.util.Comparator;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -14,9 +14,10 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.producer.Producer;
-import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.errors.InterruptException;
+import org.apache.kafka.common.errors.RecordBatchTooLargeException;
+import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.errors.TransactionAbortableException;
 import org.apache.kafka.common.errors.TransactionAbortedException;
 import org.jspecify.annotations.Nullable;
@@ -38,114 +39,113 @@ final class TransactionalCall {
   private static final long LOOK_AGAIN_MILLIS = 5;
   private static final long CHECK_MILLIS = 50;
 
-  private final ProducerHolder lookup;
+  private final Transactional mode;
   private final Transactional.Slot slot;
-  private final Topics topics;
+  private final Places places;
   private final Timing timing;
-  private final Records records;
-  private final List<StoredMessage> messages;
-  private final @Nullable Result[] results;
-  private final List<@Nullable ProducerRecord<byte[], byte[]>> prepared = new ArrayList<>();
+  private final List<KeyRun> runs;
+  private final Outcome outcome;
+  private final Ear ear;
   private final long start = System.nanoTime();
-  private Contact.@Nullable Ear ear;
 
   /** The end of one record's way. */
-  private record Report(int index, @Nullable Exception error) {}
+  private record Report(Item item, @Nullable Exception error) {}
 
-  TransactionalCall(
-      ProducerHolder lookup,
-      Transactional.Slot slot,
-      Records records,
-      Topics topics,
-      Timing timing,
-      List<StoredMessage> messages) {
-    this.lookup = lookup;
+  TransactionalCall(Transactional mode, Transactional.Slot slot, List<StoredMessage> messages) {
+    this.mode = mode;
     this.slot = slot;
-    this.records = records;
-    this.topics = topics;
-    this.timing = timing;
-    this.messages = messages;
-    this.results = new Result[messages.size()];
+    this.places = mode.places;
+    this.timing = mode.timing;
+    this.runs = KeyRun.of(messages);
+    this.outcome = new Outcome(runs, messages.size());
+    this.ear = new Ear(mode.cluster, timing);
   }
 
   List<Result> run() throws InterruptedException {
     try {
       prepare();
-      List<Integer> open = open();
-      while (!open.isEmpty()) {
+      while (!outcome.isComplete()) {
+        List<Item> open = open();
         if (late(3 * timing.block())) {
-          open.forEach(i -> decide(i, outOfReach("topic %s: no time left", i)));
+          open.forEach(item -> decide(item, ear.outOfReach(item.place(), "no time left")));
         } else {
-          transact(open);
+          transact(together(open));
         }
-        open = open();
       }
     } catch (InterruptException e) {
-      Thread.interrupted();
+      boolean ignored = Thread.interrupted();
       slot.retire();
       throw new InterruptedException("interrupted while publishing to Kafka");
     } catch (InterruptedException e) {
       slot.retire();
       throw e;
-    } catch (OutboxException e) {
-      Result result = Result.unavailable(String.valueOf(e.getMessage()));
-      open().forEach(i -> decide(i, result));
+    } catch (OutboxException e) { // no producer
+      outcome.decideAll(Result.unavailable(String.valueOf(e.getMessage())));
+    } catch (RuntimeException | Error e) { // of the user's partitioner, or no memory
+      slot.abortOrRetire(e instanceof RuntimeException);
+      throw e;
     }
-    return Arrays.asList(results);
+    return outcome.results();
+  }
+
+  /** The messages without a result, in their order. */
+  private List<Item> open() {
+    return runs.stream()
+        .flatMap(run -> run.items.subList(run.delivered, run.end).stream())
+        .sorted(Comparator.comparingInt(item -> item.index))
+        .toList();
+  }
+
+  /** What goes in one transaction: all, but for those whose batch was too large. */
+  private static List<Item> together(List<Item> open) {
+    int alone = 0;
+    while (alone < open.size() && !open.get(alone).alone) {
+      alone++;
+    }
+    return open.subList(0, Math.max(1, alone));
   }
 
   /** Makes the records, and waits until it is known of each topic whether it exists. */
   private void prepare() throws InterruptedException {
-    for (int i = 0; i < messages.size(); i++) {
-      ProducerRecord<byte[], byte[]> record = null;
-      try {
-        record = records.of(messages.get(i));
-      } catch (IllegalArgumentException e) {
-        results[i] = Result.failed(String.valueOf(e.getMessage()));
-      }
-      prepared.add(record);
-    }
-    ProducerHolder.Connection connection = lookup.get();
-    ear = connection.contact().listen();
-    Map<String, Topics.Found> found = new HashMap<>();
+    Lookup lookup = new Lookup(mode.records, mode.topics, places, timing, ear);
     while (true) {
-      sample();
+      Connection connection = mode.lookup.get(timeLeft());
+      ear.listen(connection);
+      lookup.refresh();
       boolean pending = false;
-      boolean over = late(3 * timing.block()) || (answers() && elapsed() > timing.patience());
-      for (int i : open()) {
-        String topic = topic(i);
-        found.computeIfPresent(topic, (t, f) -> f instanceof Topics.Found.Pending ? null : f);
-        Topics.Found is =
-            found.computeIfAbsent(topic, name -> topics.look(connection.producer(), name));
+      boolean over = late(3 * timing.block()) || (ear.answers() && elapsed() > timing.patience());
+      for (Item item : open()) {
+        Topics.Found is = item.position < item.run.end ? lookup.find(item, connection) : null;
         if (is instanceof Topics.Found.Refused refused) {
-          results[i] = refused.result();
+          decide(item, refused.result());
         } else if (is instanceof Topics.Found.Pending && over) {
-          results[i] = outOfReach("topic %s: no answer about it in time", i);
+          decide(item, ear.outOfReach(item.place(), "no answer about it in time"));
         } else {
           pending |= is instanceof Topics.Found.Pending;
         }
       }
       if (!pending) {
-        stopKeys();
         return;
       }
       TimeUnit.MILLISECONDS.sleep(LOOK_AGAIN_MILLIS);
     }
   }
 
-  private void transact(List<Integer> batch) throws InterruptedException {
+  private void transact(List<Item> batch) throws InterruptedException {
     BlockingQueue<Report> reports = new LinkedBlockingQueue<>();
-    Map<Integer, Exception> errors = new HashMap<>();
+    Map<Item, Exception> errors = new LinkedHashMap<>();
     RuntimeException failure = null;
     try {
-      ProducerHolder.Connection connection = slot.ready();
-      ear = connection.contact().listen();
+      Connection connection = slot.ready(timeLeft());
+      ear.listen(connection);
       connection.producer().beginTransaction();
-      if (sendAll(connection.producer(), batch, reports) && awaitAll(batch, reports, errors)) {
+      if (sendAll(connection.producer(), batch, reports)
+          && awaitAll(connection, batch, reports, errors)) {
         connection.producer().commitTransaction();
-        for (int i : batch) {
-          results[i] = Result.DELIVERED;
-          topics.acknowledged(topic(i));
+        connection.acknowledged();
+        for (Item item : batch) {
+          places.acknowledged(item.place());
+          outcome.delivered(item);
         }
         return;
       }
@@ -154,7 +154,7 @@ final class TransactionalCall {
       throw e;
     } catch (KafkaException | IllegalStateException e) {
       failure = e;
-      slot.abortOrRetire(!Results.isProducersFault(e) && !late(timing.block()));
+      slot.failed(e, !late(timing.block()));
     }
     for (Report report = reports.poll(); report != null; report = reports.poll()) {
       note(report, errors);
@@ -164,12 +164,13 @@ final class TransactionalCall {
 
   /** Returns whether all could be handed to the producer. */
   private boolean sendAll(
-      Producer<byte[], byte[]> producer, List<Integer> batch, BlockingQueue<Report> reports) {
-    for (int i : batch) {
+      Producer<byte[], byte[]> producer, List<Item> batch, BlockingQueue<Report> reports) {
+    for (Item item : batch) {
       if (late(2 * timing.block())) {
         return false;
       }
-      producer.send(prepared.get(i), (metadata, error) -> reports.add(new Report(i, error)));
+      var unused =
+          producer.send(item.record, (metadata, error) -> reports.add(new Report(item, error)));
     }
     return true;
   }
@@ -179,25 +180,27 @@ final class TransactionalCall {
    * is not worth noting is no acknowledgement either.
    */
   private boolean awaitAll(
-      List<Integer> batch, BlockingQueue<Report> reports, Map<Integer, Exception> errors)
+      Connection connection,
+      List<Item> batch,
+      BlockingQueue<Report> reports,
+      Map<Item, Exception> errors)
       throws InterruptedException {
-    Set<Integer> waiting = new HashSet<>(batch);
+    Set<Item> waiting = new HashSet<>(batch);
     long since = System.nanoTime();
     boolean failed = false;
     while (!waiting.isEmpty() && !failed && !late(timing.block())) {
-      sample();
+      ear.listen(connection);
       Report report = reports.poll(CHECK_MILLIS, TimeUnit.MILLISECONDS);
       for (; report != null; report = reports.poll()) {
-        waiting.remove(report.index());
+        waiting.remove(report.item());
         failed |= report.error() != null;
         note(report, errors);
       }
       long waited = System.nanoTime() - since;
-      for (int i : waiting) {
-        if (answers() && waited > topics.patience(topic(i))) {
+      for (Item item : waiting) {
+        if (ear.answers() && waited > places.patience(item.place())) {
           failed = true;
-          errors.put(
-              i, new org.apache.kafka.common.errors.TimeoutException("not acknowledged in time"));
+          errors.put(item, new TimeoutException("not acknowledged in time"));
         }
       }
     }
@@ -205,105 +208,57 @@ final class TransactionalCall {
   }
 
   /** Notes an error unless it only follows from another one. */
-  private static void note(Report report, Map<Integer, Exception> errors) {
+  private static void note(Report report, Map<Item, Exception> errors) {
     Exception error = report.error();
     if (error != null
-        && !Results.isGeneric(error)
+        && !(Results.isGeneric(error) && !Results.isProducersFault(error))
         && !(error instanceof TransactionAbortedException)
         && !(error instanceof TransactionAbortableException)) {
-      errors.putIfAbsent(report.index(), error);
+      errors.putIfAbsent(report.item(), error);
     }
   }
 
   /** Gives the culprits their results; without one, the transaction as such did not work. */
   private void blame(
-      List<Integer> batch, Map<Integer, Exception> errors, @Nullable RuntimeException failure) {
-    Result whole = null;
-    for (Map.Entry<Integer, Exception> entry : errors.entrySet()) {
-      int i = entry.getKey();
-      if (Results.isProducersFault(entry.getValue())) {
-        slot.retire();
-      }
-      Result result = Results.result(entry.getValue(), topic(i), answers());
-      if (!(result instanceof Result.Unavailable unavailable)) {
-        decide(i, result);
-      } else if (unavailable.destination() == null) {
-        whole = result;
-      } else {
-        topics.slow(topic(i));
-        decide(i, result);
-      }
-    }
-    if (whole != null) {
-      Result result = whole;
-      batch.forEach(i -> decide(i, result));
-    }
+      List<Item> batch, Map<Item, Exception> errors, @Nullable RuntimeException failure) {
+    errors.forEach((item, error) -> blame(item, error, batch.size()));
     if (errors.isEmpty() && failure != null) {
       Result result = Result.unavailable("the transaction did not work: " + failure);
-      batch.forEach(i -> decide(i, result));
+      batch.forEach(item -> decide(item, result));
     } else if (errors.isEmpty()) {
-      batch.forEach(i -> decide(i, outOfReach("topic %s: transaction aborted", i)));
+      batch.forEach(item -> decide(item, ear.outOfReach(item.place(), "transaction aborted")));
     }
-    stopKeys();
   }
 
-  /** Decides the later messages of keys of which one was not delivered (P2). */
-  private void stopKeys() {
-    Map<String, Integer> stopped = new HashMap<>();
-    for (int i = 0; i < messages.size(); i++) {
-      Integer earlier = stopped.get(messages.get(i).key());
-      Result result = results[i];
-      if (earlier != null && !(result instanceof Result.Delivered)) {
-        Result why = results[earlier];
-        if (why != null) {
-          results[i] = Results.notSent(messages.get(earlier), why, topic(earlier));
-        }
-      } else if (result != null && !(result instanceof Result.Delivered)) {
-        stopped.put(messages.get(i).key(), i);
+  private void blame(Item item, Exception error, int together) {
+    if (error instanceof RecordBatchTooLargeException && together > 1) {
+      item.alone = true;
+      return;
+    }
+    Result result = ear.result(error, item.place());
+    if (Results.isProducersFault(error)) {
+      slot.failed(error, false);
+    }
+    if (result instanceof Result.Unavailable u && u.destination() == null) {
+      outcome.decideAll(result);
+    } else {
+      if (result instanceof Result.Unavailable) {
+        places.slow(item.place());
       }
+      decide(item, result);
     }
   }
 
-  private List<Integer> open() {
-    List<Integer> open = new ArrayList<>();
-    for (int i = 0; i < results.length; i++) {
-      if (results[i] == null) {
-        open.add(i);
-      }
-    }
-    return open;
-  }
-
-  private void decide(int i, Result result) {
-    if (results[i] == null) {
-      results[i] = result;
-    }
-  }
-
-  private Result outOfReach(String text, int i) {
-    String topic = topic(i);
-    return answers()
-        ? Result.unavailable(text.formatted(topic), topic)
-        : Result.unavailable(text.formatted(topic) + "; the broker does not answer");
-  }
-
-  private String topic(int i) {
-    ProducerRecord<byte[], byte[]> record = prepared.get(i);
-    return record == null ? messages.get(i).message().aggregateType() : record.topic();
-  }
-
-  private void sample() {
-    if (ear != null) {
-      ear.listen();
-    }
-  }
-
-  private boolean answers() {
-    return ear != null && ear.heardWithin(timing.silence());
+  private void decide(Item item, Result result) {
+    outcome.decide(item.run, item.position, result);
   }
 
   private long elapsed() {
     return System.nanoTime() - start;
+  }
+
+  private long timeLeft() {
+    return Math.max(0, timing.deadline() - elapsed());
   }
 
   /** Whether less than so many nanoseconds are left until the deadline. */

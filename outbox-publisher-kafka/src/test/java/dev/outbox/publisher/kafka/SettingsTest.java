@@ -8,6 +8,7 @@ import dev.outbox.OutboxException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.time.Duration;
+import org.apache.kafka.clients.producer.RoundRobinPartitioner;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -32,6 +33,7 @@ class SettingsTest {
     "partitioner.ignore.keys, true",
     "max.request.size, 1039999",
     "max.request.size, many",
+    "buffer.memory, 1039999",
     "delivery.timeout.ms, 10001",
     "request.timeout.ms, 30000",
     "max.block.ms, 60000",
@@ -55,6 +57,7 @@ class SettingsTest {
     "acks, -1",
     "enable.idempotence, true",
     "max.request.size, 1040000",
+    "buffer.memory, 1040000",
     "delivery.timeout.ms, 10000",
     "compression.type, zstd",
     "linger.ms, 5",
@@ -76,6 +79,29 @@ class SettingsTest {
     assertThatThrownBy(() -> builder().transactional(" ")).hasMessageContaining("blank");
     assertThatCode(building(builder().timeout(Duration.ofSeconds(1)))).doesNotThrowAnyException();
     assertThatCode(building(builder().timeout(Duration.ofHours(1)))).doesNotThrowAnyException();
+  }
+
+  @Test
+  @DisplayName("a wrong address is said with the address, without a message to publish")
+  void wrongAddress() throws Exception {
+    try (KafkaPublisher publisher = builder().build()) {
+      assertThat(publisher.address()).isEqualTo("127.0.0.1:1");
+      assertThat(publisher.unreachable(Duration.ofMinutes(1)).orElseThrow())
+          .contains("127.0.0.1:1")
+          .contains("does not answer");
+    }
+  }
+
+  @Test
+  @DisplayName("a partition function and a partitioner exclude each other")
+  void twoPartitioners() {
+    assertThatThrownBy(
+            building(
+                builder()
+                    .partition((message, partitions) -> 0)
+                    .property("partitioner.class", RoundRobinPartitioner.class.getName())))
+        .isInstanceOf(OutboxException.class)
+        .hasMessageContaining("partitioner.class");
   }
 
   @ParameterizedTest

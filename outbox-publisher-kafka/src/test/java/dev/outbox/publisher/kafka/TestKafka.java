@@ -2,14 +2,10 @@ package dev.outbox.publisher.kafka;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import dev.outbox.OutboxMessage;
 import dev.outbox.embedded.EmbeddedKafka;
 import dev.outbox.embedded.KafkaServer;
 import dev.outbox.spi.Result;
-import dev.outbox.spi.StoredMessage;
 import java.time.Duration;
-import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -17,7 +13,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
-import java.util.concurrent.atomic.AtomicLong;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.admin.TopicDescription;
@@ -36,7 +31,6 @@ import org.opentest4j.TestAbortedException;
 final class TestKafka {
   static final int PARTITIONS = 3;
 
-  private static final AtomicLong sequences = new AtomicLong();
   private static final KafkaServer server =
       KafkaServer.forTests(Map.of("auto.create.topics.enable", "false"));
 
@@ -135,15 +129,6 @@ final class TestKafka {
   static String header(ConsumerRecord<byte[], byte[]> record, String name) {
     Header header = record.headers().lastHeader(name);
     return header == null ? null : new String(header.value(), UTF_8);
-  }
-
-  static OutboxMessage.Builder message(String topic, String key) {
-    return OutboxMessage.builder().aggregate(topic, key).eventType("Happened").payload("{}");
-  }
-
-  static StoredMessage stored(OutboxMessage.Builder message) {
-    Instant now = Instant.now().truncatedTo(ChronoUnit.MICROS);
-    return StoredMessage.of(sequences.incrementAndGet(), 0, now, message.build());
   }
 
   /** The sequences that a consumer finds in the topic, in its order. */

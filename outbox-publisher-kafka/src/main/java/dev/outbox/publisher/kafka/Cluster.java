@@ -1,0 +1,128 @@
+package dev.outbox.publisher.kafka;
+
+import static java.util.Objects.requireNonNull;
+
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.UnaryOperator;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.DescribeClusterOptions;
+import org.apache.kafka.common.KafkaException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The cluster as it can be asked apart from what is sent to it, through a client of its own: a
+ * producer asks nothing while all it has waits for one broker that hangs, and a question of its own
+ * may wait there as well. Any broker's answer will do. The client is made with the first question.
+ */
+final class Cluster implements AutoCloseable {
+  private final String address;
+  private final Map<String, Object> settings;
+  private final UnaryOperator<String> scrub;
+  private final AtomicReference<@Nullable CompletableFuture<Optional<String>>> asking =
+      new AtomicReference<>();
+  private volatile long answeredAt;
+  private volatile boolean answered;
+  private @Nullable Admin admin;
+  private boolean closed;
+
+  Cluster(ProducerSettings settings) {
+    this.address = settings.address();
+    this.settings = settings.admin();
+    this.scrub = settings::scrub;
+  }
+
+  String address() {
+    return address;
+  }
+
+  /** Asks in the background, unless a question is under way. Never waits, never throws. */
+  CompletableFuture<Optional<String>> ask() {
+    CompletableFuture<Optional<String>> fresh = new CompletableFuture<>();
+    CompletableFuture<Optional<String>> known =
+        asking.updateAndGet(now -> now == null || now.isDone() ? fresh : now);
+    if (known == fresh) {
+      Background.run("outbox-kafka-cluster", fresh, this::problem);
+    }
+    return requireNonNull(known);
+  }
+
+  /** Whether any broker answered a question within the last so many nanoseconds. */
+  boolean answeredWithin(long nanos) {
+    return answered && System.nanoTime() - answeredAt < nanos;
+  }
+
+  /** Why the cluster cannot be reached; empty when a broker answered. */
+  Optional<String> unreachable(Duration limit) throws InterruptedException {
+    try {
+      return ask().get(limit.toNanos(), TimeUnit.NANOSECONDS);
+    } catch (TimeoutException e) {
+      return Optional.of(noAnswer());
+    } catch (ExecutionException e) {
+      return Optional.of("asking Kafka at %s threw %s".formatted(address, e.getCause()));
+    }
+  }
+
+  private String noAnswer() {
+    return "Kafka at %s does not answer: check bootstrap.servers and security.protocol"
+        .formatted(address);
+  }
+
+  private Optional<String> problem() {
+    try {
+      admin().describeCluster(new DescribeClusterOptions()).nodes().get();
+    } catch (ExecutionException e) {
+      Throwable error = e.getCause() == null ? e : e.getCause();
+      if (error instanceof org.apache.kafka.common.errors.TimeoutException) {
+        return Optional.of(noAnswer());
+      }
+      if (Results.isAuthentication(error)) {
+        return Optional.of(
+            "Kafka at %s does not let us in: %s".formatted(address, scrub(error.getMessage())));
+      }
+      return Optional.of("Kafka at %s cannot be asked: %s".formatted(address, scrub("" + error)));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return Optional.of("asking Kafka at %s was interrupted".formatted(address));
+    } catch (KafkaException | IllegalStateException e) {
+      return Optional.of(
+          "Kafka at %s cannot be asked: %s".formatted(address, scrub(ProducerHolder.causes(e))));
+    }
+    answeredAt = System.nanoTime();
+    answered = true;
+    return Optional.empty();
+  }
+
+  private String scrub(@Nullable String text) {
+    return scrub.apply(String.valueOf(text));
+  }
+
+  private synchronized Admin admin() {
+    if (closed) {
+      throw new IllegalStateException("the Kafka publisher is closed");
+    }
+    if (admin == null) {
+      admin = Admin.create(settings);
+    }
+    return admin;
+  }
+
+  @Override
+  public void close() {
+    Background.run("outbox-kafka-close", this::closeNow);
+  }
+
+  private synchronized void closeNow() {
+    closed = true;
+    if (admin != null) {
+      admin.close(Duration.ZERO);
+      admin = null;
+    }
+  }
+}

@@ -1,0 +1,63 @@
+package dev.outbox.publisher.kafka;
+
+import java.util.Optional;
+import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.common.Metric;
+
+/** A producer, and what was heard of the cluster through it. */
+final class Connection {
+  private final ProducerHolder holder;
+  private final Producer<byte[], byte[]> producer;
+  private final Optional<? extends Metric> incoming;
+  private volatile long acknowledgedAt = System.nanoTime();
+  private volatile boolean acknowledged;
+
+  Connection(ProducerHolder holder, Producer<byte[], byte[]> producer) {
+    this.holder = holder;
+    this.producer = producer;
+    incoming =
+        producer.metrics().values().stream()
+            .filter(m -> m.metricName().group().equals("producer-metrics"))
+            .filter(m -> m.metricName().name().equals("incoming-byte-total"))
+            .findFirst();
+  }
+
+  Producer<byte[], byte[]> producer() {
+    return producer;
+  }
+
+  /** Whether it is the one in use: false once it was retired or its holder was closed. */
+  boolean isCurrent() {
+    return holder.isCurrent(this);
+  }
+
+  /** See {@link ProducerHolder#retire}. */
+  boolean retire() {
+    return holder.retire(this);
+  }
+
+  /** See {@link ProducerHolder#giveUp}. */
+  void giveUp(Throwable error) {
+    holder.giveUp(this, error);
+  }
+
+  /** The bytes that came in so far. */
+  double bytes() {
+    return incoming.map(m -> (Double) m.metricValue()).orElse(0.0);
+  }
+
+  void acknowledged() {
+    acknowledged = true;
+    acknowledgedAt = System.nanoTime();
+  }
+
+  /** Whether it ever worked. */
+  boolean hasAcknowledged() {
+    return acknowledged;
+  }
+
+  /** Whether nothing was acknowledged since that time. */
+  boolean silentSince(long nanoTime) {
+    return acknowledgedAt - nanoTime <= 0;
+  }
+}

@@ -1,0 +1,74 @@
+package dev.outbox.publisher.kafka;
+
+import dev.outbox.spi.Result;
+import org.apache.kafka.common.errors.RetriableException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Whether the cluster answers, for one call, and one thread. A record that times out does not say
+ * whether its topic or the whole cluster is to blame; what comes in from any broker in the meantime
+ * does. Silence says something only when a question was asked: so when nothing comes in for a while
+ * the {@link Cluster} is asked, whichever of its brokers answers first.
+ */
+final class Ear {
+  private final Cluster cluster;
+  private final long silence;
+  private @Nullable Connection connection;
+  private double before;
+  private long heardAt;
+  private long quietSince = System.nanoTime();
+  private boolean heard;
+
+  Ear(Cluster cluster, Timing timing) {
+    this.cluster = cluster;
+    this.silence = timing.silence();
+  }
+
+  /** Takes notice of what came in, and asks when nothing did for long; called often. */
+  void listen(Connection current) {
+    double now = current.bytes();
+    if (current != connection) {
+      connection = current; // what came in before does not count: nobody knows when it did
+    } else if (now != before) {
+      heardAt = System.nanoTime();
+      quietSince = heardAt;
+      heard = true;
+    }
+    before = now;
+    if (System.nanoTime() - quietSince > silence / 3) {
+      ask();
+    }
+  }
+
+  /** Asks, unless a broker was heard lately. */
+  void ask() {
+    if (!answers()) {
+      var unused = cluster.ask();
+    }
+  }
+
+  /** Whether any broker was heard lately. */
+  boolean answers() {
+    return (heard && System.nanoTime() - heardAt < silence) || cluster.answeredWithin(silence);
+  }
+
+  /**
+   * The result of what could not be delivered in time: the place's fault when the broker answers.
+   */
+  Result outOfReach(Place place, String problem) {
+    String text = "%s: %s".formatted(place, problem);
+    return answers() ? Result.unavailable(text, place.destination()) : silent(text);
+  }
+
+  /** The result of an exception of Kafka's client. */
+  Result result(Throwable error, Place place) {
+    boolean answers = answers();
+    Result result = Results.result(error, place, answers);
+    boolean timeout = error instanceof RetriableException && result instanceof Result.Unavailable;
+    return timeout && !answers ? silent(Results.text(error, place)) : result;
+  }
+
+  private Result silent(String text) {
+    return Result.unavailable("%s; no broker of %s answers".formatted(text, cluster.address()));
+  }
+}

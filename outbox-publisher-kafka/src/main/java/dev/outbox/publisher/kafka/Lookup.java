@@ -1,0 +1,79 @@
+package dev.outbox.publisher.kafka;
+
+import dev.outbox.publisher.kafka.KeyRun.Item;
+import dev.outbox.publisher.kafka.Topics.Found;
+import dev.outbox.spi.Result;
+import java.util.HashMap;
+import java.util.Map;
+
+/** Whether messages of one call can be sent now, and the records of those that can. */
+final class Lookup {
+  private final Records records;
+  private final Topics topics;
+  private final Places places;
+  private final long silence;
+  private final Ear ear;
+  private final long start = System.nanoTime();
+  private final Map<String, Found> found = new HashMap<>();
+
+  Lookup(Records records, Topics topics, Places places, Timing timing, Ear ear) {
+    this.records = records;
+    this.topics = topics;
+    this.places = places;
+    this.silence = timing.silence();
+    this.ear = ear;
+  }
+
+  /** Forgets what was found, so that all is looked up again. */
+  void refresh() {
+    found.clear();
+  }
+
+  /** Looks up the item's topic, in the same connection at most once until {@link #refresh}. */
+  Found find(Item item, Connection via) {
+    try {
+      if (item.topic == null) {
+        item.topic = records.topicOf(item.message);
+      }
+      Found is =
+          item.alone
+              ? topics.look(via.producer(), item.topic)
+              : found.computeIfAbsent(item.topic, name -> topics.look(via.producer(), name));
+      if (is instanceof Found.Unusable unusable) {
+        return unusable(item.place(), via, unusable.error());
+      }
+      if (is instanceof Found.Ready ready) {
+        if (item.record == null) {
+          item.record = records.of(item.message, item.topic, ready.partitions());
+        }
+        return reach(item.place(), ready);
+      }
+      return is;
+    } catch (IllegalArgumentException e) {
+      return new Found.Refused(Result.failed(String.valueOf(e.getMessage())));
+    }
+  }
+
+  private Found reach(Place place, Found.Ready ready) {
+    if (place.partition() >= ready.partitions()) {
+      String text = "%s: the topic has %d partitions".formatted(place, ready.partitions());
+      return new Found.Refused(Result.unavailable(text, place.destination()));
+    }
+    if (!places.isStuck(place)) {
+      return ready;
+    }
+    if (!ear.answers() && System.nanoTime() - start <= silence) {
+      ear.ask(); // so that the right one is blamed
+      return Found.PENDING;
+    }
+    return new Found.Refused(ear.outOfReach(place, "earlier records are still on their way"));
+  }
+
+  private static Found unusable(Place place, Connection via, Exception error) {
+    if (!via.isCurrent()) {
+      return Found.PENDING; // closed since: the next one will say more
+    }
+    via.giveUp(error);
+    return new Found.Refused(Result.unavailable(Results.text(error, place)));
+  }
+}

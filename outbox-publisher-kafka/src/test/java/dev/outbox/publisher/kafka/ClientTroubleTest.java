@@ -1,0 +1,378 @@
+package dev.outbox.publisher.kafka;
+
+import static dev.outbox.publisher.kafka.TestMessages.message;
+import static dev.outbox.publisher.kafka.TestMessages.stored;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.outbox.publisher.kafka.FakeProducer.Sent;
+import dev.outbox.spi.Result;
+import dev.outbox.spi.StoredMessage;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.producer.BufferExhaustedException;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.config.ConfigException;
+import org.apache.kafka.common.errors.RecordBatchTooLargeException;
+import org.apache.kafka.common.errors.TimeoutException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What Kafka's client may do to a call, played by a producer that does as it is told. */
+@Timeout(value = 2, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class ClientTroubleTest {
+  private static final Timing timing = Timing.of(Duration.ofSeconds(1));
+
+  private final Queue<FakeProducer> next = new ArrayDeque<>();
+  private final List<FakeProducer> made = new ArrayList<>();
+  private final ProducerHolder holder = new ProducerHolder(this::make, text -> text);
+  private final Cluster cluster =
+      new Cluster(new ProducerSettings(Map.of("bootstrap.servers", "127.0.0.1:1"), timing, false));
+  private final Records records = new Records(Records.Choices.standard());
+  private FakeProducer single = new Delivers();
+  private final Direct direct =
+      new Direct(holder, new ProducerHolder(() -> single, text -> text), cluster, records, timing);
+
+  @AfterEach
+  void close() {
+    direct.close();
+    cluster.close();
+  }
+
+  private synchronized FakeProducer make() {
+    FakeProducer producer = next.isEmpty() ? new Delivers() : next.remove();
+    made.add(producer);
+    return producer;
+  }
+
+  private static class Delivers extends FakeProducer {
+    @Override
+    void on(Sent record) {
+      record.ends(null);
+    }
+  }
+
+  private static List<StoredMessage> messages(String... keys) {
+    List<StoredMessage> messages = new ArrayList<>();
+    for (String key : keys) {
+      messages.add(stored(message("t", key)));
+    }
+    return messages;
+  }
+
+  private Place placeOf(StoredMessage message) {
+    return Records.place(records.of(message, "t", new FakeProducer().partitions));
+  }
+
+  @Test
+  @DisplayName("what send throws goes to the caller, and nothing is held up by it afterwards")
+  void sendThrows() throws Exception {
+    for (Throwable thrown :
+        List.of(new IllegalArgumentException("a partitioner's"), new OutOfMemoryError("a test"))) {
+      FakeProducer producer =
+          new Delivers() {
+            @Override
+            void on(Sent record) {
+              if (record.key().equals("bad")) {
+                ClientTroubleTest.<RuntimeException>sneak(thrown);
+              }
+              super.on(record);
+            }
+          };
+      next.add(producer);
+      Direct fresh =
+          new Direct(
+              new ProducerHolder(this::make, text -> text), holder, cluster, records, timing);
+      List<StoredMessage> messages = messages("good", "bad", "other");
+      assertThatThrownBy(() -> fresh.publish(messages)).isSameAs(thrown);
+      assertThat(fresh.places.isStuck(placeOf(messages.get(1)))).isFalse();
+      assertThat(producer.closed)
+          .as("after %s the producer is closed", thrown)
+          .isEqualTo(thrown instanceof Error);
+      assertThat(fresh.publish(messages("good", "other"))).containsOnly(Result.DELIVERED);
+    }
+  }
+
+  @SuppressWarnings("unchecked")
+  private static <E extends Throwable> void sneak(Throwable e) throws E {
+    throw (E) e;
+  }
+
+  @Test
+  @DisplayName("in the transactional mode, what send throws ends the transaction")
+  void sendThrowsInTransaction() throws Exception {
+    for (Throwable thrown :
+        List.of(new IllegalArgumentException("a partitioner's"), new OutOfMemoryError("a test"))) {
+      FakeProducer producer =
+          new Delivers() {
+            @Override
+            void on(Sent record) {
+              if (record.key().equals("bad")) {
+                ClientTroubleTest.<RuntimeException>sneak(thrown);
+              }
+              super.on(record);
+            }
+          };
+      next.add(producer);
+      Transactional transactional =
+          new Transactional(
+              new ProducerHolder(Delivers::new, text -> text),
+              id -> new ProducerHolder(this::make, text -> text),
+              "p",
+              cluster,
+              records,
+              timing);
+      assertThatThrownBy(() -> transactional.publish(messages("good", "bad"))).isSameAs(thrown);
+      assertThat(producer.closed || producer.transactions.contains("abort"))
+          .as("the transaction is over: %s", producer.transactions)
+          .isTrue();
+      assertThat(transactional.publish(messages("good"))).containsOnly(Result.DELIVERED);
+      transactional.close();
+    }
+  }
+
+  @Test
+  @DisplayName("a batch that is too large: each record alone, and only the culprit is rejected")
+  void batchTooLarge() throws Exception {
+    next.add(
+        new FakeProducer() {
+          @Override
+          void on(Sent record) {
+            record.ends(new RecordBatchTooLargeException("larger than the segment"));
+          }
+        });
+    single =
+        new FakeProducer() {
+          @Override
+          void on(Sent record) {
+            record.ends(
+                record.key().equals("large")
+                    ? new RecordBatchTooLargeException("larger than the segment")
+                    : null);
+          }
+        };
+    List<Result> results = direct.publish(messages("a", "large", "a", "b"));
+    assertThat(results.get(1)).isInstanceOf(Result.Rejected.class);
+    assertThat(List.of(results.get(0), results.get(2), results.get(3)))
+        .containsOnly(Result.DELIVERED);
+  }
+
+  @Test
+  @DisplayName("the same in the transactional mode: each record in a transaction of its own")
+  void batchTooLargeInTransaction() throws Exception {
+    FakeProducer producer =
+        new FakeProducer() {
+          private final Set<String> together = new HashSet<>();
+
+          @Override
+          public void beginTransaction() {
+            together.clear();
+            super.beginTransaction();
+          }
+
+          @Override
+          void on(Sent record) {
+            together.add(record.key());
+            record.ends(
+                together.size() > 1 || record.key().equals("large")
+                    ? new RecordBatchTooLargeException("larger than the segment")
+                    : null);
+          }
+        };
+    Transactional transactional =
+        new Transactional(
+            new ProducerHolder(Delivers::new, text -> text),
+            id -> new ProducerHolder(() -> producer, text -> text),
+            "p",
+            cluster,
+            records,
+            Timing.of(Duration.ofSeconds(30)));
+    List<Result> results = transactional.publish(messages("a", "large", "b"));
+    assertThat(results.get(1)).isInstanceOf(Result.Rejected.class);
+    assertThat(List.of(results.get(0), results.get(2))).containsOnly(Result.DELIVERED);
+    transactional.close();
+  }
+
+  @Test
+  @DisplayName("a topic that gets more partitions in the middle of a call splits no key")
+  void morePartitions() throws Exception {
+    FakeProducer producer =
+        new FakeProducer() {
+          @Override
+          void on(Sent record) {
+            partitions = 97;
+          }
+        };
+    producer.partitions = 1;
+    next.add(producer);
+    List<Result> results = direct.publish(messages("k", "k", "k", "k"));
+    assertThat(results).hasOnlyElementsOfType(Result.Unavailable.class);
+    assertThat(producer.sent.stream().map(s -> s.record().partition()).distinct().toList())
+        .as("the partitions of what was in flight at a time")
+        .containsExactly(0);
+  }
+
+  @Test
+  @DisplayName("a full buffer is asked again now and then, not all the time")
+  void fullBuffer() throws Exception {
+    FakeProducer producer =
+        new FakeProducer() {
+          @Override
+          void on(Sent record) {
+            record.ends(new BufferExhaustedException("full"));
+          }
+        };
+    next.add(producer);
+    String[] keys = new String[50];
+    for (int i = 0; i < keys.length; i++) {
+      keys[i] = "k" + i;
+    }
+    assertThat(direct.publish(messages(keys))).hasOnlyElementsOfType(Result.Unavailable.class);
+    assertThat(producer.sent)
+        .as("what was given to a full buffer in a call of a second")
+        .hasSizeLessThan(1_000);
+  }
+
+  @Test
+  @DisplayName("what found no room goes when there is some, in order")
+  void roomAgain() throws Exception {
+    List<String> taken = new ArrayList<>();
+    next.add(
+        new FakeProducer() {
+          private int tries;
+
+          @Override
+          void on(Sent record) {
+            if (tries++ % 3 != 2) {
+              record.ends(new BufferExhaustedException("full"));
+            } else {
+              taken.add(TestMessages.sequence(record.record()));
+              record.ends(null);
+            }
+          }
+        });
+    List<StoredMessage> messages = messages("k", "k", "k", "k");
+    assertThat(direct.publish(messages)).containsOnly(Result.DELIVERED);
+    assertThat(taken).isEqualTo(messages.stream().map(m -> Long.toString(m.sequence())).toList());
+  }
+
+  @Test
+  @DisplayName("a callback that comes after its call began the key again does not stop the call")
+  void lateCallback() throws Exception {
+    CountDownLatch both = new CountDownLatch(2);
+    FakeProducer first =
+        new FakeProducer() {
+          @Override
+          void on(Sent record) {
+            both.countDown();
+          }
+
+          @Override
+          public void close(Duration timeout) {
+            closed = true;
+            sent.peek().ends(new KafkaException("Producer is closed forcefully."));
+          }
+        };
+    next.add(first);
+    next.add(new FakeProducer());
+    CompletableFuture<List<Result>> results =
+        CompletableFuture.supplyAsync(() -> publish(messages("k", "k")));
+    both.await();
+    assertThat(holder.get(0).retire()).isTrue();
+    assertThat(results.get(1, TimeUnit.MINUTES)).hasOnlyElementsOfType(Result.Unavailable.class);
+    first.sent.forEach(s -> s.ends(new KafkaException("Producer is closed forcefully.")));
+  }
+
+  private List<Result> publish(List<StoredMessage> messages) {
+    try {
+      return direct.publish(messages);
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  @Test
+  @DisplayName("a callback of a record that send refused with an exception counts nothing")
+  void callbackAfterThrow() throws Exception {
+    next.add(
+        new FakeProducer() {
+          @Override
+          void on(Sent record) {
+            if (sent.size() == 1) {
+              throw new ConfigException("after it was appended");
+            }
+          }
+        });
+    StoredMessage message = stored(message("t", "k"));
+    assertThat(direct.publish(List.of(message))).hasOnlyElementsOfType(Result.Failed.class);
+    assertThat(direct.publish(List.of(message))).hasOnlyElementsOfType(Result.Unavailable.class);
+    assertThat(direct.places.isStuck(placeOf(message))).isTrue();
+    made.get(0).sent.peek().ends(new ConfigException("that of the first try"));
+    assertThat(direct.places.isStuck(placeOf(message)))
+        .as("the second try is still on its way")
+        .isTrue();
+    assertThat(direct.publish(List.of(message)))
+        .singleElement()
+        .isInstanceOfSatisfying(
+            Result.Unavailable.class,
+            u -> assertThat(u.error()).contains("earlier records are still on their way"));
+    assertThat(made.get(0).sent).as("what was sent meanwhile").hasSize(2);
+  }
+
+  @Test
+  @DisplayName("a producer that acknowledged nothing for a delivery timeout is replaced")
+  void silentProducer() throws Exception {
+    FakeProducer silent =
+        new FakeProducer() {
+          @Override
+          void on(Sent record) {
+            record.ends(new TimeoutException("Expiring 1 record(s)"));
+          }
+        };
+    next.add(silent);
+    assertThat(direct.publish(messages("k"))).hasOnlyElementsOfType(Result.Unavailable.class);
+    assertThat(silent.closed).isTrue();
+    assertThat(direct.publish(messages("k"))).containsOnly(Result.DELIVERED);
+  }
+
+  @Test
+  @DisplayName("a producer that takes long to make holds up a call no longer than its timeout")
+  void slowMaking() throws Exception {
+    CountDownLatch found = new CountDownLatch(1);
+    Direct slow =
+        new Direct(
+            new ProducerHolder(
+                () -> {
+                  try {
+                    found.await();
+                  } catch (InterruptedException e) {
+                    throw new IllegalStateException(e);
+                  }
+                  return make();
+                },
+                text -> text),
+            holder,
+            cluster,
+            records,
+            timing);
+    assertThat(slow.publish(messages("k")))
+        .singleElement()
+        .isInstanceOfSatisfying(
+            Result.Unavailable.class,
+            u -> assertThat(u.error()).contains("not made after").contains("bootstrap.servers"));
+    found.countDown();
+    assertThat(slow.publish(messages("k"))).containsOnly(Result.DELIVERED);
+    slow.close();
+  }
+}

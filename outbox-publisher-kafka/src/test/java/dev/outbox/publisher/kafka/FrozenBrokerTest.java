@@ -1,0 +1,137 @@
+package dev.outbox.publisher.kafka;
+
+import static dev.outbox.publisher.kafka.TestMessages.message;
+import static dev.outbox.publisher.kafka.TestMessages.stored;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.outbox.embedded.EmbeddedKafka;
+import dev.outbox.spi.Result;
+import dev.outbox.spi.StoredMessage;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.NewTopic;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+/** Two real brokers, of which one stops answering and is not known to be gone. */
+class FrozenBrokerTest {
+  private static final Duration TIMEOUT = Duration.ofSeconds(4);
+  private static final int ROUNDS = 10;
+
+  private EmbeddedKafka healthy;
+  private EmbeddedKafka freezes;
+  private KafkaPublisher publisher;
+
+  @BeforeEach
+  void start() throws Exception {
+    healthy =
+        EmbeddedKafka.builder()
+            .setting("broker.session.timeout.ms", "3600000")
+            .setting("auto.create.topics.enable", "false")
+            .start();
+    freezes = EmbeddedKafka.builder().joining(healthy).start();
+    try (Admin admin = Admin.create(Map.of("bootstrap.servers", healthy.bootstrapServers()))) {
+      admin
+          .createTopics(
+              List.of(
+                  new NewTopic("U", Map.of(0, List.of(healthy.node()))),
+                  new NewTopic("T", Map.of(0, List.of(freezes.node()))),
+                  new NewTopic(
+                      "both", Map.of(0, List.of(healthy.node()), 1, List.of(freezes.node())))))
+          .all()
+          .get();
+    }
+    publisher =
+        KafkaPublisher.builder()
+            .property(
+                "bootstrap.servers", healthy.bootstrapServers() + "," + freezes.bootstrapServers())
+            .timeout(TIMEOUT)
+            .partition((m, partitions) -> m.key().equals("frozen") ? partitions - 1 : 0)
+            .build();
+    KafkaPublisherTest.publishUntilDelivered(
+        publisher,
+        List.of(
+            stored(message("U", "a")),
+            stored(message("T", "frozen")),
+            stored(message("both", "a")),
+            stored(message("both", "frozen"))));
+  }
+
+  @AfterEach
+  void stop() {
+    publisher.close();
+    freezes.close();
+    healthy.close();
+  }
+
+  @Test
+  @DisplayName(
+      "what goes to the others is delivered each time, and only the frozen ones are blamed")
+  void frozen() throws Exception {
+    freezes.pause();
+    List<StoredMessage> frozen = new ArrayList<>();
+    for (int round = 0; round < ROUNDS; round++) {
+      frozen.add(stored(message(round % 2 == 0 ? "T" : "both", "frozen")));
+      List<StoredMessage> ofT = List.copyOf(frozen.subList(0, 1));
+      assertBlamed(publisher.publish(ofT), "T/0");
+
+      List<StoredMessage> mixed = new ArrayList<>(frozen);
+      mixed.add(stored(message("U", "u" + round)));
+      mixed.add(stored(message("both", "b" + round)));
+      List<Result> results = publisher.publish(mixed);
+      assertThat(results.subList(frozen.size(), results.size())).containsOnly(Result.DELIVERED);
+      assertThat(results.subList(0, frozen.size()))
+          .allSatisfy(r -> assertThat(TestKafka.destination(r)).isIn("T/0", "both/1"));
+    }
+    freezes.resume();
+    KafkaPublisherTest.publishUntilDelivered(publisher, frozen);
+    String all = healthy.bootstrapServers();
+    List<Long> arrived =
+        TestKafka.read(all, List.of("T", "both")).stream()
+            .map(r -> Long.valueOf(TestKafka.header(r, "outbox-sequence")))
+            .filter(frozen.stream().map(StoredMessage::sequence).toList()::contains)
+            .distinct()
+            .toList();
+    for (String topic : List.of("T", "both")) {
+      List<Long> sent =
+          frozen.stream()
+              .filter(m -> m.message().aggregateType().equals(topic))
+              .map(StoredMessage::sequence)
+              .toList();
+      assertThat(arrived.stream().filter(sent::contains).toList()).isEqualTo(sent);
+    }
+  }
+
+  private static void assertBlamed(List<Result> results, String destination) {
+    assertThat(results)
+        .allSatisfy(r -> assertThat(TestKafka.destination(r)).isEqualTo(destination));
+  }
+
+  @Test
+  @DisplayName("when no broker answers any more, it is the cluster as a whole")
+  void allFrozen() throws Exception {
+    freezes.pause();
+    healthy.pause();
+    for (int i = 0; i < 2; i++) {
+      List<Result> results =
+          publisher.publish(List.of(stored(message("T", "frozen")), stored(message("U", "u" + i))));
+      assertThat(results)
+          .allSatisfy(r -> assertThat(TestKafka.destination(r)).as("%s", r).isNull())
+          .allSatisfy(
+              r ->
+                  assertThat(((Result.Unavailable) r).error())
+                      .contains(healthy.bootstrapServers()));
+    }
+    assertThat(publisher.unreachable(Duration.ofSeconds(5)).orElseThrow())
+        .contains(healthy.bootstrapServers())
+        .contains("does not answer");
+    healthy.resume();
+    KafkaPublisherTest.publishUntilDelivered(publisher, List.of(stored(message("U", "u"))));
+    assertThat(publisher.unreachable(Duration.ofSeconds(60))).isEmpty();
+  }
+}

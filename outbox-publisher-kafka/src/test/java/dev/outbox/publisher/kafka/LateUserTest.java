@@ -1,0 +1,74 @@
+package dev.outbox.publisher.kafka;
+
+import static dev.outbox.publisher.kafka.TestMessages.message;
+import static dev.outbox.publisher.kafka.TestMessages.stored;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.outbox.embedded.EmbeddedKafka;
+import dev.outbox.spi.Result;
+import dev.outbox.spi.StoredMessage;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.ScramCredentialInfo;
+import org.apache.kafka.clients.admin.ScramMechanism;
+import org.apache.kafka.clients.admin.UserScramCredentialUpsertion;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** A publisher that is there before its user is. */
+class LateUserTest {
+  private static final String PASSWORD = "late-7";
+
+  @ParameterizedTest
+  @EnumSource
+  @DisplayName("a user that is made after the publisher started is served within a minute")
+  void late(KafkaPublisherTest.Mode mode) throws Exception {
+    try (EmbeddedKafka kafka = EmbeddedKafka.builder().scram().start();
+        KafkaPublisher publisher =
+            mode.in(KafkaPublisher.builder())
+                .property("bootstrap.servers", kafka.scramBootstrapServers())
+                .property("security.protocol", "SASL_PLAINTEXT")
+                .property("sasl.mechanism", "SCRAM-SHA-256")
+                .property(
+                    "sasl.jaas.config",
+                    "org.apache.kafka.common.security.scram.ScramLoginModule required"
+                        + " username=\"late\" password=\"%s\";".formatted(PASSWORD))
+                .timeout(Duration.ofSeconds(8))
+                .build()) {
+      TestKafka.create(kafka.bootstrapServers(), "t", Map.of());
+      StoredMessage message = stored(message("t", "k"));
+      for (int i = 0; i < 3; i++) {
+        assertThat(publisher.publish(List.of(message)))
+            .allSatisfy(r -> assertThat(TestKafka.destination(r)).isNull());
+      }
+      assertThat(publisher.unreachable(Duration.ofSeconds(30)).orElseThrow())
+          .contains("does not let us in")
+          .contains(kafka.scramBootstrapServers())
+          .doesNotContain(PASSWORD);
+
+      addUser(kafka);
+      await()
+          .atMost(Duration.ofMinutes(1))
+          .until(() -> publisher.publish(List.of(message)).contains(Result.DELIVERED));
+      assertThat(publisher.unreachable(Duration.ofSeconds(30))).isEmpty();
+    }
+  }
+
+  private static void addUser(EmbeddedKafka kafka) throws Exception {
+    try (Admin admin = Admin.create(Map.of("bootstrap.servers", kafka.bootstrapServers()))) {
+      admin
+          .alterUserScramCredentials(
+              List.of(
+                  new UserScramCredentialUpsertion(
+                      "late",
+                      new ScramCredentialInfo(ScramMechanism.SCRAM_SHA_256, 4096),
+                      PASSWORD)))
+          .all()
+          .get();
+    }
+  }
+}
