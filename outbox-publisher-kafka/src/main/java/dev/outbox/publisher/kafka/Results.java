@@ -20,7 +20,6 @@ import org.apache.kafka.common.errors.OutOfOrderSequenceException;
 import org.apache.kafka.common.errors.PolicyViolationException;
 import org.apache.kafka.common.errors.PrincipalDeserializationException;
 import org.apache.kafka.common.errors.ProducerFencedException;
-import org.apache.kafka.common.errors.RebootstrapRequiredException;
 import org.apache.kafka.common.errors.RecordBatchTooLargeException;
 import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.apache.kafka.common.errors.RetriableException;
@@ -120,7 +119,6 @@ final class Results {
         || error instanceof InvalidTxnStateException
         || error instanceof InvalidTxnTimeoutException
         || error instanceof TransactionCoordinatorFencedException
-        || error instanceof RebootstrapRequiredException
         || error instanceof SecurityDisabledException
         || error instanceof UnsupportedByAuthenticationException
         || error instanceof UnsupportedVersionException
