@@ -120,7 +120,8 @@ public abstract class JdbcKind {
     }
   }
 
-  private static List<String> schemas(Connection connection, String begin) throws SQLException {
+  /** Those whose names begin so, that this user may know of. */
+  public static List<String> schemas(Connection connection, String begin) throws SQLException {
     return texts(
         connection,
         "select schema_name from information_schema.schemata where schema_name like ? escape '!'",

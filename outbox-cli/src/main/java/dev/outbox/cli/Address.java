@@ -17,6 +17,9 @@ public record Address(
   public Address {
     Secrets.hide(password);
     Secrets.hideIn(url);
+    Secrets.showIn(url);
+    Secrets.show(user);
+    Secrets.show(schema);
   }
 
   public Address(String url, String user, String password) {

@@ -3,6 +3,7 @@ package dev.outbox.cli;
 import dev.outbox.cli.demo.OrderService;
 import dev.outbox.store.core.BucketStore;
 import java.time.Duration;
+import java.util.List;
 import java.util.function.Consumer;
 
 /**
@@ -28,13 +29,14 @@ public interface Database extends AutoCloseable {
     return at(address).used(Database::check);
   }
 
-  /** The same, and before it is asked it was seen that there can be an outbox at the address. */
+  /** The same, at an address where there can be an outbox: its schema is there. */
   static Database connectToOutbox(Address address) {
     return at(address)
         .used(
             database -> {
               var unused = database.store();
               database.check();
+              database.checkSchema();
             });
   }
 
@@ -50,6 +52,9 @@ public interface Database extends AutoCloseable {
 
   /** Connects, to see that it answers, is of the right kind, and lets this user in. */
   void check();
+
+  /** Which server it is, and by which driver it is reached, with their versions. */
+  String server();
 
   /** The same with so many connections that are kept open, and tries when the database is away. */
   Database pool(int connections);
@@ -68,11 +73,17 @@ public interface Database extends AutoCloseable {
   /** The version of the outbox's schema, as it says itself. */
   int schemaVersion();
 
+  /** The statements that let one role append and nothing else, and another be a relay. */
+  String grants(String producer, String relay);
+
   /** Refuses a schema that is not there; after {@link #store}, which checks the name. */
   void checkSchema();
 
   /** Makes a schema. */
   void createSchema(String name);
+
+  /** The schemas whose names begin so. */
+  List<String> schemas(String begin);
 
   /**
    * Ends what still works in the schemas whose names begin so, as after Ctrl-C, and removes them.

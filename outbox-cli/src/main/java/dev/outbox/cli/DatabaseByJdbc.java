@@ -9,10 +9,12 @@ import dev.outbox.store.jdbc.JdbcOutboxStore;
 import java.net.ConnectException;
 import java.net.UnknownHostException;
 import java.sql.Connection;
+import java.sql.DatabaseMetaData;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.List;
 import javax.sql.DataSource;
 
 /** A relational database. */
@@ -53,7 +55,7 @@ final class DatabaseByJdbc implements Database {
     } catch (SQLException e) {
       String sentence = "cannot connect to %s: %s".formatted(address, reason(e));
       throw address.password().isEmpty() && kind.wantsPassword(e)
-          ? new Failure.NoPassword(sentence, e)
+          ? new Failure.NoPassword(sentence + "; " + DatabaseOptions.GIVE_PASSWORD, e)
           : new Failure(sentence, e);
     }
     if (problem != null) {
@@ -75,6 +77,21 @@ final class DatabaseByJdbc implements Database {
     return mysqlsPlugin && address.url().startsWith("jdbc:mariadb:")
         ? "the server seems to be MySQL: begin its URL with jdbc:mysql: (" + e.getMessage() + ")"
         : String.valueOf(e.getMessage());
+  }
+
+  @Override
+  public String server() {
+    try (Connection connection = dataSource.getConnection()) {
+      DatabaseMetaData about = connection.getMetaData();
+      return "%s %s, by %s %s"
+          .formatted(
+              kind.name(),
+              about.getDatabaseProductVersion(),
+              about.getDriverName(),
+              about.getDriverVersion());
+    } catch (SQLException e) {
+      throw new Failure("the server's version cannot be read: " + e.getMessage(), e);
+    }
   }
 
   @Override
@@ -113,6 +130,15 @@ final class DatabaseByJdbc implements Database {
   }
 
   @Override
+  public String grants(String producer, String relay) {
+    try {
+      return store(JdbcOutboxStore.DEFAULT_DEDUP_WINDOW).grants(producer, relay);
+    } catch (IllegalArgumentException e) {
+      throw new Failure(String.valueOf(e.getMessage()), e);
+    }
+  }
+
+  @Override
   public void checkSchema() {
     String schema = address.schema();
     if (schema == null) {
@@ -121,7 +147,7 @@ final class DatabaseByJdbc implements Database {
     try (Connection connection = dataSource.getConnection()) {
       if (!kind.hasSchema(connection, schema)) {
         throw new Failure(
-            "there is no schema %s that this user may use: make it with \"create schema %s\""
+            "there is no schema %s that this user may use: make it with \"create schema %s\", or give this user what ./outbox grants prints"
                 .formatted(schema, schema));
       }
     } catch (SQLException e) {
@@ -138,6 +164,15 @@ final class DatabaseByJdbc implements Database {
           "no schema can be made in this database: %s; let this user create schemas (on MySQL and MariaDB: databases)"
               .formatted(e.getMessage()),
           e);
+    }
+  }
+
+  @Override
+  public List<String> schemas(String begin) {
+    try (Connection connection = dataSource.getConnection()) {
+      return JdbcKind.schemas(connection, begin);
+    } catch (SQLException e) {
+      throw new Failure("the schemas cannot be read: " + e.getMessage(), e);
     }
   }
 

@@ -9,6 +9,7 @@ import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoDatabase;
 import com.mongodb.connection.ServerDescription;
+import com.mongodb.internal.build.MongoDriverVersion;
 import dev.outbox.benchmarks.MongoCleanup;
 import dev.outbox.benchmarks.MongoUrl;
 import dev.outbox.cli.demo.MongoOrderService;
@@ -18,6 +19,7 @@ import dev.outbox.store.mongo.MongoOutboxStore;
 import java.net.ConnectException;
 import java.net.UnknownHostException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
@@ -59,9 +61,7 @@ final class DatabaseByMongo implements Database {
     String user = url.userWithoutPassword();
     if (user != null) {
       throw new Failure.NoPassword(
-          "the user %s has no password: give one in %s or with --password"
-              .formatted(user, DatabaseOptions.PASSWORD_VARIABLE),
-          null);
+          "the user %s has no password: %s".formatted(user, DatabaseOptions.GIVE_PASSWORD), null);
     }
     return new DatabaseByMongo(address, url, client(address, url, settings -> settings));
   }
@@ -110,6 +110,17 @@ final class DatabaseByMongo implements Database {
       var unused = admin.runCommand(new Document("listDatabases", 1).append("nameOnly", true));
     } catch (MongoException e) {
       throw new Failure("cannot connect to %s: %s".formatted(address, reason(e)), e);
+    }
+  }
+
+  @Override
+  public String server() {
+    try {
+      Document build = client.getDatabase("admin").runCommand(new Document("buildInfo", 1));
+      return "MongoDB %s, by the driver %s"
+          .formatted(build.getString("version"), MongoDriverVersion.VERSION);
+    } catch (MongoException e) {
+      throw new Failure("the server's version cannot be read: " + reason(e), e);
     }
   }
 
@@ -223,6 +234,15 @@ final class DatabaseByMongo implements Database {
     return found == null ? 0 : found.get("version", Number.class).intValue();
   }
 
+  @Override
+  public String grants(String producer, String relay) {
+    try {
+      return outbox(MongoOutboxStore.DEFAULT_DEDUP_WINDOW).grants(producer, relay);
+    } catch (IllegalArgumentException e) {
+      throw new Failure(String.valueOf(e.getMessage()), e);
+    }
+  }
+
   /** A database is there as soon as there is something in it. */
   @Override
   public void checkSchema() {}
@@ -239,6 +259,16 @@ final class DatabaseByMongo implements Database {
           "no database can be made on this server: %s; give this user the roles readWriteAnyDatabase and dbAdminAnyDatabase"
               .formatted(e.getMessage()),
           e);
+    }
+  }
+
+  @Override
+  public List<String> schemas(String begin) {
+    try {
+      List<String> names = client.listDatabaseNames().into(new ArrayList<>());
+      return names.stream().filter(name -> name.startsWith(begin)).toList();
+    } catch (MongoException e) {
+      throw new Failure("the databases cannot be read: " + reason(e), e);
     }
   }
 

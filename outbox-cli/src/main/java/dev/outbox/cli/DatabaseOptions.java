@@ -9,6 +9,13 @@ import picocli.CommandLine.Option;
 public final class DatabaseOptions {
   public static final String PASSWORD_VARIABLE = "OUTBOX_PASSWORD";
 
+  /** What stands for an option without a value. */
+  private static final String ASK = "\0";
+
+  /** The end of an error's sentence. */
+  static final String GIVE_PASSWORD =
+      "give the password in the variable " + PASSWORD_VARIABLE + " or with --password";
+
   @Option(
       names = "--url",
       required = true,
@@ -26,7 +33,7 @@ public final class DatabaseOptions {
   @Option(
       names = "--password",
       arity = "0..1",
-      interactive = true,
+      fallbackValue = ASK,
       description =
           "The password; without a value it is asked for. Others may see what stands in a command"
               + " line: rather set the variable "
@@ -43,8 +50,36 @@ public final class DatabaseOptions {
   }
 
   private String password() {
-    String given = password != null ? password : System.getenv(PASSWORD_VARIABLE);
-    return given == null ? "" : given;
+    if (ASK.equals(password)) {
+      Console console = System.console();
+      if (console == null) {
+        throw new Failure(
+            "--password without a value asks for it, and there is no terminal: set the variable %s"
+                .formatted(PASSWORD_VARIABLE));
+      }
+      password = ask(console);
+    }
+    return password(url, password, System.getenv(PASSWORD_VARIABLE));
+  }
+
+  private String ask(Console console) {
+    char[] answer = console.readPassword("Password of %s: ", user());
+    return answer == null ? "" : new String(answer);
+  }
+
+  /** One of two that may differ would win, and nobody could see which. */
+  static String password(String url, @Nullable String option, @Nullable String variable) {
+    String given = option != null ? option : variable;
+    if (given == null || given.isEmpty()) {
+      return "";
+    }
+    Secrets.hide(given);
+    if (Secrets.isIn(url)) {
+      throw new Failure(
+          "the URL %s has a password, and %s gives another: give one of the two"
+              .formatted(url, option != null ? "--password" : "the variable " + PASSWORD_VARIABLE));
+    }
+    return given;
   }
 
   /** Where the URL leads. */
@@ -55,6 +90,15 @@ public final class DatabaseOptions {
   /** {@link #address}, with the names of the tables. */
   Address address(Tables tables) {
     return new Address(url, user(), password(), tables.schema, tables.prefix);
+  }
+
+  /** An address for printing statements: of the user's database, or of a kind of store. */
+  static Address addressOrExample(
+      @Nullable DatabaseOptions database, @Nullable StoreKind store, Tables tables) {
+    return database != null
+        ? database.address(tables)
+        : new Address(
+            StoreKind.orDefault(store).exampleUrl(), "", "", tables.schema(), tables.prefix());
   }
 
   /** A database that has answered; asks for the password when the server wants one. */
@@ -75,8 +119,7 @@ public final class DatabaseOptions {
       if (console == null) {
         throw e;
       }
-      char[] answer = console.readPassword("Password of %s: ", user());
-      password = answer == null ? "" : new String(answer);
+      password = ask(console);
       return connect.get();
     }
   }

@@ -8,7 +8,7 @@ import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
-import java.util.function.LongPredicate;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
@@ -18,6 +18,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.Unmatched;
 
 @Command(
     name = "dead-letters",
@@ -33,13 +34,20 @@ final class DeadLettersCommand implements Runnable {
   /** A payload of each may be large, and all of a page are in memory. */
   private static final int PAGE = 20;
 
+  /** Without a verb, the options of the verbs are no mistake of theirs. */
+  @Unmatched private final List<String> unmatched = new ArrayList<>();
+
   @Spec
   @SuppressWarnings("NullAway.Init") // set by picocli
   private CommandSpec spec;
 
   @Override
   public void run() {
-    throw new ParameterException(spec.commandLine(), "say what to do: list, requeue or discard");
+    throw new ParameterException(
+        spec.commandLine(),
+        unmatched.isEmpty()
+            ? "say what to do: list, requeue or discard"
+            : "say what to do before the options: dead-letters list, requeue or discard");
   }
 
   /** What all three have in common. */
@@ -57,10 +65,14 @@ final class DeadLettersCommand implements Runnable {
     @Override
     public Integer call() {
       Logs.off();
+      check();
       try (Database connected = database.connect(tables)) {
         return run(connected.store(), spec.commandLine().getOut());
       }
     }
+
+    /** Refuses what need not be tried. */
+    void check() {}
 
     abstract int run(DeadLetterStore store, PrintWriter out);
   }
@@ -143,6 +155,10 @@ final class DeadLettersCommand implements Runnable {
     @SuppressWarnings("NullAway.Init") // set by picocli
     private Selection selection;
 
+    final boolean all() {
+      return selection.all;
+    }
+
     abstract boolean decide(DeadLetterStore store, long sequence);
 
     abstract String done();
@@ -152,7 +168,7 @@ final class DeadLettersCommand implements Runnable {
       List<Long> missing = new ArrayList<>();
       int count = 0;
       if (selection.all) {
-        count = forAll(store, sequence -> decide(store, sequence));
+        count = forAll(store, out);
       } else {
         for (long sequence :
             List.copyOf(selection.sequences == null ? List.of() : selection.sequences)) {
@@ -169,19 +185,13 @@ final class DeadLettersCommand implements Runnable {
     }
 
     /** By sequence, so that one that dies again meanwhile is not met twice. */
-    private static int forAll(DeadLetterStore store, LongPredicate decide) {
-      int count = 0;
-      long after = 0;
-      while (true) {
-        List<DeadLetter> page = store.deadLetters(after, PAGE);
-        for (DeadLetter letter : page) {
-          after = letter.message().sequence();
-          count += decide.test(after) ? 1 : 0;
-        }
-        if (page.size() < PAGE) {
-          return count;
-        }
-      }
+    int forAll(DeadLetterStore store, PrintWriter out) {
+      AtomicInteger count = new AtomicInteger();
+      DeadLetterSummary.forEach(
+          store,
+          PAGE,
+          letter -> count.addAndGet(decide(store, letter.message().sequence()) ? 1 : 0));
+      return count.get();
     }
   }
 
@@ -204,8 +214,32 @@ final class DeadLettersCommand implements Runnable {
   @Command(
       name = "discard",
       mixinStandardHelpOptions = true,
-      description = "Remove dead letters for good.")
+      description = "Remove dead letters for good; asks before it removes all.")
   static final class Discard extends Deciding {
+    @Option(names = "--yes", description = "Do not ask.")
+    private boolean yes;
+
+    @Override
+    void check() {
+      if (all() && !yes && !Terminal.canAsk()) {
+        throw new Failure(
+            "discard --all removes all dead letters for good, and there is no terminal to ask at: add --yes");
+      }
+    }
+
+    /** What is removed is what was shown, whatever dies meanwhile. */
+    @Override
+    int forAll(DeadLetterStore store, PrintWriter out) {
+      DeadLetterSummary summary = DeadLetterSummary.of(store, PAGE);
+      summary.print(out);
+      boolean agreed =
+          yes
+              || summary.sequences().isEmpty()
+              || Terminal.ask("Remove them for good, without publishing? Type yes: ", out)
+                  .equals("yes");
+      return agreed ? (int) summary.sequences().stream().filter(store::discard).count() : 0;
+    }
+
     @Override
     boolean decide(DeadLetterStore store, long sequence) {
       return store.discard(sequence);

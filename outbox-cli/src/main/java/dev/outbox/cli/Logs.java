@@ -17,7 +17,7 @@ public final class Logs {
   private Logs() {}
 
   /** Nothing: errors reach the user as sentences. */
-  static void off() {
+  public static void off() {
     set("off", false);
   }
 

@@ -2,6 +2,7 @@ package dev.outbox.cli;
 
 import dev.outbox.OutboxException;
 import dev.outbox.cli.demo.DemoCommand;
+import dev.outbox.cli.demo.DemoReadCommand;
 import dev.outbox.cli.demo.DemoRelayCommand;
 import dev.outbox.spi.ErrorText;
 import java.io.IOException;
@@ -36,15 +37,18 @@ import picocli.CommandLine.UnmatchedArgumentException;
     synopsisSubcommandLabel = "COMMAND",
     footer = {
       "",
-      "Exit codes: 0 fine; 1 a check failed; 2 bad usage, or something could not be reached."
+      "Exit codes: 0 fine; 1 a check failed, or a limit of status is passed; 2 bad usage, or something"
+          + " could not be reached."
     },
     subcommands = {
       DemoCommand.class,
       DemoRelayCommand.class,
+      DemoReadCommand.class,
       TckCommand.class,
       BenchCommand.class,
       TortureCommand.class,
       MigrateCommand.class,
+      GrantsCommand.class,
       RelayCommand.class,
       StatusCommand.class,
       DeadLettersCommand.class

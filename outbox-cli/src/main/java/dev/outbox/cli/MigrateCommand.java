@@ -39,7 +39,8 @@ final class MigrateCommand implements Callable<Integer> {
     Logs.off();
     if (print) {
       // Nothing connects.
-      try (Database none = Database.at(printed())) {
+      try (Database none =
+          Database.at(DatabaseOptions.addressOrExample(database, printed, tables))) {
         spec.commandLine().getOut().print(none.store().ddl());
         spec.commandLine().getOut().flush();
         return 0;
@@ -51,18 +52,10 @@ final class MigrateCommand implements Callable<Integer> {
     }
     try (Database connected = database.connect(tables)) {
       var store = connected.store();
-      connected.checkSchema();
       store.migrate();
       store.verify();
     }
     spec.commandLine().getOut().println("The outbox " + tables.prefix() + "* is up to date.");
     return 0;
-  }
-
-  private Address printed() {
-    return database != null
-        ? database.address(tables)
-        : new Address(
-            StoreKind.orDefault(printed).exampleUrl(), "", "", tables.schema(), tables.prefix());
   }
 }

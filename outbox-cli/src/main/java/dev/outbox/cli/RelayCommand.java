@@ -57,8 +57,21 @@ final class RelayCommand implements Callable<Integer> {
     return 0;
   }
 
+  /** Of a property that stands in a file twice, the last would win. */
+  private static final class OncePerFile extends Properties {
+    private static final long serialVersionUID = 1L;
+
+    @Override
+    public synchronized @Nullable Object put(Object name, Object value) {
+      if (containsKey(name)) {
+        throw new Failure("the property %s is given twice: take one away".formatted(name));
+      }
+      return super.put(name, value);
+    }
+  }
+
   private static Properties read(Path file) {
-    Properties properties = new Properties();
+    Properties properties = new OncePerFile();
     try (Reader in = Files.newBufferedReader(file, StandardCharsets.UTF_8)) {
       properties.load(in);
     } catch (NoSuchFileException e) {

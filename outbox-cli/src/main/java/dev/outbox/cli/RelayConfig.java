@@ -15,6 +15,8 @@ import java.util.function.BiConsumer;
 import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.common.config.AbstractConfig;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,6 +26,9 @@ final class RelayConfig {
   static final String KAFKA = "kafka.";
   static final String TOPIC = "topic.";
   static final String TOPIC_PREFIX = "topic.prefix";
+
+  /** Names the settings of Kafka's plugins, which Kafka's producer hands on and does not know. */
+  private static final String PLUGINS = "publisher.pluginProperties";
 
   /**
    * Ends in time for what waits 20 s before it kills: the publisher and the pool close after it.
@@ -42,6 +47,7 @@ final class RelayConfig {
               "publisher.timeout",
               "publisher.transactional",
               "publisher.cloudEventsSource",
+              PLUGINS,
               "retry.maxAttempts",
               "retry.firstDelay",
               "retry.maxDelay",
@@ -79,8 +85,9 @@ final class RelayConfig {
    */
   static RelayConfig of(Properties properties, Function<String, @Nullable String> environment) {
     Map<String, String> values = new TreeMap<>();
+    List<String> plugins = list(properties.getProperty(PLUGINS, ""));
     for (String name : new TreeSet<>(properties.stringPropertyNames())) {
-      checkKnown(name);
+      checkKnown(name, plugins);
       values.put(name, fill(name, properties.getProperty(name).strip(), environment));
     }
     for (String required : List.of("store.url", KAFKA + "bootstrap.servers")) {
@@ -88,20 +95,44 @@ final class RelayConfig {
         throw new Failure("the property %s is missing: it is needed".formatted(required));
       }
     }
-    values.forEach(
-        (name, value) -> {
-          if (name.toLowerCase(Locale.ROOT).matches(".*(password|secret|jaas).*")) {
-            Secrets.hide(value);
-            Secrets.hideIn(value);
-          }
-        });
+    values.forEach(RelayConfig::hide);
+    if (!values.getOrDefault("store.password", "").isEmpty()
+        && Secrets.isIn(values.getOrDefault("store.url", ""))) {
+      throw new Failure(
+          "store.url has a password, and store.password gives another: give one of the two");
+    }
     return new RelayConfig(values);
   }
 
-  private static void checkKnown(String name) {
-    boolean open = name.startsWith(KAFKA) || name.startsWith(TOPIC);
-    if (!open && !known().contains(name)) {
-      throw new Failure("there is no property %s: did you mean %s?".formatted(name, closest(name)));
+  private static void hide(String name, String value) {
+    if (name.toLowerCase(Locale.ROOT).matches(".*(password|secret|jaas).*")) {
+      Secrets.hide(value);
+      Secrets.hideIn(value);
+    } else if (name.equals(KAFKA + "bootstrap.servers")) {
+      Secrets.show(value);
+    }
+  }
+
+  private static void checkKnown(String name, List<String> plugins) {
+    if (name.startsWith(KAFKA)) {
+      checkKafka(name.substring(KAFKA.length()), plugins);
+    } else if (!name.startsWith(TOPIC) && !known().contains(name)) {
+      throw new Failure(
+          "there is no property %s: did you mean %s?".formatted(name, closest(name, known())));
+    }
+  }
+
+  /** Kafka itself only warns, in a log that nobody reads, and goes on with its default. */
+  private static void checkKafka(String name, List<String> plugins) {
+    boolean known =
+        ProducerConfig.configNames().contains(name)
+            || name.startsWith(AbstractConfig.CONFIG_PROVIDERS_CONFIG)
+            || plugins.stream()
+                .anyMatch(p -> p.endsWith(".") ? name.startsWith(p) : name.equals(p));
+    if (!known) {
+      throw new Failure(
+          "there is no property %s%s of Kafka's producer: did you mean %1$s%s? One of a plugin's is to be named in %s"
+              .formatted(KAFKA, name, closest(name, ProducerConfig.configNames()), PLUGINS));
     }
   }
 
@@ -112,10 +143,10 @@ final class RelayConfig {
     return all;
   }
 
-  private static String closest(String name) {
+  private static String closest(String name, Set<String> names) {
     String best = "";
     int least = Integer.MAX_VALUE;
-    for (String known : known()) {
+    for (String known : new TreeSet<>(names)) {
       int distance = distance(name.toLowerCase(Locale.ROOT), known.toLowerCase(Locale.ROOT));
       if (distance < least) {
         least = distance;
@@ -230,7 +261,7 @@ final class RelayConfig {
           }
         });
     relay.retryPolicy(retryPolicy());
-    List<String> blocking = list("relay.blockKeyWhenDead");
+    List<String> blocking = list(text("relay.blockKeyWhenDead", ""));
     if (!blocking.isEmpty()) {
       relay.blockKeyWhenDead(
           message ->
@@ -246,9 +277,9 @@ final class RelayConfig {
         .build();
   }
 
-  private List<String> list(String name) {
+  private static List<String> list(String text) {
     List<String> parts = new ArrayList<>();
-    for (String part : text(name, "").split(",", -1)) {
+    for (String part : text.split(",", -1)) {
       if (!part.isBlank()) {
         parts.add(part.strip());
       }

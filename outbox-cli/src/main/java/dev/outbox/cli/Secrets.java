@@ -6,6 +6,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.OutputStream;
 import java.io.PrintStream;
 import java.net.URLDecoder;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
@@ -36,19 +37,22 @@ public final class Secrets {
   /** Oracle's {@code user/password@host}, for those who try it. */
   private static final Pattern THIN = Pattern.compile("(oracle:\\w+:[^/@\\s]*)/[^@\\s]*@");
 
-  /** Where a parameter's value may end: databases differ. */
-  private static final List<Pattern> VALUES =
-      List.of(
-          value("[^&]*"),
-          value("[^&,)]*"),
-          value("[^;]*"),
-          value("\\{(?:[^}]|}})*"),
-          value("\"(?:[^\"\\\\]|\\\\.)*"));
+  private static final Pattern TO_AMPERSAND = value("[^&]*");
+  private static final Pattern TO_COMMA = value("[^&,)]*");
+  private static final Pattern TO_SEMICOLON = value("[^;]*");
+  private static final Pattern IN_BRACES = value("\\{(?:[^}]|}})*");
+  private static final Pattern IN_QUOTES = value("\"(?:[^\"\\\\]|\\\\.)*");
 
   /** Shorter ones would turn ordinary words into stars. */
   private static final int LEAST = 4;
 
   private static final Set<String> known = ConcurrentHashMap.newKeySet();
+
+  /** Names of users, hosts and databases, which are to be seen whatever the passwords are. */
+  private static final Set<String> shown = ConcurrentHashMap.newKeySet();
+
+  private static final Pattern OWN_PASSWORD =
+      Pattern.compile("(?i)(?<![a-z_.\\d])(?:password|pwd)\\s*=\\s*[^&;,)\\s]");
 
   private Secrets() {}
 
@@ -56,7 +60,42 @@ public final class Secrets {
     return Pattern.compile("(?i)(?<![a-z_.])" + NAME + "\\s*=\\s*(" + pattern + ")");
   }
 
-  /** From now on {@link #mask} hides this text wherever it stands. */
+  /**
+   * From now on {@link #mask} leaves this text and all its parts: a secret that is also a name is
+   * hidden only where it stands as a password.
+   */
+  static void show(@Nullable String text) {
+    if (text != null && !text.isBlank()) {
+      shown.add(text);
+    }
+  }
+
+  /** {@link #show}s what is in a URL beside its passwords. */
+  static void showIn(String url) {
+    String rest = USER_INFO.matcher(url).replaceAll("//$1 ");
+    rest = THIN.matcher(rest).replaceAll("$1 ");
+    Arrays.stream(withoutParameters(rest).split("\\s+")).forEach(Secrets::show);
+  }
+
+  /** As its kind of URL separates parameters; more may be taken away than need be. */
+  private static String withoutParameters(String url) {
+    String value =
+        url.startsWith("jdbc:sqlserver:")
+            ? "(?:\\{(?:[^}]|}})*}?|[^;]*)"
+            : url.contains("(") ? "[^&,)]*" : "[^&]*";
+    return url.replaceAll("(?i)" + NAME + "\\s*=\\s*" + value, " ");
+  }
+
+  /** Whether a URL has its user's password in it. */
+  static boolean isIn(String url) {
+    return USER_INFO.matcher(url).find()
+        || THIN.matcher(url).find()
+        || OWN_PASSWORD.matcher(url).find();
+  }
+
+  /**
+   * From now on {@link #mask} hides this text wherever it stands, but in what is {@link #show}n.
+   */
   public static void hide(@Nullable String secret) {
     if (secret != null && secret.length() >= LEAST) {
       known.add(secret);
@@ -68,10 +107,20 @@ public final class Secrets {
    * driver's exception may show a part of it, or what it made of it.
    */
   static void hideIn(String url) {
-    for (Pattern value : VALUES) {
+    for (Pattern value : values(url)) {
       value.matcher(url).results().map(found -> found.group(1)).forEach(Secrets::hideEncoded);
     }
     USER_INFO.matcher(url).results().map(Secrets::password).forEach(Secrets::hideInParts);
+  }
+
+  /** Where a parameter's value may end: databases differ. */
+  private static List<Pattern> values(String text) {
+    if (text.startsWith("jdbc:sqlserver:")) {
+      return List.of(TO_SEMICOLON, IN_BRACES);
+    }
+    return text.matches("(?s)(jdbc:(postgresql|mysql|mariadb)|mongodb(\\+srv)?):.*")
+        ? List.of(TO_AMPERSAND, TO_COMMA)
+        : List.of(TO_AMPERSAND, TO_COMMA, TO_SEMICOLON, IN_BRACES, IN_QUOTES);
   }
 
   /** Between the first colon and the last at sign. */
@@ -107,7 +156,10 @@ public final class Secrets {
     String masked = text;
     // First, and the longest first of all: a pattern may cut a secret, and one be part of another.
     for (String secret :
-        known.stream().sorted(Comparator.comparing(String::length).reversed()).toList()) {
+        known.stream()
+            .filter(secret -> shown.stream().noneMatch(name -> name.contains(secret)))
+            .sorted(Comparator.comparing(String::length).reversed())
+            .toList()) {
       masked = masked.replace(secret, MASK);
     }
     masked = USER_INFO.matcher(masked).replaceAll("//$1:" + MASK + "@");

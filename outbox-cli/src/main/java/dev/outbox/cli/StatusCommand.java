@@ -1,12 +1,19 @@
 package dev.outbox.cli;
 
+import dev.outbox.spi.ErrorText;
+import dev.outbox.spi.LeaseStore.RelayLease;
 import dev.outbox.spi.StatisticsStore.Statistics;
+import dev.outbox.spi.WarningStore;
+import dev.outbox.store.core.BucketStore;
+import dev.outbox.store.core.Statements;
 import java.io.PrintWriter;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import java.util.stream.Collectors;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -17,7 +24,12 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "status",
     mixinStandardHelpOptions = true,
-    description = "Check the schema and count what waits. Reads the whole backlog.")
+    description = {
+      "Check the schema, count what waits, and say which relays hold something. Reads the whole"
+          + " backlog.",
+      "Exit codes: 0 fine; 1 --max-age or --max-dead is passed; 2 bad usage, or the outbox could not"
+          + " be looked at."
+    })
 final class StatusCommand implements Callable<Integer> {
   @Mixin
   @SuppressWarnings("NullAway.Init") // set by picocli
@@ -28,40 +40,119 @@ final class StatusCommand implements Callable<Integer> {
   @Option(names = "--json", description = "Print one JSON object.")
   private boolean json;
 
+  @Option(
+      names = "--max-age",
+      paramLabel = "TIME",
+      description = "Exit with 1 when the oldest message that is due waits longer, as 60s or 5m.")
+  private @Nullable Duration maxAge;
+
+  @Option(
+      names = "--max-dead",
+      paramLabel = "N",
+      description = "Exit with 1 when there are more dead letters.")
+  private @Nullable Long maxDead;
+
   @Spec
   @SuppressWarnings("NullAway.Init") // set by picocli
   private CommandSpec spec;
 
+  /** What there is to say of an outbox. */
+  private record Found(
+      int version, Statistics statistics, List<RelayLease> leases, List<String> warnings) {}
+
   @Override
   public Integer call() {
     Logs.off();
-    Map<String, @Nullable Object> rows = new LinkedHashMap<>();
+    Found found;
     try (Database connected = database.connect(tables)) {
-      var store = connected.store();
+      BucketStore<?, ?> store = connected.store();
       store.verify();
-      rows.put("schemaVersion", connected.schemaVersion());
-      addTo(rows, store.statistics());
+      found =
+          new Found(
+              connected.schemaVersion(),
+              store.statistics(),
+              store.leases(),
+              store instanceof WarningStore warning ? warning.warnings() : List.of());
     }
+    List<String> passed = passed(found.statistics());
     PrintWriter out = spec.commandLine().getOut();
     if (json) {
-      out.println(
-          rows.entrySet().stream()
-              .map(e -> "\"" + e.getKey() + "\": " + e.getValue())
-              .collect(Collectors.joining(", ", "{", "}")));
+      out.println(Json.of(json(found, passed)));
     } else {
-      rows.forEach((name, value) -> out.printf("%-22s %s%n", name, value == null ? "-" : value));
+      print(found, out);
+      passed.forEach(limit -> out.println("TOO MUCH: " + limit));
     }
-    return 0;
+    return passed.isEmpty() ? 0 : Main.CHECK_FAILED;
   }
 
-  private static void addTo(Map<String, @Nullable Object> rows, Statistics statistics) {
+  /** The limits that are passed. */
+  private List<String> passed(Statistics statistics) {
+    List<String> passed = new ArrayList<>();
+    Duration oldest = statistics.oldestPending();
+    if (maxAge != null && oldest != null && oldest.compareTo(maxAge) > 0) {
+      passed.add(
+          "the oldest message that is due waits %s s, --max-age is %s s"
+              .formatted(seconds(oldest), seconds(maxAge)));
+    }
+    if (maxDead != null && statistics.dead() > maxDead) {
+      passed.add(
+          "there are %d dead letters, --max-dead is %d".formatted(statistics.dead(), maxDead));
+    }
+    return passed;
+  }
+
+  private static double seconds(Duration time) {
+    return time.toMillis() / 1000.0;
+  }
+
+  private static Map<String, @Nullable Object> rows(Found found) {
+    Statistics statistics = found.statistics();
+    Duration oldest = statistics.oldestPending();
+    Map<String, @Nullable Object> rows = new LinkedHashMap<>();
+    rows.put("schemaVersion", found.version());
     rows.put("pending", statistics.pending());
     rows.put("scheduled", statistics.scheduled());
     rows.put("blocked", statistics.blocked());
     rows.put("dead", statistics.dead());
     rows.put("blockedKeys", statistics.blockedKeys());
     rows.put("haltedKeys", statistics.haltedKeys());
-    Duration oldest = statistics.oldestPending();
-    rows.put("oldestPendingSeconds", oldest == null ? null : oldest.toMillis() / 1000.0);
+    rows.put("oldestPendingSeconds", oldest == null ? null : seconds(oldest));
+    return rows;
+  }
+
+  private static Map<String, @Nullable Object> json(Found found, List<String> passed) {
+    Map<String, @Nullable Object> all = rows(found);
+    Function<RelayLease, Map<String, Object>> lease =
+        held -> {
+          Map<String, Object> fields = new LinkedHashMap<>();
+          fields.put("relay", held.relay());
+          fields.put("buckets", held.buckets());
+          fields.put("since", held.since());
+          fields.put("until", held.until());
+          return fields;
+        };
+    all.put("leases", found.leases().stream().map(lease).toList());
+    all.put("warnings", found.warnings());
+    all.put("passedLimits", passed);
+    return all;
+  }
+
+  private static void print(Found found, PrintWriter out) {
+    rows(found)
+        .forEach((name, value) -> out.printf("%-22s %s%n", name, value == null ? "-" : value));
+    for (RelayLease held : found.leases()) {
+      out.printf(
+          "%-22s %s holds %d of %d buckets since %s until %s%n",
+          "relay",
+          ErrorText.printable(held.relay()),
+          held.buckets(),
+          Statements.BUCKETS,
+          held.since(),
+          held.until());
+    }
+    if (found.leases().isEmpty()) {
+      out.printf("%-22s none holds anything now%n", "relay");
+    }
+    found.warnings().forEach(warning -> out.println("WARNING: " + Secrets.mask(warning)));
   }
 }

@@ -1,9 +1,14 @@
 package dev.outbox.cli;
 
 import java.io.PrintWriter;
+import java.time.Duration;
+import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.Callable;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.platform.engine.discovery.DiscoverySelectors;
 import org.junit.platform.launcher.LauncherDiscoveryRequest;
 import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
@@ -11,6 +16,7 @@ import org.junit.platform.launcher.core.LauncherFactory;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /**
@@ -27,9 +33,20 @@ import picocli.CommandLine.Spec;
           + " made is removed again."
     })
 final class TckCommand implements Callable<Integer> {
+  private static final String BEGIN = "outbox_tck_";
+  private static final Pattern LEFTOVER = Pattern.compile(BEGIN + "[0-9a-f]{8}");
+  private static final int TRIES = 3;
+  private static final Duration PAUSE = Duration.ofSeconds(1);
+
   @Mixin
   @SuppressWarnings("NullAway.Init") // set by picocli
   private DatabaseOptions database;
+
+  @Option(
+      names = "--clean",
+      description =
+          "Run no test: remove what earlier runs have left, while no other run is going on.")
+  private boolean clean;
 
   @Spec
   @SuppressWarnings("NullAway.Init") // set by picocli
@@ -38,8 +55,22 @@ final class TckCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     Logs.off();
-    String name = "outbox_tck_" + UUID.randomUUID().toString().substring(0, 8);
+    String name = BEGIN + UUID.randomUUID().toString().substring(0, 8);
+    PrintWriter out = spec.commandLine().getOut();
     try (Database connected = database.connect()) {
+      List<String> left = leftovers(connected);
+      if (clean) {
+        left.forEach(connected::removeSchemas);
+        out.println("Removed: " + (left.isEmpty() ? "nothing was left." : String.join(", ", left)));
+        return 0;
+      }
+      out.println(connected.server());
+      if (!left.isEmpty()) {
+        out.printf(
+            "Earlier runs have left %s: remove it with --clean, while no other run is going on.%n",
+            String.join(", ", left));
+      }
+      out.flush();
       connected.createSchema(name); // so that a user who may not is told at once
       connected.removeSchemas(name);
       Address address = connected.named(name);
@@ -48,33 +79,53 @@ final class TckCommand implements Callable<Integer> {
       System.setProperty(server + ".user", address.user());
       System.setProperty(server + ".password", address.password());
       System.setProperty("outbox.test.schema", name);
-      PrintWriter out = spec.commandLine().getOut();
       try (Cleanup ignored = Cleanup.atEnd(() -> removeSchemas(connected, name))) {
-        return run(database.kind().tck(), out);
+        return run(database.kind().tck(), out, () -> answers(connected));
       }
     }
   }
 
-  /** Runs a TCK class and prints the report. */
-  static int run(Class<?> tck, PrintWriter out) {
-    AtomicInteger count = new AtomicInteger();
-    boolean terminal = Terminal.isThere();
-    TckReport report =
-        new TckReport(
-            () -> {
-              if (terminal && !Cleanup.interrupted()) {
-                out.print("\r" + count.incrementAndGet() + " tests");
-                out.flush();
-              }
-            });
+  /** How the schemas of runs begin, each run's with a name of its own. */
+  private static List<String> leftovers(Database database) {
+    return database.schemas(BEGIN).stream()
+        .map(LEFTOVER::matcher)
+        .filter(Matcher::lookingAt)
+        .map(Matcher::group)
+        .distinct()
+        .toList();
+  }
+
+  /** Not at the first try alone: it may have no connection left for the moment. */
+  static boolean answers(Database database) {
+    for (int i = 1; ; i++) {
+      try {
+        database.check();
+        return true;
+      } catch (Failure e) {
+        if (i == TRIES) {
+          return false;
+        }
+        LockSupport.parkNanos(PAUSE.toNanos());
+      }
+    }
+  }
+
+  /**
+   * Runs a TCK class and prints the report.
+   *
+   * @param serverAnswers asked after each failure; when it does not, the rest is not run
+   */
+  static int run(Class<?> tck, PrintWriter out, BooleanSupplier serverAnswers) {
+    TckProgress progress = new TckProgress(out, Terminal.isThere());
+    TckReport report = new TckReport(progress, serverAnswers);
+    WhileServerAnswers.begin();
     LauncherDiscoveryRequest request =
         LauncherDiscoveryRequestBuilder.request()
             .selectors(DiscoverySelectors.selectClass(tck))
+            .configurationParameter("junit.jupiter.extensions.autodetection.enabled", "true")
             .build();
     LauncherFactory.create().execute(request, report);
-    if (terminal) {
-      out.print("\r");
-    }
+    progress.wipe();
     report.print(out);
     out.flush();
     return report.failed() ? Main.CHECK_FAILED : 0;

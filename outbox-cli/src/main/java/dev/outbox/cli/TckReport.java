@@ -9,7 +9,9 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.engine.TestSource;
@@ -26,6 +28,9 @@ final class TckReport implements TestExecutionListener {
   /** The order of SPEC.md. */
   private static final String LETTERS = "-ACSOTEP";
 
+  /** As SPEC.md says. */
+  static final Set<String> OPTIONAL = Set.of("C5", "E1", "S6", "T1");
+
   enum Outcome {
     PASSED,
     FAILED,
@@ -40,24 +45,39 @@ final class TckReport implements TestExecutionListener {
 
   private final List<Line> lines = new ArrayList<>();
   private final Map<Outcome, Integer> counts = new EnumMap<>(Outcome.class);
-  private final Runnable progress;
+  private final TckProgress progress;
+  private final BooleanSupplier serverAnswers;
   private @Nullable TestPlan plan;
+  private long all;
+  private long done;
+  private boolean serverGone;
 
   /**
-   * @param progress called after each test
+   * @param serverAnswers asked after each failure; when it does not, the rest is not run
    */
-  TckReport(Runnable progress) {
+  TckReport(TckProgress progress, BooleanSupplier serverAnswers) {
     this.progress = progress;
+    this.serverAnswers = serverAnswers;
   }
 
   @Override
   public void testPlanExecutionStarted(TestPlan testPlan) {
     plan = testPlan;
+    all = testPlan.countTestIdentifiers(TestIdentifier::isTest);
+  }
+
+  @Override
+  public synchronized void executionStarted(TestIdentifier test) {
+    if (test.isTest()) {
+      progress.at(done, Math.max(all, done + 1), sentence(test));
+    }
   }
 
   @Override
   public synchronized void executionSkipped(TestIdentifier test, String reason) {
-    add(test, Outcome.SKIPPED, reason);
+    if (!serverGone) {
+      add(test, Outcome.SKIPPED, reason);
+    }
   }
 
   @Override
@@ -70,7 +90,13 @@ final class TckReport implements TestExecutionListener {
         }
       }
       case ABORTED -> add(test, Outcome.SKIPPED, detail);
-      case FAILED -> add(test, Outcome.FAILED, detail);
+      case FAILED -> {
+        add(test, Outcome.FAILED, detail);
+        if (!serverGone && !serverAnswers.getAsBoolean()) {
+          serverGone = true;
+          WhileServerAnswers.isGone();
+        }
+      }
     }
   }
 
@@ -79,7 +105,7 @@ final class TckReport implements TestExecutionListener {
     for (String rule : rules(test)) {
       lines.add(new Line(rule, sentence(test), outcome, detail));
     }
-    progress.run();
+    done += test.isTest() ? 1 : 0;
   }
 
   private static String text(Throwable failure) {
@@ -131,6 +157,10 @@ final class TckReport implements TestExecutionListener {
           tests.forEach(test -> print(out, test));
         });
     out.println();
+    if (lines.stream().anyMatch(line -> OPTIONAL.contains(line.rule()))) {
+      out.println("* An optional rule: a store that does not claim it need not keep it.");
+    }
+    printFailures(out);
     out.printf(
         "%d passed, %d failed, %d skipped; %d rules.%n",
         count(Outcome.PASSED),
@@ -142,6 +172,20 @@ final class TckReport implements TestExecutionListener {
     }
   }
 
+  /** Again, where they are not lost among what passed. */
+  private void printFailures(PrintWriter out) {
+    List<Line> failures =
+        lines.stream().filter(line -> line.outcome() == Outcome.FAILED).distinct().toList();
+    if (!failures.isEmpty()) {
+      out.println("What failed:");
+      failures.forEach(failure -> print(out, failure));
+    }
+    if (serverGone) {
+      out.printf(
+          "The server was gone after %d of %d tests, so the others were not run.%n", done, all);
+    }
+  }
+
   private static void print(PrintWriter out, Line line) {
     String outcome =
         switch (line.outcome()) {
@@ -149,7 +193,8 @@ final class TckReport implements TestExecutionListener {
           case FAILED -> "FAILED";
           case SKIPPED -> "skipped";
         };
-    out.printf("%-4s %-8s %s%n", line.rule(), outcome, line.sentence());
+    String rule = line.rule() + (OPTIONAL.contains(line.rule()) ? "*" : "");
+    out.printf("%-4s %-8s %s%n", rule, outcome, line.sentence());
     if (line.detail() != null) {
       // Skipped tests begin their reason with the word that stands there already.
       String detail = Secrets.mask(line.detail()).replaceFirst("^skipped: ", "");

@@ -1,12 +1,41 @@
 package dev.outbox.cli;
 
-/** Whether somebody watches. */
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.PrintWriter;
+import java.io.UncheckedIOException;
+
+/** Whether somebody watches, and answers. */
 public final class Terminal {
   private Terminal() {}
 
   /** The script knows; without it, only a JVM with both streams at a terminal has a console. */
   public static boolean isThere() {
-    String known = System.getProperty("outbox.terminal");
+    return is("outbox.terminal");
+  }
+
+  /** Whether what is read comes from a person. */
+  static boolean canAsk() {
+    return is("outbox.terminal.in");
+  }
+
+  private static boolean is(String property) {
+    String known = System.getProperty(property);
     return known != null ? Boolean.parseBoolean(known) : System.console() != null;
+  }
+
+  /** The answer, or nothing. */
+  static String ask(String question, PrintWriter out) {
+    out.print(question);
+    out.flush();
+    try {
+      String answer = new BufferedReader(new InputStreamReader(System.in, UTF_8)).readLine();
+      return answer == null ? "" : answer.strip();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 }

@@ -5,9 +5,9 @@ import java.io.StringWriter;
 import picocli.CommandLine;
 
 /** A command line that was run in this JVM. */
-record Cli(int code, String out, String err) {
+public record Cli(int code, String out, String err) {
 
-  static Cli run(String... args) {
+  public static Cli run(String... args) {
     StringWriter out = new StringWriter();
     StringWriter err = new StringWriter();
     CommandLine line = Main.commandLine();

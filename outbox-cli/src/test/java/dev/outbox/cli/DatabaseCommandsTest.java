@@ -2,6 +2,9 @@ package dev.outbox.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.ByteArrayInputStream;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
@@ -39,7 +42,7 @@ abstract class DatabaseCommandsTest {
   /** Of all messages. */
   abstract List<String> statuses() throws Exception;
 
-  private Cli cli(String... arguments) {
+  final Cli cli(String... arguments) {
     return Cli.run(
         Stream.concat(Arrays.stream(arguments), options().stream()).toArray(String[]::new));
   }
@@ -63,7 +66,64 @@ abstract class DatabaseCommandsTest {
         .contains("schemaVersion 1", "pending 0", "dead 1", "oldestPendingSeconds -");
     assertThat(cli("status", "--json").out())
         .startsWith("{\"schemaVersion\": 1, \"pending\": 0,")
-        .contains("\"dead\": 1", "\"oldestPendingSeconds\": null}");
+        .contains("\"dead\": 1", "\"oldestPendingSeconds\": null, \"leases\": [], ")
+        .endsWith("\"passedLimits\": []}" + System.lineSeparator());
+    assertThat(cli("status", "--max-dead=1", "--max-age=1ms").code()).isZero();
+    Cli tooMany = cli("status", "--max-dead=0");
+    assertThat(tooMany.code()).isEqualTo(1);
+    assertThat(tooMany.out()).contains("TOO MUCH: there are 1 dead letters, --max-dead is 0");
+  }
+
+  @Test
+  @DisplayName("discard --all shows what there is and asks; without a terminal it wants --yes")
+  void discardAll() throws Exception {
+    assertThat(cli("migrate").code()).isZero();
+    long first = insertDead("x");
+    long second = insertDead("x");
+    Cli refused = cli("dead-letters", "discard", "--all");
+    assertThat(refused.code()).isEqualTo(2);
+    assertThat(refused.err()).contains("add --yes").hasLineCount(1);
+
+    for (String answer : List.of("no", "")) {
+      Cli no = answering(answer);
+      assertThat(no.code()).isZero();
+      assertThat(no.out())
+          .contains(
+              "2 dead letters:",
+              "2  order OrderPlaced, sequences %d to %d".formatted(first, second))
+          .contains("Type yes: ", "0 discarded.");
+    }
+    assertThat(statuses()).hasSize(2);
+    assertThat(answering("yes").out()).contains("2 discarded.");
+    assertThat(statuses()).isEmpty();
+    long unused = insertDead("x");
+    assertThat(cli("dead-letters", "discard", "--all", "--yes").out())
+        .contains("1 dead letters:", "1 discarded.")
+        .doesNotContain("Type yes");
+  }
+
+  /** With a person at the terminal. */
+  private Cli answering(String answer) {
+    InputStream in = System.in;
+    System.setProperty("outbox.terminal.in", "true");
+    System.setIn(new ByteArrayInputStream((answer + "\n").getBytes(StandardCharsets.UTF_8)));
+    try {
+      return cli("dead-letters", "discard", "--all");
+    } finally {
+      System.setIn(in);
+      System.clearProperty("outbox.terminal.in");
+    }
+  }
+
+  @Test
+  @DisplayName("grants prints statements for these names, without connecting")
+  void grants() {
+    Cli grants = cli("grants", "--producer=shop_web", "--relay=shop_relay");
+    assertThat(grants.code()).as(grants.err()).isZero();
+    assertThat(grants.out()).contains("shop_web", "shop_relay").doesNotContain("${");
+    Cli bad = cli("grants", "--producer=Shop", "--relay=shop_relay");
+    assertThat(bad.code()).isEqualTo(2);
+    assertThat(bad.err()).startsWith("outbox: producer 'Shop' is not a plain name").hasLineCount(1);
   }
 
   @Test

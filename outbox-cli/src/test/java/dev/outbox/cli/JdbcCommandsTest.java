@@ -4,13 +4,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.benchmarks.JdbcKind;
 import dev.outbox.embedded.DatabaseServer;
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.ClaimRequest;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -21,7 +25,7 @@ import org.junit.jupiter.api.Test;
 abstract class JdbcCommandsTest extends DatabaseCommandsTest {
   private DatabaseServer server;
 
-  private final String schema = "cli_" + UUID.randomUUID().toString().substring(0, 8);
+  final String schema = "cli_" + UUID.randomUUID().toString().substring(0, 8);
 
   /** Which server. */
   abstract DatabaseServer server();
@@ -48,7 +52,7 @@ abstract class JdbcCommandsTest extends DatabaseCommandsTest {
     database().removeSchemas(schema);
   }
 
-  private Database database() {
+  Database database() {
     return Database.at(new Address(server.jdbcUrl(), server.user(), server.password()));
   }
 
@@ -56,7 +60,7 @@ abstract class JdbcCommandsTest extends DatabaseCommandsTest {
     return DriverManager.getConnection(url, server.user(), server.password());
   }
 
-  private List<String> query(String sql) throws SQLException {
+  final List<String> query(String sql) throws SQLException {
     try (Connection connection = connect(server.jdbcUrl());
         Statement statement = connection.createStatement()) {
       List<String> values = new ArrayList<>();
@@ -106,17 +110,80 @@ abstract class JdbcCommandsTest extends DatabaseCommandsTest {
   }
 
   @Test
+  @DisplayName(
+      "status names the relay that holds something, and says when the oldest waits too long")
+  void leasesAndAge() throws Exception {
+    assertThat(cli("migrate").code()).isZero();
+    query(
+        """
+        insert into %s.outbox_message (aggregate_type, aggregate_id, event_type, payload, created_at)
+        values ('order', '17', 'OrderPlaced', '', '2020-01-01 00:00:00')
+        """
+            .formatted(schema));
+    Cli waits = cli("status", "--max-age=1d");
+    assertThat(waits.code()).isEqualTo(1);
+    assertThat(waits.out())
+        .contains("none holds anything now", "TOO MUCH: the oldest message that is due waits ")
+        .contains("--max-age is 86400.0 s");
+    assertThat(cli("status", "--max-age=36500d").code()).isZero();
+    try (Database database = Database.at(database().in(schema))) {
+      Claim claim =
+          database.store().claim(new ClaimRequest("shop\"1", 10, 1_000_000, Duration.ofMinutes(5)));
+      assertThat(claim.messages()).hasSize(1);
+      assertThat(cli("status").out())
+          .containsPattern("relay +shop\"1 holds 1 of 64 buckets since 20.*Z until 20.*Z");
+      assertThat(cli("status", "--json", "--max-age=1s").out())
+          .contains("\"leases\": [{\"relay\": \"shop\\\"1\", \"buckets\": 1, \"since\": \"20")
+          .contains("\"passedLimits\": [\"the oldest message");
+      assertThat(claim.settle(Map.of())).isEmpty();
+    }
+  }
+
+  @Test
   @DisplayName("a schema that is not there is named, with the statement that makes it")
   void missingSchema() {
-    Cli cli =
-        Cli.run(
-            "migrate",
-            "--url=" + server.jdbcUrl(),
-            "--user=" + server.user(),
-            "--password=" + server.password(),
-            "--schema=not_there");
-    assertThat(cli.code()).isEqualTo(2);
-    assertThat(cli.err()).contains("\"create schema not_there\"").hasLineCount(1);
+    for (String command : List.of("migrate", "status", "dead-letters list")) {
+      List<String> arguments = new ArrayList<>(List.of(command.split(" ")));
+      arguments.addAll(
+          List.of(
+              "--url=" + server.jdbcUrl(),
+              "--user=" + server.user(),
+              "--password=" + server.password(),
+              "--schema=not_there"));
+      Cli cli = Cli.run(arguments.toArray(String[]::new));
+      assertThat(cli.code()).isEqualTo(2);
+      assertThat(cli.err()).contains("\"create schema not_there\"").hasLineCount(1);
+    }
+  }
+
+  @Test
+  @DisplayName("a missing password is asked for by the variable's name")
+  void noPassword() {
+    for (List<String> more : List.of(List.<String>of(), List.of("--password"))) {
+      List<String> arguments =
+          new ArrayList<>(
+              List.of("status", "--url=" + server.jdbcUrl(), "--user=" + server.user()));
+      arguments.addAll(more);
+      Cli cli = Cli.run(arguments.toArray(String[]::new));
+      assertThat(cli.code()).isEqualTo(2);
+      assertThat(cli.err()).contains("OUTBOX_PASSWORD").hasLineCount(1);
+    }
+  }
+
+  @Test
+  @DisplayName("tck --clean removes what earlier runs of it left, and nothing else")
+  void clean() throws Exception {
+    String left = "outbox_tck_00c0ffee";
+    query("create schema " + left + "_1");
+    query("create schema " + left + "_2");
+    query("create schema " + schema + "_mine");
+    List<String> command = new ArrayList<>(List.of("tck", "--clean"));
+    command.addAll(options().stream().filter(o -> !o.startsWith("--schema")).toList());
+    Cli cli = Cli.run(command.toArray(String[]::new));
+    assertThat(cli.code()).as(cli.err()).isZero();
+    assertThat(cli.out()).contains("Removed: ", left);
+    assertThat(database().schemas("outbox_tck_")).isEmpty();
+    assertThat(database().schemas(schema)).contains(schema + "_mine");
   }
 
   @Test

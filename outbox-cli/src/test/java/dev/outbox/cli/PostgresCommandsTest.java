@@ -1,10 +1,103 @@
 package dev.outbox.cli;
 
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
 import dev.outbox.embedded.DatabaseServer;
+import dev.outbox.relay.Relay;
+import dev.outbox.relay.RelayListener;
+import dev.outbox.spi.Result;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
 
 class PostgresCommandsTest extends JdbcCommandsTest {
+  private static final String PASSWORD = "Xw3-r1ghtless";
+
   @Override
   DatabaseServer server() {
     return DatabaseServer.postgres();
+  }
+
+  @Test
+  @DisplayName("a role without rights is told what it lacks; a relay goes on once it has it")
+  void missingRights() throws Exception {
+    assumeTrue(
+        query("select rolsuper or rolcreaterole from pg_roles where rolname = current_user")
+            .equals(List.of("t")),
+        "the user of outbox.test.postgres.url may not create roles");
+    assertThat(cli("migrate").code()).isZero();
+    String role = schema + "_poor";
+    query("create role %s login password '%s'".formatted(role, PASSWORD));
+    try {
+      assertThat(statusAs(role)).contains("there is no schema " + schema, "./outbox grants prints");
+      query("grant usage on schema %s to %s".formatted(schema, role));
+      assertThat(statusAs(role))
+          .contains("run: grant select on %s.outbox_schema to this user".formatted(schema));
+      query(cli("grants", "--producer=" + role, "--relay=" + role).out());
+      query("revoke update on %s.outbox_bucket from %s".formatted(schema, role));
+      goesOn(role);
+    } finally {
+      query("drop owned by %1$s; drop role %1$s".formatted(role));
+    }
+  }
+
+  private String statusAs(String role) {
+    Cli cli =
+        Cli.run(
+            "status",
+            "--url=" + url(),
+            "--user=" + role,
+            "--password=" + PASSWORD,
+            "--schema=" + schema);
+    assertThat(cli.code()).isEqualTo(2);
+    assertThat(cli.err()).hasLineCount(1);
+    return cli.err();
+  }
+
+  private void goesOn(String role) throws SQLException {
+    query(
+        """
+        insert into %s.outbox_message (aggregate_type, aggregate_id, event_type, payload)
+        values ('order', '17', 'OrderPlaced', '')
+        """
+            .formatted(schema));
+    List<String> failures = new CopyOnWriteArrayList<>();
+    AtomicInteger delivered = new AtomicInteger();
+    RelayListener listener =
+        new RelayListener() {
+          @Override
+          public void storeFailed(String who, String operation, RuntimeException error) {
+            failures.add(operation + ": " + error.getMessage());
+          }
+        };
+    Address address = new Address(url(), role, PASSWORD, schema, Address.DEFAULT_PREFIX);
+    try (Database one = Database.at(address);
+        Database pool = one.pool(3);
+        Relay relay =
+            Relay.builder(
+                    pool.store(),
+                    messages -> {
+                      delivered.addAndGet(messages.size());
+                      return messages.stream().map(m -> Result.delivered()).toList();
+                    })
+                .listener(listener)
+                .build()) {
+      relay.start();
+      await()
+          .atMost(Duration.ofSeconds(60))
+          .until(() -> failures.stream().anyMatch(f -> f.startsWith("claim: ")));
+      assertThat(failures)
+          .filteredOn(f -> f.startsWith("claim: "))
+          .allSatisfy(
+              f -> assertThat(f).contains("may not run it, run: grant select, insert, update on "));
+      query("grant update on %s.outbox_bucket to %s".formatted(schema, role));
+      await().atMost(Duration.ofSeconds(60)).until(() -> delivered.get() == 1);
+    }
   }
 }

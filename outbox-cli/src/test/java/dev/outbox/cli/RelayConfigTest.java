@@ -81,6 +81,43 @@ class RelayConfigTest {
   }
 
   @ParameterizedTest
+  @DisplayName(
+      "a property that Kafka's producer does not know is refused, and the closest one named")
+  @CsvSource({
+    "bootstrap.server, bootstrap.servers",
+    "batchsize, batch.size",
+    "sasl.mechanisms, sasl.mechanism",
+    "ssl.truststore.pasword, ssl.truststore.password"
+  })
+  void unknownKafka(String name, String closest) {
+    assertThatThrownBy(() -> config(LEAST + "kafka." + name + "=1"))
+        .isInstanceOf(Failure.class)
+        .hasMessage(
+            "there is no property kafka.%s of Kafka's producer: did you mean kafka.%s? One of a plugin's is to be named in publisher.pluginProperties",
+            name, closest);
+  }
+
+  @Test
+  @DisplayName("plugins' properties are let through when they are named, also by how they begin")
+  void plugins() throws Exception {
+    String plugins =
+        "kafka.basic.auth.user.info=a\nkafka.my.one=1\nkafka.config.providers.env.class=x\n";
+    assertThat(config(LEAST + plugins + "publisher.pluginProperties=basic.auth., my.one").kafka())
+        .containsKeys("basic.auth.user.info", "my.one", "config.providers.env.class");
+    assertThatThrownBy(() -> config(LEAST + plugins + "publisher.pluginProperties=basic.auth,my."))
+        .hasMessageContaining("there is no property kafka.basic.auth.user.info ");
+  }
+
+  @Test
+  @DisplayName("a password in the URL and beside it is refused")
+  void twoPasswords() {
+    assertThatThrownBy(
+            () -> config(LEAST.replace("h/d", "h/d?password=c1nder2") + "store.password=0ther"))
+        .hasMessage(
+            "store.url has a password, and store.password gives another: give one of the two");
+  }
+
+  @ParameterizedTest
   @DisplayName("a value of the wrong kind is refused with its property's name")
   @CsvSource({
     "relay.workers=two, 'the property relay.workers is two, a whole number is needed'",

@@ -74,7 +74,7 @@ class SecretsLeakTest {
         "status --json",
         "dead-letters list",
         "dead-letters requeue 1",
-        "dead-letters discard --all",
+        "dead-letters discard --all --yes",
         "bench"
       })
   @DisplayName("of a URL, by the other commands")
@@ -179,6 +179,7 @@ class SecretsLeakTest {
                   "kafka.ssl.truststore.password=Xq7z9trust",
                   "kafka.ssl.key.password=Xq7z9key",
                   "kafka.ssl.keystore.key=Xq7z9pem",
+                  "publisher.pluginProperties=basic.auth.",
                   "kafka.basic.auth.user.info=me:Xq7z9me",
                   "kafka.sasl.jaas.config=Xq7z9.Module required password=Xq7z9pw"));
       assertThat(printed).contains("afka").doesNotContain(PART);

@@ -2,9 +2,11 @@ package dev.outbox.cli;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
+import java.util.List;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -70,6 +72,46 @@ class SecretsTest {
   void inUrls(String url, String text) {
     Secrets.hideIn(url);
     assertThat(Secrets.mask(text).replace(", ***", "")).isEqualTo("it was ***");
+  }
+
+  @Test
+  @DisplayName("a password that is a name too is hidden only where it stands as the password")
+  void names() {
+    for (String url :
+        List.of(
+            "jdbc:postgresql://maple.local:5432/m4ple?user=u&password=m4ple&ssl=true",
+            "jdbc:sqlserver://m4ple:1433;password=m4ple;databaseName=shop",
+            "mongodb://m4ple:m4ple@h/d")) {
+      Address unused = new Address(url, "", "");
+      assertThat(Secrets.mask("cannot connect to " + url + ": m4ple is away"))
+          .contains(url.replaceFirst("password=m4ple", "password=***").replace(":m4ple@", ":***@"))
+          .endsWith(" m4ple is away");
+    }
+    Address unused = new Address("jdbc:postgresql://h/d", "b1rch_owner", "b1rch");
+    assertThat(Secrets.mask("b1rch_owner has b1rch, password=b1rch"))
+        .isEqualTo("b1rch_owner has b1rch, password=***");
+    unused = new Address("jdbc:postgresql://h/d", "w1llow", "w1llow-pw");
+    assertThat(Secrets.mask("w1llow has w1llow-pw")).isEqualTo("w1llow has ***");
+  }
+
+  @ParameterizedTest
+  @DisplayName("a password in the URL and another one beside it are refused, and neither is shown")
+  @CsvSource({
+    "jdbc:postgresql://h/d?user=a&password=c1nder",
+    "jdbc:mysql://a:c1nder@h/d",
+    "jdbc:sqlserver://h;user=a;Password=c1nder;databaseName=d",
+    "mongodb://a:c1nder@h/d"
+  })
+  void twoPasswords(String url) {
+    assertThatThrownBy(() -> DatabaseOptions.password(url, null, "v4riable"))
+        .isInstanceOf(Failure.class)
+        .hasMessageContaining("has a password, and the variable OUTBOX_PASSWORD gives another");
+    assertThatThrownBy(() -> DatabaseOptions.password(url, "0ption", "v4riable"))
+        .hasMessageContaining("and --password gives another");
+    assertThat(DatabaseOptions.password(url, null, null)).isEmpty();
+    assertThat(DatabaseOptions.password("jdbc:mysql://h/d?trustStorePassword=x", "o", "v"))
+        .isEqualTo("o");
+    assertThat(DatabaseOptions.password("jdbc:postgresql://h/d?user=a", null, "v")).isEqualTo("v");
   }
 
   @Test

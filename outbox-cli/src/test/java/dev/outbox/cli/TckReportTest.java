@@ -7,6 +7,9 @@ import static org.junit.jupiter.api.Assumptions.abort;
 import dev.outbox.tck.Rule;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Disabled;
 import org.junit.jupiter.api.DisplayName;
@@ -84,7 +87,7 @@ class TckReportTest {
 
   private static String run(Class<?> tck, int code) {
     StringWriter out = new StringWriter();
-    assertThat(TckCommand.run(tck, new PrintWriter(out))).isEqualTo(code);
+    assertThat(TckCommand.run(tck, new PrintWriter(out), () -> true)).isEqualTo(code);
     return out.toString().replace(System.lineSeparator(), "\n");
   }
 
@@ -110,8 +113,75 @@ class TckReportTest {
             O5   skipped  not testable
                             it cannot be seen
 
+            What failed:
+            C2   FAILED   Claim: the second
+                            two lines:
+                              password=***
             2 passed, 1 failed, 2 skipped; 4 rules.
             """);
+  }
+
+  static class Dying {
+    @Test
+    @Rule("S6")
+    @DisplayName("each fails")
+    void one() {
+      fail("no answer");
+    }
+
+    @Test
+    @Rule("S6")
+    @DisplayName("each fails")
+    void two() {
+      fail("no answer");
+    }
+
+    @Nested
+    class More {
+      @Test
+      @Rule("A1")
+      void three() {}
+    }
+  }
+
+  @Test
+  @DisplayName("ends with the first failure behind which the server does not answer")
+  void serverDies() {
+    StringWriter out = new StringWriter();
+    try (Database nobody =
+        Database.at(new Address("jdbc:postgresql://127.0.0.1:1/x?connectTimeout=1", "a", ""))) {
+      assertThat(
+              TckCommand.run(Dying.class, new PrintWriter(out), () -> TckCommand.answers(nobody)))
+          .isEqualTo(1);
+    }
+    assertThat(out.toString())
+        .contains("What failed:", "S6*  FAILED   each fails", "* An optional rule")
+        .contains("The server was gone after 1 of 3 tests, so the others were not run.")
+        .contains("0 passed, 1 failed, 0 skipped; 1 rules.");
+  }
+
+  @Test
+  @DisplayName("the optional rules are those of the contract")
+  void optional() throws Exception {
+    assertThat(
+            Pattern.compile("(?m)^- \\*\\*([A-Z]\\d+)\\*\\* \\(optional\\)")
+                .matcher(Files.readString(Path.of("..", "SPEC.md")))
+                .results()
+                .map(found -> found.group(1)))
+        .containsExactlyInAnyOrderElementsOf(TckReport.OPTIONAL);
+  }
+
+  @Test
+  @DisplayName("progress says how many of how many, the time and the test")
+  void progress() {
+    StringWriter out = new StringWriter();
+    TckProgress progress = new TckProgress(new PrintWriter(out), true);
+    progress.at(3, 135, "Claim: one");
+    progress.at(4, 135, "x".repeat(200));
+    progress.wipe();
+    assertThat(out.toString().split("\r"))
+        .anyMatch(line -> line.matches("3 of 135, \\d+ s: Claim: one +"))
+        .allMatch(line -> line.length() <= 100);
   }
 
   @Test

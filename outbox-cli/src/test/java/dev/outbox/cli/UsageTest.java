@@ -19,7 +19,17 @@ class UsageTest {
 
   @ParameterizedTest
   @ValueSource(
-      strings = {"demo", "tck", "bench", "torture", "migrate", "relay", "status", "dead-letters"})
+      strings = {
+        "demo",
+        "tck",
+        "bench",
+        "torture",
+        "migrate",
+        "grants",
+        "relay",
+        "status",
+        "dead-letters"
+      })
   @DisplayName("each command explains itself")
   void help(String command) {
     Cli cli = Cli.run(command, "--help");
@@ -51,6 +61,8 @@ class UsageTest {
         "migrate                       ! Missing required option: '--url=URL' (or --print)",
         "relay                         ! Missing required argument (specify one of these): (--config=FILE | --print-config)",
         "dead-letters                  ! say what to do: list, requeue or discard",
+        "dead-letters --url=x          ! say what to do before the options: dead-letters list, requeue or discard",
+        "grants --relay=r              ! Missing required option: '--producer=ROLE'",
         "dead-letters requeue --url=x  ! Missing required argument (specify one of these): (SEQ... | --all)",
         "demo --threads 0              ! --threads is 0, allowed is from 1 to 64",
         "demo --threads 65             ! --threads is 65, allowed is from 1 to 64",
@@ -218,6 +230,13 @@ class UsageTest {
     assertThat(unknown.err())
         .isEqualToIgnoringNewLines(
             "outbox: there is no property relay.worker: did you mean relay.workers?");
+
+    Files.writeString(file, "relay.workers=3\nkafka.acks=all\nrelay.workers = 4\n");
+    Cli twice = Cli.run("relay", "--config", file.toString());
+    assertThat(twice.code()).isEqualTo(2);
+    assertThat(twice.err())
+        .isEqualToIgnoringNewLines(
+            "outbox: the property relay.workers is given twice: take one away");
   }
 
   @Test

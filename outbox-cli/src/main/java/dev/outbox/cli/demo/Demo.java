@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Properties;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.CountDownLatch;
 import java.util.stream.Stream;
 
 /** One run, from the servers' start to the table. */
@@ -67,7 +68,13 @@ final class Demo {
           settings.rate(),
           servers.canStopBroker() ? "the kill and the outage are in it" : "the kill is in it",
           out);
+      out.println();
+      out.println(lastSentence(verdict));
+      out.flush();
       keepLogs = !verdict.good();
+      if (settings.keep()) {
+        awaitEnd();
+      }
       return verdict.good() ? 0 : Main.CHECK_FAILED;
     } finally {
       if (keepLogs && !Cleanup.interrupted()) {
@@ -77,10 +84,32 @@ final class Demo {
     }
   }
 
+  private String lastSentence(Verdict verdict) {
+    if (!verdict.good()) {
+      return "That must not be: please report it, with the logs and seed " + settings.seed() + ".";
+    }
+    return "All that was committed is in Kafka, nothing that was rolled back is, and the messages of each key came in order, although a relay was killed%s. Next: %sREADME.md shows an application, ./outbox tck checks a database of yours."
+        .formatted(
+            servers.canStopBroker() ? " and the broker stopped" : "",
+            settings.keep() ? "" : "--keep leaves the servers running to look into, ");
+  }
+
+  /** Nothing of it outlives this process. */
+  private void awaitEnd() throws InterruptedException {
+    out.println();
+    out.println("Database and Kafka run until Ctrl-C:");
+    servers.waysToLook().forEach(line -> out.println("  " + line));
+    out.flush();
+    new CountDownLatch(1).await();
+  }
+
   private Verdict produceAndConsume() throws InterruptedException {
     progress.event("seed " + settings.seed() + "; the servers start");
     resources.add(servers);
-    servers.start();
+    try (Progress.Going ignored = progress.going("the servers start")) {
+      servers.start();
+    }
+    progress.event(servers.names());
     keepLogs = true;
     Database database = resources.add(pool());
     RelayChild a = relay("A");

@@ -57,6 +57,12 @@ public final class DemoCommand implements Callable<Integer> {
   @Option(names = "--quick", description = "A tenth of the transactions.")
   private boolean quick;
 
+  @Option(
+      names = "--keep",
+      description =
+          "Leave database and Kafka running in the end, with all that is in them, until Ctrl-C.")
+  private boolean keep;
+
   @Mixin private final ServerOptions server = new ServerOptions();
 
   @Option(
@@ -80,7 +86,8 @@ public final class DemoCommand implements Callable<Integer> {
             seed != null ? seed : ThreadLocalRandom.current().nextInt(1, Integer.MAX_VALUE),
             server.kind(),
             own == null ? null : own.address(),
-            bootstrapServers);
+            bootstrapServers,
+            keep);
     return new Demo(settings, spec.commandLine().getOut()).run();
   }
 

@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import dev.outbox.OutboxException;
 import dev.outbox.cli.Address;
 import dev.outbox.cli.Database;
+import dev.outbox.cli.DatabaseOptions;
 import dev.outbox.cli.Failure;
 import dev.outbox.cli.StartedServer;
 import dev.outbox.embedded.EmbeddedKafka;
@@ -115,6 +116,37 @@ final class DemoServers implements AutoCloseable {
             Math.toIntExact(PATIENCE.toMillis()),
             AdminClientConfig.REQUEST_TIMEOUT_MS_CONFIG,
             Math.toIntExact(PATIENCE.toMillis())));
+  }
+
+  /** Which servers these are, and where. */
+  String names() {
+    Database connected = requireNonNull(database, "the database is not there yet");
+    return "%s, at %s; Kafka at %s".formatted(connected.server(), outbox(), bootstrapServers());
+  }
+
+  /** How to look at what is in them. */
+  List<String> waysToLook() {
+    Address address = outbox();
+    String topic = topicPrefix() + Customers.ORDER;
+    StringBuilder where = new StringBuilder("--url \"" + address + "\"");
+    if (!address.user().isEmpty()) {
+      where.append(" --user ").append(address.user());
+    }
+    if (address.schema() != null) {
+      where.append(" --schema ").append(address.schema());
+    }
+    boolean own = settings.database() == null && !address.password().isEmpty();
+    return List.of(
+        "Database  " + address,
+        "          "
+            + (own ? DatabaseOptions.PASSWORD_VARIABLE + "=" + address.password() + " " : "")
+            + "./outbox status "
+            + where,
+        "Kafka     " + bootstrapServers(),
+        "          ./outbox demo-read --bootstrap-servers %s --topic %s"
+            .formatted(bootstrapServers(), topic),
+        "          kafka-console-consumer.sh --bootstrap-server %s --topic %s --from-beginning --property print.key=true --property print.headers=true"
+            .formatted(bootstrapServers(), topic));
   }
 
   /** Of the outbox that only this demo uses. */

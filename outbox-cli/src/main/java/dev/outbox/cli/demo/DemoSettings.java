@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param store the kind of database
  * @param database the user's own, or null
  * @param bootstrapServers of the user's own Kafka, or null
+ * @param keep leave the servers running in the end, until the process is ended
  */
 record DemoSettings(
     int transactions,
@@ -22,4 +23,5 @@ record DemoSettings(
     long seed,
     StoreKind store,
     @Nullable Address database,
-    @Nullable String bootstrapServers) {}
+    @Nullable String bootstrapServers,
+    boolean keep) {}
