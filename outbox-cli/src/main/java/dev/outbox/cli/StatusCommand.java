@@ -153,6 +153,9 @@ final class StatusCommand implements Callable<Integer> {
     if (found.leases().isEmpty()) {
       out.printf("%-22s none holds anything now%n", "relay");
     }
-    found.warnings().forEach(warning -> out.println("WARNING: " + Secrets.mask(warning)));
+    for (String warning : found.warnings()) {
+      // It may name what others have named, as an application.
+      out.println("WARNING: " + ErrorText.printable(Secrets.mask(warning)));
+    }
   }
 }
