@@ -36,7 +36,7 @@ final class Pooler {
   private static final String CARRIED =
       """
       select bool_or(name !~ '^S_[0-9]+$') from pg_prepared_statements
-      where statement like '%name of the outbox''s own look at its pooler%'
+      where statement like '%what the outbox asks its pooler%'
       """;
 
   private static final List<String> STATES = List.of("26000", "42P05", "08P01");
