@@ -3,6 +3,12 @@ insert into outbox_message (aggregate_type, aggregate_id, event_type, payload)
 values ('order', 'order-1', 'OrderPaid', convert_to('{"total": 12.50}', 'UTF8'));
 -- end::insert
 
+-- tag::parameters
+prepare pay (text, text) as
+insert into outbox_message (aggregate_type, aggregate_id, event_type, payload)
+values ('order', $1, 'OrderPaid', convert_to($2, 'UTF8'));
+-- end::parameters
+
 -- tag::full
 insert into outbox_message
   (id, aggregate_type, aggregate_id, event_type, partition_key, payload, content_type,
@@ -16,7 +22,7 @@ values
 
 -- tag::unordered
 insert into outbox_message (id, partition_key, aggregate_type, aggregate_id, event_type, payload)
-select id, id::text, 'order', 'order-1', 'OrderViewed', '{}' from gen_random_uuid() id;
+select id, id::text, 'order', 'order-1', 'OrderViewed', convert_to('{}', 'UTF8') from gen_random_uuid() id;
 -- end::unordered
 
 -- tag::dedup
@@ -26,7 +32,7 @@ with fresh as (
   returning dedup_key
 )
 insert into outbox_message (aggregate_type, aggregate_id, event_type, payload, dedup_key)
-select 'order', 'order-1', 'OrderPaid', '{}', dedup_key from fresh;
+select 'order', 'order-1', 'OrderPaid', convert_to('{}', 'UTF8'), dedup_key from fresh;
 -- end::dedup
 
 -- tag::look

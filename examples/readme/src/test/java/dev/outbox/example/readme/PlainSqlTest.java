@@ -1,6 +1,7 @@
 package dev.outbox.example.readme;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
@@ -10,6 +11,7 @@ import dev.outbox.testing.RecordingPublisher;
 import dev.outbox.testing.RelayOnce;
 import java.nio.file.Path;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
@@ -56,6 +58,32 @@ class PlainSqlTest {
     assertThat(message.key()).isEqualTo("order-1");
     assertThat(message.payloadAsString()).isEqualTo("{\"total\": 12.50}");
     assertThat(message.contentType()).isEqualTo("application/json");
+  }
+
+  @Test
+  void parameters() throws Exception {
+    String json = "{\"path\": \"C:\\\\dir\", \"ü\": \"a\\nb\"}";
+    String sql = Regions.in(Path.of("src/test/resources/plain-sql.sql")).get("parameters");
+    try (Connection connection = shop.dataSource.getConnection();
+        Statement statement = connection.createStatement()) {
+      statement.execute(sql);
+      statement.execute("execute pay('order-1', '%s')".formatted(json));
+    }
+    assertThat(delivered().get(0).payloadAsString()).isEqualTo(json);
+  }
+
+  /** The page says so of this driver. */
+  @Test
+  void textIsNoPayload() throws Exception {
+    String sql =
+        "insert into outbox_message (aggregate_type, aggregate_id, event_type, payload)"
+            + " values ('order', 'order-1', 'OrderPaid', ?)";
+    try (Connection connection = shop.dataSource.getConnection();
+        PreparedStatement statement = connection.prepareStatement(sql)) {
+      statement.setString(1, "{}");
+      assertThatThrownBy(statement::execute)
+          .hasMessageContaining("is of type bytea but expression is of type character varying");
+    }
   }
 
   @Test
