@@ -45,7 +45,7 @@ public class PostgresStoreTck extends JdbcStoreTck implements ReadOnlyTransactio
 
   @Override
   protected String earlier(String column, long millis) {
-    return "%s - interval '%d milliseconds'".formatted(column, millis);
+    return "%s - %d * interval '1 millisecond'".formatted(column, millis);
   }
 
   @Override
