@@ -43,11 +43,15 @@ final class Machine {
 
   /** A program that the shell would find, or root's shell. */
   static Optional<Path> program(String name) {
+    return programs(name).findFirst();
+  }
+
+  /** All of that name, the one that the shell would take first. */
+  static Stream<Path> programs(String name) {
     String path = System.getenv().getOrDefault("PATH", "") + File.pathSeparator + "/usr/sbin";
     return Stream.of(path.split(File.pathSeparator))
         .filter(directory -> !directory.isEmpty())
         .map(directory -> Path.of(directory, name))
-        .filter(Files::isExecutable)
-        .findFirst();
+        .filter(Files::isExecutable);
   }
 }

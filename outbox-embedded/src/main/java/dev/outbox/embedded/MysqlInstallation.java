@@ -10,8 +10,11 @@ import java.util.List;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A MySQL or MariaDB server that runs on this machine.
@@ -22,6 +25,7 @@ import java.util.zip.ZipFile;
  *     itself where it has put what
  */
 record MysqlInstallation(Path program, String version, Optional<Path> home) {
+  private static final Logger log = LoggerFactory.getLogger(MysqlInstallation.class);
   private static final Pattern VERSION = Pattern.compile("Ver (\\S+)");
   private static final Pattern NUMBERS = Pattern.compile("\\d+(\\.\\d+)+");
 
@@ -40,8 +44,7 @@ record MysqlInstallation(Path program, String version, Optional<Path> home) {
     if (version.isPresent() && !version.get().equals(Machine.INSTALLED)) {
       return unpacked(kind, kind.release(version.get()));
     }
-    Optional<MysqlInstallation> installed =
-        Machine.program(kind.program).flatMap(p -> usable(kind, p));
+    Optional<MysqlInstallation> installed = installed(kind, Machine.programs(kind.program));
     if (installed.isEmpty() && version.isPresent()) {
       throw new IllegalStateException(
           "%s is %s, and there is no program %s of %s %s or newer: install one"
@@ -61,12 +64,24 @@ record MysqlInstallation(Path program, String version, Optional<Path> home) {
     return server;
   }
 
+  /** The first of these that will do. */
+  static Optional<MysqlInstallation> installed(MysqlKind kind, Stream<Path> programs) {
+    return programs.flatMap(program -> usable(kind, program).stream()).findFirst();
+  }
+
   private static Optional<MysqlInstallation> usable(MysqlKind kind, Path program) {
+    String what;
     try {
-      return Optional.of(of(kind, program)).filter(server -> server.is(kind));
+      MysqlInstallation server = of(kind, program);
+      if (server.is(kind)) {
+        return Optional.of(server);
+      }
+      what = "version " + server.version; // the other server's, where mysqld is a link to mariadbd
     } catch (IOException | UnsupportedOperationException e) {
-      return Optional.empty(); // it does not run
+      what = String.valueOf(e.getMessage());
     }
+    log.info("{} is passed by, not {} {} or newer: {}", program, kind.label, kind.oldest, what);
+    return Optional.empty();
   }
 
   private static MysqlInstallation unpacked(MysqlKind kind, MysqlKind.Release release)

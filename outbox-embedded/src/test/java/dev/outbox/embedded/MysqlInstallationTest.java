@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -25,10 +26,14 @@ class MysqlInstallationTest {
     System.clearProperty("outbox.test.mariadb.version");
   }
 
-  private MysqlInstallation find(MysqlKind kind, String script) throws IOException {
-    Path program = directory.resolve("server");
+  private Path program(String name, String script) throws IOException {
+    Path program = directory.resolve(name);
     Files.writeString(program, "#!/bin/sh\n" + script + "\n");
-    Files.setPosixFilePermissions(program, PosixFilePermissions.fromString("rwxr-xr-x"));
+    return Files.setPosixFilePermissions(program, PosixFilePermissions.fromString("rwxr-xr-x"));
+  }
+
+  private MysqlInstallation find(MysqlKind kind, String script) throws IOException {
+    Path program = program("server", script);
     System.setProperty("outbox." + kind.program, program.toString());
     return MysqlInstallation.find(kind);
   }
@@ -76,6 +81,27 @@ class MysqlInstallationTest {
         .hasMessageContaining("no disk");
     assertThatThrownBy(() -> find(MysqlKind.MYSQL, "echo hello"))
         .hasMessageContaining("does not say its version but: hello");
+  }
+
+  @Test
+  @DisplayName(
+      "of those that are installed the first that will do is taken, and others are passed by")
+  void installed() throws Exception {
+    Path mariadb = program("mariadbd", says("10.11.19-MariaDB-0+deb12u1"));
+    Path link = Files.createSymbolicLink(directory.resolve("mysqld"), mariadb);
+    Path old = program("old", says("5.7.44"));
+    Path broken = program("broken", "exit 3");
+    assertThat(MysqlInstallation.installed(MysqlKind.MYSQL, Stream.of(link, old, broken)))
+        .isEmpty();
+    for (String version : new String[] {"8.0.44", "8.4.7", "9.5.0"}) {
+      Path mysql = program("mysql-" + version, says(version));
+      assertThat(MysqlInstallation.installed(MysqlKind.MYSQL, Stream.of(link, old, broken, mysql)))
+          .map(MysqlInstallation::program)
+          .hasValue(mysql);
+    }
+    assertThat(MysqlInstallation.installed(MysqlKind.MARIADB, Stream.of(old, mariadb)))
+        .map(MysqlInstallation::program)
+        .hasValue(mariadb);
   }
 
   @Test
