@@ -85,7 +85,7 @@ public final class StoredMessage {
     return "message "
         + sequence
         + " ("
-        + (message != null ? message : "undecodable: " + problem)
+        + (message != null ? message : "key " + key + ", undecodable: " + problem)
         + ")";
   }
 }

@@ -35,9 +35,9 @@ public final class Logs {
     set(level, true);
     System.setErr(Secrets.masking(System.err)); // a pool, for one, shows its URL at debug
     if (level.equals("info")) {
-      // That the broker is away says the relay itself, and not each second.
+      // That broker or database are away says the relay itself, in a line each and once.
       System.setProperty(SIMPLE + "log.org.apache.kafka", "error");
-      System.setProperty(SIMPLE + "log.com.zaxxer.hikari", "warn");
+      System.setProperty(SIMPLE + "log.com.zaxxer.hikari", "error");
       System.setProperty(SIMPLE + "log.org.mongodb.driver", "warn");
     }
   }

@@ -27,6 +27,11 @@ final class Backoff {
     return Math.max(1, (long) (pause * (1 - random.getAsDouble() / 2)));
   }
 
+  /** The most that the next pause may be, in nanoseconds. */
+  long most() {
+    return next;
+  }
+
   /** Begins with the first pause again. */
   void reset() {
     next = first;

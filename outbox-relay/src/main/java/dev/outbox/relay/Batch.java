@@ -3,6 +3,7 @@ package dev.outbox.relay;
 import dev.outbox.spi.Decision;
 import dev.outbox.spi.Result;
 import dev.outbox.spi.StoredMessage;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -22,6 +23,10 @@ final class Batch {
   private final List<StoredMessage> publishable = new ArrayList<>();
   private final Map<Long, Decision> decisions = new HashMap<>();
   private final List<StoredMessage> overtaking = new ArrayList<>();
+
+  /** What the broker as a whole is blamed for. */
+  private final List<StoredMessage> untaken = new ArrayList<>();
+
   private boolean answered;
   private boolean delivered;
   private @Nullable String brokerError;
@@ -53,6 +58,7 @@ final class Batch {
    * @param results one for each of {@link #publishable}; null where there is none
    */
   void published(List<@Nullable Result> results, long now) {
+    Evidence evidence = Evidence.of(publishable, results);
     Set<String> stopped = new HashSet<>();
     for (int i = 0; i < publishable.size(); i++) {
       StoredMessage message = publishable.get(i);
@@ -63,18 +69,25 @@ final class Batch {
         }
         continue;
       }
-      if (result instanceof Result.Unavailable u && u.destination() == null) {
-        brokerError = u.error();
-      }
       answered |= result != null;
       delivered |= result instanceof Result.Delivered;
-      Decision decision = result == null ? null : rules.after(message, result, now);
+      Decision decision = result == null ? null : rules.after(message, result, evidence, now);
       if (decision != null) {
         decisions.put(message.sequence(), decision);
+      } else if (result instanceof Result.Unavailable u) {
+        brokerError = u.error();
+        untaken.add(message);
       }
       if (!(result instanceof Result.Delivered)) {
         stopped.add(message.key());
       }
+    }
+  }
+
+  /** Lets what the broker did not take wait, so that others come first. */
+  void setAside(int most, Duration delay) {
+    for (StoredMessage message : untaken.subList(0, Math.min(most, untaken.size()))) {
+      decisions.put(message.sequence(), Decision.retry(delay, false, String.valueOf(brokerError)));
     }
   }
 

@@ -17,6 +17,7 @@ final class Destinations {
   private record State(String aggregateType, long delay, long since, long reported) {}
 
   private final ConcurrentHashMap<String, State> states = new ConcurrentHashMap<>();
+  private volatile long deliveredAt;
 
   /** Reports a destination, and says how long its message should wait. */
   Duration unavailable(String destination, String aggregateType, long now) {
@@ -36,7 +37,13 @@ final class Destinations {
         : new State(aggregateType, Math.min(old.delay * 2, LONGEST_DELAY.toNanos()), now, now);
   }
 
-  void delivered(String aggregateType) {
+  /** Whether a destination is known to be in trouble, and messages went elsewhere lately. */
+  boolean isAlone(String destination, long now) {
+    return states.containsKey(destination) && now - deliveredAt < LONGEST_DELAY.toNanos();
+  }
+
+  void delivered(String aggregateType, long now) {
+    deliveredAt = now;
     if (!states.isEmpty()) {
       states.values().removeIf(state -> state.aggregateType.equals(aggregateType));
     }

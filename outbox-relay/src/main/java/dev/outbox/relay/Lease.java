@@ -5,6 +5,7 @@ import dev.outbox.spi.StoredMessage;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.Set;
+import java.util.function.LongSupplier;
 
 /**
  * A claim, and how long it surely lasts: counted on this machine from before the store was asked.
@@ -17,14 +18,17 @@ final class Lease {
 
   private final Claim claim;
   private final long length;
+  private final LongSupplier clock;
   private final Set<Long> lost = new HashSet<>();
   private long until;
   private long renewAt;
 
   /**
-   * @param before {@link System#nanoTime} before the claim was asked for
+   * @param before the clock's time before the claim was asked for
+   * @param clock as {@link System#nanoTime}
    */
-  Lease(Claim claim, Duration length, long before) {
+  Lease(Claim claim, Duration length, long before, LongSupplier clock) {
+    this.clock = clock;
     this.claim = claim;
     this.length = length.toNanos();
     begin(before);
@@ -41,12 +45,12 @@ final class Lease {
 
   /** Nanoseconds that the lease lasts for sure; negative when it may be over. */
   long left() {
-    return until - System.nanoTime();
+    return until - clock.getAsLong();
   }
 
   /** Nanoseconds until it should be renewed. */
   long untilRenewal() {
-    return renewAt - System.nanoTime();
+    return renewAt - clock.getAsLong();
   }
 
   /** Sequences that a renewal did not bring back. */
@@ -56,7 +60,7 @@ final class Lease {
 
   /** Renews; when the store throws, the next try is soon. */
   void renew() {
-    long before = System.nanoTime();
+    long before = clock.getAsLong();
     renewAt = before + length / RENEWALS / RETRIES;
     Set<Long> ours = claim.renew(Duration.ofNanos(length));
     begin(before);

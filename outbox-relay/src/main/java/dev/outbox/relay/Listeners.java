@@ -24,9 +24,18 @@ final class Listeners implements RelayListener {
     for (RelayListener listener : all) {
       try {
         event.accept(listener);
-      } catch (RuntimeException | LinkageError | AssertionError e) {
-        log.error("Listener {} threw; the relay goes on", listener.getClass().getName(), e);
+      } catch (Throwable e) { // also errors: the relay's threads never end by a listener
+        log(listener, e);
       }
+    }
+  }
+
+  /** Where logging throws too, as when the memory is used up, nobody can be told. */
+  private static void log(RelayListener listener, Throwable e) {
+    try {
+      log.error("Listener {} threw; the relay goes on", listener.getClass().getName(), e);
+    } catch (Throwable ignored) {
+      // The relay goes on.
     }
   }
 
@@ -78,6 +87,21 @@ final class Listeners implements RelayListener {
   @Override
   public void publisherBroken(String worker, String problem, @Nullable Throwable cause) {
     each(l -> l.publisherBroken(worker, problem, cause));
+  }
+
+  @Override
+  public void stoodStill(String worker, Duration time) {
+    each(l -> l.stoodStill(worker, time));
+  }
+
+  @Override
+  public void brokerReachable(String address) {
+    each(l -> l.brokerReachable(address));
+  }
+
+  @Override
+  public void brokerUnreachable(String address, String error) {
+    each(l -> l.brokerUnreachable(address, error));
   }
 
   @Override

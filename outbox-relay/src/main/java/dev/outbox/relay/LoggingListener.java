@@ -1,37 +1,78 @@
 package dev.outbox.relay;
 
+import dev.outbox.OutboxException;
 import dev.outbox.spi.Decision;
 import dev.outbox.spi.ErrorText;
 import dev.outbox.spi.Result;
 import dev.outbox.spi.StoredMessage;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 /**
- * Writes events to the log, with names and numbers but no payloads and no headers. What repeats
- * (failing retries, a store that is down) is a warning once for each different text, and debug
- * after that.
+ * Writes events to the log, one line each, with names and numbers but no payloads and no headers.
+ * What lasts (a store that is down, a broker that is away) is a warning once, and again at growing
+ * intervals with how often it was tried; what repeats otherwise is a warning once for each
+ * different text. The rest of it is debug. A stack trace comes with what is not expected, and at
+ * debug.
  */
 final class LoggingListener implements RelayListener {
   private static final String AGAIN = "{} is tried again in {}: {}";
+  private static final String STORE = "store";
+  private static final String BREAKER = "breaker";
+  private static final String ADDRESS = "address";
 
   private final Logger log;
+  private final Troubles troubles;
   private final Map<String, String> last = new ConcurrentHashMap<>();
 
+  /** By sequence, a message that a destination holds up: when it is delivered, that is back. */
+  private final Map<Long, String> heldUp = new ConcurrentHashMap<>();
+
   LoggingListener(Logger log) {
+    this(log, System::nanoTime);
+  }
+
+  LoggingListener(Logger log, LongSupplier clock) {
     this.log = log;
+    troubles = new Troubles(clock);
   }
 
   /** A warning when the text is not the last one about this subject, else debug. */
   private void warn(String subject, String text, @Nullable Throwable cause) {
-    if (!text.equals(last.put(subject, text))) {
-      log.warn("{}", printable(text), cause);
-    } else if (log.isDebugEnabled()) {
-      log.debug("{}", printable(text), cause);
+    write(!text.equals(last.put(subject, text)), text, cause, cause);
+  }
+
+  /** A warning when this is new or has lasted for long, else debug; returns whether it is new. */
+  private boolean lasting(String subject, String text, @Nullable Throwable cause) {
+    String more = troubles.reported(subject);
+    boolean isNew = "".equals(more);
+    // Our own exceptions say in a sentence what is wrong.
+    boolean expected = cause == null || cause instanceof OutboxException;
+    write(
+        more != null, text + (more == null ? "" : more), expected || !isNew ? null : cause, cause);
+    return isNew;
+  }
+
+  private void write(
+      boolean warn, String text, @Nullable Throwable shown, @Nullable Throwable atDebug) {
+    if (log.isDebugEnabled()) {
+      if (warn) {
+        log.warn("{}", printable(text), atDebug);
+      } else {
+        log.debug("{}", printable(text), atDebug);
+      }
+    } else if (warn) {
+      log.warn("{}", printable(text), shown);
     }
+  }
+
+  private void over(String text, @Nullable String after) {
+    log.info("{}{}", printable(text), after == null ? "" : ", " + after);
   }
 
   @Override
@@ -41,6 +82,10 @@ final class LoggingListener implements RelayListener {
 
   @Override
   public void delivered(StoredMessage message) {
+    String destination = heldUp.isEmpty() ? null : heldUp.remove(message.sequence());
+    if (destination != null) {
+      over(destination + " can be reached again", troubles.ended(destination));
+    }
     if (log.isTraceEnabled()) {
       log.trace("Delivered {}", printable(message));
     }
@@ -49,7 +94,7 @@ final class LoggingListener implements RelayListener {
   @Override
   public void retried(StoredMessage message, Decision.Retry decision) {
     String error = decision.error();
-    if (!error.equals(last.put("retry", error))) {
+    if (decision.counts() && !error.equals(last.put("retry", error))) {
       log.warn(AGAIN, printable(message), decision.delay(), printable(error));
     } else if (log.isDebugEnabled()) {
       log.debug(AGAIN, printable(message), decision.delay(), printable(error));
@@ -68,8 +113,13 @@ final class LoggingListener implements RelayListener {
   @Override
   public void unavailable(StoredMessage message, Result.Unavailable result) {
     String destination = result.destination();
-    if (destination != null) {
-      warn("unavailable", destination + " cannot be reached: " + result.error(), null);
+    if (destination == null) {
+      if (troubles.lasts(BREAKER)) {
+        breakerOpened(result.error());
+      }
+    } else if (lasting(destination, destination + " cannot be reached: " + result.error(), null)) {
+      heldUp.values().remove(destination);
+      heldUp.put(message.sequence(), destination);
     }
   }
 
@@ -95,24 +145,53 @@ final class LoggingListener implements RelayListener {
   }
 
   @Override
+  public void stoodStill(String worker, Duration time) {
+    log.warn(
+        "{} stood still for {}, as when the process is stopped or its machine suspended: leases"
+            + " may be lost, and messages delivered again",
+        worker,
+        time);
+  }
+
+  @Override
+  public void brokerReachable(String address) {
+    over("The broker at %s answers".formatted(address), troubles.ended(ADDRESS));
+  }
+
+  @Override
+  public void brokerUnreachable(String address, String error) {
+    boolean ignored =
+        lasting(ADDRESS, "The broker at %s cannot be reached: %s".formatted(address, error), null);
+  }
+
+  @Override
   public void breakerOpened(String error) {
-    log.warn("The broker cannot be reached, the relay pauses: {}", printable(error));
+    boolean ignored =
+        lasting(BREAKER, "The broker cannot be reached, the relay pauses: " + error, null);
   }
 
   @Override
   public void breakerClosed() {
-    log.info("The broker can be reached again");
+    over("The broker can be reached again", troubles.ended(BREAKER));
   }
 
+  /** Housekeeping and listening are no news while the store is down. */
   @Override
   public void storeFailed(String who, String operation, RuntimeException error) {
-    warn("store " + who, "%s failed on %s: %s".formatted(operation, who, text(error)), error);
+    boolean beside = operation.equals("housekeep") || operation.equals("listen");
+    boolean ignored =
+        lasting(
+            beside && !troubles.lasts(STORE) ? operation : STORE,
+            "%s failed on %s: %s".formatted(operation, who, text(error)),
+            error);
   }
 
   @Override
   public void storeRecovered(String worker) {
-    last.remove("store " + worker);
-    log.info("The store works again for {}", worker);
+    String after = troubles.ended(STORE);
+    if (after != null) {
+      over("The store works again", after);
+    }
   }
 
   @Override

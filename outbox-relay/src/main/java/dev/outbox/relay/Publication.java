@@ -1,5 +1,7 @@
 package dev.outbox.relay;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.outbox.spi.MessagePublisher;
 import dev.outbox.spi.Result;
 import dev.outbox.spi.StoredMessage;
@@ -14,7 +16,9 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,7 +40,8 @@ final class Publication {
   private final AtomicReferenceArray<@Nullable Result> results;
   private final Queue<Broken> broken = new ConcurrentLinkedQueue<>();
   private final CountDownLatch finished = new CountDownLatch(1);
-  private volatile Call call;
+  private final LongSupplier clock;
+  private final AtomicReference<Call> call;
   private volatile boolean givenUp;
   private boolean culpritUnknown;
   private @Nullable Future<?> future;
@@ -55,27 +60,39 @@ final class Publication {
       MessagePublisher publisher,
       List<StoredMessage> messages,
       Duration timeout,
-      ExecutorService executor) {
+      ExecutorService executor,
+      LongSupplier clock) {
     this.publisher = publisher;
     this.messages = List.copyOf(messages);
     this.timeout = timeout;
     this.executor = executor;
     this.results = new AtomicReferenceArray<>(messages.size());
-    this.call = call(messages.size() == 1 ? 0 : TOGETHER);
+    this.clock = clock;
+    this.call = new AtomicReference<>(call(messages.size() == 1 ? 0 : TOGETHER));
   }
 
   void start() {
-    call = call(call.alone);
+    call.set(call(current().alone));
     future = executor.submit(this::run);
   }
 
   private Call call(int alone) {
-    return new Call(alone, System.nanoTime() + timeout.toNanos());
+    return new Call(alone, clock.getAsLong() + timeout.toNanos());
+  }
+
+  private Call current() {
+    return requireNonNull(call.get());
   }
 
   /** Nanoseconds that the call under way may still take. */
   long left() {
-    return call.deadline - System.nanoTime();
+    return current().deadline - clock.getAsLong();
+  }
+
+  /** Gives the call under way more time, because it had none while the process stood still. */
+  void prolong(long nanos) {
+    Call late = current();
+    call.compareAndSet(late, new Call(late.alone, late.deadline + nanos)); // or it has ended
   }
 
   /** Waits; returns whether it is finished. */
@@ -93,8 +110,8 @@ final class Publication {
 
   /** Gives up when the call under way takes too long; returns whether it did. */
   boolean giveUpWhenLate() {
-    Call late = call;
-    if (late.deadline - System.nanoTime() > 0) {
+    Call late = current();
+    if (late.deadline - clock.getAsLong() > 0) {
       return false;
     }
     giveUp();
@@ -135,20 +152,22 @@ final class Publication {
       if (!publish(messages, 0) && messages.size() > 1) {
         oneAtATime();
       }
+    } catch (Throwable e) { // as an exception whose own text throws
+      broken.add(new Broken("publish threw " + e.getClass().getName(), null));
     } finally {
       finished.countDown();
     }
   }
 
   private void oneAtATime() {
-    long end = System.nanoTime() + timeout.toNanos();
+    long end = clock.getAsLong() + timeout.toNanos();
     Set<String> stopped = new HashSet<>();
-    for (int i = 0; i < messages.size() && !givenUp && end - System.nanoTime() > 0; i++) {
+    for (int i = 0; i < messages.size() && !givenUp && end - clock.getAsLong() > 0; i++) {
       StoredMessage message = messages.get(i);
       if (stopped.contains(message.key())) {
         continue;
       }
-      call = call(i);
+      call.set(call(i));
       publish(List.of(message), i);
       Result result = results.get(i);
       if (!(result instanceof Result.Delivered)) {

@@ -7,6 +7,7 @@ import dev.outbox.spi.HousekeepingStore;
 import dev.outbox.spi.MessagePublisher;
 import dev.outbox.spi.OutboxStore;
 import dev.outbox.spi.PooledStore;
+import dev.outbox.spi.ReachablePublisher;
 import dev.outbox.spi.SchemaStore;
 import dev.outbox.spi.StoredMessage;
 import dev.outbox.spi.WakeUpStore;
@@ -54,6 +55,7 @@ public final class Relay implements AutoCloseable {
   private final Threads threads;
   private final Worker.Shared shared;
   private final @Nullable WakeUpStore wakesUp;
+  private final Duration housekeeping;
   private final ReentrantLock lock = new ReentrantLock();
   private State state = State.NEW;
   private @Nullable WakeUps wakeUps;
@@ -62,6 +64,7 @@ public final class Relay implements AutoCloseable {
     this.settings = settings;
     store = builder.store;
     wakesUp = builder.wakeUps && store instanceof WakeUpStore able ? able : null;
+    housekeeping = builder.housekeeping;
     listener = new Listeners(builder.listeners);
     DoubleSupplier random = () -> ThreadLocalRandom.current().nextDouble();
     waiting =
@@ -77,7 +80,8 @@ public final class Relay implements AutoCloseable {
             new Breaker(settings.batchSize(), random, listener),
             waiting,
             listener,
-            threads.publishing());
+            threads.publishing(),
+            System::nanoTime);
   }
 
   /** Starts a relay between a store and a publisher; neither is closed by it. */
@@ -87,38 +91,51 @@ public final class Relay implements AutoCloseable {
 
   /**
    * Starts the workers; returns at once. Does nothing when they run already. Their threads are
-   * daemons: they do not keep a JVM alive.
+   * daemons: they do not keep a JVM alive. Whatever it throws, nothing of the relay runs then.
    *
    * @throws dev.outbox.SchemaException when the store's tables are missing or of another version;
-   *     the relay is not started then
-   * @throws dev.outbox.OutboxException when the store cannot check them
+   *     the relay can be started later
+   * @throws dev.outbox.OutboxException when the store cannot check them, or cannot tell of appends;
+   *     the relay can be started later
    * @throws IllegalStateException after {@link #close}
    */
   public void start() {
     lock.lock();
     try {
       refuseWhenClosed();
-      if (state == State.RUNNING) {
-        return;
+      if (state == State.NEW) {
+        if (store instanceof SchemaStore schema) {
+          schema.verify();
+        }
+        if (wakesUp != null) {
+          wakeUps =
+              wakesUp.listen(
+                  waiting::appended, e -> listener.storeFailed(settings.name(), "listen", e));
+        }
+        state = State.RUNNING;
+        startThreads();
       }
-      if (store instanceof SchemaStore schema) {
-        schema.verify();
-      }
-      state = State.RUNNING;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Closes the relay when a thread cannot be started. */
+  private void startThreads() {
+    try {
       listener.started(settings.name(), settings.workers());
       for (int i = 0; i < settings.workers(); i++) {
         threads.start(new Worker(settings.name() + "/" + i, shared));
       }
       if (store instanceof HousekeepingStore tidy) {
-        threads.start(tidy, listener);
+        threads.start(tidy, listener, housekeeping);
       }
-      if (wakesUp != null) {
-        wakeUps =
-            wakesUp.listen(
-                waiting::appended, e -> listener.storeFailed(settings.name(), "listen", e));
+      if (shared.publisher() instanceof ReachablePublisher reachable) {
+        threads.start(new BrokerCheck(reachable, waiting, listener), listener);
       }
-    } finally {
-      lock.unlock();
+    } catch (RuntimeException | Error e) {
+      close();
+      throw e;
     }
   }
 
@@ -191,10 +208,18 @@ public final class Relay implements AutoCloseable {
       lock.unlock();
     }
     waiting.stop();
-    if (wakeUps != null) {
-      wakeUps.close();
-    }
+    endWakeUps();
     listener.stopped(settings.name(), threads.stop());
+  }
+
+  private void endWakeUps() {
+    try {
+      if (wakeUps != null) {
+        wakeUps.close();
+      }
+    } catch (RuntimeException | Error e) { // the threads are to be stopped all the same
+      listener.storeFailed(settings.name(), "listen", Survival.asRuntimeException(e));
+    }
   }
 
   /** Collects the settings; {@link #build} checks them. Not safe for use by many threads. */
@@ -205,7 +230,7 @@ public final class Relay implements AutoCloseable {
     /** Default of {@link #batchSize}: 500. */
     public static final int DEFAULT_BATCH_SIZE = 500;
 
-    /** Default of {@link #batchBytes}: 8 MiB. */
+    /** Default of {@link #batchBytes}: 8 MiB, less on a small heap. */
     public static final long DEFAULT_BATCH_BYTES = 8L << 20;
 
     /** Default of {@link #lease}: 30 s. */
@@ -224,7 +249,8 @@ public final class Relay implements AutoCloseable {
     private @Nullable String name;
     private int workers = DEFAULT_WORKERS;
     private int batchSize = DEFAULT_BATCH_SIZE;
-    private long batchBytes = DEFAULT_BATCH_BYTES;
+    private @Nullable Long batchBytes;
+    private long heap = Runtime.getRuntime().maxMemory();
     private Duration lease = DEFAULT_LEASE;
     private @Nullable Duration publishTimeout;
     private Function<StoredMessage, RetryPolicy> retryPolicy = m -> RetryPolicy.ofDefaults();
@@ -233,6 +259,7 @@ public final class Relay implements AutoCloseable {
     private boolean wakeUps;
     private Duration stopTimeout = DEFAULT_STOP_TIMEOUT;
     private LongSupplier clock = System::nanoTime;
+    private Duration housekeeping = Threads.HOUSEKEEPING;
 
     private Builder(OutboxStore<?> store, MessagePublisher publisher) {
       this.store = requireNonNull(store, "store");
@@ -261,7 +288,11 @@ public final class Relay implements AutoCloseable {
       return this;
     }
 
-    /** The most payload bytes of a claim, but at least one message; default 8 MiB. */
+    /**
+     * The most payload bytes of a claim, but at least one message. Default: 8 MiB, or so much that
+     * twelve times as much for each worker, and 32 MiB for all else, fit into the heap. What does
+     * not fit is refused by {@link #build}.
+     */
     public Builder batchBytes(long batchBytes) {
       this.batchBytes = batchBytes;
       return this;
@@ -342,6 +373,18 @@ public final class Relay implements AutoCloseable {
       return this;
     }
 
+    /** For tests: the most memory that the process may have, in bytes. */
+    Builder heap(long heap) {
+      this.heap = heap;
+      return this;
+    }
+
+    /** For tests: the pause between two housekeepings. */
+    Builder housekeeping(Duration housekeeping) {
+      this.housekeeping = housekeeping;
+      return this;
+    }
+
     /** Adds a listener; the log is written in any case. */
     public Builder listener(RelayListener listener) {
       listeners.add(requireNonNull(listener, "listener"));
@@ -367,11 +410,21 @@ public final class Relay implements AutoCloseable {
     }
 
     private Settings settings() {
+      Settings settings = settings(batchBytes != null ? batchBytes : DEFAULT_BATCH_BYTES);
+      Heap fits = new Heap(heap);
+      if (batchBytes == null) {
+        return settings(fits.batchBytes(workers, DEFAULT_BATCH_BYTES));
+      }
+      fits.check(workers, batchBytes);
+      return settings;
+    }
+
+    private Settings settings(long bytes) {
       return new Settings(
           name != null ? name : Settings.defaultName(),
           workers,
           batchSize,
-          batchBytes,
+          bytes,
           lease,
           publishTimeout != null ? publishTimeout : lease.multipliedBy(5).dividedBy(6),
           idlePause,

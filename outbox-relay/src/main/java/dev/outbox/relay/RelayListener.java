@@ -1,6 +1,7 @@
 package dev.outbox.relay;
 
 import dev.outbox.spi.Decision;
+import dev.outbox.spi.ReachablePublisher;
 import dev.outbox.spi.Result;
 import dev.outbox.spi.StoredMessage;
 import java.time.Duration;
@@ -67,6 +68,18 @@ public interface RelayListener {
    */
   default void publisherBroken(String worker, String problem, @Nullable Throwable cause) {}
 
+  /**
+   * The process, or its machine, stood still while a worker waited for the publisher: it was
+   * stopped, suspended or out of memory. The publisher gets the time once more.
+   */
+  default void stoodStill(String worker, Duration time) {}
+
+  /** The broker answered when it was asked at the start; see {@link ReachablePublisher}. */
+  default void brokerReachable(String address) {}
+
+  /** The broker did not answer when it was asked at the start; it is asked again. */
+  default void brokerUnreachable(String address, String error) {}
+
   /** The broker as a whole cannot be reached: all workers pause, and try with few messages. */
   default void breakerOpened(String error) {}
 
@@ -77,7 +90,7 @@ public interface RelayListener {
    * The store threw.
    *
    * @param who a worker's name, or the relay's for housekeeping and listening
-   * @param operation claim, renew, settle, housekeep or listen
+   * @param operation claim, renew, settle, housekeep or listen; work when it is not known which
    */
   default void storeFailed(String who, String operation, RuntimeException error) {}
 

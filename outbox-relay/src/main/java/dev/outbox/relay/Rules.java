@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import dev.outbox.spi.Decision;
 import dev.outbox.spi.Result;
 import dev.outbox.spi.StoredMessage;
+import java.time.Duration;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -37,10 +38,14 @@ final class Rules {
     return problem == null ? null : failed(message, problem);
   }
 
-  /** The decision that follows from a result; null: none, released as it was. */
-  @Nullable Decision after(StoredMessage message, Result result, long now) {
+  /**
+   * The decision that follows from a result; null: none, released as it was.
+   *
+   * @param evidence what the call's results say together
+   */
+  @Nullable Decision after(StoredMessage message, Result result, Evidence evidence, long now) {
     if (result instanceof Result.Delivered) {
-      destinations.delivered(message.message().aggregateType());
+      destinations.delivered(message.message().aggregateType(), now);
       return Decision.delivered();
     }
     if (result instanceof Result.Failed failed) {
@@ -49,15 +54,37 @@ final class Rules {
     if (result instanceof Result.Rejected rejected) {
       return dead(message, rejected.error());
     }
-    Result.Unavailable unavailable = (Result.Unavailable) result;
-    listener.unavailable(message, unavailable);
-    String destination = unavailable.destination();
-    if (destination == null) {
+    return unavailable(message, (Result.Unavailable) result, evidence, now);
+  }
+
+  private @Nullable Decision unavailable(
+      StoredMessage message, Result.Unavailable result, Evidence evidence, long now) {
+    String type = message.message().aggregateType();
+    String named = result.destination();
+    if (named == null && isBrokerGone(evidence, now)) {
+      listener.unavailable(message, result);
       return null;
     }
-    String type = message.message().aggregateType();
-    return Decision.retry(
-        destinations.unavailable(destination, type, now), false, unavailable.error());
+    String destination = named != null ? named : destinationOf(type);
+    listener.unavailable(message, new Result.Unavailable(result.error(), destination));
+    boolean partly = named == null && evidence.delivered().contains(type);
+    Duration delay =
+        partly ? Destinations.FIRST_DELAY : destinations.unavailable(destination, type, now);
+    return Decision.retry(delay, false, result.error());
+  }
+
+  /**
+   * Not while it takes others, and nothing but those that it did not answer on before is silent.
+   */
+  private boolean isBrokerGone(Evidence evidence, long now) {
+    return evidence.delivered().isEmpty()
+        && !evidence.silent().stream()
+            .allMatch(type -> destinations.isAlone(destinationOf(type), now));
+  }
+
+  /** What stands for a destination where the publisher names none. */
+  private static String destinationOf(String aggregateType) {
+    return "the destination of aggregate type " + aggregateType;
   }
 
   private Decision failed(StoredMessage message, String error) {
@@ -72,8 +99,8 @@ final class Rules {
     boolean blocks;
     try {
       blocks = blocksKey.test(message);
-    } catch (RuntimeException e) {
-      listener.callbackFailed("blockKeyWhenDead", message, e);
+    } catch (Throwable e) {
+      listener.callbackFailed("blockKeyWhenDead", message, Survival.asRuntimeException(e));
       blocks = true; // keeps the order of the key until someone decides
     }
     return Decision.dead(error, blocks);
@@ -82,8 +109,8 @@ final class Rules {
   private RetryPolicy policy(StoredMessage message) {
     try {
       return requireNonNull(policies.apply(message), "retryPolicy gave null");
-    } catch (RuntimeException e) {
-      listener.callbackFailed("retryPolicy", message, e);
+    } catch (Throwable e) {
+      listener.callbackFailed("retryPolicy", message, Survival.asRuntimeException(e));
       return RetryPolicy.ofDefaults();
     }
   }

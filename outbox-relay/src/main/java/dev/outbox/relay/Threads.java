@@ -10,19 +10,22 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The threads of one relay: its workers, those in which its publisher is called, and one that
- * tidies up. All are daemons, so that one that hangs does not keep the process alive.
+ * The threads of one relay: its workers, those in which its publisher is called, one that tidies up
+ * and one that asks at the start whether the broker answers. All are daemons, so that one that
+ * hangs does not keep the process alive.
  */
 final class Threads {
-  private static final Duration HOUSEKEEPING = Duration.ofMinutes(1);
+  static final Duration HOUSEKEEPING = Duration.ofMinutes(1);
 
   private final String name;
   private final Waiting waiting;
   private final ThreadPoolExecutor publishing;
   private final ScheduledExecutorService housekeeping;
   private final List<Thread> workers = new CopyOnWriteArrayList<>();
+  private volatile @Nullable Thread checking;
 
   Threads(String name, Waiting waiting) {
     this.name = name;
@@ -53,19 +56,38 @@ final class Threads {
     thread.start();
   }
 
-  void start(HousekeepingStore store, RelayListener listener) {
-    Runnable task =
-        () -> {
-          try {
-            store.housekeep();
-          } catch (RuntimeException | Error e) {
-            if (!waiting.stopping()) { // which interrupts it
-              listener.storeFailed(name, "housekeep", Worker.asRuntimeException(e));
-            }
-          }
-        };
-    long period = HOUSEKEEPING.toMillis();
-    var ignored = housekeeping.scheduleWithFixedDelay(task, 0, period, TimeUnit.MILLISECONDS);
+  void start(HousekeepingStore store, RelayListener listener, Duration pause) {
+    Survival task =
+        new Survival(
+            store::housekeep,
+            e -> {
+              if (!waiting.stopping()) { // which interrupts it
+                listener.storeFailed(name, "housekeep", e);
+              }
+            });
+    var ignored =
+        housekeeping.scheduleWithFixedDelay(
+            task::again, 0, pause.toMillis(), TimeUnit.MILLISECONDS);
+  }
+
+  void start(BrokerCheck check, RelayListener listener) {
+    String thread = name + "-check";
+    Survival task =
+        new Survival(
+            check::run,
+            e -> {
+              if (!waiting.stopping()) {
+                listener.publisherBroken(thread, "threw when asked for its broker: " + e, e);
+              }
+            });
+    Thread asking =
+        daemon(
+            () -> {
+              boolean ignored = task.again();
+            },
+            thread);
+    checking = asking;
+    asking.start();
   }
 
   /**
@@ -76,6 +98,10 @@ final class Threads {
    */
   int stop() {
     housekeeping.shutdownNow();
+    Thread asking = checking;
+    if (asking != null) {
+      asking.interrupt();
+    }
     boolean interrupted = false;
     try {
       join();

@@ -15,6 +15,8 @@ import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,6 +34,9 @@ final class Worker {
 
   private static final long ASK_HANGING = Duration.ofMillis(500).toNanos();
 
+  /** Whoever sleeps so much longer than asked for was stopped, with the publisher's threads. */
+  private static final long STOOD_STILL = Duration.ofSeconds(2).toNanos();
+
   /** What workers of one relay share. */
   record Shared(
       OutboxStore<?> store,
@@ -41,7 +46,8 @@ final class Worker {
       Breaker breaker,
       Waiting waiting,
       RelayListener listener,
-      ThreadPoolExecutor publishing) {}
+      ThreadPoolExecutor publishing,
+      LongSupplier clock) {}
 
   /** How a round went, and so when the next one should be. */
   enum Round {
@@ -86,25 +92,31 @@ final class Worker {
     return name;
   }
 
-  static RuntimeException asRuntimeException(Throwable e) {
-    return e instanceof RuntimeException r ? r : new IllegalStateException(e);
+  private long now() {
+    return shared.clock().getAsLong();
   }
 
-  /** Works until the relay stops, and leaves no claim behind. */
+  /** Works until the relay stops, whatever is thrown, and leaves no claim behind. */
   void run() {
-    try {
-      while (!waiting.stopping()) {
-        try {
-          rest(round());
-        } catch (RuntimeException | Error e) { // neither store nor publisher: a worker never dies
-          failed("work", asRuntimeException(e));
-          rest(Round.TROUBLE);
-        }
+    Survival work = new Survival(this::work, e -> failed("work", e));
+    Survival pause = new Survival(() -> rest(Round.TROUBLE), e -> failed("work", e));
+    while (!waiting.stopping()) {
+      if (!work.again() && !pause.again()) {
+        LockSupport.parkNanos(FIRST_TROUBLE.toNanos()); // needs no memory
       }
+    }
+    release();
+  }
+
+  /** An interrupt that is not the relay's stop is trouble like any other. */
+  private void work() throws InterruptedException {
+    try {
+      rest(round());
     } catch (InterruptedException e) {
+      if (!waiting.stopping()) {
+        throw e;
+      }
       Thread.currentThread().interrupt();
-    } finally {
-      release();
     }
   }
 
@@ -125,7 +137,7 @@ final class Worker {
     }
     Lease lease = next;
     next = null;
-    Breaker.Admission admission = breaker.admit(System.nanoTime());
+    Breaker.Admission admission = breaker.admit(now());
     Batch batch = null;
     try {
       if (lease == null && admission.most() == 0) {
@@ -143,7 +155,10 @@ final class Worker {
         return Round.BUSY;
       }
     } finally {
-      breaker.done(admission, batch, System.nanoTime());
+      breaker.done(admission, batch, now());
+    }
+    if (admission.test()) {
+      batch.setAside(admission.most(), Duration.ofNanos(admission.aside()));
     }
     return settle(lease, batch);
   }
@@ -160,11 +175,11 @@ final class Worker {
   }
 
   private @Nullable Lease claim(int most) {
-    long before = System.nanoTime();
+    long before = now();
     try {
       Claim claim = store.claim(settings.request(name, most));
       return claimed(claim, before);
-    } catch (RuntimeException e) {
+    } catch (Throwable e) {
       failed("claim", e);
       return null;
     }
@@ -173,9 +188,9 @@ final class Worker {
   private Lease claimed(Claim claim, long before) {
     if (!claim.messages().isEmpty()) {
       waiting.working(this);
-      listener.claimed(name, claim.messages(), Duration.ofNanos(System.nanoTime() - before));
+      listener.claimed(name, claim.messages(), Duration.ofNanos(now() - before));
     }
-    return new Lease(claim, settings.lease(), before);
+    return new Lease(claim, settings.lease(), before, shared.clock());
   }
 
   /** Returns false when the claim must be left to its lease. */
@@ -184,10 +199,14 @@ final class Worker {
     if (messages.isEmpty() || waiting.stopping()) {
       return true;
     }
-    long before = System.nanoTime();
+    long before = now();
     Publication publication =
         new Publication(
-            shared.publisher(), messages, settings.publishTimeout(), shared.publishing());
+            shared.publisher(),
+            messages,
+            settings.publishTimeout(),
+            shared.publishing(),
+            shared.clock());
     publication.start();
     await(publication, lease);
     for (Publication.Broken broken : publication.broken()) {
@@ -198,7 +217,7 @@ final class Worker {
       listener.abandoned(name, messages, publication.tooLate());
       return false;
     }
-    long after = System.nanoTime();
+    long after = now();
     batch.published(publication.results(), after);
     listener.published(name, messages, Duration.ofNanos(after - before));
     for (StoredMessage message : batch.overtaking()) {
@@ -212,7 +231,7 @@ final class Worker {
   private void await(Publication publication, Lease lease) throws InterruptedException {
     boolean done = false;
     try {
-      while (!publication.await(min(waiting.lookUp(), publication.left(), lease.untilRenewal()))) {
+      while (!awaitAWhile(publication, lease)) {
         if (publication.giveUpWhenLate()) {
           break;
         }
@@ -233,15 +252,27 @@ final class Worker {
     }
   }
 
-  private static long min(long a, long b, long c) {
-    return Math.min(a, Math.min(b, c));
+  /** Returns whether it is finished. The time in which the process stood still is nobody's. */
+  private boolean awaitAWhile(Publication publication, Lease lease) throws InterruptedException {
+    long time =
+        Math.max(0, Math.min(waiting.lookUp(), Math.min(publication.left(), lease.untilRenewal())));
+    long before = now();
+    if (publication.await(time)) {
+      return true;
+    }
+    long stoodStill = now() - before - time;
+    if (stoodStill > STOOD_STILL) {
+      publication.prolong(stoodStill);
+      listener.stoodStill(name, Duration.ofNanos(stoodStill));
+    }
+    return false;
   }
 
   private void renew(Lease lease) {
     try {
       lease.renew();
-    } catch (RuntimeException e) {
-      listener.storeFailed(name, "renew", e);
+    } catch (Throwable e) { // the publisher goes on all the same
+      listener.storeFailed(name, "renew", Survival.asRuntimeException(e));
     }
   }
 
@@ -256,10 +287,10 @@ final class Worker {
       try {
         lost.addAll(along ? settleAndClaim(lease, decisions) : lease.claim().settle(decisions));
         break;
-      } catch (RuntimeException e) {
+      } catch (Throwable e) {
         failed("settle", e);
         long pause = pauses.next();
-        if (!(along || e instanceof TransientOutboxException) || !lasts(lease, pause)) {
+        if (!(along || mayHelp(e)) || !lasts(lease, pause)) {
           listener.abandoned(name, lease.claim().messages(), "settle failed: " + e.getMessage());
           return Round.TROUBLE;
         }
@@ -277,12 +308,17 @@ final class Worker {
   }
 
   private Set<Long> settleAndClaim(Lease lease, Map<Long, Decision> decisions) {
-    long before = System.nanoTime();
+    long before = now();
     Settled settled =
         store.settleAndClaim(
             lease.claim(), decisions, settings.request(name, settings.batchSize()));
     next = claimed(settled.next(), before);
     return settled.lost();
+  }
+
+  /** Whether trying again may: an error, as that memory is used up, says nothing of the store. */
+  private static boolean mayHelp(Throwable e) {
+    return e instanceof TransientOutboxException || e instanceof Error;
   }
 
   private boolean lasts(Lease lease, long pause) {
@@ -296,15 +332,15 @@ final class Worker {
     if (unused != null) {
       try {
         Set<Long> ignored = unused.claim().settle(Map.of());
-      } catch (RuntimeException e) {
-        listener.storeFailed(name, "settle", e);
+      } catch (Throwable e) {
+        listener.storeFailed(name, "settle", Survival.asRuntimeException(e));
       }
     }
   }
 
-  private void failed(String operation, RuntimeException error) {
+  private void failed(String operation, Throwable error) {
     storeFailed = true;
-    listener.storeFailed(name, operation, error);
+    listener.storeFailed(name, operation, Survival.asRuntimeException(error));
   }
 
   /**

@@ -49,13 +49,13 @@ class BreakerTest {
   }
 
   @Test
-  void pausesLongerEachTimeThenTestsWithOneMessage() {
+  void pausesLongerEachTimeThenTestsWithMoreMessages() {
     round(0, DOWN);
     assertThat(most(99)).isZero();
     assertThat(breaker.admit(40 * MS).askAgain()).isEqualTo(60 * MS);
     round(100, DOWN);
     assertThat(most(299)).isZero();
-    assertThat(breaker.admit(300 * MS)).isEqualTo(new Admission(1, true, 0));
+    assertThat(breaker.admit(300 * MS)).isEqualTo(new Admission(4, true, 0, 400 * MS));
     assertThat(events.of("opened")).containsExactly("opened no broker");
   }
 
@@ -104,13 +104,26 @@ class BreakerTest {
   }
 
   @Test
-  void someDeliveredAndTheBrokerGoneOpensWithTheFirstPause() {
+  void whatIsDeliveredShowsThatTheBrokerIsThereWhateverElseIsSaid() {
+    round(0, Result.delivered(), DOWN);
+    assertThat(breaker.closed()).isTrue();
     round(0, DOWN);
-    round(100, DOWN);
-    round(300, Result.delivered(), DOWN);
     assertThat(breaker.closed()).isFalse();
-    assertThat(most(399)).isZero();
-    assertThat(most(400)).isEqualTo(1);
+    round(100, Result.delivered(), DOWN);
+    assertThat(breaker.closed()).isTrue();
+  }
+
+  @Test
+  void failedTestsGrowToATenthOfThousandMessages() {
+    Breaker large = new Breaker(1_000, () -> 0, events);
+    List<Integer> sizes = new ArrayList<>();
+    large.done(large.admit(0), batch(DOWN), 0);
+    for (long now = 0; sizes.size() < 6; now += 10_000 * MS) {
+      Admission test = large.admit(now + 10_000 * MS);
+      sizes.add(test.most());
+      large.done(test, batch(DOWN), now);
+    }
+    assertThat(sizes).containsExactly(1, 4, 16, 64, 100, 100);
   }
 
   @Test

@@ -38,9 +38,9 @@ class DestinationsTest {
   void forgetsWhatIsDelivered() {
     report("a", 0);
     report("a", 500);
-    destinations.delivered("customer");
+    destinations.delivered("customer", 501 * MS);
     assertThat(report("a", 501)).hasMillis(1_000);
-    destinations.delivered("order");
+    destinations.delivered("order", 502 * MS);
     assertThat(report("a", 502)).hasMillis(500);
   }
 

@@ -33,7 +33,8 @@ class PublicationTest {
 
   private Publication finished(MessagePublisher publisher, StoredMessage... messages)
       throws InterruptedException {
-    Publication publication = new Publication(publisher, List.of(messages), LONG, executor);
+    Publication publication =
+        new Publication(publisher, List.of(messages), LONG, executor, System::nanoTime);
     publication.start();
     assertThat(publication.await(TimeUnit.MINUTES.toNanos(1))).isTrue();
     return publication;
@@ -123,7 +124,8 @@ class PublicationTest {
   }
 
   private Publication late(FakePublisher publisher, StoredMessage... messages) {
-    Publication publication = new Publication(publisher, List.of(messages), SHORT, executor);
+    Publication publication =
+        new Publication(publisher, List.of(messages), SHORT, executor, System::nanoTime);
     publication.start();
     await().until(publication::giveUpWhenLate);
     return publication;
@@ -194,7 +196,8 @@ class PublicationTest {
         };
     StoredMessage[] messages = new StoredMessage[100];
     Arrays.setAll(messages, i -> stored(i, "key" + i));
-    Publication publication = new Publication(publisher, List.of(messages), SHORT, executor);
+    Publication publication =
+        new Publication(publisher, List.of(messages), SHORT, executor, System::nanoTime);
     publication.start();
     assertThat(publication.await(TimeUnit.MINUTES.toNanos(1))).isTrue();
     assertThat(publication.results()).startsWith(OK).endsWith((Result) null).hasSize(100);

@@ -76,6 +76,21 @@ final class Recorder implements RelayListener {
   }
 
   @Override
+  public void stoodStill(String worker, Duration time) {
+    events.add("stoodStill " + time.toSeconds());
+  }
+
+  @Override
+  public void brokerReachable(String address) {
+    events.add("reachable " + address);
+  }
+
+  @Override
+  public void brokerUnreachable(String address, String error) {
+    events.add("unreachable " + address + " " + error);
+  }
+
+  @Override
   public void breakerOpened(String error) {
     events.add("opened " + error);
   }

@@ -43,6 +43,10 @@ class WorkerTest {
   private final ThreadPoolExecutor publishing =
       (ThreadPoolExecutor) Executors.newCachedThreadPool();
   private final AtomicLong clock = new AtomicLong();
+
+  /** For so many nanoseconds the process stood still. */
+  private final AtomicLong stoodStill = new AtomicLong();
+
   private final Pauses pauses = new Pauses(LONG_PAUSE, () -> 0, clock::get);
   private final Waiting waiting = new Waiting(Duration.ofSeconds(10), pauses);
 
@@ -80,7 +84,15 @@ class WorkerTest {
     return new Worker(
         "relay/0",
         new Worker.Shared(
-            store, publisher, settings, rules, breaker, waiting, listener, publishing));
+            store,
+            publisher,
+            settings,
+            rules,
+            breaker,
+            waiting,
+            listener,
+            publishing,
+            () -> System.nanoTime() + stoodStill.get()));
   }
 
   /** As many rounds as there is something to do. */
@@ -194,11 +206,12 @@ class WorkerTest {
 
   @Test
   void noClaimIsTakenAlongWhenTheBrokerIsGone() throws InterruptedException {
+    publisher.on("1", () -> Result.rejected("too large"));
     publisher.on("2", () -> Result.unavailable("no broker"));
     store.append("a", "1");
     store.append("b", "2");
     worker.round();
-    assertThat(events.of("delivered")).containsExactly("delivered 1");
+    assertThat(events.of("dead")).containsExactly("dead 1 too large");
     assertThat(store.claims).hasValue(1);
   }
 
@@ -236,6 +249,22 @@ class WorkerTest {
     later(Duration.ofMinutes(6));
     drain();
     assertThat(events.of("delivered")).containsExactly("delivered 1", "delivered 2");
+  }
+
+  @Test
+  void aProcessThatWasStoppedGivesThePublisherItsTimeOnceMore() throws InterruptedException {
+    publisher.whole =
+        () -> {
+          stoodStill.compareAndSet(0, LEASE.toNanos());
+          await().until(() -> !events.of("stoodStill").isEmpty());
+          return Result.delivered();
+        };
+    store.append("a", "1");
+    store.append("b", "2");
+    worker.round();
+    assertThat(events.of("stoodStill")).isNotEmpty();
+    assertThat(events.of("broken")).as("the publisher is not to blame").isEmpty();
+    assertThat(events.of("delivered")).hasSize(2);
   }
 
   @Test
@@ -543,20 +572,17 @@ class WorkerTest {
   }
 
   @Test
-  void anInterruptEndsItAndIsKept() throws InterruptedException {
+  void anInterruptThatIsNotTheStopIsTroubleAndWorkGoesOn() throws InterruptedException {
     nothingHappensForLong();
-    AtomicBoolean kept = new AtomicBoolean();
-    Thread thread =
-        new Thread(
-            () -> {
-              worker.run();
-              kept.set(Thread.currentThread().isInterrupted());
-            });
+    Thread thread = new Thread(worker::run);
     thread.start();
     await().until(() -> thread.getState() == Thread.State.TIMED_WAITING);
+    store.append("a", "1");
     thread.interrupt();
+    await().untilAsserted(() -> assertThat(events.of("delivered")).hasSize(1));
+    assertThat(events.of("storeFailed work")).hasSize(1);
+    waiting.stop();
     thread.join();
-    assertThat(kept).isTrue();
   }
 
   @Test
@@ -578,8 +604,9 @@ class WorkerTest {
     thread.start();
     inside.await();
     thread.interrupt();
-    thread.join();
     assertThat(interrupted.await(1, TimeUnit.MINUTES)).isTrue();
+    waiting.stop();
+    thread.join();
   }
 
   @Test

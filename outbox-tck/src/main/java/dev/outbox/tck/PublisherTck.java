@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.MessagePublisher;
+import dev.outbox.spi.ReachablePublisher;
 import dev.outbox.spi.Result;
 import dev.outbox.spi.StoredMessage;
 import java.time.Duration;
@@ -235,6 +236,15 @@ public abstract class PublisherTck {
           "skipped: runs when the test class implements PublisherTck." + type.getSimpleName());
     }
     return type.cast(this);
+  }
+
+  /** The publisher's ability to ask its broker for a sign of life. */
+  ReachablePublisher reachable() {
+    if (publisher instanceof ReachablePublisher reachable) {
+      return reachable;
+    }
+    throw new TestAbortedException(
+        "skipped: runs when the publisher implements ReachablePublisher");
   }
 
   OutboxMessage.Builder message(String key) {

@@ -2,14 +2,16 @@ package dev.outbox.tck;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.outbox.spi.ReachablePublisher;
 import dev.outbox.spi.Result;
 import dev.outbox.spi.StoredMessage;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
-/** P3 and P5: what a publisher says and does when something is wrong. */
+/** P3, P5 and P6: what a publisher says and does when something is wrong. */
 abstract class PublisherTroubleTests extends PublisherTests {
   private static final Duration BUSY_MACHINE = Duration.ofSeconds(5);
 
@@ -106,5 +108,55 @@ abstract class PublisherTroubleTests extends PublisherTests {
         .isLessThan(tck.timeout().plus(BUSY_MACHINE));
     assertThat(results).as("the results while the broker hangs").doesNotContain(Result.DELIVERED);
     tck.publishUntilDelivered(messages);
+  }
+
+  @Test
+  @Rule("P6")
+  @DisplayName("a broker that answers is reached, and the address is said")
+  void reachable() throws InterruptedException {
+    ReachablePublisher publisher = tck.reachable();
+    assertThat(publisher.unreachable(tck.patience())).as("why it cannot be reached").isEmpty();
+    assertThat(publisher.address()).as("the broker's address").isNotBlank();
+  }
+
+  @Test
+  @Rule("P6")
+  @DisplayName("a broker that is stopped cannot be reached, and is once it is back")
+  void unreachable() throws InterruptedException {
+    PublisherTck.BrokerStops broker = tck.fixture(PublisherTck.BrokerStops.class);
+    ReachablePublisher publisher = tck.reachable();
+    broker.stopBroker();
+    try {
+      assertThat(publisher.unreachable(Duration.ofSeconds(1)))
+          .as("why a broker that is stopped cannot be reached")
+          .isPresent();
+    } finally {
+      broker.startBroker();
+    }
+    long end = System.nanoTime() + tck.patience().toNanos();
+    Optional<String> trouble = publisher.unreachable(tck.patience());
+    while (trouble.isPresent() && System.nanoTime() - end < 0) {
+      trouble = publisher.unreachable(tck.patience());
+    }
+    assertThat(trouble).as("why it cannot be reached").isEmpty();
+  }
+
+  @Test
+  @Rule("P6")
+  @DisplayName("a broker that hangs cannot be reached, which is said in the time it has")
+  void unreachableInTime() throws InterruptedException {
+    PublisherTck.BrokerHangs broker = tck.fixture(PublisherTck.BrokerHangs.class);
+    ReachablePublisher publisher = tck.reachable();
+    broker.pauseBroker();
+    try {
+      long before = System.nanoTime();
+      assertThat(publisher.unreachable(Duration.ofSeconds(1)))
+          .as("why a broker that hangs cannot be reached")
+          .isPresent();
+      assertThat(Duration.ofNanos(System.nanoTime() - before))
+          .isLessThan(Duration.ofSeconds(1).plus(BUSY_MACHINE));
+    } finally {
+      broker.resumeBroker();
+    }
   }
 }

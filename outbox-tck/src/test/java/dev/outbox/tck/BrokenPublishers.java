@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
@@ -102,6 +103,19 @@ public final class BrokenPublishers {
     @Override
     Result down() {
       return Result.failed("connection refused");
+    }
+  }
+
+  /** Says that the broker is there because its address can be parsed. */
+  @Rule("P6")
+  static final class ReachesWhatIsNotThere extends PublisherInMemory {
+    ReachesWhatIsNotThere(PublisherBroker broker) {
+      super(broker);
+    }
+
+    @Override
+    public Optional<String> unreachable(Duration patience) {
+      return Optional.empty();
     }
   }
 

@@ -59,11 +59,7 @@ class PublisherBroker {
   /** Whether it would take the message; waits while it hangs, at most so long. */
   synchronized void check(Received message, Duration patience)
       throws NotTaken, InterruptedException {
-    long end = System.nanoTime() + patience.toNanos();
-    while (state == State.HANGS && end - System.nanoTime() > 1_000_000) {
-      wait((end - System.nanoTime()) / 1_000_000);
-    }
-    if (state != State.UP) {
+    if (!answers(patience)) {
       throw new NotTaken(NotTaken.Reason.DOWN);
     }
     if (has(message, POISON)) {
@@ -72,6 +68,15 @@ class PublisherBroker {
     if (has(message, MISSING)) {
       throw new NotTaken(NotTaken.Reason.MISSING);
     }
+  }
+
+  /** Waits while it hangs, at most so long. */
+  synchronized boolean answers(Duration patience) throws InterruptedException {
+    long end = System.nanoTime() + patience.toNanos();
+    while (state == State.HANGS && end - System.nanoTime() > 1_000_000) {
+      wait((end - System.nanoTime()) / 1_000_000);
+    }
+    return state == State.UP;
   }
 
   synchronized void take(Received message) {

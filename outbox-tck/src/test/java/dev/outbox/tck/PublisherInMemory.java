@@ -3,6 +3,7 @@ package dev.outbox.tck;
 import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.MessagePublisher;
+import dev.outbox.spi.ReachablePublisher;
 import dev.outbox.spi.Result;
 import dev.outbox.spi.StoredMessage;
 import dev.outbox.tck.PublisherBroker.NotTaken;
@@ -13,11 +14,12 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * A publisher that is right, with one method for each mistake that {@link BrokenPublishers} make.
  */
-class PublisherInMemory implements MessagePublisher {
+class PublisherInMemory implements MessagePublisher, ReachablePublisher {
   static final Duration TIMEOUT = Duration.ofMillis(300);
 
   final PublisherBroker broker;
@@ -46,6 +48,16 @@ class PublisherInMemory implements MessagePublisher {
       }
     }
     return results;
+  }
+
+  @Override
+  public String address() {
+    return "memory";
+  }
+
+  @Override
+  public Optional<String> unreachable(Duration patience) throws InterruptedException {
+    return broker.answers(patience) ? Optional.empty() : Optional.of("it does not answer");
   }
 
   void stopped(StoredMessage message, Map<String, Result> stopped) {

@@ -1,5 +1,6 @@
 package dev.outbox.store.core;
 
+import dev.outbox.OutboxMessage;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.store.core.Statements.Key;
 import dev.outbox.store.core.Statements.Limits;
@@ -24,6 +25,9 @@ import java.util.stream.Collectors;
  * share the rest, so that neither failing heads nor a backlog can eat every batch (C6).
  */
 final class BatchReader<H> {
+  private static final int LEAST_BUCKETS = 4;
+  private static final int LARGE = OutboxMessage.MAX_PAYLOAD / 2;
+
   private final H handle;
   private final Statements<H> statements;
   private final UUID owner;
@@ -54,9 +58,19 @@ final class BatchReader<H> {
     return found < ceil(request.maxMessages(), 2) && bytes < ceil(request.maxBytes(), 2);
   }
 
-  /** How many buckets are worth reading: each should have a message. */
+  /** How many messages there is room for. */
   int room() {
     return request.maxMessages() - found;
+  }
+
+  /**
+   * How many buckets are worth reading. Each should have a message; and as one of each is read
+   * whatever its size, they are no more than large messages have room for, so that what is read
+   * stays within a few times the bytes that were asked for.
+   */
+  int roomForBuckets() {
+    long large = Math.max(LEAST_BUCKETS, (request.maxBytes() - bytes) / LARGE);
+    return (int) Math.min(room(), large);
   }
 
   /** How many of the buckets that were read are of use; the others are given back. */

@@ -225,7 +225,7 @@ final class Claims<H> {
     BatchReader<H> reader = new BatchReader<>(handle, statements, owner, request);
     prolong(handle, owner, kept, request.lease());
     reader.read(kept);
-    int most = Math.min(statements.mostBuckets() - reader.used(), reader.room());
+    int most = Math.min(statements.mostBuckets() - reader.used(), reader.roomForBuckets());
     if (leasesMore && reader.hasRoom() && most > 0) {
       reader.read(statements.lease(handle, owner, request, most));
     }

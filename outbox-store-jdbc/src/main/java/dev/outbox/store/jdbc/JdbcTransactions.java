@@ -116,6 +116,12 @@ final class JdbcTransactions implements Transactions<Handle> {
    * @param role whose rights it took
    */
   OutboxException translate(Exception e, Grants.Role role) {
+    if (isOutOfMemory(e)) {
+      return new TransientOutboxException(
+          "this process ran out of memory in a call of the %s store: raise -Xmx, or lower the relay's batchBytes or workers"
+              .formatted(dialect.name()),
+          e);
+    }
     SQLException failure = sqlException(e);
     if (failure == null) {
       return new OutboxException("the %s store failed: %s".formatted(dialect.name(), e), e);
@@ -126,7 +132,7 @@ final class JdbcTransactions implements Transactions<Handle> {
     return switch (dialect.trouble(failure)) {
       case CONFLICT ->
           new TransientOutboxException(
-              "%s gave the transaction up because another held its locks, run it again: %s"
+              "%s ended the transaction in favour of another, run it again: %s"
                   .formatted(dialect.name(), detail),
               e);
       case UNREACHABLE ->
@@ -163,6 +169,16 @@ final class JdbcTransactions implements Transactions<Handle> {
           new OutboxException(
               "%s refused a statement%s: %s".formatted(dialect.name(), todo, detail), e);
     };
+  }
+
+  /** Drivers make an SQLException of it, and some of those look as if the connection was lost. */
+  private static boolean isOutOfMemory(Throwable e) {
+    for (Throwable t = e; t != null; t = t.getCause()) {
+      if (t instanceof OutOfMemoryError) {
+        return true;
+      }
+    }
+    return false;
   }
 
   static @Nullable SQLException sqlException(@Nullable Throwable e) {

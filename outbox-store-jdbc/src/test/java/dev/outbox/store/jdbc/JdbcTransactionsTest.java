@@ -96,6 +96,26 @@ class JdbcTransactionsTest {
     };
   }
 
+  @Test
+  @DisplayName("say that memory is used up, whatever the driver makes of it")
+  void outOfMemory() {
+    SQLException driver =
+        new SQLException(
+            "Ran out of memory retrieving query results.",
+            Trouble.UNREACHABLE.name(),
+            new OutOfMemoryError("Java heap space"));
+    assertThatThrownBy(
+            () ->
+                transactions.runSql(
+                    PATIENCE,
+                    handle -> {
+                      throw driver;
+                    }))
+        .isInstanceOf(TransientOutboxException.class)
+        .hasMessageStartingWith("this process ran out of memory in a call of the Fake store")
+        .hasMessageContaining("-Xmx");
+  }
+
   @Nested
   @DisplayName("leave a connection as it came")
   class Connections {
@@ -212,7 +232,7 @@ class JdbcTransactionsTest {
 
     @ParameterizedTest
     @CsvSource({
-      "CONFLICT, Fake gave the transaction up because another held its locks",
+      "CONFLICT, Fake ended the transaction in favour of another",
       "UNREACHABLE, no connection to Fake",
       "CUT_OFF, Fake ended the statement or the connection"
     })

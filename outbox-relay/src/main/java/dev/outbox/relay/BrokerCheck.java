@@ -1,0 +1,42 @@
+package dev.outbox.relay;
+
+import dev.outbox.spi.ReachablePublisher;
+import java.time.Duration;
+import java.util.Optional;
+
+/**
+ * Asks at the relay's start whether the broker answers, and again until it does: so that a wrong
+ * address is said within seconds, also when nothing waits to be published. Nothing depends on the
+ * answer.
+ */
+final class BrokerCheck {
+  static final Duration PATIENCE = Duration.ofSeconds(5);
+  private static final Duration FIRST_PAUSE = Duration.ofSeconds(1);
+  private static final Duration LONGEST_PAUSE = Duration.ofMinutes(1);
+
+  private final ReachablePublisher publisher;
+  private final Waiting waiting;
+  private final RelayListener listener;
+  private final Backoff pauses = new Backoff(FIRST_PAUSE, LONGEST_PAUSE, () -> 0);
+
+  BrokerCheck(ReachablePublisher publisher, Waiting waiting, RelayListener listener) {
+    this.publisher = publisher;
+    this.waiting = waiting;
+    this.listener = listener;
+  }
+
+  /** Until the broker answers, or the relay stops. */
+  void run() throws InterruptedException {
+    while (!waiting.stopping()) {
+      Optional<String> trouble = publisher.unreachable(PATIENCE);
+      if (trouble.isEmpty()) {
+        listener.brokerReachable(publisher.address());
+        return;
+      }
+      if (!waiting.stopping()) {
+        listener.brokerUnreachable(publisher.address(), trouble.get());
+        waiting.pause(this, pauses.next());
+      }
+    }
+  }
+}

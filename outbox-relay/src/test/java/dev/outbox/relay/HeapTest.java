@@ -1,0 +1,53 @@
+package dev.outbox.relay;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import dev.outbox.OutboxMessage;
+import org.junit.jupiter.api.Test;
+
+class HeapTest {
+  private static final long MIB = 1 << 20;
+  private static final long WANTED = Relay.Builder.DEFAULT_BATCH_BYTES;
+
+  private static Heap heap(long mib) {
+    return new Heap(mib * MIB);
+  }
+
+  @Test
+  void aLargeHeapHasRoomForTheDefault() {
+    assertThat(heap(4_096).batchBytes(2, WANTED)).isEqualTo(WANTED);
+    assertThat(heap(224).batchBytes(2, WANTED)).isEqualTo(WANTED);
+    assertThat(heap(223).batchBytes(2, WANTED)).isLessThan(WANTED);
+  }
+
+  @Test
+  void aSmallOneIsSharedByTheWorkers() {
+    assertThat(heap(96).batchBytes(2, WANTED)).isEqualTo(64 * MIB / 12 / 2);
+    assertThat(heap(96).batchBytes(1, WANTED)).isEqualTo(64 * MIB / 12);
+    assertThat(heap(96).batchBytes(2, WANTED)).isGreaterThan(2L * OutboxMessage.MAX_PAYLOAD);
+  }
+
+  @Test
+  void oneThatHasNoRoomForLargePayloadsIsRefused() {
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> heap(64).batchBytes(2, WANTED))
+        .withMessage(
+            "2 workers need a heap of 78 MiB, this process has at most 64 MiB: use fewer workers,"
+                + " raise -Xmx, or set batchBytes where payloads are small");
+    assertThat(heap(78).batchBytes(2, WANTED)).isPositive();
+  }
+
+  @Test
+  void whatSomebodySetIsTakenAsItIsOrRefused() {
+    FakePublisher publisher = new FakePublisher();
+    Relay.Builder small = Relay.builder(new FaultyStore(), publisher).heap(96 * MIB);
+    small.build().close();
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> small.batchBytes(WANTED).build())
+        .withMessage(
+            "2 workers with a batchBytes of 8388608 need a heap of 224 MiB, this process has at"
+                + " most 96 MiB: lower one of the two, or raise -Xmx");
+    small.batchBytes(100_000).workers(50).build().close();
+  }
+}
