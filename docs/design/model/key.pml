@@ -38,8 +38,8 @@
                 no BLOCKED message, in a transaction of its own
    OPMAX     1  how many times
    REPEAT    0  1: T2 commits, its reply is lost, and the settle is repeated as T3; 2: T2 arrives once more, late
-   COND      1  a failure is recorded while 0: always; 1: the attempts are as claimed; 2: and the status; 3: and
-                nobody has requeued it since
+   COND      3  a failure is recorded while 0: always; 1: the attempts are as claimed; 2: and the status; 3: the
+                attempts and available_at: nobody has requeued it since
    RETKEY    1  0: the key is blocked also where the failure was recorded already
    MAXATT    2  counted failures that make a dead letter
    C2STRICT  0  1: C2 without exceptions        EXEMPT  1  0: O1 without exceptions
@@ -115,7 +115,7 @@
 #define REPEAT 0
 #endif
 #ifndef COND
-#define COND 1
+#define COND 3
 #endif
 #ifndef RETKEY
 #define RETKEY 1
@@ -178,7 +178,7 @@ byte fails[N]; bool gen[N];             /* failures that publishers reported; wh
 #define CLAIMED(i) ca[i]=att[i]; cs[i]=st[i]; cg[i]=gen[i]
 #define FORGET(i) ca[i]=0; cs[i]=0; cg[i]=0
 #define REQUEUED(i) fails[i]=0; gen[i]=1
-#define SAME(i) (COND==0 || (att[i]==ca[i] && (COND<2 || st[i]==cs[i]) && (COND<3 || gen[i]==cg[i])))
+#define SAME(i) (COND==0 || (att[i]==ca[i] && (COND!=2 || st[i]==cs[i]) && (COND<3 || gen[i]==cg[i])))
 #define ONCE(i) assert(att[i]<=fails[i]); assert(gen[i]==cg[i])   /* S1: counted once; undoes nothing that came between */
 #else
 #define REPORT(i) skip

@@ -3,6 +3,7 @@ package dev.outbox.embedded;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -10,6 +11,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,18 +27,26 @@ import org.jspecify.annotations.Nullable;
  * settings that it ships with, JIT among them.
  */
 public final class EmbeddedPostgres extends EmbeddedServer implements DatabaseServer {
+  /** What a server calls itself that takes connections. */
+  private static final Set<String> READY = Set.of("ready", "standby");
+
   private final PostgresBinaries binaries;
   private final Map<String, String> settings;
   private final boolean unixSocket;
   private final Path data = directory().resolve("data");
+  private final @Nullable EmbeddedPostgres primary;
   private int port;
 
   private EmbeddedPostgres(
-      PostgresBinaries binaries, Map<String, String> settings, boolean unixSocket) {
+      PostgresBinaries binaries,
+      Map<String, String> settings,
+      boolean unixSocket,
+      @Nullable EmbeddedPostgres primary) {
     super("PostgreSQL", binaries.installation().label());
     this.binaries = binaries;
     this.settings = settings;
     this.unixSocket = unixSocket;
+    this.primary = primary;
   }
 
   /** Starts one with the default settings; ready when it returns. */
@@ -80,7 +90,17 @@ public final class EmbeddedPostgres extends EmbeddedServer implements DatabaseSe
 
   @Override
   void prepare() {
-    Directories.copy(binaries.template(), data);
+    if (primary == null) {
+      Directories.copy(binaries.template(), data);
+      return;
+    }
+    Directories.copy(primary.data, data);
+    try {
+      Path signal = Files.createFile(data.resolve("standby.signal"));
+      Files.setOwner(signal, Files.getOwner(data));
+    } catch (IOException e) {
+      throw new UncheckedIOException("no standby can be made in " + data, e);
+    }
   }
 
   @Override
@@ -117,7 +137,7 @@ public final class EmbeddedPostgres extends EmbeddedServer implements DatabaseSe
       List<String> lines = Files.readAllLines(data.resolve("postmaster.pid"), UTF_8);
       return lines.size() > 7
           && lines.get(0).equals(Long.toString(server.handle().pid()))
-          && lines.get(7).strip().equals("ready");
+          && READY.contains(lines.get(7).strip());
     } catch (IOException e) {
       return false; // not there yet
     }
@@ -129,6 +149,7 @@ public final class EmbeddedPostgres extends EmbeddedServer implements DatabaseSe
     private boolean unixSocket;
 
     private @Nullable String version;
+    private @Nullable EmbeddedPostgres primary;
 
     private Builder() {}
 
@@ -136,6 +157,20 @@ public final class EmbeddedPostgres extends EmbeddedServer implements DatabaseSe
     public Builder version(String version) {
       this.version = version;
       return this;
+    }
+
+    /**
+     * Makes it a standby of another, which receives what that one commits from its next start on,
+     * and takes its place by {@code pg_promote()}.
+     *
+     * @param stopped by {@link EmbeddedServer#stop()}, because its data are copied
+     */
+    public Builder standbyOf(EmbeddedPostgres stopped) {
+      primary = stopped;
+      return setting(
+          "primary_conninfo",
+          "host=127.0.0.1 port=%d user=%s password=%s"
+              .formatted(stopped.port(), stopped.user(), stopped.password()));
     }
 
     /** A line of {@code postgresql.conf}, as {@code setting("wal_level", "logical")}. */
@@ -164,7 +199,7 @@ public final class EmbeddedPostgres extends EmbeddedServer implements DatabaseSe
         all.put("max_connections", "200");
       }
       all.putAll(settings);
-      EmbeddedPostgres postgres = new EmbeddedPostgres(binaries, all, unixSocket);
+      EmbeddedPostgres postgres = new EmbeddedPostgres(binaries, all, unixSocket, primary);
       postgres.startFirst();
       return postgres;
     }

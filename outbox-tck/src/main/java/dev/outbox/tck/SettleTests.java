@@ -10,6 +10,7 @@ import dev.outbox.spi.Decision;
 import dev.outbox.spi.OutboxStore.Settled;
 import dev.outbox.spi.StoredMessage;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.DisplayName;
@@ -137,6 +138,86 @@ abstract class SettleTests<T> extends StoreTests<T> {
     Claim again = claim();
     assertThat(ids(again)).as("what is due now").containsExactly(message.id());
     assertThat(first(again).attempts()).as("attempts of the claimed message").isEqualTo(1);
+  }
+
+  @Test
+  @Rule("S1")
+  @DisplayName("a settle whose reply was lost counts once, when it is repeated")
+  void repeatedAfterLostReply() {
+    LosesReplies fixture = tck.fixture(LosesReplies.class);
+    committed("k", 3);
+    Claim claim = claim(1, tck.shortTime());
+    Map<Long, Decision> decisions =
+        Map.of(first(claim).sequence(), Decision.retry(Duration.ZERO, true, "refused"));
+    settleUnheard(fixture, claim, decisions);
+    settle(claim, decisions);
+    StoredMessage again = first(awaitClaim("the message due at once, after a repeated settle"));
+    assertThat(again.sequence()).as("the head of the key").isEqualTo(first(claim).sequence());
+    assertThat(again.attempts()).as("attempts after a repeated settle").isEqualTo(1);
+  }
+
+  @Test
+  @Rule("S1")
+  @DisplayName("a settle whose reply was lost, repeated after a requeue, does not undo the requeue")
+  void repeatedAfterRequeue() {
+    LosesReplies fixture = tck.fixture(LosesReplies.class);
+    DeadLetterStore letters = tck.ability(DeadLetterStore.class);
+    for (boolean blocks : List.of(false, true)) {
+      tck.prepare();
+      List<OutboxMessage> messages = committed("k", 3);
+      Claim claim = claim(1, tck.shortTime());
+      long sequence = first(claim).sequence();
+      Map<Long, Decision> decisions = Map.of(sequence, Decision.dead("rejected", blocks));
+      settleUnheard(fixture, claim, decisions);
+      assertThat(call("requeue", () -> letters.requeue(sequence)))
+          .as("whether the dead letter was there to requeue, when the reply to its settle was lost")
+          .isTrue();
+      settle(claim, decisions);
+      assertThat(letters.deadLetters(0, 10))
+          .as("dead letters: a repeated settle changed a message that was requeued in between")
+          .isEmpty();
+      assertThat(ids(awaitDrained(messages.size())))
+          .as("came after the requeue")
+          .containsExactlyInAnyOrderElementsOf(idsOf(messages));
+    }
+  }
+
+  /** As a relay does it that goes on at once. */
+  private void settleUnheard(LosesReplies fixture, Claim claim, Map<Long, Decision> decisions) {
+    fixture.losingTheReply(
+        () -> {
+          Settled unheard = store().settleAndClaim(claim, decisions, request(1, tck.shortTime()));
+          assertThat(unheard.lost()).as("lost, though nobody took over").isEmpty();
+        });
+  }
+
+  @Test
+  @Rule("S1")
+  @DisplayName(
+      "a settle of messages that are gone leaves those alone that were given their sequences")
+  void sequencesGivenAgain() {
+    RestartsSequences fixture = tck.fixture(RestartsSequences.class);
+    for (Decision decision : ALL) {
+      tck.prepare();
+      fixture.restartSequences();
+      committed("k", 3);
+      Claim claim = claim(3, LONG);
+      Map<Long, Decision> decisions = new HashMap<>();
+      claim.messages().forEach(m -> decisions.put(m.sequence(), Decision.delivered()));
+      decisions.put(claim.messages().get(claim.messages().size() - 1).sequence(), decision);
+      fixture.restartSequences();
+      List<OutboxMessage> others = committed("k", 3);
+      settle(claim, decisions);
+      List<StoredMessage> due = drain();
+      assertThat(ids(due))
+          .as("due, after a settle of messages that are gone: delivered, and at last %s", decision)
+          .containsExactlyElementsOf(idsOf(others));
+      assertThat(due).extracting(StoredMessage::attempts).as("attempts").containsOnly(0);
+      assertThat(due)
+          .extracting(StoredMessage::sequence)
+          .as("sequences, which the fixture should have made begin again")
+          .containsAll(decisions.keySet());
+    }
   }
 
   @Test

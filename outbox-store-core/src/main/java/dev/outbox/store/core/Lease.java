@@ -37,7 +37,7 @@ public record Lease(
     return new Lease(
         bucket,
         token,
-        mark.afterSettle(now.transaction()),
+        mark.afterSettle(now.transaction(), now.history()),
         now.scheduled(),
         now.blocked(),
         single,

@@ -24,12 +24,19 @@ package dev.outbox.store.core;
  * @param candidate what {@code low} may become; 0 when there is none
  * @param after the transaction that must be over first, with all before it
  * @param read one more than the highest sequence read, when no candidate says it yet; or 0
+ * @param history what the sequences and ids in it belong to: after a failover or a restart of the
+ *     sequence the same numbers are given again
  */
-public record Mark(long low, long candidate, long after, long read) {
+public record Mark(long low, long candidate, long after, long read, String history) {
+
+  /** Where reading begins at the first message: in a new history, or without marks at all. */
+  public static Mark none(String history) {
+    return stored(0, 0, 0, history);
+  }
 
   /** As it is stored. */
-  public static Mark stored(long low, long candidate, long after) {
-    return new Mark(low, candidate, after, 0);
+  public static Mark stored(long low, long candidate, long after, String history) {
+    return new Mark(low, candidate, after, 0, history);
   }
 
   /**
@@ -43,8 +50,8 @@ public record Mark(long low, long candidate, long after, long read) {
   Mark afterRead(long lowest, long highest, long horizon) {
     long reached = Math.max(read, highest == 0 ? 0 : highest + 1);
     return candidate != 0 && after < horizon
-        ? new Mark(Math.max(low, Math.min(candidate, lowest)), 0, 0, reached)
-        : new Mark(low, candidate, after, reached);
+        ? new Mark(Math.max(low, Math.min(candidate, lowest)), 0, 0, reached, history)
+        : new Mark(low, candidate, after, reached, history);
   }
 
   /**
@@ -53,9 +60,13 @@ public record Mark(long low, long candidate, long after, long read) {
    * time.
    *
    * @param transaction its id, drawn after the read
+   * @param now the history it belongs to; a mark of another one is forgotten
    */
-  Mark afterSettle(long transaction) {
+  Mark afterSettle(long transaction, String now) {
+    if (!now.equals(history)) {
+      return none(now);
+    }
     boolean waits = candidate != 0 && after < transaction;
-    return waits || read <= low ? this : new Mark(low, read, transaction, 0);
+    return waits || read <= low ? this : new Mark(low, read, transaction, 0, history);
   }
 }

@@ -66,8 +66,16 @@ public interface Statements<H> {
    * @param blocked whether blocked keys are due
    * @param transaction the id of this transaction, which grows from one that writes to the next; 0
    *     where the database has none, and marks are not used
+   * @param history what sequences and transactions' ids belong to ({@link Mark#history}); empty
+   *     where marks are not used
    */
-  record Held(int bucket, Duration left, boolean scheduled, boolean blocked, long transaction) {}
+  record Held(
+      int bucket,
+      Duration left,
+      boolean scheduled,
+      boolean blocked,
+      long transaction,
+      String history) {}
 
   /** Gives buckets back, and stores their marks. */
   void release(H handle, UUID owner, List<Release> releases);
@@ -108,7 +116,7 @@ public interface Statements<H> {
   /** How much one read may bring of each bucket. */
   record Limits(int messages, long bytes) {}
 
-  /** Changes the status of rows that a read said must move. */
+  /** Changes the status of rows that a read said must move, as far as they are still there. */
   void move(H handle, Collection<Row> rows);
 
   /** Counts an attempt before it is made (S6), or takes it back; {@code by} is 1 or -1. */
@@ -118,9 +126,11 @@ public interface Statements<H> {
   void delete(H handle, Collection<Row> rows);
 
   /**
-   * One message that failed.
+   * One message that failed. Nothing is changed unless the database has its attempts and its {@link
+   * Row#availableAt} as they were claimed (S1): a settle that is repeated finds other attempts, or
+   * after a requeue another time.
    *
-   * @param attempts as the database must have it, or else nothing is changed (S1)
+   * @param attempts as the database must have it
    * @param attemptsAfter what it becomes
    * @param status BLOCKED or DEAD
    */

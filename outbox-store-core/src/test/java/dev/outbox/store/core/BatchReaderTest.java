@@ -33,7 +33,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class BatchReaderTest {
   private static final UUID OWNER = UUID.randomUUID();
   private static final Duration LEASE = Duration.ofSeconds(30);
-  private static final Mark NO_MARK = Mark.stored(0, 0, 0);
+  private static final Mark NO_MARK = Mark.none("");
 
   /** What the next read of each status gives, and all reads after it. */
   private final Map<Status, List<Row>> gives = new EnumMap<>(Status.class);
@@ -108,11 +108,11 @@ class BatchReaderTest {
             .payload(new byte[size])
             .build();
     StoredMessage stored = StoredMessage.of(sequence, 0, Instant.EPOCH, message);
-    return new Row(bucket, sequence, key, status, null, stored);
+    return new Row(bucket, sequence, key, status, null, stored, null, null);
   }
 
   private static Row toMove(int bucket, long sequence, String key, Status target) {
-    return new Row(bucket, sequence, key, Status.PENDING, target, null);
+    return new Row(bucket, sequence, key, Status.PENDING, target, null, null, null);
   }
 
   private static List<Row> rows(int bucket, Status status, long from, long to, int size) {
@@ -391,7 +391,7 @@ class BatchReaderTest {
     @Test
     @DisplayName("blocked keys without messages, once")
     void emptyKeys() {
-      gives.put(Status.BLOCKED, List.of(new Row(1, 7, "k", Status.BLOCKED, null, null)));
+      gives.put(Status.BLOCKED, List.of(Row.emptyKey(1, 7, "k")));
       BatchReader<String> reader = reader(9, 1_000);
       reader.read(List.of(due(1, false, true)));
       gives.put(Status.BLOCKED, List.of());
@@ -410,11 +410,11 @@ class BatchReaderTest {
     found.add(row(2, 30, Status.PENDING, 0));
     gives.put(Status.PENDING, found);
     BatchReader<String> reader = reader(9, 1_000);
-    Mark candidate = Mark.stored(0, 20, 101);
+    Mark candidate = Mark.stored(0, 20, 101, "");
     reader.read(List.of(lease(1).with(candidate), lease(2).with(candidate)));
     assertThat(reader.choose(false).leases())
         .extracting(Lease::mark)
-        .containsExactly(new Mark(7, 0, 0, 10), new Mark(20, 0, 0, 31));
+        .containsExactly(new Mark(7, 0, 0, 10, ""), new Mark(20, 0, 0, 31, ""));
   }
 
   @Test

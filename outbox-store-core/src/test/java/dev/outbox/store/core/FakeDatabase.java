@@ -182,7 +182,7 @@ final class FakeDatabase {
     if (leasesApart) {
       taken.forEach(bucket -> leasedApart.put(bucket, owner));
     }
-    Mark none = Mark.stored(0, 0, 0);
+    Mark none = Mark.none("");
     return taken.stream()
         .map(bucket -> new Lease(bucket, 1, none, false, false, singly, LONG, 0, clock))
         .toList();
@@ -191,7 +191,7 @@ final class FakeDatabase {
   private List<Held> lockHeld(UUID owner, Collection<Lease> leases) {
     return leases.stream()
         .filter(lease -> owner.equals(owners.get(lease.bucket())))
-        .map(lease -> new Held(lease.bucket(), left, false, false, 0))
+        .map(lease -> new Held(lease.bucket(), left, false, false, 0, ""))
         .toList();
   }
 
@@ -213,7 +213,9 @@ final class FakeDatabase {
         key,
         Status.PENDING,
         mustMove ? Status.SCHEDULED : null,
-        mustMove ? null : StoredMessage.undecodable(sequence, key, 0, Instant.EPOCH, "not read"));
+        mustMove ? null : StoredMessage.undecodable(sequence, key, 0, Instant.EPOCH, "not read"),
+        null,
+        null);
   }
 
   private Object remove(Collection<Row> rows) {

@@ -2,6 +2,7 @@ package dev.outbox.store.core;
 
 import dev.outbox.NoTransactionException;
 import dev.outbox.OutboxMessage;
+import dev.outbox.TransientOutboxException;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.DeadLetterStore.DeadLetter;
 import dev.outbox.spi.LeaseStore.RelayLease;
@@ -47,6 +48,7 @@ final class MapDatabase implements Statements<MapDatabase>, Transactions<MapData
   }
 
   private static final class Message {
+    private final UUID id = UUID.randomUUID();
     private final long sequence;
     private final String key;
     private final Instant createdAt;
@@ -93,7 +95,7 @@ final class MapDatabase implements Statements<MapDatabase>, Transactions<MapData
     private Instant servedAt = Instant.EPOCH;
     private int takeovers;
     private int singles;
-    private Mark mark = Mark.stored(0, 0, 0);
+    private Mark mark = Mark.none("");
 
     private boolean isFree(Instant now) {
       return leaseUntil == null
@@ -134,6 +136,8 @@ final class MapDatabase implements Statements<MapDatabase>, Transactions<MapData
   private Duration clockMoved = Duration.ZERO;
   private long lastSequence;
   private long lastTransaction;
+  private int history;
+  private boolean replyLost;
 
   /** 0 when there is no schema. */
   int schemaVersion = VERSION;
@@ -163,6 +167,17 @@ final class MapDatabase implements Statements<MapDatabase>, Transactions<MapData
     dedup.clear();
     clockMoved = Duration.ZERO;
     schemaVersion = VERSION;
+  }
+
+  /** As TRUNCATE by somebody else: what is appended next has the sequences of what is gone. */
+  synchronized void restartSequence() {
+    messages.clear();
+    lastSequence = 0;
+    history++;
+  }
+
+  private String history() {
+    return Integer.toString(history);
   }
 
   private Instant now() {
@@ -272,10 +287,20 @@ final class MapDatabase implements Statements<MapDatabase>, Transactions<MapData
 
   // ---- the store's transactions
 
+  /** Nobody hears of the end of the next one. */
+  synchronized void loseReply() {
+    replyLost = true;
+  }
+
   @Override
   public synchronized <R> R run(Duration patience, Work<MapDatabase, R> work) {
     checkSchema();
-    return work.in(this);
+    R result = work.in(this);
+    if (replyLost) {
+      replyLost = false;
+      throw new TransientOutboxException("the reply was lost", null);
+    }
+    return result;
   }
 
   synchronized void checkSchema() {
@@ -319,8 +344,8 @@ final class MapDatabase implements Statements<MapDatabase>, Transactions<MapData
 
   private Served lease(int number, UUID owner, ClaimRequest request, Instant now) {
     Bucket bucket = buckets.get(number);
+    bucket.mark = bucket.owner == null ? mark(bucket) : Mark.none(history());
     if (bucket.owner != null) {
-      bucket.mark = Mark.stored(0, 0, 0);
       boolean suspicious = bucket.takeovers >= SUSPICIOUS;
       bucket.singles = suspicious ? request.maxMessages() : bucket.singles;
       bucket.takeovers = suspicious ? 0 : bucket.takeovers + 1;
@@ -341,6 +366,10 @@ final class MapDatabase implements Statements<MapDatabase>, Transactions<MapData
             request.lease(),
             0,
             System.nanoTime()));
+  }
+
+  private Mark mark(Bucket bucket) {
+    return bucket.mark.history().equals(history()) ? bucket.mark : Mark.none(history());
   }
 
   private boolean isHeld(UUID owner, Lease lease) {
@@ -369,7 +398,8 @@ final class MapDatabase implements Statements<MapDatabase>, Transactions<MapData
                     Duration.between(now, buckets.get(lease.bucket()).leaseUntil),
                     hasScheduled(lease.bucket(), now),
                     hasBlocked(lease.bucket(), now),
-                    transaction))
+                    transaction,
+                    history()))
         .toList();
   }
 
@@ -385,7 +415,7 @@ final class MapDatabase implements Statements<MapDatabase>, Transactions<MapData
         bucket.servedAt = release.keepsTurn() ? bucket.servedAt : now();
         bucket.takeovers = release.settled() ? 0 : bucket.takeovers;
         bucket.singles = Math.max(0, bucket.singles - release.decided());
-        bucket.mark = Mark.stored(mark.low(), mark.candidate(), mark.after());
+        bucket.mark = Mark.stored(mark.low(), mark.candidate(), mark.after(), mark.history());
       }
     }
   }
@@ -398,7 +428,7 @@ final class MapDatabase implements Statements<MapDatabase>, Transactions<MapData
   }
 
   private boolean hasPending(int number, Bucket bucket) {
-    return in(number, Status.PENDING, bucket.mark.low()).findAny().isPresent();
+    return in(number, Status.PENDING, mark(bucket).low()).findAny().isPresent();
   }
 
   private boolean hasScheduled(int bucket, Instant now) {
@@ -449,7 +479,9 @@ final class MapDatabase implements Statements<MapDatabase>, Transactions<MapData
         message.key,
         message.status,
         target,
-        target == null ? message.stored() : null);
+        target == null ? message.stored() : null,
+        message.id,
+        message.availableAt);
   }
 
   @Override
@@ -466,7 +498,7 @@ final class MapDatabase implements Statements<MapDatabase>, Transactions<MapData
       for (BlockedKey key : due) {
         List<Message> waiting = waiting(key);
         if (waiting.isEmpty()) {
-          rows.add(new Row(lease.bucket(), key.lowSequence, key.name, Status.BLOCKED, null, null));
+          rows.add(Row.emptyKey(lease.bucket(), key.lowSequence, key.name));
         }
         boolean alone = !waiting.isEmpty() && waiting.get(0).failedAt != null;
         waiting.stream()
@@ -481,7 +513,9 @@ final class MapDatabase implements Statements<MapDatabase>, Transactions<MapData
                             message.key,
                             Status.BLOCKED,
                             null,
-                            message.stored())));
+                            message.stored(),
+                            message.id,
+                            message.availableAt)));
       }
     }
     return rows;
@@ -496,10 +530,15 @@ final class MapDatabase implements Statements<MapDatabase>, Transactions<MapData
 
   // ---- writes
 
+  private Message find(Row row) {
+    Message message = messages.get(row.sequence());
+    return message != null && message.id.equals(row.id()) ? message : null;
+  }
+
   @Override
   public void move(MapDatabase handle, Collection<Row> rows) {
     for (Row row : rows) {
-      Message message = messages.get(row.sequence());
+      Message message = find(row);
       if (message != null && message.status == row.status()) {
         message.status = row.target();
       }
@@ -509,7 +548,7 @@ final class MapDatabase implements Statements<MapDatabase>, Transactions<MapData
   @Override
   public void count(MapDatabase handle, Collection<Row> rows, int by) {
     for (Row row : rows) {
-      Message message = messages.get(row.sequence());
+      Message message = find(row);
       if (message != null && message.status != Status.DEAD) {
         message.attempts = Math.max(0, Math.min(message.attempts, Integer.MAX_VALUE - 1) + by);
       }
@@ -518,17 +557,22 @@ final class MapDatabase implements Statements<MapDatabase>, Transactions<MapData
 
   @Override
   public void delete(MapDatabase handle, Collection<Row> rows) {
-    rows.forEach(row -> messages.remove(row.sequence()));
+    for (Row row : rows) {
+      if (find(row) != null) {
+        messages.remove(row.sequence());
+      }
+    }
   }
 
   @Override
   public Set<Long> fail(MapDatabase handle, List<Failure> failures) {
     Set<Long> changed = new HashSet<>();
     for (Failure failure : failures) {
-      Message message = messages.get(failure.row().sequence());
+      Message message = find(failure.row());
       if (message != null
           && message.status != Status.DEAD
-          && message.attempts == failure.attempts()) {
+          && message.attempts == failure.attempts()
+          && Objects.equals(message.availableAt, failure.row().availableAt())) {
         message.status = failure.status();
         message.attempts = failure.attemptsAfter();
         message.error = failure.error();
@@ -716,7 +760,7 @@ final class MapDatabase implements Statements<MapDatabase>, Transactions<MapData
 
   @Override
   public void forgetMark(MapDatabase handle, int bucket) {
-    buckets.get(bucket).mark = Mark.stored(0, 0, 0);
+    buckets.get(bucket).mark = Mark.none("");
   }
 
   /** Here it cannot lag. */

@@ -1,14 +1,19 @@
 package dev.outbox.store.core;
 
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
 import dev.outbox.OutboxMessage;
+import dev.outbox.TransientOutboxException;
 import dev.outbox.spi.OutboxStore;
 import dev.outbox.store.core.MapDatabase.Producer;
 import dev.outbox.tck.AutoCommit;
 import dev.outbox.tck.DedupWindows;
 import dev.outbox.tck.FindsPoison;
+import dev.outbox.tck.LosesReplies;
 import dev.outbox.tck.MovesClock;
 import dev.outbox.tck.OutboxStoreTck;
 import dev.outbox.tck.RawRows;
+import dev.outbox.tck.RestartsSequences;
 import dev.outbox.tck.SchemaFixture;
 import java.time.Duration;
 import java.util.function.Consumer;
@@ -23,6 +28,8 @@ abstract class MapStoreTck extends OutboxStoreTck<Producer>
         DedupWindows<Producer>,
         MovesClock,
         SchemaFixture,
+        LosesReplies,
+        RestartsSequences,
         FindsPoison {
   private final MapDatabase database;
 
@@ -97,6 +104,17 @@ abstract class MapStoreTck extends OutboxStoreTck<Producer>
   @Override
   public void insertUndecodable(Producer transaction, String key) {
     database.insert(transaction, key, null);
+  }
+
+  @Override
+  public void losingTheReply(Runnable work) {
+    database.loseReply();
+    assertThatThrownBy(work::run).isInstanceOf(TransientOutboxException.class);
+  }
+
+  @Override
+  public void restartSequences() {
+    database.restartSequence();
   }
 
   @Override

@@ -50,7 +50,7 @@ class MarkPropertyTest {
     private final TreeMap<Long, Long> producers = new TreeMap<>();
 
     private final TreeSet<Long> pending = new TreeSet<>();
-    private Mark stored = Mark.stored(0, 0, 0);
+    private Mark stored = Mark.none("");
     private Mark held;
     private List<Long> claimed = List.of();
     private long reader;
@@ -93,8 +93,8 @@ class MarkPropertyTest {
 
     /** Also of a lease that ran out: then the mark is forgotten, and the claim is nobody's. */
     private void lease() {
-      held = held == null ? stored : Mark.stored(0, 0, 0);
-      stored = Mark.stored(held.low(), held.candidate(), held.after());
+      held = held == null ? stored : Mark.none("");
+      stored = Mark.stored(held.low(), held.candidate(), held.after(), "");
       long id = nextId++;
       meanwhile();
       read(id);
@@ -123,7 +123,7 @@ class MarkPropertyTest {
     private void letGo() {
       if (held != null) {
         settle(nextId++);
-        stored = Mark.stored(held.low(), held.candidate(), held.after());
+        stored = Mark.stored(held.low(), held.candidate(), held.after(), "");
         held = null;
       }
     }
@@ -132,7 +132,7 @@ class MarkPropertyTest {
       // Not all: some stay PENDING.
       claimed.stream().filter(s -> random.nextInt(5) > 0).forEach(pending::remove);
       claimed = List.of();
-      held = held.afterSettle(readersId ? reader : id);
+      held = held.afterSettle(readersId ? reader : id, "");
     }
 
     private void read(long id) {

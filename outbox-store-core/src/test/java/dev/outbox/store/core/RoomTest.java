@@ -13,7 +13,7 @@ class RoomTest {
   private final Room room = new Room(List.of(lease(1, false), lease(2, true)), new Limits(3, 100));
 
   private static Lease lease(int bucket, boolean single) {
-    Mark none = Mark.stored(0, 0, 0);
+    Mark none = Mark.none("");
     return new Lease(bucket, 1, none, false, false, single, Duration.ZERO, 0, 0);
   }
 

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 class ServedTest {
 
   private static Served served(int bucket, long at) {
-    Mark none = Mark.stored(0, 0, 0);
+    Mark none = Mark.none("");
     Lease lease = new Lease(bucket, 1, none, false, false, false, Duration.ZERO, 0, 0);
     return new Served(Instant.ofEpochSecond(at), lease);
   }

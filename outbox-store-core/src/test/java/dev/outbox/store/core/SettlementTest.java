@@ -63,7 +63,7 @@ class SettlementTest {
   private static Row row(long sequence, Status status, int attempts) {
     StoredMessage message =
         StoredMessage.undecodable(sequence, "k", attempts, Instant.EPOCH, "not read");
-    return new Row(1, sequence, "k", status, null, message);
+    return new Row(1, sequence, "k", status, null, message, null, null);
   }
 
   private static Decision retry() {

@@ -73,18 +73,25 @@ public final class Rows {
     String target = rows.getString(TARGET);
     return target == null
         ? claimable(rows, status)
-        : new Row(
-            rows.getInt(BUCKET),
-            rows.getLong(SEQUENCE),
-            key(rows),
-            status,
-            Status.valueOf(target),
-            null);
+        : row(rows, status, Status.valueOf(target), null);
   }
 
   Row claimable(ResultSet rows, Status status) throws SQLException {
+    return row(rows, status, null, message(rows));
+  }
+
+  private Row row(
+      ResultSet rows, Status status, @Nullable Status target, @Nullable StoredMessage message)
+      throws SQLException {
     return new Row(
-        rows.getInt(BUCKET), rows.getLong(SEQUENCE), key(rows), status, null, message(rows));
+        rows.getInt(BUCKET),
+        rows.getLong(SEQUENCE),
+        key(rows),
+        status,
+        target,
+        message,
+        rows.getObject(ID),
+        types.instant(rows, AVAILABLE_AT));
   }
 
   private static String key(ResultSet rows) throws SQLException {

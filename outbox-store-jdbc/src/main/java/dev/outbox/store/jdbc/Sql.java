@@ -48,8 +48,9 @@ public enum Sql {
   DELETE,
 
   /**
-   * {@code :bucket, :seq, :attempts, :attemptsAfter, :status, :error}; changes a row that has these
-   * attempts and is not dead.
+   * {@code :bucket, :seq, :id, :attempts, :availableAt, :attemptsAfter, :status, :error}; changes
+   * the row that has this sequence, this id, these attempts and this time (ISO 8601 in UTC without
+   * a zone, or null), and is not dead.
    */
   FAIL,
 

@@ -12,6 +12,9 @@ import dev.outbox.store.core.Status;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
@@ -27,12 +30,16 @@ import java.util.stream.IntStream;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.statement.PreparedBatch;
 import org.jdbi.v3.core.statement.Query;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Runs the statements that all databases have in the same form ({@link Sql}), and reads what they
  * give. A database adds the texts, and those statements that are its own.
  */
 public abstract class StatementDialect extends Administration {
+  private static final DateTimeFormatter MICROSECONDS =
+      DateTimeFormatter.ofPattern("uuuu-MM-dd'T'HH:mm:ss.SSSSSS");
+
   /**
    * @param statements one for each of {@link Sql}
    */
@@ -58,7 +65,7 @@ public abstract class StatementDialect extends Administration {
   protected abstract Query sizes(
       Handle handle, Sql sql, List<Lease> leases, ToIntFunction<Lease> most);
 
-  /** Runs a statement for the rows with these buckets and sequences. */
+  /** Runs a statement for the rows with these buckets, sequences and ids. */
   protected abstract void forRows(
       Handle handle, String sql, Collection<Row> rows, Map<String, ?> more);
 
@@ -80,17 +87,18 @@ public abstract class StatementDialect extends Administration {
 
   /** The mark that a leased bucket's row has; none where the database has no marks. */
   protected Mark mark(ResultSet row) throws SQLException {
-    return Mark.stored(0, 0, 0);
+    return Mark.none("");
   }
 
-  /** Reads a row with bucket, left_millis, scheduled, blocked and txid. */
+  /** Reads a row with bucket, left_millis, scheduled, blocked, txid and history. */
   protected static Held held(ResultSet row) throws SQLException {
     return new Held(
         row.getInt("bucket"),
         Duration.ofMillis(row.getLong("left_millis")),
         row.getBoolean("scheduled"),
         row.getBoolean("blocked"),
-        row.getLong("txid"));
+        row.getLong("txid"),
+        row.getString("history"));
   }
 
   @Override
@@ -183,13 +191,8 @@ public abstract class StatementDialect extends Administration {
   protected final Row blocked(ResultSet row) throws SQLException {
     return Rows.isMessage(row)
         ? rows.claimable(row, Status.BLOCKED)
-        : new Row(
-            row.getInt("due_bucket"),
-            row.getLong("due_low_seq"),
-            row.getString("due_key"),
-            Status.BLOCKED,
-            null,
-            null);
+        : Row.emptyKey(
+            row.getInt("due_bucket"), row.getLong("due_low_seq"), row.getString("due_key"));
   }
 
   @Override
@@ -230,10 +233,17 @@ public abstract class StatementDialect extends Administration {
     return batch
         .bind("bucket", failure.row().bucket())
         .bind("seq", failure.row().sequence())
+        .bind("id", failure.row().id())
+        .bind("availableAt", text(failure.row().availableAt()))
         .bind("attempts", failure.attempts())
         .bind("attemptsAfter", failure.attemptsAfter())
         .bind("status", failure.status().name())
         .bind("error", failure.error());
+  }
+
+  /** In UTC, without saying so: to the microsecond, as databases have it. */
+  private static @Nullable String text(@Nullable Instant time) {
+    return time == null ? null : MICROSECONDS.format(time.atOffset(ZoneOffset.UTC));
   }
 
   @Override

@@ -1,6 +1,7 @@
 package dev.outbox.store.jdbc;
 
 import com.zaxxer.hikari.HikariConfig;
+import dev.outbox.OutboxException;
 import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.embedded.EmbeddedServer;
 import dev.outbox.spi.Claim;
@@ -13,9 +14,11 @@ import dev.outbox.tck.CountsWork;
 import dev.outbox.tck.DedupWindows;
 import dev.outbox.tck.FindsPoison;
 import dev.outbox.tck.KillsServer;
+import dev.outbox.tck.LosesReplies;
 import dev.outbox.tck.MovesClock;
 import dev.outbox.tck.OutboxStoreTck;
 import dev.outbox.tck.RawRows;
+import dev.outbox.tck.RestartsSequences;
 import dev.outbox.tck.SchemaFixture;
 import dev.outbox.tck.StalledClients;
 import java.sql.Connection;
@@ -54,12 +57,15 @@ public abstract class JdbcStoreTck extends OutboxStoreTck<Connection>
         SchemaFixture,
         MovesClock,
         KillsServer<Connection>,
+        LosesReplies,
+        RestartsSequences,
         StalledClients {
   private DatabaseServer server;
   private TestAbortedException noServer;
   private TestDatabase database;
   private TestDatabase oneConnection;
   private Stalling stalling;
+  private final LostReplies lostReplies = new LostReplies();
 
   /** The server to run against. */
   protected abstract DatabaseServer server();
@@ -71,6 +77,11 @@ public abstract class JdbcStoreTck extends OutboxStoreTck<Connection>
 
   /** Empties the tables of messages, blocked keys and dedup keys. */
   protected abstract List<String> emptyMessages();
+
+  /** Removes all messages and makes their sequence begin again. */
+  protected String truncate() {
+    return "truncate table outbox_message";
+  }
 
   /** An expression for a column of the tables, some milliseconds earlier. */
   protected abstract String earlier(String column, long millis);
@@ -153,7 +164,7 @@ public abstract class JdbcStoreTck extends OutboxStoreTck<Connection>
 
   @Override
   protected OutboxStore<Connection> createStore() {
-    return store(stalling.dataSource());
+    return store(lostReplies.of(stalling.dataSource()));
   }
 
   @Override
@@ -308,6 +319,22 @@ public abstract class JdbcStoreTck extends OutboxStoreTck<Connection>
     embedded.restart();
     database.forgetConnections();
     oneConnection.forgetConnections();
+  }
+
+  @Override
+  public void losingTheReply(Runnable work) {
+    lostReplies.loseNext();
+    try {
+      work.run();
+    } catch (OutboxException e) {
+      return;
+    }
+    throw new IllegalStateException("no commit lost its reply");
+  }
+
+  @Override
+  public void restartSequences() {
+    execute(truncate());
   }
 
   /** Before it reads messages: the buckets are locked. */

@@ -69,7 +69,7 @@ public class MemoryOutboxStore
   final Map<String, Key> keys = new LinkedHashMap<>();
 
   private final DedupKeys dedupKeys;
-  private long lastSequence;
+  long lastSequence;
 
   /** A store with the system's clock and the {@link #DEFAULT_DEDUP_WINDOW}. */
   public MemoryOutboxStore() {

@@ -48,7 +48,7 @@ final class BlockedReads {
     List<Document> chosen = new ArrayList<>();
     for (DueKey key : due) {
       if (key.messages().isEmpty()) {
-        rows.add(new Row(key.bucket(), 0, key.key(), Status.BLOCKED, null, null));
+        rows.add(Row.emptyKey(key.bucket(), 0, key.key()));
       }
       for (Document message : key.messages()) {
         if (Documents.sequence(message) >= end

@@ -98,6 +98,11 @@ final class Documents {
     return document.get("attempts") instanceof Number number ? number.intValue() : 0;
   }
 
+  /** When it is due, where that is a date at all. */
+  static @Nullable Instant time(Document document) {
+    return document.get("availableAt") instanceof Date ? availableAt(document) : null;
+  }
+
   private static OutboxMessage decode(Document document) {
     String contentType = text(document, "contentType");
     return OutboxMessage.builder()

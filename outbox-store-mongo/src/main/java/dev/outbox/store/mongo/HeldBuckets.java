@@ -107,7 +107,8 @@ final class HeldBuckets {
                       Duration.ofMillis(bucket.getDate("leaseUntil").getTime() - now.getTime()),
                       isDue(bucket, "scheduled", "availableAt", now),
                       isDue(bucket, "blocked", "retryAt", now),
-                      0));
+                      0,
+                      ""));
             });
     return held;
   }

@@ -243,7 +243,7 @@ final class Leases {
         new Lease(
             number,
             bucket.get("token", Number.class).longValue(),
-            Mark.stored(0, 0, 0),
+            Mark.none(""),
             due.scheduled().contains(number),
             due.blocked().contains(number),
             number(bucket, "singles") > 0,

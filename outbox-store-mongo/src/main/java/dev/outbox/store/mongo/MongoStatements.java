@@ -31,6 +31,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
 import org.bson.BsonTimestamp;
@@ -162,7 +163,7 @@ final class MongoStatements implements Statements<MongoTransaction> {
     collections
         .message()
         .find(transaction.session(), in("_id", ids(failures.stream().map(Failure::row).toList())))
-        .projection(include("attempts", "status"))
+        .projection(include("attempts", "status", "availableAt", "availableMicros"))
         .forEach(message -> found.put(message.get("_id"), message));
     Set<Long> changed = new HashSet<>();
     List<WriteModel<Document>> updates = new ArrayList<>();
@@ -170,6 +171,7 @@ final class MongoStatements implements Statements<MongoTransaction> {
       Document now = found.get(failure.row().id());
       if (now != null
           && Documents.attempts(now) == failure.attempts()
+          && Objects.equals(Documents.time(now), failure.row().availableAt())
           && !Status.DEAD.name().equals(now.getString("status"))) {
         changed.add(failure.row().sequence());
         updates.add(

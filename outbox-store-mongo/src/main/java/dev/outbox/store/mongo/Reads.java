@@ -10,7 +10,6 @@ import static com.mongodb.client.model.Sorts.ascending;
 import static dev.outbox.store.mongo.OutboxCollections.lookup;
 
 import com.mongodb.client.model.Aggregates;
-import dev.outbox.spi.StoredMessage;
 import dev.outbox.store.core.Lease;
 import dev.outbox.store.core.Room;
 import dev.outbox.store.core.Row;
@@ -223,26 +222,24 @@ final class Reads {
           .forEach(message -> fetched.put(id(message), message));
     }
     return chosen.stream()
-        .map(
-            message ->
-                row(
-                    message,
-                    status,
-                    null,
-                    Documents.message(fetched.getOrDefault(id(message), message))))
+        .map(message -> row(message, status, null, fetched.getOrDefault(id(message), message)))
         .toList();
   }
 
+  /**
+   * @param whole null when it is to be moved
+   */
   private static Row row(
-      Document message, Status status, @Nullable Status target, @Nullable StoredMessage claimed) {
+      Document message, Status status, @Nullable Status target, @Nullable Document whole) {
     return new Row(
         message.getInteger("bucket"),
         Documents.sequence(message),
         Documents.key(message),
         status,
         target,
-        claimed,
-        id(message));
+        whole == null ? null : Documents.message(whole),
+        id(message),
+        whole == null ? null : Documents.time(whole));
   }
 
   private static @Nullable Object id(Document message) {

@@ -3,7 +3,6 @@ package dev.outbox.store.mysql;
 import dev.outbox.store.core.Lease;
 import dev.outbox.store.core.Row;
 import dev.outbox.store.core.Statements.Limits;
-import dev.outbox.store.core.Status;
 import dev.outbox.store.jdbc.JsonRows;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -50,7 +49,7 @@ final class BlockedMessages {
 
     /** What becomes of a key without messages. */
     Row empty() {
-      return new Row(bucket, lowSequence, key, Status.BLOCKED, null, null);
+      return Row.emptyKey(bucket, lowSequence, key);
     }
   }
 

@@ -292,7 +292,10 @@ final class MysqlDialect extends StatementDialect {
       List<Row> some = rows.subList(from, Math.min(rows.size(), from + MOST_ROWS));
       handle
           .createUpdate(statement)
-          .bind("rows", JsonRows.of(some, row -> List.of(row.bucket(), row.sequence())))
+          .bind(
+              "rows",
+              JsonRows.of(
+                  some, row -> List.of(row.bucket(), row.sequence(), requireNonNull(row.id()))))
           .bindMap(more)
           .execute();
     }

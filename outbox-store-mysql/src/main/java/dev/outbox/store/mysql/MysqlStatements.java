@@ -45,6 +45,14 @@ final class MysqlStatements {
         bucket tinyint unsigned path '$[0]', seq bigint path '$[1]')) l
       """;
 
+  /** The same, with the ids that they must have. */
+  private static final String ROWS_WITH_ID =
+      """
+      json_table(convert(:rows using utf8mb4), '$[*]' columns (
+        bucket tinyint unsigned path '$[0]', seq bigint path '$[1]',
+        id char(37) character set ascii path '$[2]')) l
+      """;
+
   /**
    * The converting is for sessions with NO_BACKSLASH_ESCAPES: the driver then sends a text with
    * quotes as bytes, which are no JSON.
@@ -214,7 +222,7 @@ final class MysqlStatements {
             """
             select b.bucket,
               timestampdiff(microsecond, sysdate(6), b.lease_until) div 1000 as left_millis,
-              ${scheduledDue} as scheduled, ${blockedDue} as blocked, 0 as txid
+              ${scheduledDue} as scheduled, ${blockedDue} as blocked, 0 as txid, '' as history
             from ${q}${p}bucket b force index (primary)
             where (${tokens}) and b.owner = ?
             order by b.bucket
@@ -359,7 +367,8 @@ final class MysqlStatements {
             update ${q}${p}message m force index (${p}message_seq) set
               m.status = :status, m.place = default, m.attempts = :attemptsAfter,
               m.last_error = :error, m.last_failed_at = utc_timestamp(6)
-            where m.seq = :seq and m.bucket = :bucket and m.attempts = :attempts
+            where m.seq = :seq and m.bucket = :bucket and m.id = :id and m.attempts = :attempts
+              and m.available_at <=> cast(:availableAt as datetime(6))
               and m.status in ('PENDING', 'SCHEDULED', 'BLOCKED')
             """));
     all.put(
@@ -511,7 +520,7 @@ final class MysqlStatements {
   }
 
   private String forRows(String sql) {
-    return fill(sql.replace("${rows}", ROWS + PENDING_ROWS));
+    return fill(sql.replace("${rows}", ROWS_WITH_ID + PENDING_ROWS + "and m.id = l.id"));
   }
 
   /** The same statement for rows that need not be PENDING. */

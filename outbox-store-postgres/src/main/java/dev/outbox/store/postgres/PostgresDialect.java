@@ -28,6 +28,7 @@ import java.util.UUID;
 import java.util.function.ToIntFunction;
 import java.util.stream.Collectors;
 import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.Jdbi;
 import org.jdbi.v3.core.statement.Query;
 import org.jspecify.annotations.Nullable;
 
@@ -96,6 +97,11 @@ final class PostgresDialect extends StatementDialect {
   }
 
   @Override
+  public void configure(Jdbi jdbi) {
+    jdbi.registerArrayType(UUID.class, "uuid");
+  }
+
+  @Override
   public void begin(Connection connection, Duration patience) throws SQLException {
     stallGuard.begin(connection, patience);
   }
@@ -144,7 +150,8 @@ final class PostgresDialect extends StatementDialect {
     return Mark.stored(
         row.getLong("low_water"),
         row.getLong("next_low_water"),
-        row.getLong("next_low_water_txid"));
+        row.getLong("next_low_water_txid"),
+        row.getString("low_water_history"));
   }
 
   @Override
@@ -207,13 +214,9 @@ final class PostgresDialect extends StatementDialect {
   /** One statement a bucket, in one round trip: each is a plain look-up by the primary key. */
   @Override
   protected void forRows(Handle handle, String sql, Collection<Row> rows, Map<String, ?> more) {
-    Map<Integer, List<Long>> byBucket =
+    Map<Integer, List<Row>> byBucket =
         rows.stream()
-            .collect(
-                Collectors.groupingBy(
-                    Row::bucket,
-                    TreeMap::new,
-                    Collectors.mapping(Row::sequence, Collectors.toList())));
+            .collect(Collectors.groupingBy(Row::bucket, TreeMap::new, Collectors.toList()));
     batch(
         handle,
         sql,
@@ -221,7 +224,9 @@ final class PostgresDialect extends StatementDialect {
         (batch, bucket) ->
             batch
                 .bind("bucket", bucket.getKey())
-                .bindArray("seqs", Long.class, bucket.getValue())
+                .bindArray(
+                    "seqs", Long.class, bucket.getValue().stream().map(Row::sequence).toList())
+                .bindArray("ids", UUID.class, bucket.getValue().stream().map(Row::id).toList())
                 .bindMap(more));
   }
 

@@ -76,14 +76,16 @@ final class PostgresStatements {
     lease =
         names.fill(
             """
-            with sequence as materialized (
-              select pg_relation_filenode(pg_get_serial_sequence('${q}${p}message', 'seq')::regclass) as file
+            with now as materialized (
+            """
+                + HISTORY
+                + """
             ), seen as materialized (
               select b.ctid as place, b.bucket, b.relay, b.lease_until > statement_timestamp() as leased, """
                 + FREE
                 + """
-                as free, case when b.low_water_file = s.file then b.low_water else 0 end as low_water
-              from ${q}${p}bucket b cross join sequence s where b.ctid >= '(0,0)'
+                as free, case when b.low_water_history = now.history then b.low_water else 0 end as low_water
+              from ${q}${p}bucket b cross join now where b.ctid >= '(0,0)'
             ), work as materialized (
               select * from (
                 select f.place,
@@ -122,15 +124,15 @@ final class PostgresStatements {
               takeovers = case when b.owner is null then b.takeovers
                 when b.takeovers >= 2 then 0 else b.takeovers + 1 end,
               singles = case when b.owner is not null and b.takeovers >= 2 then :mostMessages else b.singles end,
-              low_water = case when b.owner is null and b.low_water_file = s.file then b.low_water else 0 end,
+              low_water = case when b.owner is null and b.low_water_history = now.history then b.low_water else 0 end,
               next_low_water =
-                case when b.owner is null and b.low_water_file = s.file then b.next_low_water else 0 end,
-              low_water_file = s.file
-            from picked p cross join sequence s
+                case when b.owner is null and b.low_water_history = now.history then b.next_low_water else 0 end,
+              low_water_history = now.history
+            from picked p cross join now
             where b.ctid = p.place
             returning b.bucket, b.token, b.low_water, b.next_low_water,
               b.next_low_water_txid::text::bigint as next_low_water_txid,
-              p.scheduled, p.blocked, p.served_at, b.singles
+              b.low_water_history, p.scheduled, p.blocked, p.served_at, b.singles
             """);
     all.put(
         Sql.RENEW,
@@ -145,14 +147,20 @@ final class PostgresStatements {
     lockHeld =
         names.fill(
             """
+            with now as materialized (
+            """
+                + HISTORY
+                + """
+            )
             select b.bucket,
               (extract(epoch from b.lease_until - clock_timestamp()) * 1000)::bigint as left_millis,
-              pg_current_xact_id()::text::bigint as txid,
+              pg_current_xact_id()::text::bigint as txid, now.history,
             """
                 + DUE.replace("${bucket}", "b.bucket")
                 + """
             from ${q}${p}bucket b
             join unnest(:buckets, :tokens) l (bucket, token) on l.bucket = b.bucket
+            cross join now
             where b.owner = :owner and b.token = l.token
             order by b.bucket
             for no key update of b
@@ -233,21 +241,22 @@ final class PostgresStatements {
         Sql.MOVE_TO_BLOCKED,
         names.fill(
             "update ${q}${p}message set status = 'BLOCKED'"
-                + " where bucket = :bucket and seq = any(:seqs) and status in ('PENDING', 'SCHEDULED')"));
+                + " where bucket = :bucket and seq = any(:seqs) and id = any(:ids) and status in ('PENDING', 'SCHEDULED')"));
     all.put(
         Sql.MOVE_TO_SCHEDULED,
         names.fill(
             "update ${q}${p}message set status = 'SCHEDULED'"
-                + " where bucket = :bucket and seq = any(:seqs) and status = 'PENDING'"));
+                + " where bucket = :bucket and seq = any(:seqs) and id = any(:ids) and status = 'PENDING'"));
     all.put(
         Sql.COUNT,
         names.fill(
             "update ${q}${p}message set attempts = greatest(0, least(attempts, 2147483646) + :by)"
-                + " where bucket = :bucket and seq = any(:seqs)"
+                + " where bucket = :bucket and seq = any(:seqs) and id = any(:ids)"
                 + " and status in ('PENDING', 'SCHEDULED', 'BLOCKED')"));
     all.put(
         Sql.DELETE,
-        names.fill("delete from ${q}${p}message where bucket = :bucket and seq = any(:seqs)"));
+        names.fill(
+            "delete from ${q}${p}message where bucket = :bucket and seq = any(:seqs) and id = any(:ids)"));
     all.put(
         Sql.FAIL,
         names.fill(
@@ -255,7 +264,8 @@ final class PostgresStatements {
             update ${q}${p}message set
               status = :status, attempts = :attemptsAfter, last_error = :error,
               last_failed_at = statement_timestamp()
-            where bucket = :bucket and seq = :seq and attempts = :attempts
+            where bucket = :bucket and seq = :seq and id = :id and attempts = :attempts
+              and available_at is not distinct from cast(:availableAt as timestamp) at time zone 'UTC'
               and status in ('PENDING', 'SCHEDULED', 'BLOCKED')
             """));
     all.put(
@@ -481,10 +491,22 @@ final class PostgresStatements {
         (pg_snapshot_xmin(pg_current_snapshot()) = pg_current_xact_id_if_assigned())::int, 0)
       """;
 
-  /** Also the one that a holder remembers and will store: without its file it does not count. */
+  /** Also the one that a holder remembers and will store: without its history it does not count. */
   private static final String FORGET_MARK =
-      "update ${q}${p}bucket set low_water = 0, next_low_water = 0, low_water_file = 0"
+      "update ${q}${p}bucket set low_water = 0, next_low_water = 0, low_water_history = ''"
           + " where ctid >= '(0,0)'";
+
+  /**
+   * What sequences and transactions' ids belong to: the file of the sequence, which a restart of it
+   * replaces, on this start of the server. A standby that was promoted, a restored backup and an
+   * older copy of the disk may give numbers again that were given already, and each of them is
+   * another start.
+   */
+  private static final String HISTORY =
+      """
+      select pg_relation_filenode(pg_get_serial_sequence('${q}${p}message', 'seq')::regclass)
+        || ' ' || extract(epoch from pg_postmaster_start_time()) as history
+      """;
 
   /** One array a column, so that a statement with any number of messages is the same statement. */
   private static final String MANY =

@@ -104,9 +104,9 @@ create table ${q}${p}bucket (
   low_water            bigint not null default 0,
   next_low_water       bigint not null default 0,
   next_low_water_txid  xid8 not null default '0',
-  -- The file of seq's sequence when the bucket was leased: a restart gives it a new one, and with
-  -- it sequences begin again below the mark.
-  low_water_file       oid not null default 0,
+  -- The file of seq's sequence and the start of the server when the bucket was leased: after a
+  -- restart of the sequence, or a failover, sequences may be given again below the mark.
+  low_water_history    text collate "C" not null default '',
   constraint ${p}bucket_pk primary key (bucket),
   constraint ${p}bucket_number check (bucket between 0 and 63),
   -- Claims reckon with these for all buckets at once: one that overflows would stop them all.

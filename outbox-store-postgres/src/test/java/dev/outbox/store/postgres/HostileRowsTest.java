@@ -98,18 +98,18 @@ class HostileRowsTest extends HostileRowsTests {
       damages.add(damage("update outbox_bucket set next_low_water = " + value));
       damages.add(
           damage(
-              "update outbox_bucket set low_water_file = pg_relation_filenode(pg_get_serial_sequence('outbox_message', 'seq')::regclass), low_water = "
+              "update outbox_bucket set low_water_history = (select pg_relation_filenode(pg_get_serial_sequence('outbox_message', 'seq')::regclass) || ' ' || extract(epoch from pg_postmaster_start_time())), low_water = "
                   + value));
       damages.add(
           damage(
-              "update outbox_bucket set low_water_file = pg_relation_filenode(pg_get_serial_sequence('outbox_message', 'seq')::regclass), next_low_water = "
+              "update outbox_bucket set low_water_history = (select pg_relation_filenode(pg_get_serial_sequence('outbox_message', 'seq')::regclass) || ' ' || extract(epoch from pg_postmaster_start_time())), next_low_water = "
                   + value));
     }
     String txid = "update outbox_bucket set next_low_water = 1, next_low_water_txid = ";
     damages.add(damage(txid + "'9223372036854775807'"));
     damages.add(damage(Fate.REFUSED, txid + "'9223372036854775808'"));
     damages.add(damage(Fate.REFUSED, txid + "'18446744073709551615'"));
-    damages.add(damage("update outbox_bucket set low_water_file = 4294967295"));
+    damages.add(damage("update outbox_bucket set low_water_history = repeat('x', 10000)"));
     damages.add(damage("update outbox_bucket set relay = repeat('x', 100000)"));
     damages.add(
         damage(

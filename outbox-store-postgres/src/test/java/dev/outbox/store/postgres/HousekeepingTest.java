@@ -47,8 +47,9 @@ class HousekeepingTest extends HousekeepingTests {
     database.inTransaction(false, c -> store.append(c, message()));
     database.execute(
         """
-        update outbox_bucket set low_water = 1, low_water_file = pg_relation_filenode(
+        update outbox_bucket set low_water = 1, low_water_history = pg_relation_filenode(
           pg_get_serial_sequence('outbox_message', 'seq')::regclass)
+          || ' ' || extract(epoch from pg_postmaster_start_time())
         """);
     Claim held = store.claim(request());
     assertThat(held.messages()).hasSize(1);

@@ -11,6 +11,7 @@ import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Decision;
 import dev.outbox.spi.OutboxStore.Settled;
 import dev.outbox.spi.StoredMessage;
+import dev.outbox.store.jdbc.LostReplies;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;

@@ -44,6 +44,11 @@ public class PostgresStoreTck extends JdbcStoreTck implements ReadOnlyTransactio
   }
 
   @Override
+  protected String truncate() {
+    return super.truncate() + " restart identity";
+  }
+
+  @Override
   protected String earlier(String column, long millis) {
     return "%s - %d * interval '1 millisecond'".formatted(column, millis);
   }

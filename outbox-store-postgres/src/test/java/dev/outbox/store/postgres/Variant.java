@@ -1,5 +1,6 @@
 package dev.outbox.store.postgres;
 
+import dev.outbox.spi.ClaimRequest;
 import dev.outbox.store.core.Lease;
 import dev.outbox.store.core.Statements.Held;
 import dev.outbox.store.core.Statements.Limits;
@@ -16,6 +17,10 @@ import org.jdbi.v3.core.Handle;
 
 /** A dialect that does some things otherwise than another: a wrong one, or one that is watched. */
 class Variant {
+  List<Lease> lease(Dialect right, Handle handle, UUID owner, ClaimRequest request, int most) {
+    return right.lease(handle, owner, request, most);
+  }
+
   List<Held> lockHeld(Dialect right, Handle handle, UUID owner, Collection<Lease> leases) {
     return right.lockHeld(handle, owner, leases);
   }
@@ -41,6 +46,8 @@ class Variant {
             new Class<?>[] {Dialect.class},
             (proxy, method, a) ->
                 switch (method.getName()) {
+                  case "lease" ->
+                      lease(right, (Handle) a[0], (UUID) a[1], (ClaimRequest) a[2], (Integer) a[3]);
                   case "lockHeld" ->
                       lockHeld(right, (Handle) a[0], (UUID) a[1], (Collection<Lease>) a[2]);
                   case "readPending" ->

@@ -45,7 +45,7 @@ final class WrongMarks {
     }
 
     private static Held with(Held h, long transaction) {
-      return new Held(h.bucket(), h.left(), h.scheduled(), h.blocked(), transaction);
+      return new Held(h.bucket(), h.left(), h.scheduled(), h.blocked(), transaction, h.history());
     }
   }
 
@@ -95,7 +95,7 @@ final class WrongMarks {
 
     private static Lease fromCandidate(Lease l) {
       Mark m = l.mark();
-      Mark mark = new Mark(Math.max(m.low(), m.candidate()), 0, 0, m.read());
+      Mark mark = new Mark(Math.max(m.low(), m.candidate()), 0, 0, m.read(), m.history());
       return new Lease(
           l.bucket(),
           l.token(),

@@ -1,5 +1,7 @@
 package dev.outbox.store.sqlserver;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.outbox.OutboxException;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.ClaimRequest;
@@ -322,7 +324,9 @@ final class SqlServerDialect extends StatementDialect {
                 .bind("place", place.getKey().bytes())
                 .bind(
                     "messages",
-                    JsonRows.of(place.getValue(), row -> List.of(row.bucket(), row.sequence())))
+                    JsonRows.of(
+                        place.getValue(),
+                        row -> List.of(row.bucket(), row.sequence(), requireNonNull(row.id()))))
                 .bindMap(more));
   }
 

@@ -205,7 +205,7 @@ final class SqlServerStatements {
         sql(
             """
             select b.bucket, datediff_big(millisecond, sysutcdatetime(), b.lease_until) as left_millis,
-              convert(bigint, 0) as txid,
+              convert(bigint, 0) as txid, N'' as history,
               ${due}
             from ${q}${p}bucket b ${past}
             where b.owner = :owner
@@ -329,9 +329,10 @@ final class SqlServerStatements {
   private void addMessages() {
     String these =
         """
-        from openjson(:messages) with (bucket int '$[0]', seq bigint '$[1]') l
+        from openjson(:messages)
+          with (bucket int '$[0]', seq bigint '$[1]', id uniqueidentifier '$[2]') l
         inner join ${q}${p}message m with (forceseek) on m.bucket = l.bucket and m.seq = l.seq
-        where m.status = :was and m.place = :place ${and}
+        where m.status = :was and m.place = :place and m.id = l.id ${and}
         option (loop join, force order)
         """;
     all.put(Sql.DELETE, sql("delete m " + these.replace("${and}", "")));
@@ -363,7 +364,9 @@ final class SqlServerStatements {
               status = :status, attempts = :attemptsAfter, last_error = :error,
               last_failed_at = sysutcdatetime()
             where bucket = :bucket and status = :was and place = :place and seq = :seq
-              and attempts = :attempts and status <> N'DEAD'
+              and id = :id and attempts = :attempts and status <> N'DEAD'
+              and (available_at = convert(datetime2(6), :availableAt, 126)
+                or available_at is null and :availableAt is null)
             """));
   }
 

@@ -35,6 +35,7 @@ import org.junit.jupiter.api.Test;
 /** Every method of the store against a driver that records, so that no statement goes untried. */
 @DisplayName("What is bound")
 class BindingsTest {
+  private static final String ID = UUID.randomUUID().toString().toUpperCase(Locale.ROOT);
   private static final LocalDateTime TIME = LocalDateTime.parse("2026-11-20T12:00:00.123456");
   private static final Duration LEASE = Duration.ofSeconds(10);
 
@@ -78,7 +79,7 @@ class BindingsTest {
             "created_at",
             TIME,
             "id",
-            UUID.randomUUID().toString().toUpperCase(Locale.ROOT),
+            ID,
             "aggregate_type",
             "order",
             "aggregate_id",
@@ -143,7 +144,20 @@ class BindingsTest {
                 1)));
     answers.put(
         "locked",
-        List.of(row("bucket", 3, "left_millis", 5L, "txid", 0L, "scheduled", 1, "blocked", 1)));
+        List.of(
+            row(
+                "bucket",
+                3,
+                "left_millis",
+                5L,
+                "txid",
+                0L,
+                "history",
+                "",
+                "scheduled",
+                1,
+                "blocked",
+                1)));
     answers.put(
         "firstPending", Stream.of(11L, 12L, 13L, 14L, 15L).map(seq -> row("seq", seq)).toList());
     answers.put(
@@ -272,6 +286,7 @@ class BindingsTest {
   }
 
   private void operators() {
+    assertThat(store.leases()).isEmpty();
     answers.put(
         "DEAD_LETTERS", List.of(message(5, "k", "last_error", "no", "last_failed_at", TIME)));
     assertThat(store.deadLetters(0, 10)).hasSize(1);
@@ -334,13 +349,14 @@ class BindingsTest {
     assertThat(deletes.stream().map(e -> parameter(e, "was").value()))
         .containsExactly("PENDING", "SCHEDULED", "BLOCKED");
     assertThat(deletes.stream().map(e -> parameter(e, "messages").value()))
-        .containsExactly("[[3,11]]", "[[3,21]]", "[[3,31]]");
+        .containsExactly(
+            "[[3,11,\"" + ID + "\"]]", "[[3,21,\"" + ID + "\"]]", "[[3,31,\"" + ID + "\"]]");
     assertThat(deletes.stream().map(e -> parameter(e, "place").value()))
         .containsExactly(new byte[] {0}, new byte[] {0}, Hash.of("blocked"));
     assertThat(executions("MOVE_TO_BLOCKED").stream().map(e -> parameter(e, "messages").value()))
-        .containsExactly("[[3,14]]");
+        .containsExactly("[[3,14,\"" + ID + "\"]]");
     assertThat(executions("MOVE_TO_SCHEDULED").stream().map(e -> parameter(e, "messages").value()))
-        .containsExactly("[[3,15]]");
+        .containsExactly("[[3,15,\"" + ID + "\"]]");
   }
 
   @Test

@@ -61,7 +61,7 @@ class TwoReadsTest {
       if (!taken) {
         locked.get(producer).add(key);
         open.get(producer).add(rows.size());
-        rows.add(new Row(0, rows.size(), key, Status.PENDING, null, null));
+        rows.add(new Row(0, rows.size(), key, Status.PENDING, null, null, null, null));
       }
     }
 

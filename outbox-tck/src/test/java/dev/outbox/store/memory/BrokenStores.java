@@ -19,6 +19,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.UnaryOperator;
 
@@ -249,6 +250,80 @@ public final class BrokenStores {
                   && key.rows.containsKey(row.sequence)
                   && !(decision instanceof Decision.Dead)) {
                 apply(key, row, decision, false);
+              }
+            }
+          });
+      return lost;
+    }
+  }
+
+  /** Knows by its attempts whether a message is as it was claimed; and a requeue forgets them. */
+  @Rule("S1")
+  static final class UndoesRequeues extends Broken {
+    private final Set<Claim> goneOn = ConcurrentHashMap.newKeySet();
+
+    @Override
+    public Settled settleAndClaim(Claim done, Map<Long, Decision> decisions, ClaimRequest next) {
+      Settled settled = super.settleAndClaim(done, decisions, next);
+      goneOn.add(done);
+      return settled;
+    }
+
+    @Override
+    synchronized Set<Long> settle(MemoryClaim claim, Map<Long, Decision> decisions) {
+      Set<Long> lost = super.settle(claim, decisions);
+      if (goneOn.contains(claim)) {
+        claim.rows.forEach((key, rows) -> rows.forEach(row -> again(key, row, decisions)));
+      }
+      return lost;
+    }
+
+    private void again(Key key, Row row, Map<Long, Decision> decisions) {
+      if (key.rows.containsKey(row.sequence) && !row.dead && row.attempts == 0) {
+        apply(key, row, decisions.get(row.sequence), false);
+      }
+    }
+  }
+
+  /** Keeps a key for what comes next, and what it settled may be settled again. */
+  @Rule("S1")
+  static final class CountsTwiceAfterALostReply extends Broken {
+    private final Set<Claim> goneOn = ConcurrentHashMap.newKeySet();
+
+    @Override
+    public Settled settleAndClaim(Claim done, Map<Long, Decision> decisions, ClaimRequest next) {
+      Settled settled = super.settleAndClaim(done, decisions, next);
+      goneOn.add(done);
+      return settled;
+    }
+
+    @Override
+    synchronized Set<Long> settle(MemoryClaim claim, Map<Long, Decision> decisions) {
+      Set<Long> lost = super.settle(claim, decisions);
+      if (goneOn.contains(claim)) {
+        claim.rows.forEach(
+            (key, rows) ->
+                rows.stream()
+                    .filter(row -> decisions.get(row.sequence) instanceof Decision.Retry)
+                    .forEach(row -> row.attempts++));
+      }
+      return lost;
+    }
+  }
+
+  /** Finds what it settles by key and sequence. */
+  @Rule("S1")
+  static final class KnowsMessagesBySequence extends Broken {
+    @Override
+    synchronized Set<Long> settle(MemoryClaim claim, Map<Long, Decision> decisions) {
+      Set<Long> lost = super.settle(claim, decisions);
+      claim.rows.forEach(
+          (key, rows) -> {
+            Key now = keys.get(key.name);
+            for (Row row : rows) {
+              Row same = now == null ? null : now.rows.get(row.sequence);
+              if (same != null && same != row) {
+                apply(now, same, decisions.get(row.sequence), false);
               }
             }
           });

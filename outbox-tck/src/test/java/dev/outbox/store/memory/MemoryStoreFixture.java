@@ -5,9 +5,11 @@ import dev.outbox.spi.OutboxStore;
 import dev.outbox.tck.AutoCommit;
 import dev.outbox.tck.DedupWindows;
 import dev.outbox.tck.FindsPoison;
+import dev.outbox.tck.LosesReplies;
 import dev.outbox.tck.MovesClock;
 import dev.outbox.tck.OutboxStoreTck;
 import dev.outbox.tck.RawRows;
+import dev.outbox.tck.RestartsSequences;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -19,6 +21,8 @@ public abstract class MemoryStoreFixture extends OutboxStoreTck<MemoryTransactio
         RawRows<MemoryTransaction>,
         DedupWindows<MemoryTransaction>,
         MovesClock,
+        LosesReplies,
+        RestartsSequences,
         FindsPoison {
   private Duration moved = Duration.ZERO;
   private MemoryOutboxStore store = newStore(this::now, MemoryOutboxStore.DEFAULT_DEDUP_WINDOW);
@@ -86,6 +90,18 @@ public abstract class MemoryStoreFixture extends OutboxStoreTck<MemoryTransactio
   @Override
   public void insertUndecodable(MemoryTransaction transaction, String key) {
     transaction.rows.add(store.newRow(key, null));
+  }
+
+  /** What the store has answered is all that gets lost. */
+  @Override
+  public void losingTheReply(Runnable work) {
+    work.run();
+  }
+
+  @Override
+  public void restartSequences() {
+    store.clear();
+    store.lastSequence = 0;
   }
 
   @Override

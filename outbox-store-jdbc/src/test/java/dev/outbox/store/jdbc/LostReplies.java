@@ -1,4 +1,4 @@
-package dev.outbox.store.postgres;
+package dev.outbox.store.jdbc;
 
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
@@ -8,15 +8,15 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import javax.sql.DataSource;
 
 /** A data source whose server once commits without its client hearing of it. */
-final class LostReplies {
+public final class LostReplies {
   private final AtomicBoolean lose = new AtomicBoolean();
 
   /** The reply to the next commit is lost. */
-  void loseNext() {
+  public void loseNext() {
     lose.set(true);
   }
 
-  DataSource of(DataSource target) {
+  public DataSource of(DataSource target) {
     return (DataSource)
         Proxy.newProxyInstance(
             DataSource.class.getClassLoader(),
