@@ -10,9 +10,11 @@ import dev.outbox.spi.OutboxStore;
 import dev.outbox.spi.PooledStore;
 import dev.outbox.spi.SchemaStore;
 import dev.outbox.spi.StatisticsStore;
+import dev.outbox.spi.WarningStore;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
 
@@ -52,6 +54,7 @@ public abstract class BucketStore<T, H>
         DeadLetterStore,
         StatisticsStore,
         LeaseStore,
+        WarningStore,
         HousekeepingStore,
         PooledStore {
 
@@ -199,34 +202,44 @@ public abstract class BucketStore<T, H>
   }
 
   @Override
+  public List<String> warnings() {
+    return run(statements::warnings);
+  }
+
+  @Override
   public List<RelayLease> leases() {
     return run(statements::leases);
   }
 
+  /** In small transactions: what holds a bucket's row for long keeps claims from it. */
   @Override
   public void housekeep() {
-    // First, and by itself: the rest may wait for what such a client holds.
-    transactions.run(
-        PATIENCE,
-        handle -> {
-          statements.endStalled(handle, lease.multipliedBy(2));
-          return true;
-        });
-    run(
-        handle -> {
-          statements.freeHaltedByNothing(handle);
-          if (housekept == 0) {
-            statements.catchUpSequence(handle);
-          }
-          int bucket = Math.floorMod(housekept, Statements.BUCKETS);
-          statements.forgetMark(handle, bucket);
-          // There may be many keys: all at first, one bucket's at a time after that.
-          statements.restoreBlockedKeys(handle, housekept == 0 ? ALL_BUCKETS : List.of(bucket));
-          return restore(handle);
-        });
+    // First: the rest may wait for what such a client holds.
+    inTransaction(handle -> statements.endStalled(handle, lease.multipliedBy(2)));
+    boolean first = housekept == 0;
+    int bucket = Math.floorMod(housekept, Statements.BUCKETS);
+    inTransaction(statements::freeHaltedByNothing);
+    if (first) {
+      inTransaction(statements::catchUpSequence);
+    }
+    inTransaction(handle -> statements.forgetMark(handle, bucket));
+    // There may be many keys: all buckets at first, one at a time after that.
+    for (int some : first ? ALL_BUCKETS : List.of(bucket)) {
+      inTransaction(handle -> statements.restoreBlockedKeys(handle, List.of(some)));
+    }
+    boolean ignored = run(this::restore);
     housekept++;
     // In small transactions, so that nobody waits for long for a key that is being purged.
     while (run(handle -> statements.purgeDedup(handle, dedupWindow))) {}
+  }
+
+  private void inTransaction(Consumer<H> work) {
+    boolean ignored =
+        run(
+            handle -> {
+              work.accept(handle);
+              return true;
+            });
   }
 
   private <R> R run(Transactions.Work<H, R> work) {

@@ -7,6 +7,7 @@ import dev.outbox.spi.LeaseStore;
 import dev.outbox.spi.LeaseStore.RelayLease;
 import dev.outbox.spi.StatisticsStore;
 import dev.outbox.spi.StatisticsStore.Statistics;
+import dev.outbox.spi.WarningStore;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
@@ -176,6 +177,11 @@ public interface Statements<H> {
 
   /** As {@link StatisticsStore#statistics}. */
   Statistics statistics(H handle);
+
+  /** As {@link WarningStore#warnings}. */
+  default List<String> warnings(H handle) {
+    return List.of();
+  }
 
   /** As {@link LeaseStore#leases}. */
   List<RelayLease> leases(H handle);

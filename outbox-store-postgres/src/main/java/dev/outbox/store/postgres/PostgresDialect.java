@@ -249,6 +249,11 @@ final class PostgresDialect extends StatementDialect {
   }
 
   @Override
+  public List<String> warnings(Handle handle) {
+    return OldTransactions.warnings(handle, OldTransactions.OLD);
+  }
+
+  @Override
   public boolean restore(Handle handle) {
     boolean missing = super.restore(handle);
     return handle.createUpdate(sql.forgetMarksBeyondSequence).execute() > 0 || missing;

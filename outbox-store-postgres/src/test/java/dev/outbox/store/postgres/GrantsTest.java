@@ -12,6 +12,7 @@ import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Decision;
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
@@ -118,6 +119,18 @@ class GrantsTest {
           assertThat(store.append(c, message("d"))).isTrue();
           assertThat(store.append(c, message("d"))).isFalse();
         });
+    inTransactionAs(
+        producer,
+        c -> {
+          try (Statement statement = c.createStatement();
+              ResultSet row =
+                  statement.executeQuery(
+                      "insert into outbox_message (aggregate_type, aggregate_id, event_type, payload)"
+                          + " values ('order', '1', 'Placed', '{}') returning id, seq")) {
+            assertThat(row.next()).as("what an ORM asks for").isTrue();
+          }
+        });
+    refused(producer, "select payload from outbox_message");
     refused(producer, "select * from outbox_message");
     refused(producer, "delete from outbox_message");
     refused(producer, "update outbox_message set payload = ''");

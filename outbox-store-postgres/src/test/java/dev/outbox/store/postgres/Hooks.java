@@ -14,6 +14,7 @@ final class Hooks extends Variant {
   Runnable beforeRead = NOTHING;
   Runnable afterRead = NOTHING;
   Runnable beforeRequeue = NOTHING;
+  Runnable beforeRestore = NOTHING;
 
   @Override
   Pending readPending(Dialect right, Handle handle, List<Lease> leases, Limits limits) {
@@ -25,6 +26,14 @@ final class Hooks extends Variant {
     afterRead = NOTHING;
     after.run();
     return read;
+  }
+
+  @Override
+  void restoreBlockedKeys(Dialect right, Handle handle, List<Integer> buckets) {
+    Runnable before = beforeRestore;
+    beforeRestore = NOTHING;
+    before.run();
+    super.restoreBlockedKeys(right, handle, buckets);
   }
 
   @Override

@@ -62,6 +62,16 @@ class HousekeepingTest extends HousekeepingTests {
     assertThat(database.query(MARKS)).as("after the next lease").isEqualTo("0");
   }
 
+  @Test
+  @DisplayName("holds no bucket while it looks for blocked keys, of which there may be many")
+  void holdsNoBucket() {
+    Hooks hooks = new Hooks();
+    hooks.beforeRestore =
+        () -> database.execute("select from outbox_bucket for no key update nowait");
+    new VariantStore(database.pool, hooks.of(VariantStore.right())).housekeep();
+    assertThat(hooks.beforeRestore).as("it was looked").isSameAs(new Hooks().beforeRestore);
+  }
+
   /** As after a restore, or at the end of a logical replication. */
   private void messagesBeyondTheSequence() {
     database.execute(

@@ -33,6 +33,10 @@ class Variant {
     right.release(handle, owner, releases);
   }
 
+  void restoreBlockedKeys(Dialect right, Handle handle, List<Integer> buckets) {
+    right.restoreBlockedKeys(handle, buckets);
+  }
+
   boolean requeue(Dialect right, Handle handle, long sequence) throws SQLException {
     return right.requeue(handle, sequence);
   }
@@ -54,6 +58,10 @@ class Variant {
                       readPending(right, (Handle) a[0], (List<Lease>) a[1], (Limits) a[2]);
                   case "release" -> {
                     release(right, (Handle) a[0], (UUID) a[1], (List<Release>) a[2]);
+                    yield null;
+                  }
+                  case "restoreBlockedKeys" -> {
+                    restoreBlockedKeys(right, (Handle) a[0], (List<Integer>) a[1]);
                     yield null;
                   }
                   case "requeue" -> requeue(right, (Handle) a[0], (Long) a[1]);
