@@ -132,7 +132,7 @@ final class JdbcTransactions implements Transactions<Handle> {
     return switch (dialect.trouble(failure)) {
       case CONFLICT ->
           new TransientOutboxException(
-              "%s ended the transaction in favour of another, run it again: %s"
+              "%s gave the transaction up because another held its locks, run it again: %s"
                   .formatted(dialect.name(), detail),
               e);
       case UNREACHABLE ->

@@ -232,7 +232,7 @@ class JdbcTransactionsTest {
 
     @ParameterizedTest
     @CsvSource({
-      "CONFLICT, Fake ended the transaction in favour of another",
+      "CONFLICT, Fake gave the transaction up because another held its locks",
       "UNREACHABLE, no connection to Fake",
       "CUT_OFF, Fake ended the statement or the connection"
     })

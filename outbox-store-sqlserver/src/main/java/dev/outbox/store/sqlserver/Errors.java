@@ -20,8 +20,10 @@ final class Errors {
     }
     return switch (failure.getErrorCode()) {
       // Deadlock; update conflicts of snapshots, with a change of data or of a table; no locks
-      // left; lock time-out; rows that moved under NOLOCK.
-      case 1205, 3960, 3961, 1204, 1222, 601 -> Trouble.CONFLICT;
+      // left; lock time-out; rows that moved under NOLOCK; a snapshot whose rows are gone; no
+      // memory
+      // for the statement.
+      case 1205, 3960, 3961, 1204, 1222, 601, 3958, 3966, 701, 8645 -> Trouble.CONFLICT;
       // The same row added by two at once; of a message never.
       case 2601, 2627 -> isMessage(failure) ? Trouble.OTHER : Trouble.CONFLICT;
       // No such column, index, schema; table.
@@ -34,10 +36,11 @@ final class Errors {
       case 4060, 916, 18456, 18452, 18486, 18487, 18488 -> Trouble.REFUSED;
       // No right to the table, to a column, to make one.
       case 229, 230, 262 -> Trouble.FORBIDDEN;
-      // Recovering or failing over; paused or shutting down; Azure: too many sessions or workers,
-      // busy, moving, being created.
-      case 3908, 978, 983, 17142, 6005, 10928, 10929, 40197, 40501, 40613, 49918, 49919, 49920 ->
-          Trouble.UNREACHABLE;
+      // Recovering or failing over; offline, in transition; a secondary that is not read; being
+      // upgraded; paused or shutting down; Azure: too many sessions or workers, busy, moving, being
+      // created.
+      case 3908, 922, 976, 978, 983, 942, 952, 4221, 18401, 17142, 6005 -> Trouble.UNREACHABLE;
+      case 10928, 10929, 40197, 40501, 40613, 49918, 49919, 49920 -> Trouble.UNREACHABLE;
       // Killed.
       case 596 -> Trouble.CUT_OFF;
       case 0 -> withoutNumber(failure);

@@ -48,7 +48,7 @@ final class SqlServerStatements {
   /** The same of messages: a plan that was made while the table was empty must not be a scan. */
   private static final String SEEK_PAST = "with (readpast, readcommittedlock, forceseek)";
 
-  /** Also sees what is not committed. For buckets, to choose which to try. */
+  /** Also sees what is not committed. For buckets, to choose which to try, and to count. */
   private static final String DIRTY = "with (nolock)";
 
   /**
@@ -543,7 +543,8 @@ final class SqlServerStatements {
             """
                 + dead));
     all.put(Sql.DISCARD, sql("delete from ${q}${p}message" + dead));
-    // What producers have not committed is not there yet, and not waited for.
+    // A scan that locks, of an index without page locks, may lock the table against producers. So
+    // this one locks nothing, and counts what is not committed too.
     all.put(
         Sql.STATISTICS,
         sql(
@@ -553,12 +554,12 @@ final class SqlServerStatements {
               sum(case when m.status = N'SCHEDULED' then 1 else 0 end) as scheduled,
               sum(case when m.status = N'BLOCKED' then 1 else 0 end) as blocked,
               sum(case when m.status = N'DEAD' then 1 else 0 end) as dead,
-              (select count(*) from ${q}${p}blocked_key k ${past} where k.halted_by is null) as blocked_keys,
-              (select count(*) from ${q}${p}blocked_key k ${past} where k.halted_by is not null) as halted_keys,
+              (select count(*) from ${q}${p}blocked_key k ${dirty} where k.halted_by is null) as blocked_keys,
+              (select count(*) from ${q}${p}blocked_key k ${dirty} where k.halted_by is not null) as halted_keys,
               datediff_big(millisecond, min(case when m.status <> N'DEAD'
                 and coalesce(m.available_at, m.created_at) <= sysutcdatetime()
                 then coalesce(m.available_at, m.created_at) end), sysutcdatetime()) as oldest_millis
-            from ${q}${p}message m ${past}
+            from ${q}${p}message m ${dirty}
             """));
     all.put(
         Sql.LEASES,

@@ -109,6 +109,8 @@ create table ${q}${p}dedup (
   dedup_hash  as convert(varbinary(32), hashbytes('SHA2_256', convert(varbinary(1020), dedup_key))) persisted not null,
   dedup_key   nvarchar(510) collate Latin1_General_100_BIN2 not null,
   created_at  datetime2(6) not null constraint ${p}dedup_created_at default sysutcdatetime(),
+  -- Clustered, and it must stay so: for any other unique index ignore_dup_key makes the server look for
+  -- the keys first, under range locks, and appends with other keys wait for each other and deadlock.
   constraint ${p}dedup_pk primary key clustered (dedup_hash) with (ignore_dup_key = on, allow_page_locks = off),
   constraint ${p}dedup_key_length check (len(dedup_key collate Latin1_General_100_CI_AS_SC + N'.') <= 256)
 );

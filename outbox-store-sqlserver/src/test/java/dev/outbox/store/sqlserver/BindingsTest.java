@@ -312,6 +312,9 @@ class BindingsTest {
                 "oldest_millis",
                 null)));
     assertThat(store.statistics().pending()).isEqualTo(1);
+    answers.put(
+        "LEASES", List.of(row("relay", "r", "buckets", 2, "leased_at", TIME, "lease_until", TIME)));
+    assertThat(store.leases()).hasSize(1);
     answers.put("HALTED_BY_NOTHING", List.of(row("bucket", 3, "key", "k", "halted_by", 5L)));
     store.housekeep();
   }

@@ -60,6 +60,7 @@ class HintsTest {
     assertThat(tables(sql))
         .filteredOn(table -> List.of("message", "dedup").contains(table.group(2)))
         .filteredOn(table -> !hints(table).contains("readpast"))
+        .filteredOn(table -> !hints(table).contains("nolock"))
         .filteredOn(table -> !sql.matches(BY_WHOLE_KEY))
         .allSatisfy(
             table ->
@@ -72,5 +73,17 @@ class HintsTest {
           .doesNotContain(":bucket")
           .endsWith("option (loop join, force order) ");
     }
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @MethodSource("statements")
+  @DisplayName("locks no table, as a scan of an index without page locks may")
+  void scans(String name, String sql) {
+    assertThat(tables(sql))
+        .filteredOn(table -> table.group(2).equals("message") && !isChanged(sql, table))
+        .filteredOn(table -> !hints(table).contains("forceseek"))
+        .allSatisfy(
+            table ->
+                assertThat(hints(table)).as("%s of %s", table.group(), name).contains("nolock"));
   }
 }

@@ -16,7 +16,10 @@ import org.junit.jupiter.api.Test;
 class MigrationTest {
   private final Recorder driver = new Recorder(MigrationTest::answer, sql -> 1);
 
-  /** A login whose schema is dbo, in a database that has no table yet. */
+  /**
+   * A login whose schema is dbo, in a database that has none of the tables, but for Liquibase's
+   * lock, which it finds by counting its rows.
+   */
   private static List<Map<String, Object>> answer(String sql) {
     if (sql.equals("select schema_name()")) {
       return List.of(row("", "dbo"));
@@ -37,20 +40,13 @@ class MigrationTest {
     SqlServerOutboxStore.builder(driver.dataSource()).schema("shop").build().migrate();
     List<String> executed = driver.executions.stream().map(Execution::sql).toList();
     for (String table :
-        List.of(
-            "message",
-            "blocked_key",
-            "bucket",
-            "dedup",
-            "schema",
-            "databasechangelog",
-            "databasechangeloglock")) {
+        List.of("message", "blocked_key", "bucket", "dedup", "schema", "databasechangelog")) {
       assertThat(executed)
           .as(table)
           .anyMatch(sql -> sql.matches("(?is)create table shop\\.outbox_" + table + " \\(.*"));
     }
     assertThat(executed)
-        .filteredOn(sql -> sql.matches("(?s).*(?<![\\w.']|shop\\.)outbox_\\w.*"))
+        .filteredOn(sql -> sql.matches("(?is).*\\b(table|into|update|from|on|join) outbox_\\w.*"))
         .as("statements that name a table without the schema")
         .isEmpty();
     assertThat(executed)

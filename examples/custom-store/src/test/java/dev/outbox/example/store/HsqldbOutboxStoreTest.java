@@ -1,16 +1,13 @@
 package dev.outbox.example.store;
 
-import dev.outbox.spi.OutboxStore;
 import dev.outbox.tck.AutoCommit;
 import dev.outbox.tck.MovesClock;
 import dev.outbox.tck.OutboxStoreProperties;
-import dev.outbox.tck.OutboxStoreTck;
 import dev.outbox.tck.RawRows;
 import dev.outbox.tck.ReadOnlyTransactions;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
@@ -19,51 +16,18 @@ import java.util.UUID;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.hsqldb.jdbc.JDBCDataSource;
 import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Nested;
-import org.junit.jupiter.api.TestInstance;
 
-/** The TCK over the example: three methods, and the fixtures that cost a few lines. */
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
-class HsqldbOutboxStoreTest extends OutboxStoreTck<Connection>
+/** The TCK over the example, with the fixtures that cost a few lines. */
+class HsqldbOutboxStoreTest extends HsqldbCoreTest
     implements AutoCommit<Connection>, ReadOnlyTransactions<Connection>, RawRows<Connection> {
-  private final JDBCDataSource dataSource = new JDBCDataSource();
-
-  @BeforeAll
-  void createTables() {
-    dataSource.setUrl("jdbc:hsqldb:mem:" + UUID.randomUUID());
-    dataSource.setUser("sa");
-    new HsqldbOutboxStore(dataSource).migrate();
-  }
 
   @AfterAll
   void shutdown() {
     withoutTransaction(connection -> execute(connection, "shutdown"));
   }
 
-  // tag::three
-  @Override
-  protected OutboxStore<Connection> createStore() {
-    return new HsqldbOutboxStore(dataSource);
-  }
-
-  @Override
-  protected void inTransaction(Consumer<Connection> work) {
-    inTransaction(false, work);
-  }
-
-  @Override
-  protected void reset() {
-    inTransaction(
-        connection -> {
-          execute(connection, "delete from outbox_message");
-          execute(connection, "delete from outbox_dedup");
-        });
-  }
-
-  // end::three
   /** The clock cannot be moved, but all times that are compared with it can. */
   private void letPass(Duration time) {
     String earlier = " - interval '%d' second".formatted(time.toSeconds());
@@ -92,7 +56,15 @@ class HsqldbOutboxStoreTest extends OutboxStoreTck<Connection>
 
   @Override
   public void inReadOnlyTransaction(Consumer<Connection> work) {
-    inTransaction(true, work);
+    inTransaction(
+        connection -> {
+          try {
+            connection.setReadOnly(true);
+          } catch (SQLException e) {
+            throw new IllegalStateException(e);
+          }
+          work.accept(connection);
+        });
   }
 
   @Override
@@ -141,29 +113,6 @@ class HsqldbOutboxStoreTest extends OutboxStoreTck<Connection>
         insert.setObject(i + 1, values.get(i));
       }
       insert.executeUpdate();
-    } catch (SQLException e) {
-      throw new IllegalStateException(e);
-    }
-  }
-
-  private static void execute(Connection connection, String sql) {
-    try (Statement statement = connection.createStatement()) {
-      statement.execute(sql);
-    } catch (SQLException e) {
-      throw new IllegalStateException(e);
-    }
-  }
-
-  private void inTransaction(boolean readOnly, Consumer<Connection> work) {
-    try (Connection connection = dataSource.getConnection()) {
-      connection.setReadOnly(readOnly);
-      connection.setAutoCommit(false);
-      try {
-        work.accept(connection);
-        connection.commit();
-      } finally {
-        connection.rollback(); // does nothing after the commit
-      }
     } catch (SQLException e) {
       throw new IllegalStateException(e);
     }
