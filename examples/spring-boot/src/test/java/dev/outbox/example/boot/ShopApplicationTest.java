@@ -1,0 +1,115 @@
+package dev.outbox.example.boot;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.outbox.embedded.DatabaseServer;
+import dev.outbox.embedded.KafkaServer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.apache.kafka.common.serialization.StringDeserializer;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/** The application on a real database and a real broker, with the versions that Boot manages. */
+class ShopApplicationTest {
+  private static final String TOPIC = "order";
+
+  private static DatabaseServer database;
+  private static KafkaServer broker;
+
+  @BeforeAll
+  static void startServers() throws Exception {
+    database = DatabaseServer.postgres();
+    broker = KafkaServer.forTests();
+    try (Admin admin = Admin.create(kafka())) {
+      admin.createTopics(List.of(new NewTopic(TOPIC, 1, (short) 1))).all().get();
+    }
+  }
+
+  @AfterAll
+  static void stopServers() throws Exception {
+    if (broker != null) {
+      broker.close();
+    }
+    if (database != null) {
+      database.close();
+    }
+  }
+
+  private static Map<String, Object> kafka() {
+    return Map.of("bootstrap.servers", broker.bootstrapServers());
+  }
+
+  private static ConfigurableApplicationContext start(String... more) {
+    List<String> arguments = new ArrayList<>(List.of(more));
+    arguments.add("--spring.datasource.url=" + database.jdbcUrl());
+    arguments.add("--spring.datasource.username=" + database.user());
+    arguments.add("--spring.datasource.password=" + database.password());
+    arguments.add("--spring.kafka.bootstrap-servers=" + broker.bootstrapServers());
+    return new SpringApplicationBuilder(ShopApplication.class)
+        .web(WebApplicationType.NONE)
+        .run(arguments.toArray(String[]::new));
+  }
+
+  @Test
+  void whatIsCommittedIsPublishedAndNothingElse() {
+    try (ConfigurableApplicationContext context = start()) {
+      JdbcTemplate jdbc = context.getBean(JdbcTemplate.class);
+      jdbc.execute("create table orders (id text primary key, total numeric not null)");
+      Orders orders = context.getBean(Orders.class);
+
+      orders.place("order-1", "12.50");
+      assertThatThrownBy(() -> orders.placeAndFail("order-2")).hasMessage("out of stock");
+      orders.place("order-3", "7");
+
+      assertThat(published(2))
+          .containsExactlyInAnyOrder("order-1 {\"total\": 12.50}", "order-3 {\"total\": 7}");
+      assertThat(jdbc.queryForList("select id from orders order by id", String.class))
+          .containsExactly("order-1", "order-3");
+    }
+    assertThat(Thread.getAllStackTraces().keySet())
+        .as("what the relay and the publisher started, after their beans were closed")
+        .extracting(Thread::getName)
+        .noneMatch(name -> name.startsWith("outbox-") || name.startsWith("kafka-producer"));
+  }
+
+  /** Records of the topic, in order; waits for as many. */
+  private static List<String> published(int count) {
+    List<String> published = new ArrayList<>();
+    try (KafkaConsumer<String, byte[]> consumer =
+        new KafkaConsumer<>(kafka(), new StringDeserializer(), new ByteArrayDeserializer())) {
+      List<TopicPartition> partitions = List.of(new TopicPartition(TOPIC, 0));
+      consumer.assign(partitions);
+      consumer.seekToBeginning(partitions);
+      long end = System.nanoTime() + Duration.ofSeconds(60).toNanos();
+      while (published.size() < count && System.nanoTime() < end) {
+        for (ConsumerRecord<String, byte[]> record : consumer.poll(Duration.ofMillis(200))) {
+          published.add(record.key() + " " + new String(record.value(), UTF_8));
+        }
+      }
+    }
+    return published;
+  }
+
+  /** Why README.md says to set it; when this fails, Boot has learnt better. */
+  @Test
+  void bootWantsAChangelogOfItsOwnWhenLiquibaseIsThere() {
+    assertThatThrownBy(() -> start("--spring.liquibase.enabled=true"))
+        .hasStackTraceContaining("db/changelog/db.changelog-master.yaml");
+  }
+}
