@@ -58,12 +58,18 @@ final class Cluster implements AutoCloseable {
     return answered && System.nanoTime() - answeredAt < nanos;
   }
 
-  /** Why the cluster cannot be reached; empty when a broker answered. */
+  /** Why the cluster cannot be reached; empty when a broker answered, as soon as one did. */
   Optional<String> unreachable(Duration limit) throws InterruptedException {
+    long end = System.nanoTime() + limit.toNanos();
+    Optional<String> silence = Optional.of(noAnswer());
     try {
-      return ask().get(limit.toNanos(), TimeUnit.NANOSECONDS);
+      Optional<String> problem;
+      do {
+        problem = ask().get(Math.max(0, end - System.nanoTime()), TimeUnit.NANOSECONDS);
+      } while (problem.equals(silence) && end - System.nanoTime() > 0);
+      return problem;
     } catch (TimeoutException e) {
-      return Optional.of(noAnswer());
+      return silence;
     } catch (ExecutionException e) {
       return Optional.of("asking Kafka at %s threw %s".formatted(address, e.getCause()));
     }

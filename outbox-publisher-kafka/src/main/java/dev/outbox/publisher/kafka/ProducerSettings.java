@@ -51,7 +51,7 @@ final class ProducerSettings {
   private static final int BATCH_SIZE = 64 * 1024;
 
   /** The least time for a question to the cluster, in nanoseconds. */
-  private static final long MIN_QUESTION = TimeUnit.SECONDS.toNanos(1);
+  private static final long MIN_QUESTION = TimeUnit.SECONDS.toNanos(3);
 
   private static final List<String> OURS =
       List.of(

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 
 /** Two real brokers, of which one stops answering and is not known to be gone. */
 class FrozenBrokerTest {
-  private static final Duration TIMEOUT = Duration.ofSeconds(4);
+  private static final Duration TIMEOUT = Duration.ofSeconds(10);
   private static final int ROUNDS = 10;
 
   private EmbeddedKafka healthy;
