@@ -9,7 +9,6 @@ final class Connection {
   private final ProducerHolder holder;
   private final Producer<byte[], byte[]> producer;
   private final Optional<? extends Metric> incoming;
-  private volatile long acknowledgedAt = System.nanoTime();
   private volatile boolean acknowledged;
 
   Connection(ProducerHolder holder, Producer<byte[], byte[]> producer) {
@@ -48,16 +47,10 @@ final class Connection {
 
   void acknowledged() {
     acknowledged = true;
-    acknowledgedAt = System.nanoTime();
   }
 
   /** Whether it ever worked. */
   boolean hasAcknowledged() {
     return acknowledged;
-  }
-
-  /** Whether nothing was acknowledged since that time. */
-  boolean silentSince(long nanoTime) {
-    return acknowledgedAt - nanoTime <= 0;
   }
 }

@@ -202,7 +202,7 @@ final class DirectCall {
       if (sending.partOf.handedOver > sending.item.position && via.retire()) {
         direct.topics.risky(sending.place.topic());
       }
-      if (error instanceof TimeoutException && via.silentSince(sending.since)) {
+      if (error instanceof TimeoutException && !via.hasAcknowledged()) {
         boolean ignored = via.retire(); // it may wait for something that never comes
       }
     }

@@ -9,7 +9,6 @@ final class Sending {
   final KeyRun.Try partOf;
   final Connection via;
   final Place place;
-  final long since = System.nanoTime();
   private final AtomicReference<State> state = new AtomicReference<>(State.UNDER_WAY);
 
   /** Whether the producer had no room for it; set and read by the thread that sends. */
