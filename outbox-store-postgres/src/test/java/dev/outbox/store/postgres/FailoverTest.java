@@ -226,7 +226,7 @@ class FailoverTest {
     first.stop();
     first.restart();
     assertThat(claim.settle(delivered(claim))).as("lost by a restart").isEmpty();
-    query("update outbox_bucket set low_water = 1000 where low_water_history <> ''");
+    query("update outbox_bucket set low_water = 18 where low_water_history <> ''");
     Claim rest = store.claim(ALL);
     assertThat(sequences(rest)).isEqualTo(List.of(16L, 17L, 18L, 19L, 20L));
   }
