@@ -161,6 +161,7 @@ final class PostgresDialect extends StatementDialect {
         .bind("owner", owner)
         .bindArray("buckets", Integer.class, leases.stream().map(Lease::bucket).toList())
         .bindArray("tokens", Long.class, leases.stream().map(Lease::token).toList())
+        .bindArray("lowWater", Long.class, lowWater(leases))
         .map((row, context) -> held(row))
         .list();
   }
@@ -206,9 +207,12 @@ final class PostgresDialect extends StatementDialect {
     return handle
         .createQuery(sql)
         .bindArray("buckets", Integer.class, leases.stream().map(Lease::bucket).toList())
-        .bindArray(
-            "lowWater", Long.class, leases.stream().map(lease -> lease.mark().low()).toList())
+        .bindArray("lowWater", Long.class, lowWater(leases))
         .bindArray("most", Integer.class, leases.stream().mapToInt(most).boxed().toList());
+  }
+
+  private static List<Long> lowWater(Collection<Lease> leases) {
+    return leases.stream().map(lease -> lease.mark().low()).toList();
   }
 
   /** One statement a bucket, in one round trip: each is a plain look-up by the primary key. */
@@ -251,12 +255,6 @@ final class PostgresDialect extends StatementDialect {
   @Override
   public List<String> warnings(Handle handle) {
     return OldTransactions.warnings(handle, OldTransactions.OLD);
-  }
-
-  @Override
-  public boolean restore(Handle handle) {
-    boolean missing = super.restore(handle);
-    return handle.createUpdate(sql.forgetMarksBeyondSequence).execute() > 0 || missing;
   }
 
   @Override

@@ -60,7 +60,6 @@ final class PostgresStatements {
   final String readBlocked;
   final String advance;
   final String free;
-  final String forgetMarksBeyondSequence;
   final String forgetMark;
   final String forgetMarks;
   final String sequenceLags;
@@ -84,13 +83,14 @@ final class PostgresStatements {
               select b.ctid as place, b.bucket, b.relay, b.lease_until > statement_timestamp() as leased, """
                 + FREE
                 + """
-                as free, case when b.low_water_history = now.history then b.low_water else 0 end as low_water
+                as free, b.low_water_history = now.history and b.low_water <= now.next as marked, b.low_water
               from ${q}${p}bucket b cross join now where b.ctid >= '(0,0)'
             ), work as materialized (
               select * from (
-                select f.place,
+                select f.place, f.marked,
                   (select true from ${q}${p}message m
-                    where m.bucket = f.bucket and m.status = 'PENDING' and m.seq + 0 >= f.low_water
+                    where m.bucket = f.bucket and m.status = 'PENDING'
+                      and m.seq + 0 >= case when f.marked then f.low_water else 0 end
                     order by m.seq + 0 limit 1) is not null as pending,
             """
                 + DUE.replace("${bucket}", "f.bucket")
@@ -101,7 +101,7 @@ final class PostgresStatements {
               ) w
               where w.pending or w.scheduled or w.blocked
             ), picked as materialized (
-              select w.place, w.scheduled, w.blocked, b.served_at
+              select w.place, w.marked, w.scheduled, w.blocked, b.served_at
               from work w join ${q}${p}bucket b on b.ctid = w.place
               where """
                 + FREE
@@ -124,9 +124,8 @@ final class PostgresStatements {
               takeovers = case when b.owner is null then b.takeovers
                 when b.takeovers >= 2 then 0 else b.takeovers + 1 end,
               singles = case when b.owner is not null and b.takeovers >= 2 then :mostMessages else b.singles end,
-              low_water = case when b.owner is null and b.low_water_history = now.history then b.low_water else 0 end,
-              next_low_water =
-                case when b.owner is null and b.low_water_history = now.history then b.next_low_water else 0 end,
+              low_water = case when b.owner is null and p.marked then b.low_water else 0 end,
+              next_low_water = case when b.owner is null and p.marked then b.next_low_water else 0 end,
               low_water_history = now.history
             from picked p cross join now
             where b.ctid = p.place
@@ -154,12 +153,13 @@ final class PostgresStatements {
             )
             select b.bucket,
               (extract(epoch from b.lease_until - clock_timestamp()) * 1000)::bigint as left_millis,
-              pg_current_xact_id()::text::bigint as txid, now.history,
+              pg_current_xact_id()::text::bigint as txid,
+              case when l.low_water <= now.next then now.history else '' end as history,
             """
                 + DUE.replace("${bucket}", "b.bucket")
                 + """
             from ${q}${p}bucket b
-            join unnest(:buckets, :tokens) l (bucket, token) on l.bucket = b.bucket
+            join unnest(:buckets, :tokens, :lowWater) l (bucket, token, low_water) on l.bucket = b.bucket
             cross join now
             where b.owner = :owner and b.token = l.token
             order by b.bucket
@@ -375,12 +375,6 @@ final class PostgresStatements {
             on conflict (bucket) do nothing
             """));
     String sequence = "pg_get_serial_sequence('${q}${p}message', 'seq')::regclass";
-    forgetMarksBeyondSequence =
-        names.fill(
-            FORGET_MARK
-                + " and owner is null and low_water > 0 and low_water > 1 + coalesce(pg_sequence_last_value("
-                + sequence
-                + "), 0)");
     // A bucket that is held has its turn again an hour later.
     forgetMark =
         names.fill(
@@ -500,12 +494,14 @@ final class PostgresStatements {
    * What sequences and transactions' ids belong to: the file of the sequence, which a restart of it
    * replaces, on this start of the server. A standby that was promoted, a restored backup and an
    * older copy of the disk may give numbers again that were given already, and each of them is
-   * another start.
+   * another start. And the sequence that comes next: a mark beyond it is from before the sequence
+   * was set back.
    */
   private static final String HISTORY =
       """
-      select pg_relation_filenode(pg_get_serial_sequence('${q}${p}message', 'seq')::regclass)
-        || ' ' || extract(epoch from pg_postmaster_start_time()) as history
+      select pg_relation_filenode(s.seq) || ' ' || extract(epoch from pg_postmaster_start_time()) as history,
+        1 + coalesce(pg_sequence_last_value(s.seq), 0) as next
+      from (select pg_get_serial_sequence('${q}${p}message', 'seq')::regclass as seq offset 0) s
       """;
 
   /** One array a column, so that a statement with any number of messages is the same statement. */

@@ -23,13 +23,17 @@ class HostileRowsTest extends HostileRowsTests {
   }
 
   @Override
-  protected String twins(String key, String other) {
-    return """
+  protected Hostile twins(String key, String other) {
+    return new Hostile(
+        "two with one sequence",
+        Fate.REFUSED,
+        """
         insert into outbox_message (seq, aggregate_type, aggregate_id, event_type, payload)
           overriding system value
         values (1, 'order', '%s', 'e', ''), (1, 'order', '%s', 'e', '')
         """
-        .formatted(key, other);
+            .formatted(key, other),
+        List.of());
   }
 
   @Override

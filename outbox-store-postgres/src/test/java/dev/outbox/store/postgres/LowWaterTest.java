@@ -171,6 +171,40 @@ class LowWaterTest extends DatabaseTest {
     assertThat(deliver()).isEqualTo(before + 10);
   }
 
+  private void setSequenceBack(long to) {
+    database.execute(
+        "select setval(pg_get_serial_sequence('outbox_message', 'seq'), %d)".formatted(to));
+  }
+
+  @Test
+  @DisplayName("do not hide messages after the sequence was set back")
+  void setBack() {
+    append(20);
+    assertThat(deliver()).isEqualTo(20);
+    moveMark();
+    setSequenceBack(10);
+    append(5);
+    assertThat(deliver()).as("of those that begin at 11").isEqualTo(5);
+  }
+
+  @Test
+  @DisplayName("are forgotten by a claim that holds them while the sequence is set back")
+  void setBackMeanwhile() {
+    append(20);
+    assertThat(deliver()).isEqualTo(20);
+    moveMark();
+    append(2);
+    ClaimRequest one = new ClaimRequest("test", 1, 1000, Duration.ofMinutes(1));
+    Claim claim = store.claim(one);
+    long first = claim.messages().get(0).sequence();
+    setSequenceBack(10);
+    append(1);
+    Claim next = store.settleAndClaim(claim, Map.of(first, Decision.delivered()), one).next();
+    assertThat(next.messages()).extracting(StoredMessage::sequence).containsExactly(11L);
+    assertThat(next.settle(Map.of(11L, Decision.delivered()))).isEmpty();
+    assertThat(deliver()).isEqualTo(1);
+  }
+
   @Test
   @DisplayName("go on after a restore from a server whose transactions had higher ids")
   void higherIds() {
