@@ -27,6 +27,7 @@ import org.jspecify.annotations.Nullable;
 public final class ChildJvm implements AutoCloseable {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final String END = "";
+  private static final int HEAP_MIB = 256;
 
   private final Process process;
   private final Path log;
@@ -48,10 +49,15 @@ public final class ChildJvm implements AutoCloseable {
 
   /** {@link #start(Class, Map, Map, Path)} with this process's environment and a log of its own. */
   public static ChildJvm start(Class<?> main, Map<String, String> settings) {
+    return start(main, settings, HEAP_MIB);
+  }
+
+  /** As {@link #start(Class, Map)}, with so much heap. */
+  public static ChildJvm start(Class<?> main, Map<String, String> settings, int heapMib) {
     try {
       Path log = Files.createTempFile("outbox-child-", ".log");
       log.toFile().deleteOnExit();
-      return start(main, settings, Map.of(), log);
+      return start(main, settings, Map.of(), log, heapMib);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -66,9 +72,18 @@ public final class ChildJvm implements AutoCloseable {
    */
   public static ChildJvm start(
       Class<?> main, Map<String, String> settings, Map<String, String> environment, Path log) {
+    return start(main, settings, environment, log, HEAP_MIB);
+  }
+
+  private static ChildJvm start(
+      Class<?> main,
+      Map<String, String> settings,
+      Map<String, String> environment,
+      Path log,
+      int heapMib) {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m"));
+    command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx" + heapMib + "m"));
     command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
     try {
       ProcessBuilder builder = new ProcessBuilder(command).redirectError(log.toFile());
