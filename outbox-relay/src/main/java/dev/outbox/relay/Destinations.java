@@ -6,13 +6,17 @@ import java.util.concurrent.ConcurrentHashMap;
 /**
  * Destinations that cannot be reached while others can, and how long their messages wait. Kept in
  * memory only: after a restart a destination begins with the first delay again. A destination is
- * forgotten when a message of the aggregate type that it held up is delivered, or when it has not
- * been reported for a while.
+ * forgotten when messages of the aggregate type that it held up are delivered and none was reported
+ * when it was due again: one that is delivered at once may have gone elsewhere, as to another
+ * partition of the same topic. It is also forgotten when it has not been reported for a while.
  */
 final class Destinations {
   static final Duration FIRST_DELAY = Duration.ofMillis(500);
   static final Duration LONGEST_DELAY = Duration.ofSeconds(30);
   private static final long FORGET_AFTER = LONGEST_DELAY.multipliedBy(4).toNanos();
+
+  /** A message that is due again has been tried by then, and reported if it was in vain. */
+  private static final long TRIED_AFTER = LONGEST_DELAY.toNanos();
 
   private record State(String aggregateType, long delay, long since, long reported) {}
 
@@ -45,7 +49,12 @@ final class Destinations {
   void delivered(String aggregateType, long now) {
     deliveredAt = now;
     if (!states.isEmpty()) {
-      states.values().removeIf(state -> state.aggregateType.equals(aggregateType));
+      states
+          .values()
+          .removeIf(
+              state ->
+                  state.aggregateType.equals(aggregateType)
+                      && now - state.reported > state.delay + TRIED_AFTER);
     }
   }
 }

@@ -35,13 +35,24 @@ class DestinationsTest {
   }
 
   @Test
-  void forgetsWhatIsDelivered() {
+  void remembersADeadPartitionWhileOthersOfItsTypeDeliver() {
+    report("a", 0);
+    destinations.delivered("order", 1 * MS);
+    assertThat(report("a", 500)).hasMillis(1_000);
+    destinations.delivered("order", 501 * MS);
+    assertThat(report("a", 1_500)).hasMillis(2_000);
+  }
+
+  @Test
+  void forgetsWhatIsDeliveredWhenNoneWasReportedInTime() {
     report("a", 0);
     report("a", 500);
-    destinations.delivered("customer", 501 * MS);
-    assertThat(report("a", 501)).hasMillis(1_000);
-    destinations.delivered("order", 502 * MS);
-    assertThat(report("a", 502)).hasMillis(500);
+    destinations.delivered("order", (500 + 1_000 + 30_000) * MS);
+    assertThat(report("a", 500 + 31_000)).as("too early to tell").hasMillis(2_000);
+    destinations.delivered("customer", (31_500 + 2_000 + 30_001) * MS);
+    assertThat(report("a", 31_500 + 32_001)).as("of another type").hasMillis(4_000);
+    destinations.delivered("order", (63_501 + 4_000 + 30_001) * MS);
+    assertThat(report("a", 63_501 + 34_002)).hasMillis(500);
   }
 
   @Test
