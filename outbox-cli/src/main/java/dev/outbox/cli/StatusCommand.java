@@ -3,7 +3,6 @@ package dev.outbox.cli;
 import dev.outbox.spi.ErrorText;
 import dev.outbox.spi.LeaseStore.RelayLease;
 import dev.outbox.spi.StatisticsStore.Statistics;
-import dev.outbox.spi.WarningStore;
 import dev.outbox.store.core.BucketStore;
 import dev.outbox.store.core.Statements;
 import java.io.PrintWriter;
@@ -69,10 +68,7 @@ final class StatusCommand implements Callable<Integer> {
       store.verify();
       found =
           new Found(
-              connected.schemaVersion(),
-              store.statistics(),
-              store.leases(),
-              store instanceof WarningStore warning ? warning.warnings() : List.of());
+              connected.schemaVersion(), store.statistics(), store.leases(), store.warnings());
     }
     List<String> passed = passed(found.statistics());
     PrintWriter out = spec.commandLine().getOut();
