@@ -225,12 +225,16 @@ final class PostgresKind extends JdbcKind {
   /** A session tells what it wrote at its end at the latest. */
   @Override
   void awaitCounted(Session session, String pools) {
-    String open =
-        "select count(*) from pg_stat_activity where application_name = '%s'".formatted(pools);
+    String open = " from pg_stat_activity where application_name = '%s'".formatted(pools);
     long end = System.nanoTime() + PATIENCE.toNanos();
-    while (session.number(open) > 0) {
+    while (session.number("select count(*)" + open) > 0) {
       if (System.nanoTime() - end > 0) {
-        throw new IllegalStateException("row writes are counted when all pools are closed");
+        String what =
+            "select string_agg(concat_ws(' ', state, wait_event_type, wait_event,"
+                + " now() - query_start, query), '; ')";
+        throw new IllegalStateException(
+            "row writes are counted when all pools are closed, but there is still: "
+                + session.text(what + open));
       }
       LockSupport.parkNanos(5_000_000);
     }
