@@ -239,24 +239,28 @@ final class PostgresStatements {
             """);
     all.put(
         Sql.MOVE_TO_BLOCKED,
-        names.fill(
+        withIds(
+            names,
             "update ${q}${p}message set status = 'BLOCKED'"
-                + " where bucket = :bucket and seq = any(:seqs) and id = any(:ids) and status in ('PENDING', 'SCHEDULED')"));
+                + " where bucket = :bucket and seq = any(:seqs) and ${ids} and status in ('PENDING', 'SCHEDULED')"));
     all.put(
         Sql.MOVE_TO_SCHEDULED,
-        names.fill(
+        withIds(
+            names,
             "update ${q}${p}message set status = 'SCHEDULED'"
-                + " where bucket = :bucket and seq = any(:seqs) and id = any(:ids) and status = 'PENDING'"));
+                + " where bucket = :bucket and seq = any(:seqs) and ${ids} and status = 'PENDING'"));
     all.put(
         Sql.COUNT,
-        names.fill(
+        withIds(
+            names,
             "update ${q}${p}message set attempts = greatest(0, least(attempts, 2147483646) + :by)"
-                + " where bucket = :bucket and seq = any(:seqs) and id = any(:ids)"
+                + " where bucket = :bucket and seq = any(:seqs) and ${ids}"
                 + " and status in ('PENDING', 'SCHEDULED', 'BLOCKED')"));
     all.put(
         Sql.DELETE,
-        names.fill(
-            "delete from ${q}${p}message where bucket = :bucket and seq = any(:seqs) and id = any(:ids)"));
+        withIds(
+            names,
+            "delete from ${q}${p}message where bucket = :bucket and seq = any(:seqs) and ${ids}"));
     all.put(
         Sql.FAIL,
         names.fill(
@@ -441,6 +445,15 @@ final class PostgresStatements {
     appendOne = append(names, ONE);
     appendWithDedup = appendWithDedup(names, MANY);
     appendOneWithDedup = appendWithDedup(names, ONE);
+  }
+
+  /**
+   * With the ids that the rows must have, as a table that is hashed once. An array of a parameter
+   * is searched from its beginning for each row, which for 500 messages took longer than the
+   * deleting; {@code is true} keeps the planner from making a join of it.
+   */
+  private static String withIds(Names names, String sql) {
+    return names.fill(sql.replace("${ids}", "(id in (select unnest(:ids))) is true"));
   }
 
   private static String append(Names names, String input) {
