@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import javax.xml.parsers.DocumentBuilder;
 import javax.xml.parsers.DocumentBuilderFactory;
 import org.w3c.dom.Element;
@@ -19,17 +20,19 @@ import org.w3c.dom.NodeList;
 import org.xml.sax.SAXException;
 
 /**
- * Says which tests a build skipped and why, and how many ran: so that nobody takes a test that did
- * not run for one that passed. Reads Surefire's reports of all modules.
+ * Says which tests a build skipped and why, which failed, and how many ran: so that nobody takes a
+ * test that did not run for one that passed, and a long log need not be searched for the one that
+ * failed. Reads Surefire's reports of all modules.
  *
  * <pre>
  * java TestReport.java ROOT [SINCE] [--counts]
  * SINCE     leave out reports from before, as 2026-01-31T10:00:00Z
- * --counts  only the counts
+ * --counts  only the failures and the counts
  * </pre>
  */
 public final class TestReport {
   private static final String RULE = "=".repeat(100);
+  private static final int TRACE_LINES = 20;
 
   private final Path root;
   private final Instant since;
@@ -42,6 +45,9 @@ public final class TestReport {
 
   /** By module and suite, then by reason: the names of the skipped tests. */
   private final Map<String, Map<String, List<String>>> skips = new TreeMap<>();
+
+  /** For each test that failed: its name and the beginning of its stack trace. */
+  private final List<String> failedTests = new ArrayList<>();
 
   /** By module and suite, how many tests it has. */
   private final Map<String, Integer> sizes = new TreeMap<>();
@@ -63,6 +69,7 @@ public final class TestReport {
     if (!countsOnly) {
       report.printSkips();
     }
+    report.printFailures();
     report.printCounts(countsOnly);
   }
 
@@ -136,6 +143,22 @@ public final class TestReport {
         String testName = test.getAttribute("name");
         skip(name, reason(skip), testName.isEmpty() ? "the whole suite" : testName);
       }
+      addFailure(name, test, "failure");
+      addFailure(name, test, "error");
+    }
+  }
+
+  private void addFailure(String suite, Element test, String kind) {
+    if (test.getElementsByTagName(kind).item(0) instanceof Element failure) {
+      String trace =
+          failure
+              .getTextContent()
+              .strip()
+              .lines()
+              .limit(TRACE_LINES)
+              .map("    "::concat)
+              .collect(Collectors.joining("\n"));
+      failedTests.add("%s, %s%n%s".formatted(suite, test.getAttribute("name"), trace));
     }
   }
 
@@ -180,6 +203,14 @@ public final class TestReport {
           reasons.forEach((reason, names) -> print(reason, names, sizes.get(suite)));
         });
     System.out.println(RULE);
+  }
+
+  private void printFailures() {
+    if (!failedTests.isEmpty()) {
+      System.out.println("FAILED TESTS: each with the beginning of its stack trace");
+      failedTests.forEach(System.out::println);
+      System.out.println(RULE);
+    }
   }
 
   private static void print(String reason, List<String> names, int ofAll) {

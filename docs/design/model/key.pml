@@ -23,7 +23,7 @@
                 never does); 2: two blocking deaths
    LATE      0  1: message 0 commits after message 1
    SCHED     0  1, 2: message 0, 1 is delayed
-   BKEY      0  1: a dead letter blocks its key (BLOCK_KEY); 2: some do and some do not
+   BKEY      0  1: a dead letter halts its key; 2: some do and some do not
    HALTEDBY  1  0: a flag says that a key is halted, not which dead letter halts it
    HALTCLEAN 0  1: a key's row goes when none of its messages is BLOCKED, halted or not
    EMPTYROW  1  0: a claim leaves a due row without BLOCKED messages alone
@@ -152,9 +152,9 @@
 /* decisions */
 #define OK 1
 #define FAIL 2
-#define REJ 3           /* dead; under BKEY it blocks the key */
+#define REJ 3           /* dead; under BKEY it halts the key */
 #define UNAV 4
-#define DIE 5           /* dead, and does not block the key (BKEY=2) */
+#define DIE 5           /* dead, and does not halt the key (BKEY=2) */
 #define FREE 2
 
 byte st[N]; byte att[N];
@@ -168,7 +168,7 @@ byte ops; bool allin;
 bool live[2]; bool idle[2];             /* a claim by the server's clock; a relay between two claims */
 bool del[N];                            /* delivered at least once */
 bool ex[N];                             /* an exception of O1: dead-lettered, requeued, delayed, late */
-bool undecided[N];                      /* a dead letter that blocks its key, and nobody has decided about it */
+bool undecided[N];                      /* a dead letter that halts its key, and nobody has decided about it */
 #if OPREQ==3
 byte renewed = 7;                       /* comes back as the last sequence */
 #endif

@@ -25,7 +25,8 @@ db.outbox_message.insertOne({
     { name: "tenant", value: "a" }
   ],
   correlationId: "request-17",
-  availableAt: ISODate("2036-01-01T00:00:00Z")
+  availableAt: ISODate("2036-01-01T00:00:00Z"),
+  maxAttempts: 3
 });
 // end::full
 

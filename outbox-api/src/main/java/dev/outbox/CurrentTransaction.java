@@ -1,7 +1,5 @@
 package dev.outbox;
 
-import java.util.Set;
-import java.util.UUID;
 import java.util.function.Function;
 
 /**
@@ -17,5 +15,5 @@ public interface CurrentTransaction<T> {
    * Calls {@code append} once with the active transaction and returns its result. Throws {@link
    * NoTransactionException}, or lets the append throw it, when none is active.
    */
-  Set<UUID> with(Function<T, Set<UUID>> append);
+  Appended with(Function<T, Appended> append);
 }

@@ -3,7 +3,7 @@ package dev.outbox;
 import org.jspecify.annotations.Nullable;
 
 /** A message breaks a limit (A5): says the field, its size, the limit and what to do. */
-public class InvalidMessageException extends OutboxException {
+public class InvalidMessageException extends PermanentOutboxException {
   private static final long serialVersionUID = 1L;
 
   public InvalidMessageException(String message) {

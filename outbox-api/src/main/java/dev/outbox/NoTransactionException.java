@@ -3,7 +3,7 @@ package dev.outbox;
 import org.jspecify.annotations.Nullable;
 
 /** An append without an active transaction (A2); nothing was written. */
-public class NoTransactionException extends OutboxException {
+public class NoTransactionException extends PermanentOutboxException {
   private static final long serialVersionUID = 1L;
 
   public NoTransactionException(String message) {

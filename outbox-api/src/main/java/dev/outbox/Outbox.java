@@ -1,8 +1,6 @@
 package dev.outbox;
 
 import java.util.List;
-import java.util.Set;
-import java.util.UUID;
 
 /**
  * Appends messages in the caller's own transaction: they become visible to relays if and only if
@@ -23,23 +21,20 @@ public interface Outbox<T> {
    *
    * @param transaction an active transaction of the caller
    * @param messages may be empty
-   * @return the ids of the messages that were <em>not</em> stored, because their dedup key had been
-   *     appended before within the dedup window (A4); empty as a rule
+   * @return which were stored, and which were duplicates
    * @throws NoTransactionException when no transaction is active; nothing was written
    * @throws SchemaException when the tables are missing or of another version
    * @throws TransientOutboxException when the caller's transaction failed for a reason that may
    *     pass, as a deadlock; roll back and run the whole transaction again
-   * @throws OutboxException for any other failure; roll back
+   * @throws PermanentOutboxException for any other failure; roll back
+   * @throws RuntimeException the driver's own, where the caller's transaction is run again by the
+   *     driver, which has to see it; the store's class says so
    */
-  Set<UUID> append(T transaction, List<OutboxMessage> messages);
+  Appended append(T transaction, List<OutboxMessage> messages);
 
-  /**
-   * Appends one message; otherwise as {@link #append(Object, List)}.
-   *
-   * @return false when it was a duplicate and was not stored
-   */
-  default boolean append(T transaction, OutboxMessage message) {
-    return append(transaction, List.of(message)).isEmpty();
+  /** Appends one message; otherwise as {@link #append(Object, List)}. */
+  default Appended append(T transaction, OutboxMessage message) {
+    return append(transaction, List.of(message));
   }
 
   /**

@@ -49,6 +49,7 @@ public final class OutboxMessage {
   private final String aggregateId;
   private final String eventType;
   private final @Nullable String partitionKey;
+  private final String key;
   private final byte[] payload;
   private final String contentType;
   private final List<Header> headers;
@@ -56,6 +57,7 @@ public final class OutboxMessage {
   private final @Nullable String correlationId;
   private final @Nullable Instant availableAt;
   private final @Nullable Duration deliverAfter;
+  private final @Nullable Integer maxAttempts;
 
   private OutboxMessage(Builder b) {
     if (b.id == null) {
@@ -65,10 +67,13 @@ public final class OutboxMessage {
     aggregateType = text("aggregateType", b.aggregateType);
     aggregateId = text("aggregateId", b.aggregateId);
     eventType = text("eventType", b.eventType);
-    partitionKey =
-        b.unordered
-            ? id.toString()
-            : b.partitionKey == null ? null : text("partitionKey", b.partitionKey);
+    if (b.unordered && b.partitionKey != null) {
+      throw new InvalidMessageException(
+          "partitionKey and unordered are both given: a message has an order or has none");
+    }
+    String given = b.unordered ? id.toString() : b.partitionKey;
+    partitionKey = given == null ? null : text("partitionKey", given);
+    key = key(aggregateType, aggregateId, partitionKey);
     if (b.payload == null) {
       throw new InvalidMessageException("payload is missing: an empty one is new byte[0]");
     }
@@ -86,6 +91,11 @@ public final class OutboxMessage {
     availableAt = b.availableAt == null ? null : b.availableAt.truncatedTo(ChronoUnit.MICROS);
     deliverAfter = b.deliverAfter;
     checkDelay();
+    maxAttempts = b.maxAttempts;
+    if (maxAttempts != null && maxAttempts < 1) {
+      throw new InvalidMessageException(
+          "maxAttempts is %d, at least 1 is needed".formatted(maxAttempts));
+    }
   }
 
   /** Starts a message with a random id, no headers and the default content type. */
@@ -118,8 +128,25 @@ public final class OutboxMessage {
     return partitionKey;
   }
 
-  /** Messages of one key are delivered in order: the partition key, or else the aggregate's id. */
+  /**
+   * Messages of one key are delivered in order: the partition key, or else the aggregate's type and
+   * id with a slash between them, as {@code order/42}. At most 511 code points.
+   */
   public String key() {
+    return key;
+  }
+
+  /** The {@link #key()} of a message with these, for stores that have a row and no message. */
+  public static String key(
+      String aggregateType, String aggregateId, @Nullable String partitionKey) {
+    return partitionKey != null ? partitionKey : aggregateType + '/' + aggregateId;
+  }
+
+  /**
+   * What a broker gets as the message's key: the partition key, or else the aggregate's id. It has
+   * no type in it, because consumers of one topic mostly meet one type and look things up by id.
+   */
+  public String recordKey() {
     return partitionKey != null ? partitionKey : aggregateId;
   }
 
@@ -171,6 +198,14 @@ public final class OutboxMessage {
     return deliverAfter;
   }
 
+  /**
+   * How often this message is tried before it becomes a dead letter, instead of what the relay's
+   * retry policy says; at least 1, or null: the policy's.
+   */
+  public @Nullable Integer maxAttempts() {
+    return maxAttempts;
+  }
+
   @Override
   public boolean equals(@Nullable Object o) {
     return o instanceof OutboxMessage m
@@ -185,7 +220,8 @@ public final class OutboxMessage {
         && Objects.equals(dedupKey, m.dedupKey)
         && Objects.equals(correlationId, m.correlationId)
         && Objects.equals(availableAt, m.availableAt)
-        && Objects.equals(deliverAfter, m.deliverAfter);
+        && Objects.equals(deliverAfter, m.deliverAfter)
+        && Objects.equals(maxAttempts, m.maxAttempts);
   }
 
   @Override
@@ -197,7 +233,7 @@ public final class OutboxMessage {
   @Override
   public String toString() {
     return "%s %s of %s %s, key %s, %d bytes"
-        .formatted(eventType, id, aggregateType, aggregateId, key(), payload.length);
+        .formatted(eventType, id, aggregateType, aggregateId, key, payload.length);
   }
 
   private static String text(String field, @Nullable String value) {
@@ -287,6 +323,7 @@ public final class OutboxMessage {
     private @Nullable String correlationId;
     private @Nullable Instant availableAt;
     private @Nullable Duration deliverAfter;
+    private @Nullable Integer maxAttempts;
 
     private Builder() {}
 
@@ -320,10 +357,12 @@ public final class OutboxMessage {
       return this;
     }
 
-    /** Default: null, which makes the aggregate's id the key. */
+    /**
+     * Default: null, which makes the aggregate's type and id the key. Give all messages of an
+     * aggregate one, or none: brokers see a partition key and an aggregate's id as two keys.
+     */
     public Builder partitionKey(@Nullable String partitionKey) {
       this.partitionKey = partitionKey;
-      this.unordered = false;
       return this;
     }
 
@@ -358,7 +397,7 @@ public final class OutboxMessage {
     }
 
     /** Adds headers after those given before. */
-    public Builder headers(List<Header> more) {
+    public Builder addHeaders(List<Header> more) {
       headers.addAll(more);
       return this;
     }
@@ -384,6 +423,12 @@ public final class OutboxMessage {
     /** Default: null, at once. At most {@link #MAX_DELAY}. */
     public Builder deliverAfter(@Nullable Duration deliverAfter) {
       this.deliverAfter = deliverAfter;
+      return this;
+    }
+
+    /** Default: null, as the relay's retry policy says. At least 1. */
+    public Builder maxAttempts(@Nullable Integer maxAttempts) {
+      this.maxAttempts = maxAttempts;
       return this;
     }
 

@@ -10,7 +10,7 @@ public class TransientOutboxException extends OutboxException {
   private static final long serialVersionUID = 1L;
 
   public TransientOutboxException(String message) {
-    super(message);
+    this(message, null);
   }
 
   public TransientOutboxException(String message, @Nullable Throwable cause) {

@@ -121,12 +121,21 @@ class OutboxMessageTest {
   }
 
   @Test
-  @DisplayName("has the partition key as key, or else the aggregate's id, or its own id")
+  @DisplayName("has the partition key as key, or else the aggregate's type and id, or its own id")
   void key() {
-    assertThat(valid().build().key()).isEqualTo("1");
+    assertThat(valid().build().key()).isEqualTo("order/1");
     assertThat(valid().partitionKey("customer").build().key()).isEqualTo("customer");
     OutboxMessage unordered = valid().unordered().build();
     assertThat(unordered.key()).isEqualTo(unordered.id().toString());
+  }
+
+  @Test
+  @DisplayName("has the partition key as record key, or else the aggregate's id, or its own id")
+  void recordKey() {
+    assertThat(valid().build().recordKey()).isEqualTo("1");
+    assertThat(valid().partitionKey("customer").build().recordKey()).isEqualTo("customer");
+    OutboxMessage unordered = valid().unordered().build();
+    assertThat(unordered.recordKey()).isEqualTo(unordered.id().toString());
   }
 
   @Test

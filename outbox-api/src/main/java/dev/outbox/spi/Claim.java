@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 
 /**
  * A lease on some keys and their oldest due messages, for one relay worker (C1, C2, C4). Its
@@ -34,7 +35,7 @@ public interface Claim {
   /**
    * Carries out one decision a message and ends the lease. Atomic for each key, and only for those
    * still held (S1). A message without a decision is released as it was (S2). Of a key's messages
-   * at most one is to wait or to block the key: later ones wait behind it, and need no decision.
+   * at most one is to wait or to halt the key: later ones wait behind it, and need no decision.
    *
    * @param decisions by sequence; sequences that the claim does not have are refused
    * @return the sequences whose lease was lost: nothing changed for them
@@ -42,4 +43,18 @@ public interface Claim {
    *     again with the same decisions is safe and counts nothing twice
    */
   Set<Long> settle(Map<Long, Decision> decisions);
+
+  /**
+   * For stores: refuses decisions on messages that a claim does not have.
+   *
+   * @throws IllegalArgumentException naming their sequences
+   */
+  static void requireKnown(List<StoredMessage> claimed, Map<Long, Decision> decisions) {
+    Set<Long> unknown = new TreeSet<>(decisions.keySet());
+    claimed.forEach(message -> unknown.remove(message.sequence()));
+    if (!unknown.isEmpty()) {
+      throw new IllegalArgumentException(
+          "the claim does not have the sequences " + unknown + ": settle only what it brought");
+    }
+  }
 }

@@ -7,16 +7,16 @@ import java.time.Duration;
 /**
  * What a relay worker asks for.
  *
- * @param owner the worker's name: for people, and to share work fairly. It decides nothing about
- *     who holds what
+ * @param worker its name: for people, and to share work fairly. It decides nothing about who holds
+ *     what
  * @param maxMessages at least 1; the claim has no more
  * @param maxBytes at least 1; when the payloads together would be larger the claim ends before, but
  *     it never is empty for that reason
  * @param lease how long the claim is held unless renewed; at least 1 ms
  */
-public record ClaimRequest(String owner, int maxMessages, long maxBytes, Duration lease) {
+public record ClaimRequest(String worker, int maxMessages, long maxBytes, Duration lease) {
   public ClaimRequest {
-    requireNonNull(owner, "owner");
+    requireNonNull(worker, "worker");
     if (maxMessages < 1) {
       throw new IllegalArgumentException(
           "maxMessages is " + maxMessages + ", at least 1 is needed");

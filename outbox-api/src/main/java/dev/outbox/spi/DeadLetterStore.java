@@ -12,6 +12,7 @@ public interface DeadLetterStore {
    *
    * @param afterSequence 0, or the last sequence of the page before
    * @param limit at least 1
+   * @throws IllegalArgumentException when the limit is less
    */
   List<DeadLetter> deadLetters(long afterSequence, int limit);
 

@@ -1,10 +1,9 @@
 package dev.outbox.spi;
 
-import static java.util.Objects.requireNonNull;
-
+import dev.outbox.OutboxMessage;
 import java.time.Duration;
 
-/** What the relay tells the store of one message (S2). */
+/** What the relay tells the store of one message (S2). Made by the methods of this interface. */
 public sealed interface Decision {
 
   /** Delivered: the message is gone. */
@@ -13,42 +12,58 @@ public sealed interface Decision {
   /**
    * Due again after the delay; until then later messages of its key wait (O2).
    *
-   * @param delay clamped by the store to 0 to 10 years (S5)
+   * @param delay from 0 to {@link OutboxMessage#MAX_DELAY}: what is given is clamped (S5)
    * @param counts whether attempts goes up by one
-   * @param error kept for people; cut and cleaned by the store (S5)
+   * @param error kept for people: what is given is cleaned, as {@link ErrorText#clean} does (S5)
    */
   record Retry(Duration delay, boolean counts, String error) implements Decision {
     public Retry {
-      requireNonNull(delay, "delay");
-      requireNonNull(error, "error");
+      delay = clamp(delay);
+      error = ErrorText.clean(error);
+    }
+
+    private static Duration clamp(Duration delay) {
+      if (delay.isNegative()) {
+        return Duration.ZERO;
+      }
+      return delay.compareTo(OutboxMessage.MAX_DELAY) > 0 ? OutboxMessage.MAX_DELAY : delay;
     }
   }
 
   /**
-   * A dead letter, with one more attempt. Later messages of its key go on, or, when it blocks its
-   * key, wait until someone requeues or discards it (O3).
+   * A dead letter, with one more attempt (O3).
    *
-   * @param error kept for people; cut and cleaned by the store (S5)
-   * @param blocksKey {@code BLOCK_KEY}
+   * @param error kept for people: what is given is cleaned, as {@link ErrorText#clean} does (S5)
+   * @param haltsKey whether later messages of its key wait until someone requeues or discards it
    */
-  record Dead(String error, boolean blocksKey) implements Decision {
+  record Dead(String error, boolean haltsKey) implements Decision {
     public Dead {
-      requireNonNull(error, "error");
+      error = ErrorText.clean(error);
     }
   }
 
-  /** The one {@link Delivered}. */
-  Decision DELIVERED = new Delivered();
-
+  /** The message was delivered. */
   static Decision delivered() {
-    return DELIVERED;
+    return new Delivered();
   }
 
-  static Decision retry(Duration delay, boolean counts, String error) {
-    return new Retry(delay, counts, error);
+  /** The message failed: it is due again after the delay, with one more attempt. */
+  static Retry retry(Duration delay, String error) {
+    return new Retry(delay, true, error);
   }
 
-  static Decision dead(String error, boolean blocksKey) {
-    return new Dead(error, blocksKey);
+  /** The message could not be tried: it is due again after the delay, and no attempt counts. */
+  static Retry retryUncounted(Duration delay, String error) {
+    return new Retry(delay, false, error);
+  }
+
+  /** The message is a dead letter; later messages of its key go on. */
+  static Dead dead(String error) {
+    return new Dead(error, false);
+  }
+
+  /** The message is a dead letter; later messages of its key wait for a person's decision. */
+  static Dead deadHaltingKey(String error) {
+    return new Dead(error, true);
   }
 }

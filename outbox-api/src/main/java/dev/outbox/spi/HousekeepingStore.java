@@ -4,7 +4,9 @@ package dev.outbox.spi;
 public interface HousekeepingStore {
 
   /**
-   * Purges what is no longer needed and repairs what can be; a relay calls it about each minute.
+   * Purges what is no longer needed and repairs what can be; a relay calls it about each minute. A
+   * relay that stops interrupts the thread and waits for it: what takes long should then end soon,
+   * and what is left is done the next time.
    */
   void housekeep();
 }

@@ -10,15 +10,15 @@ public interface LeaseStore {
    * Whoever holds a lease now, by name. A relay that has nothing to do holds none, and so is not
    * there; one that was killed is there until its leases have run out.
    */
-  List<RelayLease> leases();
+  List<WorkerLease> leases();
 
   /**
    * What one worker holds.
    *
-   * @param relay its name, as in {@link ClaimRequest#owner}
+   * @param worker its name, as in {@link ClaimRequest#worker}
    * @param buckets how many parts of the outbox
    * @param since when it took or renewed the first of them, by the store's clock
    * @param until when the last of them runs out, by the store's clock
    */
-  record RelayLease(String relay, int buckets, Instant since, Instant until) {}
+  record WorkerLease(String worker, int buckets, Instant since, Instant until) {}
 }

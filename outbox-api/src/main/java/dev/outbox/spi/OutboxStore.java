@@ -1,8 +1,6 @@
 package dev.outbox.spi;
 
 import dev.outbox.Outbox;
-import dev.outbox.OutboxException;
-import java.util.Map;
 import java.util.Set;
 
 /**
@@ -11,31 +9,11 @@ import java.util.Set;
  *
  * <p>More abilities are small interfaces beside this one: {@link SchemaStore}, {@link
  * DeadLetterStore}, {@link StatisticsStore}, {@link LeaseStore}, {@link WarningStore}, {@link
- * HousekeepingStore}, {@link PooledStore}, {@link WakeUpStore}.
+ * HousekeepingStore}, {@link PooledStore}, {@link WakeUpStore}, {@link KeepingStore}.
  *
  * @param <T> the transaction's type
  */
-public interface OutboxStore<T> extends Outbox<T> {
-
-  /**
-   * Leases some keys and returns their oldest due messages. Never waits for another relay or for an
-   * open producer transaction (C3).
-   *
-   * @return a claim, empty when nothing is due that nobody else holds
-   * @throws dev.outbox.TransientOutboxException when trying again can help; nothing is lost
-   * @throws dev.outbox.SchemaException when the tables are missing or of another version
-   * @throws OutboxException for any other failure
-   */
-  Claim claim(ClaimRequest request);
-
-  /**
-   * Settles a claim and takes the next one; a store may keep the lease from one to the other.
-   *
-   * @throws OutboxException as {@link Claim#settle} and {@link #claim}
-   */
-  default Settled settleAndClaim(Claim done, Map<Long, Decision> decisions, ClaimRequest next) {
-    return new Settled(done.settle(decisions), claim(next));
-  }
+public interface OutboxStore<T> extends Outbox<T>, ClaimSource {
 
   /**
    * What {@link #settleAndClaim} did.

@@ -4,7 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import org.jspecify.annotations.Nullable;
 
-/** What the publisher says of one message (P1, P3). */
+/** What the publisher says of one message (P1, P3). Made by the methods of this interface. */
 public sealed interface Result {
 
   /** The broker has acknowledged it durably. */
@@ -36,17 +36,17 @@ public sealed interface Result {
     }
   }
 
-  /** The one {@link Delivered}. */
-  Result DELIVERED = new Delivered();
-
+  /** The broker has acknowledged the message durably. */
   static Result delivered() {
-    return DELIVERED;
+    return new Delivered();
   }
 
+  /** Another try may help. */
   static Result failed(String error) {
     return new Failed(error);
   }
 
+  /** No try will help: the message becomes a dead letter. */
   static Result rejected(String error) {
     return new Rejected(error);
   }

@@ -15,4 +15,12 @@ public interface SchemaStore {
    * @throws dev.outbox.SchemaException saying in one sentence what is wrong and what to do
    */
   void verify();
+
+  /**
+   * Where the database finds the tables, as {@code schema public of database app}: for logs and
+   * people. Where no schema is chosen, the connection's settings decide.
+   *
+   * @throws dev.outbox.OutboxException when the database cannot be asked, or they are missing
+   */
+  String place();
 }

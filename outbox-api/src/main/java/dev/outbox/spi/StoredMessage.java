@@ -2,6 +2,7 @@ package dev.outbox.spi;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.outbox.OutboxException;
 import dev.outbox.OutboxMessage;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
@@ -34,6 +35,28 @@ public final class StoredMessage {
   public static StoredMessage of(
       long sequence, int attempts, Instant createdAt, OutboxMessage message) {
     return new StoredMessage(sequence, message.key(), attempts, createdAt, message, null);
+  }
+
+  /** Reads a message from a row. */
+  @FunctionalInterface
+  public interface Decoding<E extends Exception> {
+    OutboxMessage message() throws E;
+  }
+
+  /**
+   * A message that is read now; where a value breaks a limit, or is none of its type, a row that
+   * cannot be decoded (C7).
+   *
+   * @param key the row's
+   * @throws E when the row cannot be read
+   */
+  public static <E extends Exception> StoredMessage decode(
+      long sequence, String key, int attempts, Instant createdAt, Decoding<E> decoding) throws E {
+    try {
+      return of(sequence, attempts, createdAt, decoding.message());
+    } catch (IllegalArgumentException | OutboxException e) {
+      return undecodable(sequence, key, attempts, createdAt, String.valueOf(e.getMessage()));
+    }
   }
 
   /** A row that cannot be decoded: it has a key, and says what is wrong with it (C7). */

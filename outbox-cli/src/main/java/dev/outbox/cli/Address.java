@@ -1,5 +1,7 @@
 package dev.outbox.cli;
 
+import dev.outbox.spi.StoreProvider;
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -12,8 +14,6 @@ import org.jspecify.annotations.Nullable;
  */
 public record Address(
     String url, String user, String password, @Nullable String schema, String prefix) {
-  static final String DEFAULT_PREFIX = "outbox_";
-
   public Address {
     Secrets.hide(password);
     Secrets.hideIn(url);
@@ -23,7 +23,12 @@ public record Address(
   }
 
   public Address(String url, String user, String password) {
-    this(url, user, password, null, DEFAULT_PREFIX);
+    this(url, user, password, null, StoreProvider.Settings.DEFAULT_PREFIX);
+  }
+
+  StoreProvider.Settings settings(@Nullable Duration dedupWindow, int connections) {
+    return new StoreProvider.Settings(
+        url, user, password, schema, prefix, dedupWindow, connections);
   }
 
   @Override

@@ -1,5 +1,7 @@
 package dev.outbox.cli;
 
+import dev.outbox.spi.StoreProvider;
+import dev.outbox.spi.StoreProvider.Opened;
 import java.io.Console;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -20,10 +22,8 @@ public final class DatabaseOptions {
       names = "--url",
       required = true,
       paramLabel = "URL",
-      description =
-          "The database, as jdbc:postgresql://host:5432/name, jdbc:mysql://host:3306/name,"
-              + " jdbc:mariadb://host:3306/name, jdbc:sqlserver://host:1433;databaseName=name or"
-              + " mongodb://host:27017/name?replicaSet=rs0.")
+      completionCandidates = Stores.ExampleUrls.class,
+      description = "The database, as one of ${COMPLETION-CANDIDATES}.")
   @SuppressWarnings("NullAway.Init") // required
   private String url;
 
@@ -40,10 +40,6 @@ public final class DatabaseOptions {
               + PASSWORD_VARIABLE
               + ".")
   private @Nullable String password;
-
-  StoreKind kind() {
-    return StoreKind.of(url);
-  }
 
   private String user() {
     return user == null ? "" : user;
@@ -92,26 +88,13 @@ public final class DatabaseOptions {
     return new Address(url, user(), password(), tables.schema, tables.prefix);
   }
 
-  /** An address for printing statements: of the user's database, or of a kind of store. */
-  static Address addressOrExample(
-      @Nullable DatabaseOptions database, @Nullable StoreKind store, Tables tables) {
-    return database != null
-        ? database.address(tables)
-        : new Address(
-            StoreKind.orDefault(store).exampleUrl(), "", "", tables.schema(), tables.prefix());
+  /** An outbox of such names, whose database has answered. */
+  Opened connect(Tables tables) {
+    return withPassword(() -> Stores.connect(address(tables)));
   }
 
-  /** A database that has answered; asks for the password when the server wants one. */
-  Database connect() {
-    return withPassword(() -> Database.connect(address()));
-  }
-
-  /** The same, with an outbox of such names in it. */
-  Database connect(Tables tables) {
-    return withPassword(() -> Database.connectToOutbox(address(tables)));
-  }
-
-  private Database withPassword(Supplier<Database> connect) {
+  /** Asks for the password when the server wants one. */
+  public <C> C withPassword(Supplier<C> connect) {
     try {
       return connect.get();
     } catch (Failure.NoPassword e) {
@@ -135,9 +118,9 @@ public final class DatabaseOptions {
 
     @Option(
         names = "--prefix",
-        defaultValue = Address.DEFAULT_PREFIX,
+        defaultValue = StoreProvider.Settings.DEFAULT_PREFIX,
         description = "Before each table's or collection's name; default: ${DEFAULT-VALUE}.")
-    private String prefix = Address.DEFAULT_PREFIX;
+    private String prefix = StoreProvider.Settings.DEFAULT_PREFIX;
 
     @Nullable String schema() {
       return schema;

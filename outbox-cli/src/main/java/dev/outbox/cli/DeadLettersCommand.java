@@ -3,6 +3,7 @@ package dev.outbox.cli;
 import dev.outbox.spi.DeadLetterStore;
 import dev.outbox.spi.DeadLetterStore.DeadLetter;
 import dev.outbox.spi.ErrorText;
+import dev.outbox.spi.StoreProvider.Opened;
 import dev.outbox.spi.StoredMessage;
 import java.io.PrintWriter;
 import java.util.ArrayList;
@@ -66,8 +67,9 @@ final class DeadLettersCommand implements Runnable {
     public Integer call() {
       Logs.off();
       check();
-      try (Database connected = database.connect(tables)) {
-        return run(connected.store(), spec.commandLine().getOut());
+      try (Opened connected = database.connect(tables)) {
+        return run(
+            Stores.as(DeadLetterStore.class, connected.store()), spec.commandLine().getOut());
       }
     }
 

@@ -1,5 +1,6 @@
 package dev.outbox.cli;
 
+import dev.outbox.spi.StoreProvider.PasswordMissingException;
 import org.jspecify.annotations.Nullable;
 
 /** Something that a user can put right: one sentence, printed without a stack trace. */
@@ -18,8 +19,8 @@ public class Failure extends RuntimeException {
   static final class NoPassword extends Failure {
     private static final long serialVersionUID = 1L;
 
-    NoPassword(String message, @Nullable Throwable cause) {
-      super(message, cause);
+    NoPassword(PasswordMissingException e) {
+      super(e.getMessage() + "; " + DatabaseOptions.GIVE_PASSWORD, e);
     }
   }
 }

@@ -1,8 +1,8 @@
 package dev.outbox.cli;
 
+import dev.outbox.spi.GrantsStore;
+import java.io.PrintWriter;
 import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
-import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -17,16 +17,7 @@ import picocli.CommandLine.Spec;
       "Connects to nothing; the URL says which database it is for."
     })
 final class GrantsCommand implements Callable<Integer> {
-  @ArgGroup(exclusive = false)
-  private @Nullable DatabaseOptions database;
-
-  @Mixin private final DatabaseOptions.Tables tables = new DatabaseOptions.Tables();
-
-  @Option(
-      names = "--store",
-      paramLabel = "STORE",
-      description = "Whose statements without --url: ${COMPLETION-CANDIDATES}; default: postgres.")
-  private @Nullable StoreKind store;
+  @Mixin private final OutboxOptions outbox = new OutboxOptions();
 
   @Option(
       names = "--producer",
@@ -51,10 +42,9 @@ final class GrantsCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     Logs.off();
-    try (Database none = Database.at(DatabaseOptions.addressOrExample(database, store, tables))) {
-      spec.commandLine().getOut().print(none.grants(producer, relay));
-      spec.commandLine().getOut().flush();
-    }
+    PrintWriter out = spec.commandLine().getOut();
+    out.print(outbox.print(store -> Stores.as(GrantsStore.class, store).grants(producer, relay)));
+    out.flush();
     return 0;
   }
 }

@@ -6,10 +6,10 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** JSON from maps, collections, numbers and texts. */
-final class Json {
+public final class Json {
   private Json() {}
 
-  static String of(@Nullable Object value) {
+  public static String of(@Nullable Object value) {
     if (value instanceof Map<?, ?> map) {
       return map.entrySet().stream()
           .map(entry -> text(String.valueOf(entry.getKey())) + ": " + of(entry.getValue()))
@@ -17,6 +17,9 @@ final class Json {
     }
     if (value instanceof Collection<?> all) {
       return all.stream().map(Json::of).collect(Collectors.joining(", ", "[", "]"));
+    }
+    if (value instanceof Double number && !Double.isFinite(number)) {
+      return "null";
     }
     return value == null || value instanceof Number
         ? String.valueOf(value)

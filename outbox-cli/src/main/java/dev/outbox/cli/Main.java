@@ -1,10 +1,8 @@
 package dev.outbox.cli;
 
 import dev.outbox.OutboxException;
-import dev.outbox.cli.demo.DemoCommand;
-import dev.outbox.cli.demo.DemoReadCommand;
-import dev.outbox.cli.demo.DemoRelayCommand;
 import dev.outbox.spi.ErrorText;
+import dev.outbox.spi.StoreProvider;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintWriter;
@@ -33,7 +31,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
     name = "outbox",
     mixinStandardHelpOptions = true,
     versionProvider = Main.Version.class,
-    description = "The transactional outbox: a demo, checks, and tools for running it.",
+    description = "The transactional outbox: tools for running it.",
     synopsisSubcommandLabel = "COMMAND",
     footer = {
       "",
@@ -41,12 +39,6 @@ import picocli.CommandLine.UnmatchedArgumentException;
           + " could not be reached."
     },
     subcommands = {
-      DemoCommand.class,
-      DemoRelayCommand.class,
-      DemoReadCommand.class,
-      TckCommand.class,
-      BenchCommand.class,
-      TortureCommand.class,
       MigrateCommand.class,
       GrantsCommand.class,
       RelayCommand.class,
@@ -73,10 +65,15 @@ public final class Main implements Runnable {
     System.exit(commandLine().execute(args));
   }
 
-  static CommandLine commandLine() {
-    return new CommandLine(new Main())
+  /** The program, with more commands than those of operators. */
+  public static CommandLine commandLine(Class<?>... more) {
+    CommandLine all = new CommandLine(new Main());
+    for (Class<?> command : more) {
+      all.addSubcommand(command);
+    }
+    return all // what is set now is set for all of them
         .setUsageHelpAutoWidth(true)
-        .registerConverter(StoreKind.class, StoreKind::named)
+        .registerConverter(StoreProvider.class, Stores::named)
         .registerConverter(Duration.class, Main::duration)
         .setParameterExceptionHandler(Main::usage)
         .setExecutionExceptionHandler(Main::failed);

@@ -1,8 +1,9 @@
 package dev.outbox.cli;
 
+import dev.outbox.spi.SchemaStore;
+import dev.outbox.spi.StoreProvider.Opened;
+import java.io.PrintWriter;
 import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
-import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -15,20 +16,10 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     description = "Make or update the tables, or print the statements for doing it by hand.")
 final class MigrateCommand implements Callable<Integer> {
-  @ArgGroup(exclusive = false)
-  private @Nullable DatabaseOptions database;
-
-  @Mixin private final DatabaseOptions.Tables tables = new DatabaseOptions.Tables();
+  @Mixin private final OutboxOptions outbox = new OutboxOptions();
 
   @Option(names = "--print", description = "Print the statements; needs no database.")
   private boolean print;
-
-  @Option(
-      names = "--store",
-      paramLabel = "STORE",
-      description =
-          "Whose statements to print without --url: ${COMPLETION-CANDIDATES}; default: postgres.")
-  private @Nullable StoreKind printed;
 
   @Spec
   @SuppressWarnings("NullAway.Init") // set by picocli
@@ -37,25 +28,23 @@ final class MigrateCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     Logs.off();
+    PrintWriter out = spec.commandLine().getOut();
     if (print) {
-      // Nothing connects.
-      try (Database none =
-          Database.at(DatabaseOptions.addressOrExample(database, printed, tables))) {
-        spec.commandLine().getOut().print(none.store().ddl());
-        spec.commandLine().getOut().flush();
-        return 0;
-      }
+      out.print(outbox.print(store -> Stores.as(SchemaStore.class, store).ddl()));
+      out.flush();
+      return 0;
     }
+    DatabaseOptions database = outbox.database();
     if (database == null) {
       throw new ParameterException(
           spec.commandLine(), "Missing required option: '--url=URL' (or --print)");
     }
-    try (Database connected = database.connect(tables)) {
-      var store = connected.store();
+    try (Opened connected = database.connect(outbox.tables())) {
+      SchemaStore store = Stores.as(SchemaStore.class, connected.store());
       store.migrate();
       store.verify();
     }
-    spec.commandLine().getOut().println("The outbox " + tables.prefix() + "* is up to date.");
+    out.println("The outbox " + outbox.tables().prefix() + "* is up to date.");
     return 0;
   }
 }

@@ -2,12 +2,16 @@ package dev.outbox.cli;
 
 import dev.outbox.relay.Relay;
 import dev.outbox.relay.RetryPolicy;
+import dev.outbox.spi.MessagePublisher;
+import dev.outbox.spi.PublisherProvider;
+import dev.outbox.spi.StoreProvider;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Properties;
+import java.util.ServiceLoader;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -15,19 +19,15 @@ import java.util.function.BiConsumer;
 import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.apache.kafka.clients.producer.ProducerConfig;
-import org.apache.kafka.common.config.AbstractConfig;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What stands in a relay's properties file; {@code relay.properties} beside this class explains it.
  */
 final class RelayConfig {
-  static final String KAFKA = "kafka.";
-  static final String TOPIC = "topic.";
-  static final String TOPIC_PREFIX = "topic.prefix";
+  static final String DEFAULT_PUBLISHER = "kafka";
 
-  /** Names the settings of Kafka's plugins, which Kafka's producer hands on and does not know. */
+  /** Names the settings of plugins, which the broker's client hands on and does not know. */
   private static final String PLUGINS = "publisher.pluginProperties";
 
   /**
@@ -44,16 +44,14 @@ final class RelayConfig {
               "store.schema",
               "store.prefix",
               "store.dedupWindow",
+              "publisher",
               "publisher.timeout",
-              "publisher.transactional",
-              "publisher.cloudEventsSource",
               PLUGINS,
               "retry.maxAttempts",
               "retry.firstDelay",
               "retry.maxDelay",
-              "relay.blockKeyWhenDead",
-              "log.level",
-              TOPIC_PREFIX));
+              "relay.haltKeyWhenDead",
+              "log.level"));
 
   /** Those that go to the relay's builder as they are. */
   private static final Map<String, BiConsumer<Relay.Builder, Value>> RELAY =
@@ -65,6 +63,7 @@ final class RelayConfig {
               "relay.batchBytes", (relay, value) -> relay.batchBytes(value.integer()),
               "relay.lease", (relay, value) -> relay.lease(value.duration()),
               "relay.publishTimeout", (relay, value) -> relay.publishTimeout(value.duration()),
+              "relay.keep", (relay, value) -> relay.keep(value.duration()),
               "relay.idlePause", (relay, value) -> relay.idlePause(value.duration()),
               "relay.wakeUps", (relay, value) -> relay.wakeUps(value.bool()),
               "relay.stopTimeout", (relay, value) -> relay.stopTimeout(value.duration())));
@@ -72,9 +71,11 @@ final class RelayConfig {
   private static final Pattern VARIABLE = Pattern.compile("\\$\\{([A-Za-z_][A-Za-z0-9_]*)}");
 
   private final Map<String, String> values;
+  private final PublisherProvider publisher;
 
-  private RelayConfig(Map<String, String> values) {
+  private RelayConfig(Map<String, String> values, PublisherProvider publisher) {
     this.values = values;
+    this.publisher = publisher;
   }
 
   /**
@@ -85,15 +86,13 @@ final class RelayConfig {
    */
   static RelayConfig of(Properties properties, Function<String, @Nullable String> environment) {
     Map<String, String> values = new TreeMap<>();
-    List<String> plugins = list(properties.getProperty(PLUGINS, ""));
     for (String name : new TreeSet<>(properties.stringPropertyNames())) {
-      checkKnown(name, plugins);
       values.put(name, fill(name, properties.getProperty(name).strip(), environment));
     }
-    for (String required : List.of("store.url", KAFKA + "bootstrap.servers")) {
-      if (values.getOrDefault(required, "").isEmpty()) {
-        throw new Failure("the property %s is missing: it is needed".formatted(required));
-      }
+    PublisherProvider publisher = publisher(values.getOrDefault("publisher", DEFAULT_PUBLISHER));
+    checkNames(values, publisher);
+    if (values.getOrDefault("store.url", "").isEmpty()) {
+      throw new Failure("the property store.url is missing: it is needed");
     }
     values.forEach(RelayConfig::hide);
     if (!values.getOrDefault("store.password", "").isEmpty()
@@ -101,45 +100,58 @@ final class RelayConfig {
       throw new Failure(
           "store.url has a password, and store.password gives another: give one of the two");
     }
-    return new RelayConfig(values);
+    return new RelayConfig(values, publisher);
   }
 
   private static void hide(String name, String value) {
     if (name.toLowerCase(Locale.ROOT).matches(".*(password|secret|jaas).*")) {
       Secrets.hide(value);
       Secrets.hideIn(value);
-    } else if (name.equals(KAFKA + "bootstrap.servers")) {
+    } else if (name.endsWith(".bootstrap.servers")) {
       Secrets.show(value);
     }
   }
 
-  private static void checkKnown(String name, List<String> plugins) {
-    if (name.startsWith(KAFKA)) {
-      checkKafka(name.substring(KAFKA.length()), plugins);
-    } else if (!name.startsWith(TOPIC) && !known().contains(name)) {
-      throw new Failure(
-          "there is no property %s: did you mean %s?".formatted(name, closest(name, known())));
+  private static PublisherProvider publisher(String name) {
+    List<PublisherProvider> found =
+        ServiceLoader.load(PublisherProvider.class).stream()
+            .map(ServiceLoader.Provider::get)
+            .toList();
+    return found.stream()
+        .filter(publisher -> publisher.name().equals(name))
+        .findFirst()
+        .orElseThrow(
+            () ->
+                new Failure(
+                    "the property publisher is %s, those that were found are %s: put the jars of another one on the class path"
+                        .formatted(name, found.stream().map(PublisherProvider::name).toList())));
+  }
+
+  /** A mistyped name would mean a default that nobody wanted. */
+  private static void checkNames(Map<String, String> values, PublisherProvider publisher) {
+    Set<String> known = known(publisher);
+    String client = publisher.name() + ".";
+    Set<String> accepted = new TreeSet<>(known);
+    list(values.getOrDefault(PLUGINS, "")).forEach(plugin -> accepted.add(client + plugin));
+    for (String name : values.keySet()) {
+      if (accepted.stream().noneMatch(a -> a.endsWith(".") ? name.startsWith(a) : name.equals(a))) {
+        throw new Failure(
+            "there is no property %s: did you mean %s?%s"
+                .formatted(
+                    name,
+                    closest(name, known),
+                    name.startsWith(client)
+                        ? " One of a plugin's is to be named in " + PLUGINS
+                        : ""));
+      }
     }
   }
 
-  /** Kafka itself only warns, in a log that nobody reads, and goes on with its default. */
-  private static void checkKafka(String name, List<String> plugins) {
-    boolean known =
-        ProducerConfig.configNames().contains(name)
-            || name.startsWith(AbstractConfig.CONFIG_PROVIDERS_CONFIG)
-            || plugins.stream()
-                .anyMatch(p -> p.endsWith(".") ? name.startsWith(p) : name.equals(p));
-    if (!known) {
-      throw new Failure(
-          "there is no property %s%s of Kafka's producer: did you mean %1$s%s? One of a plugin's is to be named in %s"
-              .formatted(KAFKA, name, closest(name, ProducerConfig.configNames()), PLUGINS));
-    }
-  }
-
-  /** All names but those of Kafka and of topics. */
-  static Set<String> known() {
+  /** All names, those of the publisher too; one that ends in a dot stands for many. */
+  static Set<String> known(PublisherProvider publisher) {
     Set<String> all = new TreeSet<>(KNOWN);
     all.addAll(RELAY.keySet());
+    all.addAll(publisher.properties());
     return all;
   }
 
@@ -194,14 +206,20 @@ final class RelayConfig {
     return values.getOrDefault(name, otherwise);
   }
 
-  Duration duration(String name, Duration otherwise) {
+  private Duration duration(String name, Duration otherwise) {
     String value = values.get(name);
     return value == null ? otherwise : new Value(name, value).duration();
   }
 
-  int integer(String name, int otherwise) {
+  private int integer(String name, int otherwise) {
     String value = values.get(name);
     return value == null ? otherwise : new Value(name, value).integer();
+  }
+
+  /** Null: as the store does by default. */
+  @Nullable Duration dedupWindow() {
+    String value = values.get("store.dedupWindow");
+    return value == null ? null : new Value("store.dedupWindow", value).duration();
   }
 
   /** Of the outbox. */
@@ -212,25 +230,15 @@ final class RelayConfig {
         text("store.user", ""),
         text("store.password", ""),
         schema.isEmpty() ? null : schema,
-        text("store.prefix", Address.DEFAULT_PREFIX));
+        text("store.prefix", StoreProvider.Settings.DEFAULT_PREFIX));
   }
 
-  /** Kafka's own settings, without our prefix. */
-  Map<String, String> kafka() {
-    Map<String, String> kafka = new TreeMap<>();
-    values.forEach(
-        (name, value) -> {
-          if (name.startsWith(KAFKA)) {
-            kafka.put(name.substring(KAFKA.length()), value);
-          }
-        });
-    return kafka;
-  }
-
-  /** The topic of an aggregate type: the one named for it, else prefix and type. */
-  String topic(String aggregateType) {
-    String named = aggregateType.equals("prefix") ? null : values.get(TOPIC + aggregateType);
-    return named != null ? named : text(TOPIC_PREFIX, "") + aggregateType;
+  /** With the properties that are its own. */
+  MessagePublisher publisher() {
+    Map<String, String> own = new TreeMap<>(values);
+    own.keySet().removeAll(KNOWN);
+    own.keySet().removeAll(RELAY.keySet());
+    return publisher.open(own, publisherTimeout());
   }
 
   int workers() {
@@ -261,9 +269,9 @@ final class RelayConfig {
           }
         });
     relay.retryPolicy(retryPolicy());
-    List<String> blocking = list(text("relay.blockKeyWhenDead", ""));
+    List<String> blocking = list(text("relay.haltKeyWhenDead", ""));
     if (!blocking.isEmpty()) {
-      relay.blockKeyWhenDead(
+      relay.haltKeyWhenDead(
           message ->
               message.problem() != null || blocking.contains(message.message().aggregateType()));
     }

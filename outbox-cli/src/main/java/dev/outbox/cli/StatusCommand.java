@@ -1,10 +1,14 @@
 package dev.outbox.cli;
 
 import dev.outbox.spi.ErrorText;
-import dev.outbox.spi.LeaseStore.RelayLease;
+import dev.outbox.spi.LeaseStore;
+import dev.outbox.spi.LeaseStore.WorkerLease;
+import dev.outbox.spi.OutboxStore;
+import dev.outbox.spi.SchemaStore;
+import dev.outbox.spi.StatisticsStore;
 import dev.outbox.spi.StatisticsStore.Statistics;
-import dev.outbox.store.core.BucketStore;
-import dev.outbox.store.core.Statements;
+import dev.outbox.spi.StoreProvider.Opened;
+import dev.outbox.spi.WarningStore;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -57,18 +61,26 @@ final class StatusCommand implements Callable<Integer> {
 
   /** What there is to say of an outbox. */
   private record Found(
-      int version, Statistics statistics, List<RelayLease> leases, List<String> warnings) {}
+      @Nullable String place,
+      Statistics statistics,
+      List<WorkerLease> leases,
+      List<String> warnings) {}
 
   @Override
   public Integer call() {
     Logs.off();
     Found found;
-    try (Database connected = database.connect(tables)) {
-      BucketStore<?, ?> store = connected.store();
-      store.verify();
+    try (Opened connected = database.connect(tables)) {
+      OutboxStore<?> store = connected.store();
+      if (store instanceof SchemaStore schema) {
+        schema.verify();
+      }
       found =
           new Found(
-              connected.schemaVersion(), store.statistics(), store.leases(), store.warnings());
+              store instanceof SchemaStore schema ? schema.place() : null,
+              Stores.as(StatisticsStore.class, store).statistics(),
+              store instanceof LeaseStore leases ? leases.leases() : List.of(),
+              store instanceof WarningStore warnings ? warnings.warnings() : List.of());
     }
     List<String> passed = passed(found.statistics());
     PrintWriter out = spec.commandLine().getOut();
@@ -105,7 +117,7 @@ final class StatusCommand implements Callable<Integer> {
     Statistics statistics = found.statistics();
     Duration oldest = statistics.oldestPending();
     Map<String, @Nullable Object> rows = new LinkedHashMap<>();
-    rows.put("schemaVersion", found.version());
+    rows.put("place", found.place() == null ? null : ErrorText.printable(found.place()));
     rows.put("pending", statistics.pending());
     rows.put("scheduled", statistics.scheduled());
     rows.put("blocked", statistics.blocked());
@@ -118,10 +130,10 @@ final class StatusCommand implements Callable<Integer> {
 
   private static Map<String, @Nullable Object> json(Found found, List<String> passed) {
     Map<String, @Nullable Object> all = rows(found);
-    Function<RelayLease, Map<String, Object>> lease =
+    Function<WorkerLease, Map<String, Object>> lease =
         held -> {
           Map<String, Object> fields = new LinkedHashMap<>();
-          fields.put("relay", held.relay());
+          fields.put("worker", held.worker());
           fields.put("buckets", held.buckets());
           fields.put("since", held.since());
           fields.put("until", held.until());
@@ -136,18 +148,13 @@ final class StatusCommand implements Callable<Integer> {
   private static void print(Found found, PrintWriter out) {
     rows(found)
         .forEach((name, value) -> out.printf("%-22s %s%n", name, value == null ? "-" : value));
-    for (RelayLease held : found.leases()) {
+    for (WorkerLease held : found.leases()) {
       out.printf(
-          "%-22s %s holds %d of %d buckets since %s until %s%n",
-          "relay",
-          ErrorText.printable(held.relay()),
-          held.buckets(),
-          Statements.BUCKETS,
-          held.since(),
-          held.until());
+          "%-22s %s holds %d buckets since %s until %s%n",
+          "worker", ErrorText.printable(held.worker()), held.buckets(), held.since(), held.until());
     }
     if (found.leases().isEmpty()) {
-      out.printf("%-22s none holds anything now%n", "relay");
+      out.printf("%-22s none holds anything now%n", "worker");
     }
     for (String warning : found.warnings()) {
       // It may name what others have named, as an application.

@@ -63,9 +63,10 @@ abstract class DatabaseCommandsTest {
     Cli status = cli("status");
     assertThat(status.code()).isZero();
     assertThat(status.out().lines().map(line -> line.replaceAll(" +", " ")))
-        .contains("schemaVersion 1", "pending 0", "dead 1", "oldestPendingSeconds -");
+        .contains("pending 0", "dead 1", "oldestPendingSeconds -");
     assertThat(cli("status", "--json").out())
-        .startsWith("{\"schemaVersion\": 1, \"pending\": 0,")
+        .startsWith("{\"place\": \"")
+        .contains("\"pending\": 0,")
         .contains("\"dead\": 1", "\"oldestPendingSeconds\": null, \"leases\": [], ")
         .endsWith("\"passedLimits\": []}" + System.lineSeparator());
     assertThat(cli("status", "--max-dead=1", "--max-age=1ms").code()).isZero();

@@ -2,10 +2,10 @@ package dev.outbox.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.outbox.benchmarks.JdbcKind;
 import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.StoreProvider;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
@@ -48,12 +48,18 @@ abstract class JdbcCommandsTest extends DatabaseCommandsTest {
   }
 
   @Override
-  void drop() {
-    database().removeSchemas(schema);
+  void drop() throws SQLException {
+    query("drop schema " + schema + cascade());
   }
 
-  Database database() {
-    return Database.at(new Address(server.jdbcUrl(), server.user(), server.password()));
+  /** What PostgreSQL wants to hear. */
+  String cascade() {
+    return "";
+  }
+
+  final Address address(String user, String password) {
+    return new Address(
+        server.jdbcUrl(), user, password, schema, StoreProvider.Settings.DEFAULT_PREFIX);
   }
 
   private Connection connect(String url) throws SQLException {
@@ -126,14 +132,14 @@ abstract class JdbcCommandsTest extends DatabaseCommandsTest {
         .contains("none holds anything now", "TOO MUCH: the oldest message that is due waits ")
         .contains("--max-age is 86400.0 s");
     assertThat(cli("status", "--max-age=36500d").code()).isZero();
-    try (Database database = Database.at(database().in(schema))) {
+    try (StoreProvider.Opened outbox = Stores.connect(address(server.user(), server.password()))) {
       Claim claim =
-          database.store().claim(new ClaimRequest("shop\"1", 10, 1_000_000, Duration.ofMinutes(5)));
+          outbox.store().claim(new ClaimRequest("shop\"1", 10, 1_000_000, Duration.ofMinutes(5)));
       assertThat(claim.messages()).hasSize(1);
       assertThat(cli("status").out())
-          .containsPattern("relay +shop\"1 holds 1 of 64 buckets since 20.*Z until 20.*Z");
+          .containsPattern("worker +shop\"1 holds 1 buckets since 20.*Z until 20.*Z");
       assertThat(cli("status", "--json", "--max-age=1s").out())
-          .contains("\"leases\": [{\"relay\": \"shop\\\"1\", \"buckets\": 1, \"since\": \"20")
+          .contains("\"leases\": [{\"worker\": \"shop\\\"1\", \"buckets\": 1, \"since\": \"20")
           .contains("\"passedLimits\": [\"the oldest message");
       assertThat(claim.settle(Map.of())).isEmpty();
     }
@@ -171,22 +177,6 @@ abstract class JdbcCommandsTest extends DatabaseCommandsTest {
   }
 
   @Test
-  @DisplayName("tck --clean removes what earlier runs of it left, and nothing else")
-  void clean() throws Exception {
-    String left = "outbox_tck_00c0ffee";
-    query("create schema " + left + "_1");
-    query("create schema " + left + "_2");
-    query("create schema " + schema + "_mine");
-    List<String> command = new ArrayList<>(List.of("tck", "--clean"));
-    command.addAll(options().stream().filter(o -> !o.startsWith("--schema")).toList());
-    Cli cli = Cli.run(command.toArray(String[]::new));
-    assertThat(cli.code()).as(cli.err()).isZero();
-    assertThat(cli.out()).contains("Removed: ", left);
-    assertThat(database().schemas("outbox_tck_")).isEmpty();
-    assertThat(database().schemas(schema)).contains(schema + "_mine");
-  }
-
-  @Test
   @DisplayName("a wrong password is one sentence")
   void wrongPassword() {
     Cli cli =
@@ -199,33 +189,5 @@ abstract class JdbcCommandsTest extends DatabaseCommandsTest {
     assertThat(cli.code()).isEqualTo(2);
     assertThat(cli.err()).startsWith("outbox: cannot connect to jdbc:").hasLineCount(1);
     assertThat(cli.err()).doesNotContain("not-the-password");
-  }
-
-  @Test
-  @DisplayName("what an interrupted tck left is removed, also while it is still in use")
-  void removeSchemas() throws Exception {
-    String name = schema + "_tck";
-    query("create schema " + name + "_1");
-    query("create table " + name + "_1.t as select 1 as n");
-    query("create schema " + schema + "xtck_1");
-    try (Connection busy = connect(database().named(name).url());
-        Statement statement = busy.createStatement()) {
-      String enter = JdbcKind.of(server.jdbcUrl()).orElseThrow().enter(name + "_1");
-      if (enter != null) {
-        statement.execute(enter);
-      }
-      busy.setAutoCommit(false);
-      statement.execute("insert into " + name + "_1.t values (2)");
-
-      TckCommand.removeSchemas(database(), name);
-
-      assertThat(
-              query(
-                  "select schema_name from information_schema.schemata where schema_name like '"
-                      + schema
-                      + "%'"))
-          .containsExactlyInAnyOrder(schema, schema + "xtck_1");
-      assertThat(busy.isValid(5)).isFalse();
-    }
   }
 }

@@ -1,12 +1,13 @@
 package dev.outbox.cli;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoCollection;
 import dev.outbox.embedded.MongoServer;
+import dev.outbox.spi.DeadLetterStore;
 import dev.outbox.spi.DeadLetterStore.DeadLetter;
+import dev.outbox.spi.StoreProvider;
+import dev.outbox.store.mongo.MongoUrl;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
@@ -15,8 +16,6 @@ import org.bson.Document;
 import org.bson.types.Binary;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.DisplayName;
-import org.junit.jupiter.api.Test;
 
 /** On MongoDB. */
 class MongoCommandsTest extends DatabaseCommandsTest {
@@ -46,16 +45,13 @@ class MongoCommandsTest extends DatabaseCommandsTest {
     client.getDatabase(name).drop();
   }
 
-  /** The server, whatever database its URL names. */
-  private Database database() {
-    return Database.at(new Address(server.connectionString(), "", ""));
+  private String url() {
+    return MongoUrl.of(server.connectionString()).in(name).text();
   }
 
   @Override
   List<String> options() {
-    try (Database database = database()) {
-      return List.of("--url=" + database.in(name).url());
-    }
+    return List.of("--url=" + url());
   }
 
   private MongoCollection<Document> messages() {
@@ -78,9 +74,8 @@ class MongoCommandsTest extends DatabaseCommandsTest {
             .append("attempts", 10)
             .append("lastError", error);
     messages().insertOne(document);
-    try (Database server = database();
-        Database database = Database.at(server.in(name))) {
-      List<DeadLetter> all = database.store().deadLetters(0, 100);
+    try (StoreProvider.Opened outbox = Stores.connect(new Address(url(), "", ""))) {
+      List<DeadLetter> all = Stores.as(DeadLetterStore.class, outbox.store()).deadLetters(0, 100);
       return all.get(all.size() - 1).message().sequence();
     }
   }
@@ -88,23 +83,5 @@ class MongoCommandsTest extends DatabaseCommandsTest {
   @Override
   List<String> statuses() {
     return messages().find().map(message -> message.getString("status")).into(new ArrayList<>());
-  }
-
-  @Test
-  @DisplayName("what an interrupted tck left is removed, and nothing else")
-  void removeSchemas() {
-    String begin = name + "_tck";
-    for (String each : List.of(begin + "_1", begin + "_2", name + "xtck")) {
-      client.getDatabase(each).createCollection("t");
-    }
-    try (Database database = database()) {
-      database.createSchema(begin);
-      TckCommand.removeSchemas(database, begin);
-      assertThat(client.listDatabaseNames().into(new ArrayList<>()))
-          .filteredOn(each -> each.startsWith(name))
-          .containsExactly(name + "xtck");
-    } finally {
-      client.getDatabase(name + "xtck").drop();
-    }
   }
 }

@@ -6,15 +6,22 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.relay.Relay;
+import dev.outbox.relay.RelayEvent;
 import dev.outbox.relay.RelayListener;
 import dev.outbox.spi.Result;
+import dev.outbox.spi.StoreProvider;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class PostgresCommandsTest extends JdbcCommandsTest {
   private static final String PASSWORD = "Xw3-r1ghtless";
@@ -22,6 +29,11 @@ class PostgresCommandsTest extends JdbcCommandsTest {
   @Override
   DatabaseServer server() {
     return DatabaseServer.postgres();
+  }
+
+  @Override
+  String cascade() {
+    return " cascade";
   }
 
   @Test
@@ -47,6 +59,22 @@ class PostgresCommandsTest extends JdbcCommandsTest {
     }
   }
 
+  @Test
+  @DisplayName(
+      "a relay refuses a setting of Kafka's that would break the contract, in one sentence")
+  void kafkaSetting(@TempDir Path directory) throws IOException {
+    assertThat(cli("migrate").code()).isZero();
+    Path file = directory.resolve("relay.properties");
+    Stream<String> store = options().stream().map(option -> "store." + option.substring(2));
+    Stream<String> kafka = Stream.of("kafka.bootstrap.servers=127.0.0.1:1", "kafka.acks=1");
+    Files.write(file, Stream.concat(store, kafka).toList());
+    Cli relay = Cli.run("relay", "--config=" + file);
+    assertThat(relay.code()).isEqualTo(Main.NOT_DONE);
+    assertThat(relay.err().lines())
+        .containsExactly(
+            "outbox: acks is 1, it must be all, less acknowledges what can still be lost: leave it out");
+  }
+
   private String statusAs(String role) {
     Cli cli =
         Cli.run(
@@ -70,15 +98,12 @@ class PostgresCommandsTest extends JdbcCommandsTest {
     List<String> failures = new CopyOnWriteArrayList<>();
     AtomicInteger delivered = new AtomicInteger();
     RelayListener listener =
-        new RelayListener() {
-          @Override
-          public void storeFailed(String who, String operation, RuntimeException error) {
-            failures.add(operation + ": " + error.getMessage());
+        event -> {
+          if (event instanceof RelayEvent.StoreFailed failed) {
+            failures.add(failed.operation() + ": " + failed.error().getMessage());
           }
         };
-    Address address = new Address(url(), role, PASSWORD, schema, Address.DEFAULT_PREFIX);
-    try (Database one = Database.at(address);
-        Database pool = one.pool(3);
+    try (StoreProvider.Opened pool = Stores.open(address(role, PASSWORD), null, 3);
         Relay relay =
             Relay.builder(
                     pool.store(),
@@ -90,14 +115,14 @@ class PostgresCommandsTest extends JdbcCommandsTest {
                 .build()) {
       relay.start();
       await()
-          .atMost(Duration.ofSeconds(60))
+          .atMost(Duration.ofMinutes(2))
           .until(() -> failures.stream().anyMatch(f -> f.startsWith("claim: ")));
       assertThat(failures)
           .filteredOn(f -> f.startsWith("claim: "))
           .allSatisfy(
               f -> assertThat(f).contains("may not run it, run: grant select, insert, update on "));
       query("grant update on %s.outbox_bucket to %s".formatted(schema, role));
-      await().atMost(Duration.ofSeconds(60)).until(() -> delivered.get() == 1);
+      await().atMost(Duration.ofMinutes(2)).until(() -> delivered.get() == 1);
     }
   }
 }

@@ -39,7 +39,8 @@ class SecretsLeakTest {
         "jdbc:mysql://root:Xq7z9@Xq7z9/Xq7z9@127.0.0.1:1/x",
         "jdbc:mysql://root:Xq7z9?Xq7z9@127.0.0.1:1/x",
         "jdbc:mysql://(host=127.0.0.1,port=1,user=a,password=Xq7z9pw)/x",
-        "jdbc:mysql://u:Xq7z91@127.0.0.1:1,u:Xq7z92@127.0.0.1:2/x",
+        // Of several hosts the driver tries each again and again, for half a minute.
+        "jdbc:mysql://u:Xq7z91@127.0.0.1:1,u:Xq7z92@127.0.0.1:2/x?retriesAllDown=1",
         "jdbc:mysql://127.0.0.1:1/x?user=a&password=Xq7z9pw&trustCertificateKeyStorePassword=Xq7z9t&password2=Xq7z92",
         "jdbc:mysql:x?password=Xq7z9pw",
         "jdbc:mariadb://127.0.0.1:1/x?user=a&password=Xq7z9pw&keyStorePassword=Xq7z9k",
@@ -61,7 +62,7 @@ class SecretsLeakTest {
   @MethodSource("urls")
   @DisplayName("of a URL, whatever its form, with all that a command has to say")
   void url(String url) {
-    for (String command : List.of("status", "migrate", "tck")) {
+    for (String command : List.of("status", "migrate")) {
       assertSilent(command + " --verbose", "--url=" + url);
     }
     assertSilent("status --bogus", "--url=" + url);
@@ -74,8 +75,7 @@ class SecretsLeakTest {
         "status --json",
         "dead-letters list",
         "dead-letters requeue 1",
-        "dead-letters discard --all --yes",
-        "bench"
+        "dead-letters discard --all --yes"
       })
   @DisplayName("of a URL, by the other commands")
   void command(String command) {
@@ -86,14 +86,6 @@ class SecretsLeakTest {
             "mongodb://a:Xq7z9pw@127.0.0.1:1/x?serverSelectionTimeoutMS=200")) {
       assertSilent(command + " --verbose", "--url=" + url);
     }
-  }
-
-  @Test
-  @DisplayName("of a URL, by the demo, which looks for Kafka as well")
-  void demo() {
-    assertSilent(
-        "demo --quick --verbose --bootstrap-servers=127.0.0.1:1",
-        "--url=jdbc:mysql://root:Xq7z9pw@127.0.0.1:1/x");
   }
 
   @ParameterizedTest
@@ -109,7 +101,8 @@ class SecretsLeakTest {
     assertSilent("status --url=jdbc:postgresql://127.0.0.1:1/x --user=a", "--pasword", "Xq7z9pw");
     assertSilent("status --url=jdbc:postgresql://127.0.0.1:1/x --user=a", option);
     assertSilent("migrate --verbose --url=jdbc:mysql://127.0.0.1:1/x --user=a", option);
-    assertSilent("tck --url=mongodb://127.0.0.1:1/x?serverSelectionTimeoutMS=200 --user=a", option);
+    assertSilent(
+        "status --url=mongodb://127.0.0.1:1/x?serverSelectionTimeoutMS=200 --user=a", option);
   }
 
   /** Runs it in this JVM; a command that fails ends with 2. */
@@ -206,7 +199,7 @@ class SecretsLeakTest {
     File printed = directory.resolve("printed").toFile();
     Process process = command.redirectErrorStream(true).redirectOutput(printed).start();
     try {
-      assertThat(process.waitFor(60, TimeUnit.SECONDS)).as("it ends").isTrue();
+      assertThat(process.waitFor(3, TimeUnit.MINUTES)).as("it ends").isTrue();
       assertThat(process.exitValue()).isEqualTo(Main.NOT_DONE);
     } finally {
       process.destroyForcibly();

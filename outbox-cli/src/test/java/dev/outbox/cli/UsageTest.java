@@ -18,18 +18,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class UsageTest {
 
   @ParameterizedTest
-  @ValueSource(
-      strings = {
-        "demo",
-        "tck",
-        "bench",
-        "torture",
-        "migrate",
-        "grants",
-        "relay",
-        "status",
-        "dead-letters"
-      })
+  @ValueSource(strings = {"migrate", "grants", "relay", "status", "dead-letters"})
   @DisplayName("each command explains itself")
   void help(String command) {
     Cli cli = Cli.run(command, "--help");
@@ -44,12 +33,6 @@ class UsageTest {
     assertThat(Cli.run("--version").out().strip()).matches("outbox \\d+\\.\\d+\\.\\d+\\S*");
   }
 
-  @Test
-  @DisplayName("the help shows what users need, not what the demo needs")
-  void hidden() {
-    assertThat(Cli.run("--help").out()).contains("migrate").doesNotContain("demo-relay");
-  }
-
   @ParameterizedTest
   @DisplayName("bad usage: exit code 2, one sentence, and where to read on")
   @CsvSource(
@@ -62,20 +45,9 @@ class UsageTest {
         "relay                         ! Missing required argument (specify one of these): (--config=FILE | --print-config)",
         "dead-letters                  ! say what to do: list, requeue or discard",
         "dead-letters --url=x          ! say what to do before the options: dead-letters list, requeue or discard",
+        "migrate --print --store=x     ! Invalid value for option '--store': 'x' is not one of [mariadb, mongo, mysql, postgres, sqlserver]",
         "grants --relay=r              ! Missing required option: '--producer=ROLE'",
         "dead-letters requeue --url=x  ! Missing required argument (specify one of these): (SEQ... | --all)",
-        "demo --threads 0              ! --threads is 0, allowed is from 1 to 64",
-        "demo --threads 65             ! --threads is 65, allowed is from 1 to 64",
-        "demo --transactions 0         ! --transactions is 0, allowed is from 1 to 5000000",
-        "demo --store oracle           ! Invalid value for option '--store': 'oracle' is not one of [postgres, mysql, mariadb, sqlserver, mongo]",
-        "demo --store mysql --url=x    ! --store says what to start, --url names your own: give one of them",
-        "bench --runs 0                ! runs is 0, allowed is from 1 to 100",
-        "torture --time soon           ! Invalid value for option '--time': 'soon' is no time, a time is needed, as 500ms, 30s, 5m, 1h or 7d",
-        "torture --time 0s             ! --time is 0, at least 1ms is needed",
-        "torture --faults-per-minute 0 ! --faults-per-minute is 0.0, allowed is more than 0, up to 1000",
-        "torture --store mongo         ! --store is mongo, but it takes a database that can be started and killed here: one of postgres, mysql, mariadb",
-        "torture --history /           ! --history is /, where files are already: name an empty directory or a new one",
-        "demo --orders x               ! Invalid value for option '--orders': 'x' is not an int",
       })
   void badUsage(String arguments, String sentence) {
     Cli cli = Cli.run(arguments == null ? new String[0] : arguments.split(" "));
@@ -156,7 +128,7 @@ class UsageTest {
     assertThat(cli.err())
         .contains(
             "jdbc:oracle://root:***@db/shop",
-            "one of jdbc:postgresql:, jdbc:mysql:, jdbc:mariadb:, jdbc:sqlserver:, mongodb:, mongodb+srv:")
+            "those that were found take mariadb jdbc:mariadb:; mongo mongodb:, mongodb+srv:; mysql jdbc:mysql:; postgres jdbc:postgresql:; sqlserver jdbc:sqlserver:")
         .hasLineCount(1);
   }
 
@@ -198,14 +170,6 @@ class UsageTest {
     assertThat(schema.err())
         .contains("a schema is given, shop", "mongodb://host:27017/shop?replicaSet=rs0")
         .hasLineCount(1);
-  }
-
-  @Test
-  @DisplayName("a database that cannot be started here is asked for by URL")
-  void notEmbedded() {
-    Cli cli = Cli.run("bench", "--store=sqlserver");
-    assertThat(cli.code()).isEqualTo(2);
-    assertThat(cli.err()).contains("SQL Server", "--url jdbc:sqlserver://host").hasLineCount(1);
   }
 
   @Test

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Not for use by several threads at once.
  */
 public final class ChildJvm implements AutoCloseable {
-  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
   private static final String END = "";
   private static final int HEAP_MIB = 256;
 
@@ -126,8 +126,8 @@ public final class ChildJvm implements AutoCloseable {
   /**
    * Waits for the next line that the child writes.
    *
-   * @throws IllegalStateException when there is none within a minute, or the child has ended, with
-   *     what it said
+   * @throws IllegalStateException when there is none within two minutes, or the child has ended,
+   *     with what it said
    */
   public String line() {
     try {
@@ -183,7 +183,7 @@ public final class ChildJvm implements AutoCloseable {
   /**
    * Waits for the end that the child comes to by itself.
    *
-   * @throws IllegalStateException when it has not ended after a minute
+   * @throws IllegalStateException when it has not ended after two minutes
    */
   public int exitCode() {
     try {

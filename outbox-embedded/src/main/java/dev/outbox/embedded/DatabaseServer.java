@@ -14,8 +14,10 @@ import org.opentest4j.TestAbortedException;
  * and {@link EmbeddedMysql}.
  *
  * <p>The methods that start one throw {@link TestAbortedException} when there is none of them, with
- * the reason; tests are then listed as skipped. Their settings are lines of {@code postgresql.conf}
- * or system variables of MySQL and MariaDB; the user's own server is left as it is.
+ * the reason; tests are then listed as skipped. When one is named that does not answer, they throw
+ * {@link IllegalStateException}, having asked it once for all tests of the JVM. Their settings are
+ * lines of {@code postgresql.conf} or system variables of MySQL and MariaDB; the user's own server
+ * is left as it is.
  */
 public interface DatabaseServer extends AutoCloseable {
 

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  */
 public abstract sealed class EmbeddedServer implements AutoCloseable
     permits EmbeddedPostgres, EmbeddedPgBouncer, EmbeddedMysql, EmbeddedKafka {
-  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final Duration PATIENCE = Duration.ofMinutes(3);
 
   private final String name;
   private final String version;

@@ -38,7 +38,16 @@ final class Machine {
   /** A system property, or else the environment variable of that name in capitals. */
   static @Nullable String setting(String name) {
     String value = System.getProperty(name);
-    return value != null ? value : System.getenv(name.toUpperCase(Locale.ROOT).replace('.', '_'));
+    return value != null ? value : System.getenv(variable(name));
+  }
+
+  /** What the user has given that setting by. */
+  static String givenBy(String name) {
+    return System.getProperty(name) != null ? name : variable(name);
+  }
+
+  private static String variable(String name) {
+    return name.toUpperCase(Locale.ROOT).replace('.', '_');
   }
 
   /** A program that the shell would find, or root's shell. */

@@ -19,6 +19,8 @@ public interface MongoServer extends AutoCloseable {
    *
    * @throws TestAbortedException when there is none, with what would help; tests are then listed as
    *     skipped
+   * @throws IllegalStateException when one is named that does not answer; it is asked once for all
+   *     tests of the JVM
    */
   static MongoServer start() {
     return TestServers.mongo();

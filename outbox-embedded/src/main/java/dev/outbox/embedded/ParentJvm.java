@@ -49,6 +49,11 @@ public final class ParentJvm {
     return value;
   }
 
+  /** All settings. */
+  public Map<String, String> settings() {
+    return Map.copyOf(settings);
+  }
+
   /** Says a line to the parent. */
   public void say(String line) {
     System.out.println(line);

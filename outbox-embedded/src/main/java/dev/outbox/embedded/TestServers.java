@@ -56,11 +56,16 @@ final class TestServers {
   }
 
   static MongoServer mongo() {
+    String name = "MongoDB";
+    String property = "outbox.test.mongo.url";
     return pick(
-        "MongoDB",
-        "outbox.test.mongo.url",
+        name,
+        property,
         "mongodb://…/?replicaSet=…",
-        url -> () -> url, // a record would show the password
+        url -> {
+          NamedServers.Mongo.ask(name, property, url);
+          return () -> url; // a record would show the password
+        },
         "mongodb.MongoDBContainer",
         () -> MongoInContainer.start(),
         TestServers::none);
@@ -102,11 +107,12 @@ final class TestServers {
         name,
         property + ".url",
         "jdbc:…",
-        url ->
-            new UsersDatabase(
-                url,
-                orEmpty(Machine.setting(property + ".user")),
-                orEmpty(Machine.setting(property + ".password"))),
+        url -> {
+          String user = orEmpty(Machine.setting(property + ".user"));
+          String password = orEmpty(Machine.setting(property + ".password"));
+          NamedServers.ask(name, property + ".url", url, user, password);
+          return new UsersDatabase(url, user, password);
+        },
         containerClass,
         container,
         embedded);

@@ -24,17 +24,17 @@ class EmbeddedKafkaTest {
       assertAnswers(port);
 
       kafka.stop();
-      assertThatThrownBy(() -> answers(port)).isInstanceOf(IOException.class);
+      assertThatThrownBy(() -> answers(port, 2_000)).isInstanceOf(IOException.class);
       kafka.restart();
       assertAnswers(port);
 
       kafka.kill();
-      assertThatThrownBy(() -> answers(port)).isInstanceOf(IOException.class);
+      assertThatThrownBy(() -> answers(port, 2_000)).isInstanceOf(IOException.class);
       kafka.restart();
       assertAnswers(port);
 
       kafka.pause();
-      assertThatThrownBy(() -> answers(port)).isInstanceOf(SocketTimeoutException.class);
+      assertThatThrownBy(() -> answers(port, 2_000)).isInstanceOf(SocketTimeoutException.class);
       kafka.resume();
       assertAnswers(port);
 
@@ -80,13 +80,13 @@ class EmbeddedKafkaTest {
   }
 
   private static void assertAnswers(int port) throws IOException {
-    assertThat(answers(port)).as("the broker answers on port " + port).isTrue();
+    assertThat(answers(port, 60_000)).as("the broker answers on port " + port).isTrue();
   }
 
-  /** Sends an ApiVersions request, version 0, and waits at most two seconds for the answer. */
-  private static boolean answers(int port) throws IOException {
+  /** Sends an ApiVersions request, version 0, and waits at most so long for the answer. */
+  private static boolean answers(int port, int millis) throws IOException {
     try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
-      socket.setSoTimeout(2_000);
+      socket.setSoTimeout(millis);
       ByteBuffer request = ByteBuffer.allocate(14);
       request.putInt(10).putShort((short) 18).putShort((short) 0).putInt(42).putShort((short) -1);
       socket.getOutputStream().write(request.array());

@@ -2,8 +2,14 @@ package dev.outbox.embedded;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.util.HashSet;
+import java.util.Set;
+import org.assertj.core.util.Throwables;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.opentest4j.TestAbortedException;
@@ -13,14 +19,37 @@ class MongoServerTest {
   private static final String PROPERTY = "outbox.test.mongo.url";
 
   @Test
-  @DisplayName("the user's own server comes first, and its password is not shown")
+  @DisplayName(
+      "the user's own server comes first, and its address, which may hold a password, is not shown")
   void usersOwn() {
-    String before = System.getProperty(PROPERTY);
-    String url = "mongodb://me:secret@mine/?replicaSet=rs0";
-    System.setProperty(PROPERTY, url);
+    String given = Machine.setting(PROPERTY);
+    assumeThat(given).as("a MongoDB that is named by %s", PROPERTY).isNotNull();
     try (MongoServer server = MongoServer.start()) {
-      assertThat(server.connectionString()).isEqualTo(url);
-      assertThat(server.toString()).doesNotContain("secret");
+      assertThat(server.connectionString()).isEqualTo(given);
+      assertThat(server.toString()).doesNotContain(given);
+    }
+  }
+
+  @Test
+  @DisplayName("one that does not answer is asked once, and what names it is said")
+  void doesNotAnswer() throws Exception {
+    String before = System.getProperty(PROPERTY);
+    try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+      String address = "127.0.0.1:" + silent.getLocalPort();
+      System.setProperty(
+          PROPERTY, "mongodb://me:secret@%s/?serverSelectionTimeoutMS=300".formatted(address));
+      Set<Throwable> causes = new HashSet<>();
+      for (int i = 0; i < 3; i++) {
+        Throwable thrown = catchThrowable(MongoServer::start);
+        assertThat(thrown)
+            .isInstanceOf(IllegalStateException.class)
+            .hasMessage(
+                "%s names a MongoDB at %s, which does not answer: start it, or name another",
+                PROPERTY, address);
+        assertThat(Throwables.getStackTrace(thrown)).doesNotContain("secret");
+        causes.add(thrown.getCause());
+      }
+      assertThat(causes).as("what came of asking").hasSize(1);
     } finally {
       if (before == null) {
         System.clearProperty(PROPERTY);

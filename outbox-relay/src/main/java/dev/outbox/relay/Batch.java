@@ -87,7 +87,8 @@ final class Batch {
   /** Lets what the broker did not take wait, so that others come first. */
   void setAside(int most, Duration delay) {
     for (StoredMessage message : untaken.subList(0, Math.min(most, untaken.size()))) {
-      decisions.put(message.sequence(), Decision.retry(delay, false, String.valueOf(brokerError)));
+      decisions.put(
+          message.sequence(), Decision.retryUncounted(delay, String.valueOf(brokerError)));
     }
   }
 
@@ -123,15 +124,15 @@ final class Batch {
   }
 
   /** Tells the listener what the store now knows. */
-  void tell(RelayListener listener) {
+  void tell(RelayListener listener, String worker) {
     for (StoredMessage message : messages) {
       Decision decision = decisions.get(message.sequence());
       if (decision instanceof Decision.Delivered) {
-        listener.delivered(message);
+        listener.on(new RelayEvent.Delivered(worker, message));
       } else if (decision instanceof Decision.Retry retry) {
-        listener.retried(message, retry);
+        listener.on(new RelayEvent.Retried(worker, message, retry));
       } else if (decision instanceof Decision.Dead dead) {
-        listener.deadLettered(message, dead);
+        listener.on(new RelayEvent.DeadLettered(worker, message, dead));
       }
     }
   }

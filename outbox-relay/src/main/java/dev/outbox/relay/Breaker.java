@@ -31,6 +31,7 @@ final class Breaker {
   /** The most messages of a test after one that failed, and so that are set aside at once. */
   static final int MOST_SET_ASIDE = 100;
 
+  private final String relay;
   private final int batchSize;
   private final Backoff pauses;
   private final RelayListener listener;
@@ -40,7 +41,8 @@ final class Breaker {
   private int testSize;
   private long openUntil;
 
-  Breaker(int batchSize, DoubleSupplier random, RelayListener listener) {
+  Breaker(String relay, int batchSize, DoubleSupplier random, RelayListener listener) {
+    this.relay = relay;
     this.batchSize = batchSize;
     this.pauses = new Backoff(FIRST_PAUSE, LONGEST_PAUSE, random);
     this.listener = listener;
@@ -108,9 +110,9 @@ final class Breaker {
       lock.unlock();
     }
     if (was && !is && error != null) {
-      listener.breakerOpened(error);
+      listener.on(new RelayEvent.BreakerOpened(relay, error));
     } else if (!was && is) {
-      listener.breakerClosed();
+      listener.on(new RelayEvent.BreakerClosed(relay));
     }
   }
 

@@ -14,12 +14,14 @@ final class BrokerCheck {
   private static final Duration FIRST_PAUSE = Duration.ofSeconds(1);
   private static final Duration LONGEST_PAUSE = Duration.ofMinutes(1);
 
+  private final String relay;
   private final ReachablePublisher publisher;
   private final Waiting waiting;
   private final RelayListener listener;
   private final Backoff pauses = new Backoff(FIRST_PAUSE, LONGEST_PAUSE, () -> 0);
 
-  BrokerCheck(ReachablePublisher publisher, Waiting waiting, RelayListener listener) {
+  BrokerCheck(String relay, ReachablePublisher publisher, Waiting waiting, RelayListener listener) {
+    this.relay = relay;
     this.publisher = publisher;
     this.waiting = waiting;
     this.listener = listener;
@@ -30,11 +32,11 @@ final class BrokerCheck {
     while (!waiting.stopping()) {
       Optional<String> trouble = publisher.unreachable(PATIENCE);
       if (trouble.isEmpty()) {
-        listener.brokerReachable(publisher.address());
+        listener.on(new RelayEvent.BrokerReachable(relay, publisher.address()));
         return;
       }
       if (!waiting.stopping()) {
-        listener.brokerUnreachable(publisher.address(), trouble.get());
+        listener.on(new RelayEvent.BrokerUnreachable(relay, publisher.address(), trouble.get()));
         waiting.pause(this, pauses.next());
       }
     }

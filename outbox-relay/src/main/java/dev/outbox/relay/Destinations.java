@@ -6,9 +6,11 @@ import java.util.concurrent.ConcurrentHashMap;
 /**
  * Destinations that cannot be reached while others can, and how long their messages wait. Kept in
  * memory only: after a restart a destination begins with the first delay again. A destination is
- * forgotten when messages of the aggregate type that it held up are delivered and none was reported
- * when it was due again: one that is delivered at once may have gone elsewhere, as to another
- * partition of the same topic. It is also forgotten when it has not been reported for a while.
+ * forgotten when the message that reported it last is delivered. Another relay may deliver that
+ * one, so a destination is also forgotten when messages of the aggregate type that it held up are
+ * delivered and none was reported when it was due again: one that is delivered at once may have
+ * gone elsewhere, as to another partition of the same topic. And it is forgotten when it has not
+ * been reported for a while.
  */
 final class Destinations {
   static final Duration FIRST_DELAY = Duration.ofMillis(500);
@@ -18,27 +20,31 @@ final class Destinations {
   /** A message that is due again has been tried by then, and reported if it was in vain. */
   private static final long TRIED_AFTER = LONGEST_DELAY.toNanos();
 
-  private record State(String aggregateType, long delay, long since, long reported) {}
+  /** What is known of one; {@code last} is the sequence of the message that reported it last. */
+  private record State(String aggregateType, long last, long delay, long since, long reported) {
+    State again(String type, long sequence, long now) {
+      boolean sameOutage = now - since < delay;
+      return sameOutage
+          ? new State(type, sequence, delay, since, now)
+          : new State(type, sequence, Math.min(delay * 2, LONGEST_DELAY.toNanos()), now, now);
+    }
+  }
 
   private final ConcurrentHashMap<String, State> states = new ConcurrentHashMap<>();
   private volatile long deliveredAt;
 
-  /** Reports a destination, and says how long its message should wait. */
-  Duration unavailable(String destination, String aggregateType, long now) {
+  /**
+   * Reports a destination, and says how long its message should wait. The delay doubles at most
+   * once in the time of a delay: many messages may report one outage at once.
+   */
+  Duration unavailable(String destination, String aggregateType, long sequence, long now) {
     states.values().removeIf(state -> now - state.reported > FORGET_AFTER);
     State state =
         states.merge(
             destination,
-            new State(aggregateType, FIRST_DELAY.toNanos(), now, now),
-            (old, fresh) -> again(old, aggregateType, now));
+            new State(aggregateType, sequence, FIRST_DELAY.toNanos(), now, now),
+            (old, fresh) -> old.again(aggregateType, sequence, now));
     return Duration.ofNanos(state.delay);
-  }
-
-  /** Doubles at most once in the time of a delay: many messages may report one outage at once. */
-  private static State again(State old, String aggregateType, long now) {
-    return now - old.since < old.delay
-        ? new State(aggregateType, old.delay, old.since, now)
-        : new State(aggregateType, Math.min(old.delay * 2, LONGEST_DELAY.toNanos()), now, now);
   }
 
   /** Whether a destination is known to be in trouble, and messages went elsewhere lately. */
@@ -46,7 +52,7 @@ final class Destinations {
     return states.containsKey(destination) && now - deliveredAt < LONGEST_DELAY.toNanos();
   }
 
-  void delivered(String aggregateType, long now) {
+  void delivered(String aggregateType, long sequence, long now) {
     deliveredAt = now;
     if (!states.isEmpty()) {
       states
@@ -54,7 +60,8 @@ final class Destinations {
           .removeIf(
               state ->
                   state.aggregateType.equals(aggregateType)
-                      && now - state.reported > state.delay + TRIED_AFTER);
+                      && (state.last == sequence
+                          || now - state.reported > state.delay + TRIED_AFTER));
     }
   }
 }

@@ -5,7 +5,6 @@ import dev.outbox.spi.Decision;
 import dev.outbox.spi.ErrorText;
 import dev.outbox.spi.Result;
 import dev.outbox.spi.StoredMessage;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -76,12 +75,77 @@ final class LoggingListener implements RelayListener {
   }
 
   @Override
-  public void started(String relay, int workers) {
-    log.info("Relay {} started with {} workers", relay, workers);
+  public void on(RelayEvent event) {
+    if (event instanceof RelayEvent.Delivered e) {
+      delivered(e.message());
+    } else if (event instanceof RelayEvent.Retried e) {
+      retried(e.message(), e.decision());
+    } else if (event instanceof RelayEvent.DeadLettered e) {
+      deadLettered(e.message(), e.decision());
+    } else if (event instanceof RelayEvent.Unavailable e) {
+      unavailable(e.message(), e.result());
+    } else if (event instanceof RelayEvent.LeaseLost e) {
+      log.warn(
+          "{} lost the lease of {} messages, first {}",
+          e.who(),
+          e.messages().size(),
+          first(e.messages()));
+    } else if (event instanceof RelayEvent.Abandoned e) {
+      log.warn(
+          "{} gives up a claim of {} messages, first {}; they are claimed again when its lease has"
+              + " run out: {}",
+          e.who(),
+          e.messages().size(),
+          first(e.messages()),
+          printable(e.reason()));
+    } else if (event instanceof RelayEvent.PublisherBroken e) {
+      warn("publisher", "The publisher broke its contract: " + e.problem(), e.cause());
+    } else if (event instanceof RelayEvent.StoodStill e) {
+      log.warn(
+          "{} stood still for {}, as when the process is stopped or its machine suspended: leases"
+              + " may be lost, and messages delivered again",
+          e.who(),
+          e.time());
+    } else if (event instanceof RelayEvent.CallbackFailed e) {
+      String text = "%s failed on a message: %s".formatted(e.setting(), text(e.error()));
+      warn(e.setting(), text, e.error());
+    } else {
+      ofTheRelay(event);
+    }
   }
 
-  @Override
-  public void delivered(StoredMessage message) {
+  /** What concerns the store, the broker, and the relay as a whole. */
+  private void ofTheRelay(RelayEvent event) {
+    if (event instanceof RelayEvent.StoreFailed e) {
+      storeFailed(e);
+    } else if (event instanceof RelayEvent.StoreRecovered) {
+      storeRecovered();
+    } else if (event instanceof RelayEvent.BreakerOpened e) {
+      breakerOpened(e.error());
+    } else if (event instanceof RelayEvent.BreakerClosed) {
+      over("The broker can be reached again", troubles.ended(BREAKER));
+    } else if (event instanceof RelayEvent.BrokerReachable e) {
+      over("The broker at %s answers".formatted(e.address()), troubles.ended(ADDRESS));
+    } else if (event instanceof RelayEvent.BrokerUnreachable e) {
+      String text = "The broker at %s cannot be reached: %s".formatted(e.address(), e.error());
+      boolean ignored = lasting(ADDRESS, text, null);
+    } else if (event instanceof RelayEvent.Started e) {
+      started(e);
+    } else if (event instanceof RelayEvent.Stopped e) {
+      stopped(e);
+    }
+  }
+
+  private void started(RelayEvent.Started e) {
+    String place = e.place();
+    log.info(
+        "Relay {} started with {} workers{}",
+        e.who(),
+        e.workers(),
+        place == null ? "" : " on " + printable(place));
+  }
+
+  private void delivered(StoredMessage message) {
     String destination = heldUp.isEmpty() ? null : heldUp.remove(message.sequence());
     if (destination != null) {
       over(destination + " can be reached again", troubles.ended(destination));
@@ -91,8 +155,7 @@ final class LoggingListener implements RelayListener {
     }
   }
 
-  @Override
-  public void retried(StoredMessage message, Decision.Retry decision) {
+  private void retried(StoredMessage message, Decision.Retry decision) {
     String error = decision.error();
     if (decision.counts() && !error.equals(last.put("retry", error))) {
       log.warn(AGAIN, printable(message), decision.delay(), printable(error));
@@ -101,17 +164,15 @@ final class LoggingListener implements RelayListener {
     }
   }
 
-  @Override
-  public void deadLettered(StoredMessage message, Decision.Dead decision) {
+  private void deadLettered(StoredMessage message, Decision.Dead decision) {
     log.error(
         "{} is a dead letter{}: {}",
         printable(message),
-        decision.blocksKey() ? " and blocks its key" : "",
+        decision.haltsKey() ? " and halts its key" : "",
         printable(decision.error()));
   }
 
-  @Override
-  public void unavailable(StoredMessage message, Result.Unavailable result) {
+  private void unavailable(StoredMessage message, Result.Unavailable result) {
     String destination = result.destination();
     if (destination == null) {
       if (troubles.lasts(BREAKER)) {
@@ -123,92 +184,38 @@ final class LoggingListener implements RelayListener {
     }
   }
 
-  @Override
-  public void leaseLost(String worker, List<StoredMessage> messages) {
-    log.warn(
-        "{} lost the lease of {} messages, first {}", worker, messages.size(), first(messages));
-  }
-
-  @Override
-  public void abandoned(String worker, List<StoredMessage> messages, String reason) {
-    log.warn(
-        "{} left {} messages, first {}, until their lease is over: {}",
-        worker,
-        messages.size(),
-        first(messages),
-        printable(reason));
-  }
-
-  @Override
-  public void publisherBroken(String worker, String problem, @Nullable Throwable cause) {
-    warn("publisher", "The publisher broke its contract: " + problem, cause);
-  }
-
-  @Override
-  public void stoodStill(String worker, Duration time) {
-    log.warn(
-        "{} stood still for {}, as when the process is stopped or its machine suspended: leases"
-            + " may be lost, and messages delivered again",
-        worker,
-        time);
-  }
-
-  @Override
-  public void brokerReachable(String address) {
-    over("The broker at %s answers".formatted(address), troubles.ended(ADDRESS));
-  }
-
-  @Override
-  public void brokerUnreachable(String address, String error) {
-    boolean ignored =
-        lasting(ADDRESS, "The broker at %s cannot be reached: %s".formatted(address, error), null);
-  }
-
-  @Override
-  public void breakerOpened(String error) {
+  private void breakerOpened(String error) {
     boolean ignored =
         lasting(BREAKER, "The broker cannot be reached, the relay pauses: " + error, null);
   }
 
-  @Override
-  public void breakerClosed() {
-    over("The broker can be reached again", troubles.ended(BREAKER));
-  }
-
   /** Housekeeping and listening are no news while the store is down. */
-  @Override
-  public void storeFailed(String who, String operation, RuntimeException error) {
+  private void storeFailed(RelayEvent.StoreFailed e) {
+    String operation = e.operation();
     boolean beside = operation.equals("housekeep") || operation.equals("listen");
     boolean ignored =
         lasting(
             beside && !troubles.lasts(STORE) ? operation : STORE,
-            "%s failed on %s: %s".formatted(operation, who, text(error)),
-            error);
+            "%s failed on %s: %s".formatted(operation, e.who(), text(e.error())),
+            e.error());
   }
 
-  @Override
-  public void storeRecovered(String worker) {
+  private void storeRecovered() {
     String after = troubles.ended(STORE);
     if (after != null) {
       over("The store works again", after);
     }
   }
 
-  @Override
-  public void callbackFailed(String setting, StoredMessage message, RuntimeException error) {
-    warn(setting, "%s failed on a message: %s".formatted(setting, text(error)), error);
-  }
-
-  @Override
-  public void stopped(String relay, int unfinished) {
-    if (unfinished == 0) {
-      log.info("Relay {} stopped", relay);
+  private void stopped(RelayEvent.Stopped e) {
+    if (e.unfinished() == 0) {
+      log.info("Relay {} stopped", e.who());
     } else {
       log.warn(
           "Relay {} stopped, but {} of its threads are still inside the store or the publisher;"
               + " what they hold is claimed again after its lease",
-          relay,
-          unfinished);
+          e.who(),
+          e.unfinished());
     }
   }
 

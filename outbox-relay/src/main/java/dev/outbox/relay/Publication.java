@@ -71,9 +71,12 @@ final class Publication {
     this.call = new AtomicReference<>(call(messages.size() == 1 ? 0 : TOGETHER));
   }
 
-  void start() {
-    call.set(call(current().alone));
+  /** Returns when the publisher's time began, in nanoseconds of the clock. */
+  long start() {
+    Call first = call(current().alone);
+    call.set(first);
     future = executor.submit(this::run);
+    return first.deadline - timeout.toNanos();
   }
 
   private Call call(int alone) {

@@ -2,8 +2,10 @@ package dev.outbox.relay;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.outbox.Appended;
 import dev.outbox.Outbox;
 import dev.outbox.spi.HousekeepingStore;
+import dev.outbox.spi.KeepingStore;
 import dev.outbox.spi.MessagePublisher;
 import dev.outbox.spi.OutboxStore;
 import dev.outbox.spi.PooledStore;
@@ -15,8 +17,6 @@ import dev.outbox.spi.WakeUpStore.WakeUps;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
-import java.util.UUID;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.DoubleSupplier;
@@ -69,15 +69,24 @@ public final class Relay implements AutoCloseable {
     DoubleSupplier random = () -> ThreadLocalRandom.current().nextDouble();
     waiting =
         new Waiting(
-            settings.stopTimeout(), new Pauses(settings.idlePause(), random, builder.clock));
+            settings.stopTimeout(),
+            new Pauses(settings.idlePause(), random, builder.clock),
+            builder.clock);
     threads = new Threads(settings.name(), waiting);
     shared =
         new Worker.Shared(
-            store,
+            store instanceof KeepingStore able && !settings.keep().isZero()
+                ? able.keeper(settings.keep())
+                : store,
             builder.publisher,
             settings,
-            new Rules(builder.retryPolicy, builder.blockKeyWhenDead, new Destinations(), listener),
-            new Breaker(settings.batchSize(), random, listener),
+            new Rules(
+                settings.name(),
+                builder.retryPolicy,
+                builder.haltKeyWhenDead,
+                new Destinations(),
+                listener),
+            new Breaker(settings.name(), settings.batchSize(), random, listener),
             waiting,
             listener,
             threads.publishing(),
@@ -104,16 +113,19 @@ public final class Relay implements AutoCloseable {
     try {
       refuseWhenClosed();
       if (state == State.NEW) {
+        String place = null;
         if (store instanceof SchemaStore schema) {
           schema.verify();
+          place = schema.place();
         }
         if (wakesUp != null) {
           wakeUps =
               wakesUp.listen(
-                  waiting::appended, e -> listener.storeFailed(settings.name(), "listen", e));
+                  waiting::appended,
+                  e -> listener.on(new RelayEvent.StoreFailed(settings.name(), "listen", e)));
         }
         state = State.RUNNING;
-        startThreads();
+        startThreads(place);
       }
     } finally {
       lock.unlock();
@@ -121,9 +133,9 @@ public final class Relay implements AutoCloseable {
   }
 
   /** Closes the relay when a thread cannot be started. */
-  private void startThreads() {
+  private void startThreads(@Nullable String place) {
     try {
-      listener.started(settings.name(), settings.workers());
+      listener.on(new RelayEvent.Started(settings.name(), settings.workers(), place));
       for (int i = 0; i < settings.workers(); i++) {
         threads.start(new Worker(settings.name() + "/" + i, shared));
       }
@@ -131,7 +143,7 @@ public final class Relay implements AutoCloseable {
         threads.start(tidy, listener, housekeeping);
       }
       if (shared.publisher() instanceof ReachablePublisher reachable) {
-        threads.start(new BrokerCheck(reachable, waiting, listener), listener);
+        threads.start(new BrokerCheck(settings.name(), reachable, waiting, listener), listener);
       }
     } catch (RuntimeException | Error e) {
       close();
@@ -163,7 +175,7 @@ public final class Relay implements AutoCloseable {
     } finally {
       lock.unlock();
     }
-    Worker worker = new Worker(settings.name() + "/once", shared);
+    Worker worker = new Worker(settings.name() + "/once", shared.claimingFrom(store));
     try {
       Worker.Round round;
       do {
@@ -175,17 +187,25 @@ public final class Relay implements AutoCloseable {
   }
 
   /**
-   * A view of an outbox through which an append wakes this relay: it then polls quickly for a
-   * moment, so that the message is on its way milliseconds after the commit.
+   * Says that messages were committed, or will be in a moment: the relay polls at once, and quickly
+   * for a while, so that they are on their way within milliseconds. Cheap, from any thread, as
+   * often as you like; does nothing while the relay does not run.
+   */
+  public void wake() {
+    waiting.appended();
+  }
+
+  /**
+   * A view of an outbox whose appends {@link #wake} this relay.
    *
    * @param outbox as a rule the relay's own store, or a view of it
    */
-  public <T> Outbox<T> watch(Outbox<T> outbox) {
+  public <T> Outbox<T> wakeOnAppend(Outbox<T> outbox) {
     requireNonNull(outbox, "outbox");
     return (transaction, messages) -> {
-      Set<UUID> duplicates = outbox.append(transaction, messages);
-      waiting.appended();
-      return duplicates;
+      Appended appended = outbox.append(transaction, messages);
+      wake();
+      return appended;
     };
   }
 
@@ -209,7 +229,7 @@ public final class Relay implements AutoCloseable {
     }
     waiting.stop();
     endWakeUps();
-    listener.stopped(settings.name(), threads.stop());
+    listener.on(new RelayEvent.Stopped(settings.name(), threads.stop()));
   }
 
   private void endWakeUps() {
@@ -218,7 +238,8 @@ public final class Relay implements AutoCloseable {
         wakeUps.close();
       }
     } catch (RuntimeException | Error e) { // the threads are to be stopped all the same
-      listener.storeFailed(settings.name(), "listen", Survival.asRuntimeException(e));
+      listener.on(
+          new RelayEvent.StoreFailed(settings.name(), "listen", Survival.asRuntimeException(e)));
     }
   }
 
@@ -235,6 +256,9 @@ public final class Relay implements AutoCloseable {
 
     /** Default of {@link #lease}: 30 s. */
     public static final Duration DEFAULT_LEASE = Duration.ofSeconds(30);
+
+    /** Default of {@link #keep}: 0, nothing is kept. */
+    public static final Duration DEFAULT_KEEP = Duration.ZERO;
 
     /** Default of {@link #idlePause}: 500 ms. */
     public static final Duration DEFAULT_IDLE_PAUSE = Duration.ofMillis(500);
@@ -254,7 +278,8 @@ public final class Relay implements AutoCloseable {
     private Duration lease = DEFAULT_LEASE;
     private @Nullable Duration publishTimeout;
     private Function<StoredMessage, RetryPolicy> retryPolicy = m -> RetryPolicy.ofDefaults();
-    private Predicate<StoredMessage> blockKeyWhenDead = m -> false;
+    private Predicate<StoredMessage> haltKeyWhenDead = m -> false;
+    private Duration keep = DEFAULT_KEEP;
     private Duration idlePause = DEFAULT_IDLE_PAUSE;
     private boolean wakeUps;
     private Duration stopTimeout = DEFAULT_STOP_TIMEOUT;
@@ -332,12 +357,24 @@ public final class Relay implements AutoCloseable {
     }
 
     /**
-     * {@code BLOCK_KEY}: of which messages a dead letter stops the later ones of its key until
+     * Of which messages a dead letter halts the key: it stops the later ones of its key until
      * someone decides (O3); default: of none. Called by many threads, also for messages with a
      * {@link StoredMessage#problem()}. When it throws, the key is blocked.
      */
-    public Builder blockKeyWhenDead(Predicate<StoredMessage> blockKeyWhenDead) {
-      this.blockKeyWhenDead = requireNonNull(blockKeyWhenDead, "blockKeyWhenDead");
+    public Builder haltKeyWhenDead(Predicate<StoredMessage> haltKeyWhenDead) {
+      this.haltKeyWhenDead = requireNonNull(haltKeyWhenDead, "haltKeyWhenDead");
+      return this;
+    }
+
+    /**
+     * How long this relay keeps keys that have no messages, where the store can ({@link
+     * KeepingStore}); from 0, the default, which keeps none. A message of a key that is kept is
+     * found without a lease and settled without giving one back. No other relay can have the key
+     * meanwhile: when this process dies, others have it after the {@link #lease}. A backlog is
+     * shared all the same.
+     */
+    public Builder keep(Duration keep) {
+      this.keep = requireNonNull(keep, "keep");
       return this;
     }
 
@@ -367,7 +404,7 @@ public final class Relay implements AutoCloseable {
       return this;
     }
 
-    /** For tests: what tells how long there was no work, in nanoseconds. */
+    /** For tests: what tells how long there was no work, and how long a stop took so far. */
     Builder clock(LongSupplier clock) {
       this.clock = clock;
       return this;
@@ -427,6 +464,7 @@ public final class Relay implements AutoCloseable {
           bytes,
           lease,
           publishTimeout != null ? publishTimeout : lease.multipliedBy(5).dividedBy(6),
+          keep,
           idlePause,
           stopTimeout);
     }

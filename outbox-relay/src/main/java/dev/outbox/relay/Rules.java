@@ -12,26 +12,34 @@ import org.jspecify.annotations.Nullable;
 
 /** From one message's result to its decision (P3). */
 final class Rules {
+  private final String worker;
   private final Function<StoredMessage, RetryPolicy> policies;
-  private final Predicate<StoredMessage> blocksKey;
+  private final Predicate<StoredMessage> haltsKey;
   private final Destinations destinations;
   private final RelayListener listener;
 
   Rules(
+      String worker,
       Function<StoredMessage, RetryPolicy> policies,
-      Predicate<StoredMessage> blocksKey,
+      Predicate<StoredMessage> haltsKey,
       Destinations destinations,
       RelayListener listener) {
+    this.worker = worker;
     this.policies = policies;
-    this.blocksKey = blocksKey;
+    this.haltsKey = haltsKey;
     this.destinations = destinations;
     this.listener = listener;
+  }
+
+  /** The same rules, for one worker: what happens is told under its name. */
+  Rules by(String name) {
+    return new Rules(name, policies, haltsKey, destinations, listener);
   }
 
   /** The decision on a message that must not be published, or null when it may be. */
   @Nullable Decision beforePublishing(StoredMessage message) {
     String problem = message.problem();
-    if (message.attempts() >= policy(message).maxAttempts()) {
+    if (message.attempts() >= maxAttempts(message, policy(message))) {
       String last = problem != null ? problem : "the last ended without a result";
       return dead(message, "gave up after %d attempts; %s".formatted(message.attempts(), last));
     }
@@ -45,7 +53,7 @@ final class Rules {
    */
   @Nullable Decision after(StoredMessage message, Result result, Evidence evidence, long now) {
     if (result instanceof Result.Delivered) {
-      destinations.delivered(message.message().aggregateType(), now);
+      destinations.delivered(message.message().aggregateType(), message.sequence(), now);
       return Decision.delivered();
     }
     if (result instanceof Result.Failed failed) {
@@ -62,15 +70,19 @@ final class Rules {
     String type = message.message().aggregateType();
     String named = result.destination();
     if (named == null && isBrokerGone(evidence, now)) {
-      listener.unavailable(message, result);
+      listener.on(new RelayEvent.Unavailable(worker, message, result));
       return null;
     }
     String destination = named != null ? named : destinationOf(type);
-    listener.unavailable(message, new Result.Unavailable(result.error(), destination));
+    listener.on(
+        new RelayEvent.Unavailable(
+            worker, message, new Result.Unavailable(result.error(), destination)));
     boolean partly = named == null && evidence.delivered().contains(type);
     Duration delay =
-        partly ? Destinations.FIRST_DELAY : destinations.unavailable(destination, type, now);
-    return Decision.retry(delay, false, result.error());
+        partly
+            ? Destinations.FIRST_DELAY
+            : destinations.unavailable(destination, type, message.sequence(), now);
+    return Decision.retryUncounted(delay, result.error());
   }
 
   /**
@@ -90,27 +102,37 @@ final class Rules {
   private Decision failed(StoredMessage message, String error) {
     RetryPolicy policy = policy(message);
     int failed = message.attempts() + 1;
-    return failed >= policy.maxAttempts()
+    return failed >= maxAttempts(message, policy)
         ? dead(message, error)
-        : Decision.retry(policy.delay(failed), true, error);
+        : Decision.retry(policy.delay(failed), error);
   }
 
   private Decision dead(StoredMessage message, String error) {
-    boolean blocks;
+    boolean halts;
     try {
-      blocks = blocksKey.test(message);
+      halts = haltsKey.test(message);
     } catch (Throwable e) {
-      listener.callbackFailed("blockKeyWhenDead", message, Survival.asRuntimeException(e));
-      blocks = true; // keeps the order of the key until someone decides
+      listener.on(
+          new RelayEvent.CallbackFailed(
+              worker, "haltKeyWhenDead", message, Survival.asRuntimeException(e)));
+      halts = true; // keeps the order of the key until someone decides
     }
-    return Decision.dead(error, blocks);
+    return halts ? Decision.deadHaltingKey(error) : Decision.dead(error);
+  }
+
+  /** The message's own number, or else the policy's. */
+  private static int maxAttempts(StoredMessage message, RetryPolicy policy) {
+    Integer own = message.problem() == null ? message.message().maxAttempts() : null;
+    return own != null ? own : policy.maxAttempts();
   }
 
   private RetryPolicy policy(StoredMessage message) {
     try {
       return requireNonNull(policies.apply(message), "retryPolicy gave null");
     } catch (Throwable e) {
-      listener.callbackFailed("retryPolicy", message, Survival.asRuntimeException(e));
+      listener.on(
+          new RelayEvent.CallbackFailed(
+              worker, "retryPolicy", message, Survival.asRuntimeException(e)));
       return RetryPolicy.ofDefaults();
     }
   }

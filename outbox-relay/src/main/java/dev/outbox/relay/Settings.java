@@ -14,6 +14,7 @@ record Settings(
     long batchBytes,
     Duration lease,
     Duration publishTimeout,
+    Duration keep,
     Duration idlePause,
     Duration stopTimeout) {
 
@@ -36,6 +37,7 @@ record Settings(
           "publishTimeout is %s, it must be below the lease, which is %s: shorten it or lengthen the lease"
               .formatted(publishTimeout, lease));
     }
+    between("keep", keep, Duration.ZERO, MAX_TIME);
     between("idlePause", idlePause, Duration.ofMillis(1), MAX_TIME);
     between("stopTimeout", stopTimeout, Duration.ofMillis(1), MAX_TIME);
   }

@@ -24,14 +24,23 @@ final class Threads {
   private final Waiting waiting;
   private final ThreadPoolExecutor publishing;
   private final ScheduledExecutorService housekeeping;
-  private final List<Thread> workers = new CopyOnWriteArrayList<>();
+
+  /** The workers, and the one that tidies up. */
+  private final List<Thread> inStore = new CopyOnWriteArrayList<>();
+
   private volatile @Nullable Thread checking;
 
   Threads(String name, Waiting waiting) {
     this.name = name;
     this.waiting = waiting;
     publishing = (ThreadPoolExecutor) Executors.newCachedThreadPool(factory("-publish-"));
-    housekeeping = Executors.newSingleThreadScheduledExecutor(factory("-housekeeping-"));
+    housekeeping =
+        Executors.newSingleThreadScheduledExecutor(
+            task -> {
+              Thread thread = daemon(task, name + "-housekeeping");
+              inStore.add(thread);
+              return thread;
+            });
   }
 
   private ThreadFactory factory(String kind) {
@@ -52,7 +61,7 @@ final class Threads {
 
   void start(Worker worker) {
     Thread thread = daemon(worker::run, worker.name());
-    workers.add(thread);
+    inStore.add(thread);
     thread.start();
   }
 
@@ -62,7 +71,7 @@ final class Threads {
             store::housekeep,
             e -> {
               if (!waiting.stopping()) { // which interrupts it
-                listener.storeFailed(name, "housekeep", e);
+                listener.on(new RelayEvent.StoreFailed(name, "housekeep", e));
               }
             });
     var ignored =
@@ -77,7 +86,9 @@ final class Threads {
             check::run,
             e -> {
               if (!waiting.stopping()) {
-                listener.publisherBroken(thread, "threw when asked for its broker: " + e, e);
+                listener.on(
+                    new RelayEvent.PublisherBroken(
+                        thread, "threw when asked for its broker: " + e, e));
               }
             });
     Thread asking =
@@ -92,7 +103,8 @@ final class Threads {
 
   /**
    * Waits for all, as long as there is time to stop, but not for the thread that calls; then
-   * interrupts those that are left.
+   * interrupts those that are left. Whoever closes a pool after this finds none of its connections
+   * in use: one that is given back while HikariCP closes may stay open.
    *
    * @return how many are left
    */
@@ -108,8 +120,8 @@ final class Threads {
     } catch (InterruptedException e) {
       interrupted = true;
     }
-    int left = publishing.getActiveCount() + (int) workers.stream().filter(Threads::runs).count();
-    workers.forEach(Thread::interrupt);
+    int left = publishing.getActiveCount() + (int) inStore.stream().filter(Threads::runs).count();
+    inStore.forEach(Thread::interrupt);
     if (interrupted) {
       Thread.currentThread().interrupt();
     }
@@ -118,10 +130,10 @@ final class Threads {
 
   private void join() throws InterruptedException {
     try {
-      for (Thread worker : workers) {
+      for (Thread thread : inStore) {
         long left = TimeUnit.NANOSECONDS.toMillis(waiting.leftToStop());
-        if (left > 0 && runs(worker)) {
-          worker.join(left);
+        if (left > 0 && runs(thread)) {
+          thread.join(left);
         }
       }
     } finally {

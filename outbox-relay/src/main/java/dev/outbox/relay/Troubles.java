@@ -35,7 +35,7 @@ final class Troubles {
           time.compareTo(Duration.ofMinutes(2)) < 0
               ? time.toSeconds() + " s"
               : time.toMinutes() + " min";
-      return "after %s and %d tries".formatted(length, count);
+      return "after %s and %d %s".formatted(length, count, count == 1 ? "try" : "tries");
     }
   }
 

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,7 +17,8 @@ import org.jspecify.annotations.Nullable;
  * answer it, loses its turn.
  *
  * <p>An append happens before its commit, and nobody says when that is. So after one, the poller
- * polls quickly for a moment.
+ * polls quickly for a moment, and once in any case: what was appended while it polled, it may not
+ * have seen, however long the poll took.
  */
 final class Waiting {
   private static final long QUICK_FOR = Duration.ofMillis(50).toNanos();
@@ -33,25 +35,35 @@ final class Waiting {
 
   private final long stopTimeout;
   private final Pauses pauses;
+  private final LongSupplier clock;
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition turn = lock.newCondition();
   private final Condition appended = lock.newCondition();
   private final Condition stop = lock.newCondition();
-  private volatile long quickUntil = System.nanoTime();
+  private volatile long quickUntil;
   private volatile boolean napping;
   private volatile boolean stopping;
   private volatile long stopBy;
   private @Nullable Object poller;
   private long pollerBackBy;
 
-  Waiting(Duration stopTimeout, Pauses pauses) {
+  /** What {@link #quickUntil} was when a poller looked last. */
+  private long looked;
+
+  /**
+   * @param clock as {@link System#nanoTime}
+   */
+  Waiting(Duration stopTimeout, Pauses pauses, LongSupplier clock) {
     this.stopTimeout = stopTimeout.toNanos();
     this.pauses = pauses;
+    this.clock = clock;
+    quickUntil = clock.getAsLong();
+    looked = quickUntil;
   }
 
   /** Cheap while the poller polls quickly. */
   void appended() {
-    quickUntil = System.nanoTime() + QUICK_FOR;
+    quickUntil = clock.getAsLong() + QUICK_FOR;
     if (napping) {
       lock.lock();
       try {
@@ -67,7 +79,7 @@ final class Waiting {
     lock.lock();
     try {
       if (!stopping) {
-        stopBy = System.nanoTime() + stopTimeout;
+        stopBy = clock.getAsLong() + stopTimeout;
         stopping = true;
         turn.signalAll();
         appended.signalAll();
@@ -84,7 +96,7 @@ final class Waiting {
 
   /** What is left of the time to stop, in nanoseconds; only after {@link #stop}. */
   long leftToStop() {
-    return stopBy - System.nanoTime();
+    return stopBy - clock.getAsLong();
   }
 
   /** What is left of the time to stop for publishing. */
@@ -113,7 +125,7 @@ final class Waiting {
     lock.lockInterruptibly();
     try {
       while (!stopping && poller != null && poller != worker) {
-        long left = pollerBackBy - System.nanoTime();
+        long left = pollerBackBy - clock.getAsLong();
         if (left <= 0) {
           break;
         }
@@ -132,14 +144,17 @@ final class Waiting {
     napping = true; // before the look at quickUntil: an append sees this, or we see the append
     try {
       long nanos;
-      if (quickUntil - System.nanoTime() > 0) {
+      long until = quickUntil;
+      boolean appendedSince = until != looked;
+      looked = until;
+      if (appendedSince || until - clock.getAsLong() > 0) {
         napping = false;
         nanos = QUICK_PAUSE;
         pauses.expectWork();
       } else {
         nanos = pauses.next();
       }
-      pollerBackBy = System.nanoTime() + nanos + GRACE;
+      pollerBackBy = clock.getAsLong() + nanos + GRACE;
       await(appended, nanos);
     } finally {
       napping = false;
@@ -148,11 +163,11 @@ final class Waiting {
 
   /** Waits because something is wrong; an append does not end it, and others may poll. */
   void pause(Object worker, long nanos) throws InterruptedException {
-    long until = System.nanoTime() + nanos;
+    long until = clock.getAsLong() + nanos;
     lock.lockInterruptibly();
     try {
       handOver(worker);
-      for (long left = nanos; left > 0 && !stopping; left = until - System.nanoTime()) {
+      for (long left = nanos; left > 0 && !stopping; left = until - clock.getAsLong()) {
         await(stop, left);
       }
     } finally {

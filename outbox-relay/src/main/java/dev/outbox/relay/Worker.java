@@ -2,9 +2,10 @@ package dev.outbox.relay;
 
 import dev.outbox.TransientOutboxException;
 import dev.outbox.spi.Claim;
+import dev.outbox.spi.ClaimSource;
 import dev.outbox.spi.Decision;
+import dev.outbox.spi.KeepingStore.Keeper;
 import dev.outbox.spi.MessagePublisher;
-import dev.outbox.spi.OutboxStore;
 import dev.outbox.spi.OutboxStore.Settled;
 import dev.outbox.spi.StoredMessage;
 import java.time.Duration;
@@ -37,9 +38,13 @@ final class Worker {
   /** Whoever sleeps so much longer than asked for was stopped, with the publisher's threads. */
   private static final long STOOD_STILL = Duration.ofSeconds(2).toNanos();
 
-  /** What workers of one relay share. */
+  /**
+   * What workers of one relay share.
+   *
+   * @param source where they get their claims
+   */
   record Shared(
-      OutboxStore<?> store,
+      ClaimSource source,
       MessagePublisher publisher,
       Settings settings,
       Rules rules,
@@ -47,7 +52,14 @@ final class Worker {
       Waiting waiting,
       RelayListener listener,
       ThreadPoolExecutor publishing,
-      LongSupplier clock) {}
+      LongSupplier clock) {
+
+    /** The same with claims from elsewhere. */
+    Shared claimingFrom(ClaimSource other) {
+      return new Shared(
+          other, publisher, settings, rules, breaker, waiting, listener, publishing, clock);
+    }
+  }
 
   /** How a round went, and so when the next one should be. */
   enum Round {
@@ -63,8 +75,9 @@ final class Worker {
 
   private final String name;
   private final Shared shared;
-  private final OutboxStore<?> store;
+  private final ClaimSource source;
   private final Settings settings;
+  private final Rules rules;
   private final Breaker breaker;
   private final Waiting waiting;
   private final RelayListener listener;
@@ -76,8 +89,9 @@ final class Worker {
   Worker(String name, Shared shared) {
     this.name = name;
     this.shared = shared;
-    store = shared.store();
+    source = shared.source();
     settings = shared.settings();
+    rules = shared.rules().by(name);
     breaker = shared.breaker();
     waiting = shared.waiting();
     listener = shared.listener();
@@ -106,6 +120,7 @@ final class Worker {
       }
     }
     release();
+    letGo();
   }
 
   /** An interrupt that is not the relay's stop is trouble like any other. */
@@ -150,7 +165,7 @@ final class Worker {
       if (lease == null) {
         return Round.TROUBLE;
       }
-      batch = new Batch(lease.claim().messages(), shared.rules());
+      batch = new Batch(lease.claim().messages(), rules);
       if (!publish(batch, lease)) {
         return Round.BUSY;
       }
@@ -169,7 +184,7 @@ final class Worker {
     boolean hanging = next == null && calls >= settings.workers() * MAX_CALLS;
     if (hanging) {
       String problem = "%d publish calls have not returned; none is begun until one does";
-      listener.publisherBroken(name, problem.formatted(calls), null);
+      listener.on(new RelayEvent.PublisherBroken(name, problem.formatted(calls), null));
     }
     return hanging;
   }
@@ -177,7 +192,7 @@ final class Worker {
   private @Nullable Lease claim(int most) {
     long before = now();
     try {
-      Claim claim = store.claim(settings.request(name, most));
+      Claim claim = source.claim(settings.request(name, most));
       return claimed(claim, before);
     } catch (Throwable e) {
       failed("claim", e);
@@ -188,7 +203,7 @@ final class Worker {
   private Lease claimed(Claim claim, long before) {
     if (!claim.messages().isEmpty()) {
       waiting.working(this);
-      listener.claimed(name, claim.messages(), Duration.ofNanos(now() - before));
+      listener.on(new RelayEvent.Claimed(name, claim.messages(), Duration.ofNanos(now() - before)));
     }
     return new Lease(claim, settings.lease(), before, shared.clock());
   }
@@ -207,31 +222,31 @@ final class Worker {
             settings.publishTimeout(),
             shared.publishing(),
             shared.clock());
-    publication.start();
-    await(publication, lease);
+    await(publication, publication.start(), lease);
     for (Publication.Broken broken : publication.broken()) {
-      listener.publisherBroken(name, broken.problem(), broken.cause());
+      listener.on(new RelayEvent.PublisherBroken(name, broken.problem(), broken.cause()));
     }
     if (publication.culpritUnknown()) {
       // Whoever hangs may be poison: the store counts leases that run out, and isolates it (S6).
-      listener.abandoned(name, messages, publication.tooLate());
+      listener.on(new RelayEvent.Abandoned(name, messages, publication.tooLate()));
       return false;
     }
     long after = now();
     batch.published(publication.results(), after);
-    listener.published(name, messages, Duration.ofNanos(after - before));
+    listener.on(new RelayEvent.Published(name, messages, Duration.ofNanos(after - before)));
     for (StoredMessage message : batch.overtaking()) {
       String problem = "delivered %s, but not an earlier one of its key (P2)".formatted(message);
-      listener.publisherBroken(name, problem, null);
+      listener.on(new RelayEvent.PublisherBroken(name, problem, null));
     }
     return true;
   }
 
   /** Returns when the publication is finished or given up. */
-  private void await(Publication publication, Lease lease) throws InterruptedException {
+  private void await(Publication publication, long start, Lease lease) throws InterruptedException {
     boolean done = false;
+    long since = start;
     try {
-      while (!awaitAWhile(publication, lease)) {
+      while (!awaitAWhile(publication, since, lease)) {
         if (publication.giveUpWhenLate()) {
           break;
         }
@@ -243,6 +258,7 @@ final class Worker {
         if (lease.untilRenewal() <= 0) {
           renew(lease);
         }
+        since = now();
       }
       done = true;
     } finally {
@@ -252,18 +268,22 @@ final class Worker {
     }
   }
 
-  /** Returns whether it is finished. The time in which the process stood still is nobody's. */
-  private boolean awaitAWhile(Publication publication, Lease lease) throws InterruptedException {
+  /**
+   * Returns whether it is finished. The time in which the process stood still is nobody's.
+   *
+   * @param since when it was running for certain
+   */
+  private boolean awaitAWhile(Publication publication, long since, Lease lease)
+      throws InterruptedException {
     long time =
         Math.max(0, Math.min(waiting.lookUp(), Math.min(publication.left(), lease.untilRenewal())));
-    long before = now();
     if (publication.await(time)) {
       return true;
     }
-    long stoodStill = now() - before - time;
+    long stoodStill = now() - since - time;
     if (stoodStill > STOOD_STILL) {
       publication.prolong(stoodStill);
-      listener.stoodStill(name, Duration.ofNanos(stoodStill));
+      listener.on(new RelayEvent.StoodStill(name, Duration.ofNanos(stoodStill)));
     }
     return false;
   }
@@ -272,7 +292,7 @@ final class Worker {
     try {
       lease.renew();
     } catch (Throwable e) { // the publisher goes on all the same
-      listener.storeFailed(name, "renew", Survival.asRuntimeException(e));
+      listener.on(new RelayEvent.StoreFailed(name, "renew", Survival.asRuntimeException(e)));
     }
   }
 
@@ -291,7 +311,9 @@ final class Worker {
         failed("settle", e);
         long pause = pauses.next();
         if (!(along || mayHelp(e)) || !lasts(lease, pause)) {
-          listener.abandoned(name, lease.claim().messages(), "settle failed: " + e.getMessage());
+          listener.on(
+              new RelayEvent.Abandoned(
+                  name, lease.claim().messages(), "settle failed: " + e.getMessage()));
           return Round.TROUBLE;
         }
         TimeUnit.NANOSECONDS.sleep(pause);
@@ -301,16 +323,16 @@ final class Worker {
     worked();
     List<StoredMessage> taken = batch.lost(lost);
     if (!taken.isEmpty()) {
-      listener.leaseLost(name, taken);
+      listener.on(new RelayEvent.LeaseLost(name, taken));
     }
-    batch.tell(listener);
+    batch.tell(listener, name);
     return decisions.isEmpty() && !lease.claim().pollAgain() ? Round.IDLE : Round.BUSY;
   }
 
   private Set<Long> settleAndClaim(Lease lease, Map<Long, Decision> decisions) {
     long before = now();
     Settled settled =
-        store.settleAndClaim(
+        source.settleAndClaim(
             lease.claim(), decisions, settings.request(name, settings.batchSize()));
     next = claimed(settled.next(), before);
     return settled.lost();
@@ -333,14 +355,25 @@ final class Worker {
       try {
         Set<Long> ignored = unused.claim().settle(Map.of());
       } catch (Throwable e) {
-        listener.storeFailed(name, "settle", Survival.asRuntimeException(e));
+        listener.on(new RelayEvent.StoreFailed(name, "settle", Survival.asRuntimeException(e)));
+      }
+    }
+  }
+
+  /** What other workers still have they give back themselves. */
+  private void letGo() {
+    if (source instanceof Keeper keeper) {
+      try {
+        keeper.close();
+      } catch (Throwable e) {
+        listener.on(new RelayEvent.StoreFailed(name, "let go", Survival.asRuntimeException(e)));
       }
     }
   }
 
   private void failed(String operation, Throwable error) {
     storeFailed = true;
-    listener.storeFailed(name, operation, Survival.asRuntimeException(error));
+    listener.on(new RelayEvent.StoreFailed(name, operation, Survival.asRuntimeException(error)));
   }
 
   /**
@@ -351,7 +384,7 @@ final class Worker {
     trouble.reset();
     if (storeFailed) {
       storeFailed = false;
-      listener.storeRecovered(name);
+      listener.on(new RelayEvent.StoreRecovered(name));
     }
   }
 }

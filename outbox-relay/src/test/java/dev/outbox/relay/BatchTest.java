@@ -5,10 +5,12 @@ import static dev.outbox.relay.Samples.stored;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.entry;
 
+import dev.outbox.OutboxMessage;
 import dev.outbox.spi.Decision;
 import dev.outbox.spi.Result;
 import dev.outbox.spi.StoredMessage;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
@@ -26,12 +28,13 @@ class BatchTest {
 
   private Batch batch(StoredMessage... messages) {
     Rules rules =
-        new Rules(m -> policies.apply(m), m -> blocks.test(m), new Destinations(), events);
+        new Rules(
+            "relay/0", m -> policies.apply(m), m -> blocks.test(m), new Destinations(), events);
     return new Batch(List.of(messages), rules);
   }
 
   private static Decision retry(long ms, String error) {
-    return Decision.retry(Duration.ofMillis(ms), true, error);
+    return Decision.retry(Duration.ofMillis(ms), error);
   }
 
   private Batch one(int attempts, Result result) {
@@ -45,13 +48,28 @@ class BatchTest {
     assertThat(one(0, Result.delivered()).decisions()).containsOnly(entry(1L, OK));
     assertThat(one(0, Result.failed("x")).decisions()).containsOnly(entry(1L, retry(100, "x")));
     assertThat(one(1, Result.failed("x")).decisions()).containsOnly(entry(1L, retry(200, "x")));
-    assertThat(one(2, Result.failed("x")).decisions())
-        .containsOnly(entry(1L, Decision.dead("x", false)));
+    assertThat(one(2, Result.failed("x")).decisions()).containsOnly(entry(1L, Decision.dead("x")));
     assertThat(one(0, Result.rejected("x")).decisions())
-        .containsOnly(entry(1L, Decision.dead("x", false)));
+        .containsOnly(entry(1L, Decision.dead("x")));
     assertThat(one(2, Result.unavailable("x", "topic")).decisions())
-        .containsOnly(entry(1L, Decision.retry(Duration.ofMillis(500), false, "x")));
+        .containsOnly(entry(1L, Decision.retryUncounted(Duration.ofMillis(500), "x")));
     assertThat(one(2, Result.unavailable("x")).decisions()).isEmpty();
+  }
+
+  @Test
+  void aMessagesOwnMostAttemptsCount() {
+    for (int most : List.of(1, 5)) {
+      for (int attempts = 0; attempts < 6; attempts++) {
+        OutboxMessage message = Samples.builder("a", "1").maxAttempts(most).build();
+        Batch batch = batch(StoredMessage.of(1, attempts, Instant.EPOCH, message));
+        if (attempts < most) {
+          batch.published(List.of(Result.failed("x")), 0);
+        }
+        assertThat(batch.decisions().get(1L))
+            .as("after attempt %d of %d", attempts + 1, most)
+            .isInstanceOf(attempts + 1 < most ? Decision.Retry.class : Decision.Dead.class);
+      }
+    }
   }
 
   @Test
@@ -76,7 +94,7 @@ class BatchTest {
             entry(1L, OK),
             entry(2L, retry(100, "headers are not JSON")),
             entry(4L, OK),
-            entry(5L, Decision.dead("headers are not JSON", false)));
+            entry(5L, Decision.dead("headers are not JSON")));
   }
 
   private static final Result OK_RESULT = Result.delivered();
@@ -87,10 +105,8 @@ class BatchTest {
     assertThat(batch.publishable()).isEmpty();
     assertThat(batch.decisions())
         .containsOnly(
-            entry(
-                1L,
-                Decision.dead("gave up after 3 attempts; the last ended without a result", false)),
-            entry(3L, Decision.dead("gave up after 4 attempts; headers are not JSON", false)));
+            entry(1L, Decision.dead("gave up after 3 attempts; the last ended without a result")),
+            entry(3L, Decision.dead("gave up after 4 attempts; headers are not JSON")));
   }
 
   @Test
@@ -99,8 +115,7 @@ class BatchTest {
     batch.published(
         List.of(OK_RESULT, Result.failed("x"), Result.failed("after x"), Result.rejected("y")), 0);
     assertThat(batch.decisions())
-        .containsOnly(
-            entry(1L, OK), entry(2L, retry(100, "x")), entry(4L, Decision.dead("y", false)));
+        .containsOnly(entry(1L, OK), entry(2L, retry(100, "x")), entry(4L, Decision.dead("y")));
     assertThat(batch.overtaking()).isEmpty();
   }
 
@@ -128,9 +143,9 @@ class BatchTest {
     batch.published(List.of(Result.failed("x"), Result.failed("y"), Result.rejected("z")), 0);
     assertThat(batch.decisions())
         .containsOnly(
-            entry(1L, Decision.dead("x", true)),
+            entry(1L, Decision.deadHaltingKey("x")),
             entry(2L, retry(100, "y")),
-            entry(3L, Decision.dead("z", false)));
+            entry(3L, Decision.dead("z")));
   }
 
   @Test
@@ -140,8 +155,8 @@ class BatchTest {
     Batch batch = batch(damaged(1, "a", 9));
     assertThat(batch.decisions())
         .as("default policy, and the key waits for someone")
-        .containsOnly(entry(1L, Decision.dead("headers are not JSON", true)));
-    assertThat(events.all()).contains("callback retryPolicy 1", "callback blockKeyWhenDead 1");
+        .containsOnly(entry(1L, Decision.deadHaltingKey("headers are not JSON")));
+    assertThat(events.all()).contains("callback retryPolicy 1", "callback haltKeyWhenDead 1");
   }
 
   @Test
@@ -150,7 +165,7 @@ class BatchTest {
     batch.published(List.of(OK_RESULT, OK_RESULT), 0);
     assertThat(batch.lost(Set.of(2L, 99L))).extracting(StoredMessage::sequence).containsExactly(2L);
     assertThat(batch.decisions()).containsOnlyKeys(1L);
-    batch.tell(events);
+    batch.tell(events, "relay/0");
     assertThat(events.all()).containsExactly("delivered 1");
   }
 }

@@ -14,9 +14,9 @@ class BreakerTest {
   private static final Result DOWN = Result.unavailable("no broker");
 
   private final Recorder events = new Recorder();
-  private final Breaker breaker = new Breaker(10, () -> 0, events);
+  private final Breaker breaker = new Breaker("relay", 10, () -> 0, events);
   private final Rules rules =
-      new Rules(m -> RetryPolicy.ofDefaults(), m -> false, new Destinations(), events);
+      new Rules("relay/0", m -> RetryPolicy.ofDefaults(), m -> false, new Destinations(), events);
 
   private Batch batch(Result... results) {
     List<StoredMessage> messages = new ArrayList<>();
@@ -92,6 +92,9 @@ class BreakerTest {
     breaker.done(larger, batch(Result.unavailable("x", "topic")), 100 * MS);
     round(100, Result.failed("its own fault"));
     assertThat(breaker.closed()).as("a whole batch, and the broker answered").isTrue();
+    round(200, DOWN);
+    assertThat(most(299)).as("begins with the first pause again").isZero();
+    assertThat(most(300)).isEqualTo(1);
   }
 
   @Test
@@ -115,7 +118,7 @@ class BreakerTest {
 
   @Test
   void failedTestsGrowToATenthOfThousandMessages() {
-    Breaker large = new Breaker(1_000, () -> 0, events);
+    Breaker large = new Breaker("relay", 1_000, () -> 0, events);
     List<Integer> sizes = new ArrayList<>();
     large.done(large.admit(0), batch(DOWN), 0);
     for (long now = 0; sizes.size() < 6; now += 10_000 * MS) {

@@ -1,7 +1,7 @@
 package dev.outbox.relay;
 
+import static dev.outbox.relay.Waits.await;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import dev.outbox.spi.MessagePublisher;
 import dev.outbox.spi.ReachablePublisher;

@@ -10,7 +10,16 @@ class DestinationsTest {
   private final Destinations destinations = new Destinations();
 
   private Duration report(String destination, long ms) {
-    return destinations.unavailable(destination, "order", ms * MS);
+    return report(destination, 1, ms);
+  }
+
+  private Duration report(String destination, long sequence, long ms) {
+    return destinations.unavailable(destination, "order", sequence, ms * MS);
+  }
+
+  /** Of a message that did not report anything. */
+  private void delivered(String aggregateType, long ms) {
+    destinations.delivered(aggregateType, 99, ms * MS);
   }
 
   @Test
@@ -37,9 +46,9 @@ class DestinationsTest {
   @Test
   void remembersADeadPartitionWhileOthersOfItsTypeDeliver() {
     report("a", 0);
-    destinations.delivered("order", 1 * MS);
+    delivered("order", 1);
     assertThat(report("a", 500)).hasMillis(1_000);
-    destinations.delivered("order", 501 * MS);
+    delivered("order", 501);
     assertThat(report("a", 1_500)).hasMillis(2_000);
   }
 
@@ -47,12 +56,31 @@ class DestinationsTest {
   void forgetsWhatIsDeliveredWhenNoneWasReportedInTime() {
     report("a", 0);
     report("a", 500);
-    destinations.delivered("order", (500 + 1_000 + 30_000) * MS);
+    delivered("order", 500 + 1_000 + 30_000);
     assertThat(report("a", 500 + 31_000)).as("too early to tell").hasMillis(2_000);
-    destinations.delivered("customer", (31_500 + 2_000 + 30_001) * MS);
+    delivered("customer", 31_500 + 2_000 + 30_001);
     assertThat(report("a", 31_500 + 32_001)).as("of another type").hasMillis(4_000);
-    destinations.delivered("order", (63_501 + 4_000 + 30_001) * MS);
+    delivered("order", 63_501 + 4_000 + 30_001);
     assertThat(report("a", 63_501 + 34_002)).hasMillis(500);
+  }
+
+  @Test
+  void forgetsWhatDeliversTheMessageThatReportedItLast() {
+    report("a", 7, 0);
+    report("a", 8, 500);
+    destinations.delivered("order", 7, 501 * MS);
+    assertThat(report("a", 9, 1_500)).as("8 was not delivered").hasMillis(2_000);
+    destinations.delivered("order", 9, 3_500 * MS);
+    assertThat(report("a", 10, 3_501)).hasMillis(500);
+  }
+
+  @Test
+  void isAloneWhileOthersWereReachedLately() {
+    delivered("customer", 1_000);
+    report("a", 1_000);
+    assertThat(destinations.isAlone("a", 30_999 * MS)).isTrue();
+    assertThat(destinations.isAlone("a", 31_000 * MS)).as("30 seconds later").isFalse();
+    assertThat(destinations.isAlone("b", 1_000 * MS)).as("not in trouble").isFalse();
   }
 
   @Test

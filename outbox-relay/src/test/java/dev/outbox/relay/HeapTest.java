@@ -39,6 +39,15 @@ class HeapTest {
   }
 
   @Test
+  void whatJustFitsIsTaken() {
+    long least = 2L * OutboxMessage.MAX_PAYLOAD;
+    assertThat(new Heap(32 * MIB + 12 * 2 * least).batchBytes(2, WANTED)).isEqualTo(least);
+    Heap exact = new Heap(32 * MIB + 12 * 2 * WANTED);
+    exact.check(2, WANTED);
+    assertThatIllegalArgumentException().isThrownBy(() -> exact.check(2, WANTED + 1));
+  }
+
+  @Test
   void whatSomebodySetIsTakenAsItIsOrRefused() {
     FakePublisher publisher = new FakePublisher();
     Relay.Builder small = Relay.builder(new FaultyStore(), publisher).heap(96 * MIB);

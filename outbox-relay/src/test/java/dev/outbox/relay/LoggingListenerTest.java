@@ -74,19 +74,29 @@ class LoggingListenerTest {
     StoredMessage hostile = Samples.stored(7, forged);
     List<StoredMessage> messages = List.of(hostile);
     RuntimeException error = new IllegalStateException(forged);
-    listener.delivered(hostile);
+    listener.on(new RelayEvent.Delivered("relay/0", hostile));
     for (int i = 0; i < 2; i++) {
-      listener.retried(hostile, (Decision.Retry) Decision.retry(Duration.ZERO, true, forged));
-      listener.unavailable(hostile, (Result.Unavailable) Result.unavailable(forged, forged));
-      listener.storeFailed("relay/0", "claim", error);
+      listener.on(
+          new RelayEvent.Retried(
+              "relay/0", hostile, (Decision.Retry) Decision.retry(Duration.ZERO, forged)));
+      listener.on(
+          new RelayEvent.Unavailable(
+              "relay/0", hostile, (Result.Unavailable) Result.unavailable(forged, forged)));
+      listener.on(new RelayEvent.StoreFailed("relay/0", "claim", error));
     }
-    listener.deadLettered(hostile, (Decision.Dead) Decision.dead(forged, true));
-    listener.deadLettered(Samples.damaged(8, forged, 1), (Decision.Dead) Decision.dead("x", true));
-    listener.leaseLost("relay/0", messages);
-    listener.abandoned("relay/0", messages, forged);
-    listener.publisherBroken("relay/0", forged, null);
-    listener.breakerOpened(forged);
-    listener.callbackFailed("retryPolicy", hostile, error);
+    listener.on(
+        new RelayEvent.DeadLettered(
+            "relay/0", hostile, (Decision.Dead) Decision.deadHaltingKey(forged)));
+    listener.on(
+        new RelayEvent.DeadLettered(
+            "relay/0",
+            Samples.damaged(8, forged, 1),
+            (Decision.Dead) Decision.deadHaltingKey("x")));
+    listener.on(new RelayEvent.LeaseLost("relay/0", messages));
+    listener.on(new RelayEvent.Abandoned("relay/0", messages, forged));
+    listener.on(new RelayEvent.PublisherBroken("relay/0", forged, null));
+    listener.on(new RelayEvent.BreakerOpened("relay", forged));
+    listener.on(new RelayEvent.CallbackFailed("relay/0", "retryPolicy", hostile, error));
     assertThat(log.lines).hasSize(14);
     assertThat(log.lines)
         .noneMatch(line -> line.matches("(?s).*[\\r\\n\u001B\u202E].*"))
@@ -97,38 +107,43 @@ class LoggingListenerTest {
   void noEventShowsPayloadOrHeaders() {
     List<StoredMessage> messages = List.of(message);
     RuntimeException error = new IllegalStateException("down");
-    listener.started("relay", 2);
-    listener.claimed("relay/0", messages, Duration.ZERO);
-    listener.published("relay/0", messages, Duration.ZERO);
-    listener.delivered(message);
-    listener.retried(message, new Decision.Retry(Duration.ZERO, true, "x"));
-    listener.deadLettered(message, new Decision.Dead("x", true));
-    listener.unavailable(message, new Result.Unavailable("x", "topic"));
-    listener.leaseLost("relay/0", messages);
-    listener.abandoned("relay/0", messages, "x");
-    listener.publisherBroken("relay/0", "threw", error);
-    listener.breakerOpened("x");
-    listener.breakerClosed();
-    listener.storeFailed("relay/0", "claim", error);
-    listener.storeRecovered("relay/0");
-    listener.callbackFailed("retryPolicy", message, error);
-    listener.stopped("relay", 0);
-    listener.stopped("relay", 1);
+    listener.on(new RelayEvent.Started("relay", 2, "schema public"));
+    listener.on(new RelayEvent.Claimed("relay/0", messages, Duration.ZERO));
+    listener.on(new RelayEvent.Published("relay/0", messages, Duration.ZERO));
+    listener.on(new RelayEvent.Delivered("relay/0", message));
+    listener.on(new RelayEvent.Retried("relay/0", message, Decision.retry(Duration.ZERO, "x")));
+    listener.on(new RelayEvent.DeadLettered("relay/0", message, Decision.deadHaltingKey("x")));
+    listener.on(
+        new RelayEvent.Unavailable("relay/0", message, new Result.Unavailable("x", "topic")));
+    listener.on(new RelayEvent.LeaseLost("relay/0", messages));
+    listener.on(new RelayEvent.Abandoned("relay/0", messages, "x"));
+    listener.on(new RelayEvent.PublisherBroken("relay/0", "threw", error));
+    listener.on(new RelayEvent.BreakerOpened("relay", "x"));
+    listener.on(new RelayEvent.BreakerClosed("relay"));
+    listener.on(new RelayEvent.StoreFailed("relay/0", "claim", error));
+    listener.on(new RelayEvent.StoreRecovered("relay/0"));
+    listener.on(new RelayEvent.CallbackFailed("relay/0", "retryPolicy", message, error));
+    listener.on(new RelayEvent.Stopped("relay", 0));
+    listener.on(new RelayEvent.Stopped("relay", 1));
     assertThat(log.lines)
         .hasSizeGreaterThan(12)
         .noneMatch(line -> line.contains("secret"))
-        .anyMatch(line -> line.startsWith("ERROR message 7") && line.contains("blocks its key"));
+        .anyMatch(line -> line.startsWith("ERROR message 7") && line.contains("halts its key"));
   }
 
   @Test
   void whatRepeatsIsAWarningOnce() {
     RuntimeException down = new IllegalStateException("down");
     for (int i = 0; i < 100; i++) {
-      listener.storeFailed("relay/0", "claim", down);
-      listener.retried(message, new Decision.Retry(Duration.ZERO, true, "refused"));
-      listener.unavailable(message, new Result.Unavailable("no topic", "orders"));
+      listener.on(new RelayEvent.StoreFailed("relay/0", "claim", down));
+      listener.on(
+          new RelayEvent.Retried("relay/0", message, Decision.retry(Duration.ZERO, "refused")));
+      listener.on(
+          new RelayEvent.Unavailable(
+              "relay/0", message, new Result.Unavailable("no topic", "orders")));
     }
-    listener.storeFailed("relay/1", "settle", new IllegalStateException("another"));
+    listener.on(
+        new RelayEvent.StoreFailed("relay/1", "settle", new IllegalStateException("another")));
     assertThat(log.lines)
         .filteredOn(line -> line.startsWith("WARN"))
         .containsExactly(
@@ -147,14 +162,15 @@ class LoggingListenerTest {
     OutboxException down = new TransientOutboxException("no connection", new SQLException("08001"));
     for (int minute = 0; minute < 5; minute++) {
       for (int i = 0; i < 10; i++) {
-        listener.storeFailed("relay/" + i % 3, i % 2 == 0 ? "claim" : "settle", down);
+        listener.on(
+            new RelayEvent.StoreFailed("relay/" + i % 3, i % 2 == 0 ? "claim" : "settle", down));
       }
-      listener.storeFailed("relay", "housekeep", down);
-      listener.storeFailed("relay", "listen", down);
+      listener.on(new RelayEvent.StoreFailed("relay", "housekeep", down));
+      listener.on(new RelayEvent.StoreFailed("relay", "listen", down));
       minutesLater(1);
     }
-    listener.storeRecovered("relay/1");
-    listener.storeRecovered("relay/2");
+    listener.on(new RelayEvent.StoreRecovered("relay/1"));
+    listener.on(new RelayEvent.StoreRecovered("relay/2"));
     assertThat(log.lines)
         .containsExactly(
             "WARN claim failed on relay/0: no connection",
@@ -168,9 +184,9 @@ class LoggingListenerTest {
   void whatNobodyExpectsHasAStackTraceOnce() {
     log.debug = false;
     RuntimeException bug = new IllegalStateException("a bug");
-    listener.storeFailed("relay/0", "work", bug);
+    listener.on(new RelayEvent.StoreFailed("relay/0", "work", bug));
     minutesLater(2);
-    listener.storeFailed("relay/0", "work", bug);
+    listener.on(new RelayEvent.StoreFailed("relay/0", "work", bug));
     assertThat(log.lines).hasSize(2);
     assertThat(log.causes).containsExactly(bug, null);
   }
@@ -180,16 +196,18 @@ class LoggingListenerTest {
     log.debug = false;
     Result.Unavailable gone = new Result.Unavailable("kafka:9092 does not answer", null);
     for (int minute = 0; minute < 3; minute++) {
-      listener.unavailable(message, gone);
-      listener.unavailable(message, gone);
+      listener.on(new RelayEvent.Unavailable("relay/0", message, gone));
+      listener.on(new RelayEvent.Unavailable("relay/0", message, gone));
       if (minute == 0) {
-        listener.breakerOpened(gone.error());
+        listener.on(new RelayEvent.BreakerOpened("relay", gone.error()));
       }
-      listener.retried(message, new Decision.Retry(Duration.ZERO, false, gone.error()));
+      listener.on(
+          new RelayEvent.Retried(
+              "relay/0", message, Decision.retryUncounted(Duration.ZERO, gone.error())));
       minutesLater(1);
     }
-    listener.breakerClosed();
-    listener.breakerClosed();
+    listener.on(new RelayEvent.BreakerClosed("relay"));
+    listener.on(new RelayEvent.BreakerClosed("relay"));
     assertThat(log.lines)
         .containsExactly(
             "WARN The broker cannot be reached, the relay pauses: kafka:9092 does not answer",
@@ -203,12 +221,13 @@ class LoggingListenerTest {
   void aDestinationIsBackWhenTheMessageThatItHeldUpIsDelivered() {
     log.debug = false;
     Result.Unavailable orders = new Result.Unavailable("no leader", "topic orders");
-    listener.unavailable(message, orders);
-    listener.unavailable(Samples.stored(8, "b"), orders);
+    listener.on(new RelayEvent.Unavailable("relay/0", message, orders));
+    listener.on(new RelayEvent.Unavailable("relay/0", Samples.stored(8, "b"), orders));
     minutesLater(1);
-    listener.delivered(Samples.stored(8, "b"));
-    listener.delivered(message);
-    listener.delivered(message);
+    listener.on(new RelayEvent.Delivered("relay/0", Samples.stored(8, "b")));
+    assertThat(log.lines).as("lines, before that message is").noneMatch(l -> l.startsWith("INFO"));
+    listener.on(new RelayEvent.Delivered("relay/0", message));
+    listener.on(new RelayEvent.Delivered("relay/0", message));
     assertThat(log.lines)
         .filteredOn(line -> !line.startsWith("TRACE"))
         .containsExactly(
@@ -219,11 +238,11 @@ class LoggingListenerTest {
   @Test
   void aWrongAddressIsSaidWithTheAddress() {
     log.debug = false;
-    listener.brokerUnreachable("kafka:9092", "connection refused");
-    listener.brokerUnreachable("kafka:9092", "connection refused");
+    listener.on(new RelayEvent.BrokerUnreachable("relay", "kafka:9092", "connection refused"));
+    listener.on(new RelayEvent.BrokerUnreachable("relay", "kafka:9092", "connection refused"));
     minutesLater(1);
-    listener.brokerReachable("kafka:9092");
-    listener.stoodStill("relay/0", Duration.ofSeconds(31));
+    listener.on(new RelayEvent.BrokerReachable("relay", "kafka:9092"));
+    listener.on(new RelayEvent.StoodStill("relay/0", Duration.ofSeconds(31)));
     assertThat(log.lines)
         .containsExactly(
             "WARN The broker at kafka:9092 cannot be reached: connection refused",
@@ -234,8 +253,11 @@ class LoggingListenerTest {
 
   @Test
   void theUndecodableAreNamedByKeyAndSequence() {
-    listener.retried(
-        Samples.damaged(8, "order 1", 0), new Decision.Retry(Duration.ZERO, true, "bad headers"));
+    listener.on(
+        new RelayEvent.Retried(
+            "relay/0",
+            Samples.damaged(8, "order 1", 0),
+            Decision.retry(Duration.ZERO, "bad headers")));
     assertThat(log.lines)
         .containsExactly(
             "WARN message 8 (key order 1, undecodable: headers are not JSON) is tried again in"
@@ -245,22 +267,26 @@ class LoggingListenerTest {
   @Test
   void afterARecoveryTheSameFailureIsAWarningAgain() {
     RuntimeException down = new IllegalStateException("down");
-    listener.storeFailed("relay/0", "claim", down);
-    listener.storeRecovered("relay/0");
-    listener.storeFailed("relay/0", "claim", down);
+    listener.on(new RelayEvent.StoreFailed("relay/0", "claim", down));
+    listener.on(new RelayEvent.StoreRecovered("relay/0"));
+    listener.on(new RelayEvent.StoreFailed("relay/0", "claim", down));
     assertThat(log.lines).filteredOn(line -> line.startsWith("WARN")).hasSize(2);
   }
 
   @Test
   void linesSayWhoAndWhat() {
-    listener.leaseLost("relay/0", List.of());
-    listener.leaseLost("relay/0", List.of(message, message));
-    listener.unavailable(message, new Result.Unavailable("x", null));
-    listener.storeFailed("relay/0", "claim", new IllegalStateException());
-    listener.callbackFailed("retryPolicy", message, new IllegalStateException("odd"));
-    listener.deadLettered(message, new Decision.Dead("x", false));
-    listener.stopped("relay", 0);
-    listener.stopped("relay", 1);
+    listener.on(new RelayEvent.LeaseLost("relay/0", List.of()));
+    listener.on(new RelayEvent.LeaseLost("relay/0", List.of(message, message)));
+    listener.on(new RelayEvent.Unavailable("relay/0", message, new Result.Unavailable("x", null)));
+    listener.on(new RelayEvent.StoreFailed("relay/0", "claim", new IllegalStateException()));
+    listener.on(
+        new RelayEvent.CallbackFailed(
+            "relay/0", "retryPolicy", message, new IllegalStateException("odd")));
+    listener.on(new RelayEvent.DeadLettered("relay/0", message, Decision.dead("x")));
+    listener.on(new RelayEvent.Started("relay", 2, "schema public"));
+    listener.on(new RelayEvent.Started("relay", 2, null));
+    listener.on(new RelayEvent.Stopped("relay", 0));
+    listener.on(new RelayEvent.Stopped("relay", 1));
     assertThat(log.lines)
         .containsExactly(
             "WARN relay/0 lost the lease of 0 messages, first none",
@@ -268,6 +294,8 @@ class LoggingListenerTest {
             "WARN claim failed on relay/0: java.lang.IllegalStateException",
             "WARN retryPolicy failed on a message: odd",
             "ERROR " + message + " is a dead letter: x",
+            "INFO Relay relay started with 2 workers on schema public",
+            "INFO Relay relay started with 2 workers",
             "INFO Relay relay stopped",
             "WARN Relay relay stopped, but 1 of its threads are still inside the store or the"
                 + " publisher; what they hold is claimed again after its lease");

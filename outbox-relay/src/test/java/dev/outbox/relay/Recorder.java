@@ -1,12 +1,8 @@
 package dev.outbox.relay;
 
-import dev.outbox.spi.Decision;
-import dev.outbox.spi.Result;
 import dev.outbox.spi.StoredMessage;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import org.jspecify.annotations.Nullable;
 
 /** Keeps events as short texts. */
 final class Recorder implements RelayListener {
@@ -26,97 +22,54 @@ final class Recorder implements RelayListener {
   }
 
   @Override
-  public void started(String relay, int workers) {
-    events.add("started " + relay + " " + workers);
+  public void on(RelayEvent event) {
+    events.add(text(event));
   }
 
-  @Override
-  public void claimed(String worker, List<StoredMessage> messages, Duration took) {
-    events.add("claimed " + sequences(messages));
-  }
-
-  @Override
-  public void published(String worker, List<StoredMessage> messages, Duration took) {
-    events.add("published " + sequences(messages));
-  }
-
-  @Override
-  public void delivered(StoredMessage message) {
-    events.add("delivered " + message.sequence());
-  }
-
-  @Override
-  public void retried(StoredMessage message, Decision.Retry decision) {
-    events.add("retried " + message.sequence() + " " + decision.counts() + " " + decision.error());
-  }
-
-  @Override
-  public void deadLettered(StoredMessage message, Decision.Dead decision) {
-    events.add("dead " + message.sequence() + " " + decision.error());
-  }
-
-  @Override
-  public void unavailable(StoredMessage message, Result.Unavailable result) {
-    events.add("unavailable " + message.sequence() + " " + result.destination());
-  }
-
-  @Override
-  public void leaseLost(String worker, List<StoredMessage> messages) {
-    events.add("lost " + sequences(messages));
-  }
-
-  @Override
-  public void abandoned(String worker, List<StoredMessage> messages, String reason) {
-    events.add("abandoned " + sequences(messages) + " " + reason);
-  }
-
-  @Override
-  public void publisherBroken(String worker, String problem, @Nullable Throwable cause) {
-    events.add("broken " + problem);
-  }
-
-  @Override
-  public void stoodStill(String worker, Duration time) {
-    events.add("stoodStill " + time.toSeconds());
-  }
-
-  @Override
-  public void brokerReachable(String address) {
-    events.add("reachable " + address);
-  }
-
-  @Override
-  public void brokerUnreachable(String address, String error) {
-    events.add("unreachable " + address + " " + error);
-  }
-
-  @Override
-  public void breakerOpened(String error) {
-    events.add("opened " + error);
-  }
-
-  @Override
-  public void breakerClosed() {
-    events.add("closed");
-  }
-
-  @Override
-  public void storeFailed(String who, String operation, RuntimeException error) {
-    events.add("storeFailed " + operation + " " + error.getMessage());
-  }
-
-  @Override
-  public void storeRecovered(String worker) {
-    events.add("recovered");
-  }
-
-  @Override
-  public void callbackFailed(String setting, StoredMessage message, RuntimeException error) {
-    events.add("callback " + setting + " " + message.sequence());
-  }
-
-  @Override
-  public void stopped(String relay, int unfinished) {
-    events.add("stopped " + unfinished);
+  private static String text(RelayEvent event) {
+    if (event instanceof RelayEvent.Started e) {
+      return "started "
+          + e.who()
+          + " "
+          + e.workers()
+          + (e.place() == null ? "" : " on " + e.place());
+    } else if (event instanceof RelayEvent.Claimed e) {
+      return "claimed " + sequences(e.messages());
+    } else if (event instanceof RelayEvent.Published e) {
+      return "published " + sequences(e.messages());
+    } else if (event instanceof RelayEvent.Delivered e) {
+      return "delivered " + e.message().sequence();
+    } else if (event instanceof RelayEvent.Retried e) {
+      return "retried %d %s %s"
+          .formatted(e.message().sequence(), e.decision().counts(), e.decision().error());
+    } else if (event instanceof RelayEvent.DeadLettered e) {
+      return "dead " + e.message().sequence() + " " + e.decision().error();
+    } else if (event instanceof RelayEvent.Unavailable e) {
+      return "unavailable " + e.message().sequence() + " " + e.result().destination();
+    } else if (event instanceof RelayEvent.LeaseLost e) {
+      return "lost " + sequences(e.messages());
+    } else if (event instanceof RelayEvent.Abandoned e) {
+      return "abandoned " + sequences(e.messages()) + " " + e.reason();
+    } else if (event instanceof RelayEvent.PublisherBroken e) {
+      return "broken " + e.problem();
+    } else if (event instanceof RelayEvent.StoodStill e) {
+      return "stoodStill " + e.time().toSeconds();
+    } else if (event instanceof RelayEvent.BrokerReachable e) {
+      return "reachable " + e.address();
+    } else if (event instanceof RelayEvent.BrokerUnreachable e) {
+      return "unreachable " + e.address() + " " + e.error();
+    } else if (event instanceof RelayEvent.BreakerOpened e) {
+      return "opened " + e.error();
+    } else if (event instanceof RelayEvent.BreakerClosed) {
+      return "closed";
+    } else if (event instanceof RelayEvent.StoreFailed e) {
+      return "storeFailed " + e.operation() + " " + e.error().getMessage();
+    } else if (event instanceof RelayEvent.StoreRecovered) {
+      return "recovered";
+    } else if (event instanceof RelayEvent.CallbackFailed e) {
+      return "callback " + e.setting() + " " + e.message().sequence();
+    } else {
+      return "stopped " + ((RelayEvent.Stopped) event).unfinished();
+    }
   }
 }

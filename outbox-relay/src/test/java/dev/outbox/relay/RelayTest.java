@@ -1,10 +1,10 @@
 package dev.outbox.relay;
 
+import static dev.outbox.relay.Waits.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
-import static org.awaitility.Awaitility.await;
 
 import dev.outbox.Outbox;
 import dev.outbox.SchemaException;
@@ -16,14 +16,12 @@ import dev.outbox.spi.SchemaStore;
 import dev.outbox.spi.StoredMessage;
 import dev.outbox.store.memory.MemoryTransaction;
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -33,16 +31,17 @@ class RelayTest {
   private static final ClaimRequest ALL =
       new ClaimRequest("other", 1_000, Long.MAX_VALUE, Duration.ofMinutes(1));
 
+  private static final Duration STOP = Duration.ofMinutes(2);
+
   private final FaultyStore store = new FaultyStore();
   private final FakePublisher publisher = new FakePublisher();
   private final Recorder events = new Recorder();
   private final CountDownLatch never = new CountDownLatch(1);
-  private Relay relay = builder().build();
 
-  @BeforeAll
-  static void patience() {
-    org.awaitility.Awaitility.setDefaultTimeout(Duration.ofMinutes(1));
-  }
+  /** So much further than the system's the relay's clock is, in nanoseconds. */
+  private final AtomicLong ahead = new AtomicLong();
+
+  private Relay relay = builder().build();
 
   @AfterEach
   void close() {
@@ -52,6 +51,19 @@ class RelayTest {
 
   private Relay.Builder builder() {
     return Relay.builder(store, publisher).name("relay").listener(events);
+  }
+
+  private long clock() {
+    return System.nanoTime() + ahead.get();
+  }
+
+  /** Closes it, and lets the time pass in which a publisher may still end. */
+  private void closeAndLetTimePass() throws InterruptedException {
+    Thread closing = new Thread(relay::close);
+    closing.start();
+    await().until(() -> closing.getState() == Thread.State.TIMED_WAITING);
+    ahead.set(STOP.multipliedBy(3).dividedBy(4).toNanos());
+    closing.join();
   }
 
   private void awaitDelivered(int count) {
@@ -80,11 +92,10 @@ class RelayTest {
   }
 
   @Test
-  void aWatchedAppendWakesIt() {
-    AtomicLong clock = new AtomicLong();
-    relay = builder().idlePause(Duration.ofHours(1)).clock(clock::get).build();
-    clock.set(Duration.ofDays(100).toNanos()); // nothing happened for long
-    Outbox<MemoryTransaction> watched = relay.watch(store);
+  void anAppendWakesIt() {
+    relay = builder().idlePause(Duration.ofHours(1)).clock(this::clock).build();
+    ahead.set(Duration.ofDays(100).toNanos()); // nothing happened for long
+    Outbox<MemoryTransaction> waking = relay.wakeOnAppend(store);
     relay.start();
     await().until(() -> store.claims.get() >= 10);
     // Pauses are about half a second by now, and double: sixteen claims more would take longer
@@ -94,12 +105,48 @@ class RelayTest {
         .until(
             () -> {
               MemoryTransaction uncommitted = store.begin();
-              watched.append(uncommitted, Samples.message("a", "never"));
+              assertThat(waking.append(uncommitted, Samples.message("a", "never")).allStored())
+                  .isTrue();
               uncommitted.rollback();
               return store.claims.get() >= before + 16;
             });
-    store.inTransaction(t -> watched.append(t, Samples.message("a", "event")));
+    store.inTransaction(t -> waking.append(t, Samples.message("a", "event")));
     awaitDelivered(1);
+  }
+
+  @Test
+  void itIsWokenAfterACommit() {
+    relay = builder().idlePause(Duration.ofHours(1)).clock(this::clock).build();
+    relay.wake(); // before the start: nothing happens
+    ahead.set(Duration.ofDays(100).toNanos()); // nothing happened for long
+    relay.start();
+    await().until(() -> store.claims.get() >= 10);
+    store.append("a", "event");
+    relay.wake();
+    awaitDelivered(1);
+  }
+
+  @Test
+  void keepsKeysUntilItIsClosed() {
+    relay = builder().keep(Duration.ofDays(1)).build();
+    relay.start();
+    for (int i = 1; i <= 10; i++) {
+      store.append("a", "event " + i);
+      awaitDelivered(i);
+    }
+    relay.close();
+    assertThat(store.claims).as("claims of the store itself").hasValue(0);
+    store.append("a", "left");
+    assertThat(claimable()).isEqualTo(1);
+  }
+
+  @Test
+  void runOnceKeepsNothing() throws InterruptedException {
+    relay = builder().keep(Duration.ofDays(1)).build();
+    store.append("a", "event");
+    relay.runOnce();
+    store.append("a", "left");
+    assertThat(claimable()).isEqualTo(1);
   }
 
   @Test
@@ -182,7 +229,7 @@ class RelayTest {
 
   @Test
   void closeInterruptsAPublishThatTakesTooLongAndReleases() throws InterruptedException {
-    relay = builder().stopTimeout(Duration.ofSeconds(2)).build();
+    relay = builder().stopTimeout(STOP).clock(this::clock).build();
     CountDownLatch inside = new CountDownLatch(1);
     publisher.on(
         "hang",
@@ -195,7 +242,7 @@ class RelayTest {
     store.append("b", "2");
     relay.start();
     inside.await();
-    relay.close();
+    closeAndLetTimePass();
     assertThat(events.all()).endsWith("stopped 0");
     assertThat(events.of("abandoned")).isEmpty();
     assertThat(claimable()).as("released, long before the lease ends").isEqualTo(2);
@@ -222,12 +269,12 @@ class RelayTest {
     inside.await();
     relay.close();
     assertThat(events.all()).endsWith("stopped 1");
-    assertThat(claimable()).isEqualTo(1);
+    await().untilAsserted(() -> assertThat(claimable()).isEqualTo(1));
   }
 
   @Test
   void closeKeepsResultsThatCameBecauseOfTheInterrupt() throws InterruptedException {
-    relay = builder().stopTimeout(Duration.ofSeconds(2)).build();
+    relay = builder().stopTimeout(STOP).clock(this::clock).build();
     CountDownLatch inside = new CountDownLatch(1);
     publisher.on(
         "slow",
@@ -243,7 +290,7 @@ class RelayTest {
     store.append("a", "quick", "slow");
     relay.start();
     inside.await();
-    relay.close();
+    closeAndLetTimePass();
     assertThat(events.of("delivered")).hasSize(1);
     assertThat(events.of("retried")).hasSize(1);
   }
@@ -277,9 +324,8 @@ class RelayTest {
   void closeFromAListenerDoesNotWaitForItself() {
     AtomicInteger closed = new AtomicInteger();
     RelayListener closing =
-        new RelayListener() {
-          @Override
-          public void delivered(StoredMessage message) {
+        event -> {
+          if (event instanceof RelayEvent.Delivered) {
             relay.close();
             closed.incrementAndGet();
           }
@@ -302,9 +348,8 @@ class RelayTest {
   @Test
   void whatAListenerThrowsChangesNothing() {
     RelayListener broken =
-        new RelayListener() {
-          @Override
-          public void claimed(String worker, List<StoredMessage> messages, Duration took) {
+        event -> {
+          if (event instanceof RelayEvent.Claimed) {
             throw new IllegalStateException("listener");
           }
         };
@@ -389,6 +434,11 @@ class RelayTest {
     }
 
     @Override
+    public String place() {
+      return "a map";
+    }
+
+    @Override
     public void housekeep() {
       housekeepings.incrementAndGet();
       throw new IllegalStateException("tidy up");
@@ -409,7 +459,7 @@ class RelayTest {
     assertThat(events.all()).isEmpty();
     store.outdated = false;
     relay.start();
-    assertThat(events.of("started")).hasSize(1);
+    assertThat(events.of("started")).singleElement().asString().endsWith(" on a map");
   }
 
   @Test
@@ -421,6 +471,34 @@ class RelayTest {
     await().until(() -> events.of("storeFailed housekeep tidy up").size() == 1);
     store.append("a", "1");
     awaitDelivered(1);
+  }
+
+  @Test
+  void closeWaitsForHousekeepingToo() throws InterruptedException {
+    CountDownLatch inside = new CountDownLatch(1);
+    Able store =
+        new Able() {
+          @Override
+          public void housekeep() {
+            inside.countDown();
+            while (never.getCount() > 0) {
+              try {
+                never.await();
+              } catch (InterruptedException e) {
+                // a database that does not heed interrupts
+              }
+            }
+          }
+        };
+    relay =
+        Relay.builder(store, publisher)
+            .listener(events)
+            .stopTimeout(Duration.ofMillis(100))
+            .build();
+    relay.start();
+    inside.await();
+    relay.close();
+    assertThat(events.all()).endsWith("stopped 1");
   }
 
   @Test

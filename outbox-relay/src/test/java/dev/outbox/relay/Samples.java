@@ -11,12 +11,16 @@ final class Samples {
   private Samples() {}
 
   static OutboxMessage message(String key, String event) {
+    return builder(key, event).build();
+  }
+
+  static OutboxMessage.Builder builder(String key, String event) {
     return OutboxMessage.builder()
         .aggregate(TYPE, key)
+        .partitionKey(key)
         .eventType(event)
         .payload("secret payload of " + event)
-        .header("authorization", "secret header")
-        .build();
+        .header("authorization", "secret header");
   }
 
   static StoredMessage stored(long sequence, String key) {

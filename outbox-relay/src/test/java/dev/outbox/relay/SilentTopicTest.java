@@ -50,8 +50,10 @@ class SilentTopicTest {
   private Worker worker() {
     Duration time = Duration.ofSeconds(10);
     Settings settings =
-        new Settings("relay", 1, 100, 1_000_000, Duration.ofHours(1), time, time, time);
-    Rules rules = new Rules(m -> RetryPolicy.ofDefaults(), m -> false, new Destinations(), events);
+        new Settings(
+            "relay", 1, 100, 1_000_000, Duration.ofHours(1), time, Duration.ZERO, time, time);
+    Rules rules =
+        new Rules("relay", m -> RetryPolicy.ofDefaults(), m -> false, new Destinations(), events);
     MessagePublisher publisher = this::publish;
     return new Worker(
         "relay/0",
@@ -60,8 +62,8 @@ class SilentTopicTest {
             publisher,
             settings,
             rules,
-            new Breaker(100, () -> 0, events),
-            new Waiting(time, new Pauses(time, () -> 0, clock::get)),
+            new Breaker("relay", 100, () -> 0, events),
+            new Waiting(time, new Pauses(time, () -> 0, clock::get), System::nanoTime),
             events,
             publishing,
             clock::get));

@@ -1,11 +1,10 @@
 package dev.outbox.relay;
 
+import static dev.outbox.relay.Waits.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import dev.outbox.OutboxException;
-import dev.outbox.spi.Decision;
 import dev.outbox.spi.HousekeepingStore;
 import dev.outbox.spi.Result;
 import dev.outbox.spi.StoredMessage;
@@ -60,18 +59,12 @@ class SurvivalTest {
     }
 
     @Override
-    public void delivered(StoredMessage message) {
-      sometimes();
-    }
-
-    @Override
-    public void retried(StoredMessage message, Decision.Retry decision) {
-      sometimes();
-    }
-
-    @Override
-    public void storeFailed(String who, String operation, RuntimeException error) {
-      sometimes();
+    public void on(RelayEvent event) {
+      if (event instanceof RelayEvent.Delivered
+          || event instanceof RelayEvent.Retried
+          || event instanceof RelayEvent.StoreFailed) {
+        sometimes();
+      }
     }
 
     private void sometimes() {
@@ -85,9 +78,11 @@ class SurvivalTest {
     return Relay.builder(store, publisher).name("survivor").workers(1);
   }
 
+  /** A thread that has left its pool still ends for a moment: the next test would count it. */
   @AfterEach
   void close() {
     relay.close();
+    await().untilAsserted(() -> assertThat(threads()).isEmpty());
   }
 
   private static void raise(String kind) {
@@ -161,7 +156,7 @@ class SurvivalTest {
                   raise(kind);
                   return RetryPolicy.ofDefaults();
                 })
-            .blockKeyWhenDead(
+            .haltKeyWhenDead(
                 m -> {
                   raise(kind);
                   return false;
@@ -173,7 +168,7 @@ class SurvivalTest {
     relay.start();
     await().untilAsserted(() -> assertThat(events.of("dead")).hasSize(1));
     await().untilAsserted(() -> assertThat(events.of("delivered")).hasSize(1));
-    assertThat(events.of("callback blockKeyWhenDead")).isNotEmpty();
+    assertThat(events.of("callback haltKeyWhenDead")).isNotEmpty();
     assertThat(events.of("storeFailed")).isEmpty();
   }
 

@@ -1,13 +1,16 @@
 package dev.outbox.relay;
 
+import static dev.outbox.relay.Waits.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import dev.outbox.OutboxException;
+import dev.outbox.PermanentOutboxException;
 import dev.outbox.spi.WakeUpStore;
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
@@ -38,8 +41,10 @@ class WakeUpsTest {
   @Test
   @DisplayName("a wake-up ends the pause between two polls, and closing the relay the listening")
   void wakes() {
-    // Days pass in seconds, so that pauses double each time.
-    try (Relay relay = relay().wakeUps(true).clock(() -> System.nanoTime() * 100_000).build()) {
+    AtomicLong ahead = new AtomicLong();
+    LongSupplier clock = () -> System.nanoTime() + ahead.get();
+    try (Relay relay = relay().wakeUps(true).clock(clock).build()) {
+      ahead.set(Duration.ofDays(100).toNanos()); // nothing happened for long: pauses double
       relay.start();
       await().until(() -> store.claims.get() >= 6);
       int before = store.claims.get();
@@ -69,7 +74,7 @@ class WakeUpsTest {
     Recorder recorder = new Recorder();
     try (Relay relay = relay().wakeUps(true).listener(recorder).build()) {
       relay.start();
-      store.failed.accept(new OutboxException("the stream broke off"));
+      store.failed.accept(new PermanentOutboxException("the stream broke off"));
       assertThat(recorder.all()).anyMatch(event -> event.contains("listen"));
     }
   }

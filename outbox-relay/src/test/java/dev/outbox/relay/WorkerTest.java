@@ -1,9 +1,9 @@
 package dev.outbox.relay;
 
+import static dev.outbox.relay.Waits.await;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
-import dev.outbox.OutboxException;
+import dev.outbox.PermanentOutboxException;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.relay.Worker.Round;
 import dev.outbox.spi.ClaimRequest;
@@ -19,6 +19,7 @@ import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
+import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -40,18 +41,17 @@ class WorkerTest {
   private final FaultyStore store = new FaultyStore(now::get);
   private final FakePublisher publisher = new FakePublisher();
   private final Recorder events = new Recorder();
-  private final ThreadPoolExecutor publishing =
-      (ThreadPoolExecutor) Executors.newCachedThreadPool();
+  private ThreadPoolExecutor publishing = (ThreadPoolExecutor) Executors.newCachedThreadPool();
   private final AtomicLong clock = new AtomicLong();
 
   /** For so many nanoseconds the process stood still. */
   private final AtomicLong stoodStill = new AtomicLong();
 
   private final Pauses pauses = new Pauses(LONG_PAUSE, () -> 0, clock::get);
-  private final Waiting waiting = new Waiting(Duration.ofSeconds(10), pauses);
+  private final Waiting waiting = new Waiting(Duration.ofSeconds(10), pauses, System::nanoTime);
 
   /** Leaves no time to stop. */
-  private final Waiting brief = new Waiting(Duration.ofMillis(1), pauses);
+  private final Waiting brief = new Waiting(Duration.ofMillis(1), pauses, System::nanoTime);
 
   private Worker worker = worker(publisher, LEASE, LEASE.dividedBy(2));
 
@@ -77,10 +77,11 @@ class WorkerTest {
       Waiting waiting) {
     Duration ignored = Duration.ofSeconds(10);
     Settings settings =
-        new Settings("relay", 1, 100, 1_000_000, lease, publishTimeout, ignored, ignored);
+        new Settings(
+            "relay", 1, 100, 1_000_000, lease, publishTimeout, Duration.ZERO, ignored, ignored);
     RetryPolicy policy = RetryPolicy.builder().maxAttempts(3).build();
-    Rules rules = new Rules(m -> policy, m -> false, new Destinations(), listener);
-    Breaker breaker = new Breaker(100, () -> 0, listener);
+    Rules rules = new Rules("relay", m -> policy, m -> false, new Destinations(), listener);
+    Breaker breaker = new Breaker("relay", 100, () -> 0, listener);
     return new Worker(
         "relay/0",
         new Worker.Shared(
@@ -263,6 +264,29 @@ class WorkerTest {
     store.append("b", "2");
     worker.round();
     assertThat(events.of("stoodStill")).isNotEmpty();
+    assertThat(events.of("broken")).as("the publisher is not to blame").isEmpty();
+    assertThat(events.of("delivered")).hasSize(2);
+  }
+
+  @Test
+  void aProcessThatWasStoppedBeforeTheWorkerLookedBlamesNobodyEither() throws InterruptedException {
+    publishing =
+        new ThreadPoolExecutor(0, 1, 1, TimeUnit.SECONDS, new SynchronousQueue<>()) {
+          @Override
+          public void execute(Runnable command) {
+            stoodStill.compareAndSet(0, LEASE.toNanos());
+            super.execute(command);
+          }
+        };
+    worker = worker(publisher, LEASE, LEASE.dividedBy(2));
+    publisher.whole =
+        () -> {
+          await().until(() -> !events.of("stoodStill").isEmpty());
+          return Result.delivered();
+        };
+    store.append("a", "1");
+    store.append("b", "2");
+    worker.round();
     assertThat(events.of("broken")).as("the publisher is not to blame").isEmpty();
     assertThat(events.of("delivered")).hasSize(2);
   }
@@ -459,7 +483,7 @@ class WorkerTest {
   @Test
   void aSettleThatCannotWorkIsNotRepeatedForLong() throws InterruptedException {
     store.append("a", "1");
-    store.beforeSettle = FaultyStore.failing(1_000, new OutboxException("no such table"));
+    store.beforeSettle = FaultyStore.failing(1_000, new PermanentOutboxException("no such table"));
     assertThat(worker.round()).isEqualTo(Round.TROUBLE);
     assertThat(events.of("abandoned")).hasSize(1);
     assertThat(store.settles.get()).as("with the next claim, then alone").isEqualTo(2);
@@ -468,7 +492,7 @@ class WorkerTest {
   @Test
   void aClaimThatFailsIsTrouble() throws InterruptedException {
     store.append("a", "1");
-    store.beforeClaim = FaultyStore.failing(1, new OutboxException("no such table"));
+    store.beforeClaim = FaultyStore.failing(1, new PermanentOutboxException("no such table"));
     assertThat(worker.round()).isEqualTo(Round.TROUBLE);
     drain();
     assertThat(events.all())
@@ -541,7 +565,8 @@ class WorkerTest {
 
   @Test
   void restsWhenTheStoreFails() throws InterruptedException {
-    store.beforeClaim = FaultyStore.failing(1_000_000, new OutboxException("no such table"));
+    store.beforeClaim =
+        FaultyStore.failing(1_000_000, new PermanentOutboxException("no such table"));
     runUntilItRests(() -> assertThat(events.of("storeFailed claim")).hasSizeLessThan(10));
   }
 
@@ -621,15 +646,11 @@ class WorkerTest {
   void eventsSayHowLongItTook() throws InterruptedException {
     List<Duration> times = new CopyOnWriteArrayList<>();
     RelayListener timing =
-        new RelayListener() {
-          @Override
-          public void claimed(String worker, List<StoredMessage> messages, Duration took) {
-            times.add(took);
-          }
-
-          @Override
-          public void published(String worker, List<StoredMessage> messages, Duration took) {
-            times.add(took);
+        event -> {
+          if (event instanceof RelayEvent.Claimed e) {
+            times.add(e.took());
+          } else if (event instanceof RelayEvent.Published e) {
+            times.add(e.took());
           }
         };
     worker = worker(publisher, LEASE, LEASE.dividedBy(2), timing);

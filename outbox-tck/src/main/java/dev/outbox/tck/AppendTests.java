@@ -9,7 +9,6 @@ import dev.outbox.OutboxException;
 import dev.outbox.OutboxMessage;
 import java.util.ArrayList;
 import java.util.List;
-import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 abstract class AppendTests<T> extends StoreTests<T> {
@@ -19,7 +18,7 @@ abstract class AppendTests<T> extends StoreTests<T> {
 
   @Test
   @Rule("A1")
-  @DisplayName("what is not committed yet is not claimed; once committed, it is")
+  @Sentence("what is not committed yet is not claimed; once committed, it is")
   void becomesVisibleAtCommit() {
     OutboxMessage message = message("k").build();
     try (OpenTransaction<T> transaction = open()) {
@@ -27,12 +26,12 @@ abstract class AppendTests<T> extends StoreTests<T> {
       assertNothingDue("claimed before its transaction committed");
       transaction.commit();
     }
-    assertThat(ids(drain())).as("claimed after the commit").containsExactly(message.id());
+    assertCame(ids(drain())).as("claimed after the commit").containsExactly(message.id());
   }
 
   @Test
   @Rule("A1")
-  @DisplayName("what is rolled back is never claimed, and nothing else is lost with it")
+  @Sentence("what is rolled back is never claimed, and nothing else is lost with it")
   void rolledBackIsGone() {
     OutboxMessage before = committed(message("k"));
     try (OpenTransaction<T> transaction = open()) {
@@ -40,14 +39,14 @@ abstract class AppendTests<T> extends StoreTests<T> {
       transaction.rollback();
     }
     OutboxMessage after = committed(message("k"));
-    assertThat(ids(drain()))
+    assertCame(ids(drain()))
         .as("claimed after one transaction of three was rolled back")
         .containsExactly(before.id(), after.id());
   }
 
   @Test
   @Rule("A1")
-  @DisplayName("many messages of one transaction all come, in the order of their append")
+  @Sentence("many messages of one transaction all come, in the order of their append")
   void manyOfOneTransaction() {
     List<OutboxMessage> messages = new ArrayList<>();
     tck.inTransaction(
@@ -60,12 +59,12 @@ abstract class AppendTests<T> extends StoreTests<T> {
           }
           run("append of no messages", () -> store().append(t, List.of()));
         });
-    assertThat(ids(drain())).as("what was claimed").containsExactlyElementsOf(idsOf(messages));
+    assertCame(ids(drain())).as("what was claimed").containsExactlyElementsOf(idsOf(messages));
   }
 
   @Test
   @Rule("A2")
-  @DisplayName("append leaves the transaction open, so that the caller can go on and roll back")
+  @Sentence("append leaves the transaction open, so that the caller can go on and roll back")
   void doesNotEndTheTransaction() {
     Throwable thrown =
         catchThrowable(
@@ -83,7 +82,7 @@ abstract class AppendTests<T> extends StoreTests<T> {
 
   @Test
   @Rule("A2")
-  @DisplayName("append without an active transaction is refused, and writes nothing")
+  @Sentence("append without an active transaction is refused, and writes nothing")
   void refusesAutoCommit() {
     AutoCommit<T> fixture = tck.fixture(AutoCommit.class);
     fixture.withoutTransaction(
@@ -97,7 +96,7 @@ abstract class AppendTests<T> extends StoreTests<T> {
 
   @Test
   @Rule("A2")
-  @DisplayName("append in a read-only transaction fails with a sentence, and writes nothing")
+  @Sentence("append in a read-only transaction fails with a sentence, and writes nothing")
   void failsWhenReadOnly() {
     ReadOnlyTransactions<T> fixture = tck.fixture(ReadOnlyTransactions.class);
     List<Throwable> thrown = new ArrayList<>();

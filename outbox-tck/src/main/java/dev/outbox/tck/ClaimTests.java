@@ -20,7 +20,7 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CyclicBarrier;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.DisplayName;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** C1 to C3. */
@@ -31,11 +31,11 @@ abstract class ClaimTests<T> extends StoreTests<T> {
 
   @Test
   @Rule("C1")
-  @DisplayName("a claimed message is in no other claim")
+  @Sentence("a claimed message is in no other claim")
   void notTwice() {
     OutboxMessage message = committed(message("k"));
     Claim claim = claim();
-    assertThat(ids(claim)).as("what was claimed").containsExactly(message.id());
+    assertCame(ids(claim)).as("what was claimed").containsExactly(message.id());
     assertNothingDue("claimed a second time, by the same store");
     assertThat(claim(tck.createStore(), request(100, LONG)).messages())
         .as("claimed a second time, by another store")
@@ -45,7 +45,7 @@ abstract class ClaimTests<T> extends StoreTests<T> {
 
   @Test
   @Rule("C1")
-  @DisplayName("the other messages of a claimed key are in no other claim, new ones neither")
+  @Sentence("the other messages of a claimed key are in no other claim, new ones neither")
   void keyNotTwice() {
     committed("k", 5);
     Claim claim = claim(2, LONG);
@@ -54,54 +54,62 @@ abstract class ClaimTests<T> extends StoreTests<T> {
     committed("k", 5);
     assertNothingDue("messages that were appended to a key that is claimed");
     release(claim);
-    assertThat(drain()).as("claimed, after the claim was settled").hasSize(10);
+    assertCame(drain()).as("claimed, after the claim was settled").hasSize(10);
   }
 
   @Test
   @Rule("C1")
-  @DisplayName("claims that run at the same time share neither keys nor messages")
+  @Sentence("claims that run at the same time share neither keys nor messages")
   void concurrentClaims() {
-    int workers = 4;
     commit(IntStream.range(0, 120).mapToObj(i -> message("k" + i % 40).build()).toList());
-    CyclicBarrier start = new CyclicBarrier(workers);
+    List<OutboxStore<T>> stores = Stream.generate(() -> tck.createStore()).limit(4).toList();
+    for (int round = 0; round < 15; round++) {
+      List<Claim> claims = claimedAtOnce(stores);
+      assertShareNothing(claims);
+      claims.forEach(this::release);
+    }
+  }
+
+  /** Two claims of each store, which begin at the same time. */
+  private List<Claim> claimedAtOnce(List<OutboxStore<T>> stores) {
+    CyclicBarrier start = new CyclicBarrier(stores.size());
     List<CompletableFuture<List<Claim>>> running = new ArrayList<>();
-    for (int w = 0; w < workers; w++) {
-      OutboxStore<T> store = tck.createStore();
+    for (OutboxStore<T> store : stores) {
       running.add(
           CompletableFuture.supplyAsync(
               () -> {
                 call("start", start::await);
-                return IntStream.range(0, 20)
-                    .mapToObj(i -> claim(store, request(3, LONG)))
-                    .toList();
+                return Stream.generate(() -> claim(store, request(3, LONG))).limit(2).toList();
               },
               task -> new Thread(task, "claiming").start()));
     }
+    return running.stream().flatMap(claims -> returns("claim", claims::join).stream()).toList();
+  }
+
+  private void assertShareNothing(List<Claim> claims) {
     Set<Long> sequences = new HashSet<>();
     Map<String, Claim> holders = new HashMap<>();
-    for (CompletableFuture<List<Claim>> claims : running) {
-      for (Claim claim : returns("claim", claims::join)) {
-        for (StoredMessage message : claim.messages()) {
-          assertThat(sequences.add(message.sequence()))
-              .as("message %d is in one live claim only", message.sequence())
-              .isTrue();
-          Claim holder = holders.putIfAbsent(message.key(), claim);
-          assertThat(holder == null || holder == claim)
-              .as("key %s is in one live claim only", message.key())
-              .isTrue();
-        }
+    for (Claim claim : claims) {
+      for (StoredMessage message : claim.messages()) {
+        assertThat(sequences.add(message.sequence()))
+            .as("message %d is in one live claim only", message.sequence())
+            .isTrue();
+        Claim holder = holders.putIfAbsent(message.key(), claim);
+        assertThat(holder == null || holder == claim)
+            .as("key %s is in one live claim only", message.key())
+            .isTrue();
       }
     }
   }
 
   @Test
   @Rule("C2")
-  @DisplayName("messages of a key come in sequence order from the oldest on, without a gap")
+  @Sentence("messages of a key come in sequence order from the oldest on, without a gap")
   void inOrderWithoutGap() {
     List<OutboxMessage> messages = committed("k", 60);
     Claim claim = claim();
     assertThat(claim.messages()).as("what is due now").isNotEmpty();
-    assertThat(ids(claim))
+    assertCame(ids(claim))
         .as("the claim begins with the oldest and has no gap")
         .isEqualTo(idsOf(messages).subList(0, claim.messages().size()));
     assertThat(claim.messages().stream().map(StoredMessage::sequence))
@@ -109,14 +117,14 @@ abstract class ClaimTests<T> extends StoreTests<T> {
         .isSorted()
         .doesNotHaveDuplicates();
     settle(claim, Decision.delivered());
-    assertThat(ids(drain()))
+    assertCame(ids(drain()))
         .as("the rest follows in order")
         .isEqualTo(idsOf(messages).subList(claim.messages().size(), messages.size()));
   }
 
   @Test
   @Rule("C2")
-  @DisplayName("each key of a claim begins with its oldest message, also when several keys mix")
+  @Sentence("each key of a claim begins with its oldest message, also when several keys mix")
   void severalKeys() {
     Map<String, List<UUID>> expected = new LinkedHashMap<>();
     List<OutboxMessage> messages =
@@ -136,7 +144,7 @@ abstract class ClaimTests<T> extends StoreTests<T> {
 
   @Test
   @Rule("C2")
-  @DisplayName("a claim has no more messages than asked for")
+  @Sentence("a claim has no more messages than asked for")
   void maxMessages() {
     commit(IntStream.range(0, 30).mapToObj(i -> message("k" + i % 3).build()).toList());
     for (int max : List.of(1, 2, 7, 1_000_000)) {
@@ -148,7 +156,7 @@ abstract class ClaimTests<T> extends StoreTests<T> {
 
   @Test
   @Rule("C2")
-  @DisplayName("a claim has no more bytes than asked for, except that one message always comes")
+  @Sentence("a claim has no more bytes than asked for, except that one message always comes")
   void maxBytes() {
     List<OutboxMessage> messages =
         IntStream.range(0, 10)
@@ -157,57 +165,57 @@ abstract class ClaimTests<T> extends StoreTests<T> {
     commit(messages);
     Claim some = claim(new ClaimRequest("tck", 100, 3_500, LONG));
     assertThat(some.messages().size()).as("messages of 1,000 bytes in 3,500").isBetween(1, 3);
-    assertThat(ids(some))
+    assertCame(ids(some))
         .as("the oldest")
         .isEqualTo(idsOf(messages).subList(0, some.messages().size()));
     release(some);
     Claim one = claim(new ClaimRequest("tck", 100, 1, LONG));
-    assertThat(ids(one))
+    assertCame(ids(one))
         .as("a message larger than all that was asked for comes alone")
         .containsExactly(messages.get(0).id());
     release(one);
-    assertThat(ids(drain())).as("all that came").containsExactlyElementsOf(idsOf(messages));
+    assertCame(ids(drain())).as("all that came").containsExactlyElementsOf(idsOf(messages));
   }
 
   @Test
   @Rule("C3")
-  @DisplayName("claim returns, with what else is due, while a producer's transaction is open")
+  @Sentence("claim returns, with what else is due, while a producer's transaction is open")
   void doesNotWaitForProducers() {
     OutboxMessage before = committed(message("other"));
     try (OpenTransaction<T> transaction = open()) {
       List<OutboxMessage> open =
           IntStream.range(0, 200).mapToObj(i -> message("k" + i % 50).build()).toList();
       transaction.get("append", transaction.startAppend(open));
-      List<UUID> delivered = returns("claim beside an open transaction", () -> ids(drain()));
-      assertThat(delivered).as("due beside an open transaction").contains(before.id());
+      List<UUID> delivered = ids(drain());
+      assertCame(delivered).as("due beside an open transaction").contains(before.id());
       transaction.rollback();
     }
   }
 
   @Test
   @Rule("C3")
-  @DisplayName("claim returns while other claims are live, and while other relays claim and settle")
+  @Sentence("claim returns while other claims are live, and while other relays claim and settle")
   void doesNotWaitForRelays() {
     commit(IntStream.range(0, 50).mapToObj(i -> message("k" + i).build()).toList());
     List<Claim> live = new ArrayList<>();
     live.add(claim(1, LONG));
     OutboxStore<T> other = tck.createStore();
-    returns("claim beside a live claim", () -> claim(other, request(1, LONG)));
+    claim(other, request(1, LONG));
     live.forEach(claim -> settle(claim, Decision.delivered()));
   }
 
   @Test
   @Rule("C3")
-  @DisplayName("a claim of nothing is empty, and can be renewed and settled")
+  @Sentence("a claim of nothing is empty, and can be renewed and settled")
   void empty() {
     Claim claim = claim();
     assertThat(claim.messages()).as("claimed from an empty store").isEmpty();
     assertThat(call("renew", () -> claim.renew(LONG))).as("renewed").isEmpty();
     assertThat(settle(claim, Map.of())).as("what settle says was lost").isEmpty();
     committed("k", 1);
-    assertThat(drain()).as("due, after an empty claim was settled").hasSize(1);
+    assertCame(drain()).as("due, after an empty claim was settled").hasSize(1);
     claim(); // and an empty claim that is never settled holds nothing
     committed("k", 1);
-    assertThat(drain()).as("due, beside an empty claim that is not settled").hasSize(1);
+    assertCame(drain()).as("due, beside an empty claim that is not settled").hasSize(1);
   }
 }

@@ -3,7 +3,6 @@ package dev.outbox.tck;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 /** One run of a {@link Workload}, and what its oracle says by rule. */
@@ -29,56 +28,56 @@ abstract class ConcurrencyTests<T> extends StoreTests<T> {
 
   @Test
   @Rule("A1")
-  @DisplayName("nothing is claimed that was not committed")
+  @Sentence("nothing is claimed that was not committed")
   void nothingLeaked() {
     assertKept("A1");
   }
 
   @Test
   @Rule("A4")
-  @DisplayName("every duplicate is named as one")
+  @Sentence("every duplicate is named as one")
   void duplicates() {
     assertKept("A4");
   }
 
   @Test
   @Rule("C1")
-  @DisplayName("no key is in two live claims")
+  @Sentence("no key is in two live claims")
   void twoLiveClaims() {
     assertKept("C1");
   }
 
   @Test
   @Rule("C2")
-  @DisplayName("messages of a key come in order within each claim")
+  @Sentence("messages of a key come in order within each claim")
   void orderInClaims() {
     assertKept("C2");
   }
 
   @Test
   @Rule("C3")
-  @DisplayName("every operation returns")
+  @Sentence("every operation returns")
   void returns() {
     assertKept("C3");
   }
 
   @Test
   @Rule("S2")
-  @DisplayName("nothing is claimed after it was settled as delivered or dead")
+  @Sentence("nothing is claimed after it was settled as delivered or dead")
   void goneIsGone() {
     assertKept("S2");
   }
 
   @Test
   @Rule("S4")
-  @DisplayName("nothing that was committed is lost, and no operation fails")
+  @Sentence("nothing that was committed is lost, and no operation fails")
   void nothingLost() {
     assertKept("S4");
   }
 
   @Test
   @Rule("O1")
-  @DisplayName("first deliveries of a key happen in order")
+  @Sentence("first deliveries of a key happen in order")
   void order() {
     assertKept("O1");
   }

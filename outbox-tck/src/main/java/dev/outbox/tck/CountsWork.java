@@ -8,8 +8,9 @@ import dev.outbox.spi.OutboxStore;
 public interface CountsWork<T> {
 
   /**
-   * Claims and counts the work that took: rows or pages read, documents examined. Something that
-   * the database counts, not time.
+   * Claims and counts the work that took: rows, index entries or documents read. Something that the
+   * database counts, not time. Pages only where it does not count rows: so many rows are on a page
+   * that to read a whole backlog may look cheap.
    */
   Counted countedClaim(OutboxStore<T> store, ClaimRequest request);
 

@@ -14,7 +14,6 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 /** Clients that stop, servers that are killed. */
@@ -32,13 +31,13 @@ abstract class FailureTests<T> extends StoreTests<T> {
 
   @Test
   @Rule("C4")
-  @DisplayName("a client that stops in the middle of a claim holds nothing back for long")
+  @Sentence("a client that stops in the middle of a claim holds nothing back for long")
   void stopsInClaim() throws Exception {
     StalledClients fixture = tck.fixture(StalledClients.class);
     List<OutboxMessage> messages = some();
     try (AutoCloseable stopped = fixture.stopInClaim(request(100, tck.shortTime()))) {
       assertThat(stopped).as("the stopped client").isNotNull();
-      assertThat(ids(awaitDrained(messages.size())))
+      assertCame(ids(awaitDrained(messages.size())))
           .as("came while a client is stopped in the middle of a claim")
           .containsExactlyInAnyOrderElementsOf(idsOf(messages));
     }
@@ -46,7 +45,7 @@ abstract class FailureTests<T> extends StoreTests<T> {
 
   @Test
   @Rule("C4")
-  @DisplayName("a client that stops in the middle of a settle holds nothing back for long")
+  @Sentence("a client that stops in the middle of a settle holds nothing back for long")
   void stopsInSettle() throws Exception {
     StalledClients fixture = tck.fixture(StalledClients.class);
     List<OutboxMessage> messages = some();
@@ -69,19 +68,19 @@ abstract class FailureTests<T> extends StoreTests<T> {
 
   @Test
   @Rule("A1")
-  @DisplayName("what is committed survives a killed server")
+  @Sentence("what is committed survives a killed server")
   void committedSurvives() {
     KillsServer<T> fixture = tck.fixture(KillsServer.class);
     List<OutboxMessage> messages = some();
     fixture.killServer();
-    assertThat(ids(awaitDrained(messages.size())))
+    assertCame(ids(awaitDrained(messages.size())))
         .as("came after the server was killed")
         .containsExactlyInAnyOrderElementsOf(idsOf(messages));
   }
 
   @Test
   @Rule("A1")
-  @DisplayName("what was claimed has happened, even if the server is killed right after")
+  @Sentence("what was claimed has happened, even if the server is killed right after")
   void claimedHasHappened() {
     KillsServer<T> fixture = tck.fixture(KillsServer.class);
     for (int round = 0; round < 3; round++) {
@@ -107,7 +106,7 @@ abstract class FailureTests<T> extends StoreTests<T> {
 
   @Test
   @Rule("S4")
-  @DisplayName("claims and decisions survive a killed server, or are made again")
+  @Sentence("claims and decisions survive a killed server, or are made again")
   void decisionsSurvive() {
     KillsServer<T> fixture = tck.fixture(KillsServer.class);
     List<OutboxMessage> messages = some();
@@ -116,7 +115,7 @@ abstract class FailureTests<T> extends StoreTests<T> {
     Claim open = claim(5, tck.shortTime());
     fixture.killServer();
     List<UUID> came = ids(awaitDrained(messages.size() - settled.messages().size()));
-    assertThat(came).as("came after the server was killed").containsAll(ids(open));
+    assertCame(came).as("came after the server was killed").containsAll(ids(open));
     assertThat(came).as("delivered before").doesNotContainAnyElementsOf(ids(settled));
   }
 }

@@ -6,17 +6,21 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.outbox.OutboxMessage;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestMethodOrder;
 
 /** A fixture that is wrong makes every other failure hard to read. */
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 abstract class FixtureTests<T> extends StoreTests<T> {
   FixtureTests(OutboxStoreTck<T> tck) {
     super(tck);
   }
 
   @Test
-  @DisplayName("runs the work once, and rethrows what it throws")
+  @Order(1)
+  @Sentence("runs the work once, and rethrows what it throws")
   void runsTheWork() {
     AtomicInteger runs = new AtomicInteger();
     tck.inTransaction(t -> runs.incrementAndGet());
@@ -33,11 +37,12 @@ abstract class FixtureTests<T> extends StoreTests<T> {
   }
 
   @Test
+  @Order(2)
   @Rule("A1")
-  @DisplayName("commits when the work returns")
+  @Sentence("commits when the work returns")
   void commits() {
     OutboxMessage message = committed(message("k"));
-    assertThat(ids(drain()))
+    assertCame(ids(drain()))
         .as(
             "either inTransaction does not commit, or createStore() reads another database, or the"
                 + " store loses what is committed")
@@ -45,8 +50,9 @@ abstract class FixtureTests<T> extends StoreTests<T> {
   }
 
   @Test
+  @Order(3)
   @Rule("A1")
-  @DisplayName("rolls back when the work throws")
+  @Sentence("rolls back when the work throws")
   void rollsBack() {
     assertThatThrownBy(
             () ->
@@ -62,7 +68,8 @@ abstract class FixtureTests<T> extends StoreTests<T> {
   }
 
   @Test
-  @DisplayName("reset removes messages, leases and remembered dedup keys")
+  @Order(5)
+  @Sentence("reset removes messages, leases and remembered dedup keys")
   void resets() {
     commit(List.of(message("k").dedupKey("d").build(), message("l").build()));
     assertThat(claim(1, LONG).messages()).as("claimed before reset").hasSize(1);
@@ -70,11 +77,12 @@ abstract class FixtureTests<T> extends StoreTests<T> {
     assertNothingDue("reset() leaves messages");
     OutboxMessage again = message("k").dedupKey("d").build();
     assertThat(commit(List.of(again))).as("reset() leaves remembered dedup keys").isEmpty();
-    assertThat(ids(drain())).as("reset() leaves leases").containsExactly(again.id());
+    assertCame(ids(drain())).as("reset() leaves leases").containsExactly(again.id());
   }
 
   @Test
-  @DisplayName("two transactions can be open at once")
+  @Order(4)
+  @Sentence("two transactions can be open at once")
   void opensTwo() {
     try (OpenTransaction<T> first = open();
         OpenTransaction<T> second = open()) {
@@ -83,6 +91,6 @@ abstract class FixtureTests<T> extends StoreTests<T> {
       first.commit();
       second.commit();
     }
-    assertThat(drain()).as("messages of two transactions that overlapped").hasSize(2);
+    assertCame(drain()).as("messages of two transactions that overlapped").hasSize(2);
   }
 }

@@ -1,6 +1,5 @@
 package dev.outbox.tck;
 
-import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.InvalidMessageException;
@@ -10,7 +9,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.function.BiFunction;
-import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 /** A5: each limit from both sides. */
@@ -38,8 +36,8 @@ abstract class LimitTests<T> extends StoreTests<T> {
 
   @Test
   @Rule("A5")
-  @DisplayName("a text of the largest allowed length is stored, one longer is refused")
-  void texts() {
+  @Sentence("a text of the largest allowed length is stored, one longer is refused")
+  void textLimits() {
     for (TextField field : TEXTS) {
       for (String character : List.of("x", "\u00E9", EMOJI)) {
         String largest = character.repeat(OutboxMessage.MAX_TEXT);
@@ -51,7 +49,7 @@ abstract class LimitTests<T> extends StoreTests<T> {
 
   @Test
   @Rule("A5")
-  @DisplayName("blank texts, NUL and half a surrogate pair are refused")
+  @Sentence("blank texts, NUL and half a surrogate pair are refused")
   void badTexts() {
     for (TextField field : TEXTS) {
       for (String bad : List.of("", " ", "\t\n", "a\0b", "a\uD83D", "\uDE00b")) {
@@ -62,7 +60,7 @@ abstract class LimitTests<T> extends StoreTests<T> {
 
   @Test
   @Rule("A5")
-  @DisplayName("the largest payload is stored, one byte more is refused")
+  @Sentence("the largest payload is stored, one byte more is refused")
   void payload() {
     assertStored("payload", message("k").payload(new byte[OutboxMessage.MAX_PAYLOAD]));
     assertRefused(
@@ -71,8 +69,8 @@ abstract class LimitTests<T> extends StoreTests<T> {
 
   @Test
   @Rule("A5")
-  @DisplayName("as many headers and bytes of headers as allowed are stored, one more is refused")
-  void headers() {
+  @Sentence("as many headers and bytes of headers as allowed are stored, one more is refused")
+  void headerLimits() {
     OutboxMessage.Builder many = message("k");
     for (int i = 0; i < OutboxMessage.MAX_HEADER_COUNT; i++) {
       many.header("h%02d".formatted(i), "v" + i);
@@ -86,20 +84,21 @@ abstract class LimitTests<T> extends StoreTests<T> {
 
   @Test
   @Rule("A5")
-  @DisplayName("a delay or time out of its limits is refused")
+  @Sentence("a delay, a time or a number of attempts out of its limits is refused")
   void times() {
     assertRefused(
         "deliverAfter", "", message("k").deliverAfter(OutboxMessage.MAX_DELAY.plusMillis(1)));
     assertRefused("deliverAfter", "", message("k").deliverAfter(Duration.ofMillis(-1)));
     assertRefused("availableAt", "", message("k").availableAt(Instant.MAX));
+    assertRefused("maxAttempts", "1", message("k").maxAttempts(0));
     commit(List.of(message("k").deliverAfter(OutboxMessage.MAX_DELAY).build()));
     assertNothingDue("a message with the longest delay");
   }
 
   @Test
   @Rule("A5")
-  @DisplayName("a required field that is missing is refused")
-  void missing() {
+  @Sentence("a required field that is missing is refused")
+  void missingFields() {
     OutboxMessage.Builder nothing = OutboxMessage.builder();
     assertRefused("aggregateType", "", nothing);
     assertRefused("aggregateId", "", nothing.aggregateType("order"));
@@ -109,7 +108,7 @@ abstract class LimitTests<T> extends StoreTests<T> {
 
   @Test
   @Rule("A5")
-  @DisplayName("a row by plain SQL that is over a limit is refused by the schema")
+  @Sentence("a row by plain SQL that is over a limit is refused by the schema")
   void rawRows() {
     RawRows<T> raw = tck.fixture(RawRows.class);
     String tooLong = EMOJI.repeat(OutboxMessage.MAX_TEXT + 1);
@@ -135,7 +134,7 @@ abstract class LimitTests<T> extends StoreTests<T> {
         "append of a message whose %s is exactly at the limit".formatted(field),
         () -> tck.inTransaction(t -> store().append(t, List.of(sent))));
     List<StoredMessage> came = drain();
-    assertThat(ids(came)).as("what was claimed").containsExactly(sent.id());
+    assertCame(ids(came)).as("what was claimed").containsExactly(sent.id());
     FieldTests.assertSame(came.get(0).message(), sent);
   }
 

@@ -1,6 +1,7 @@
 package dev.outbox.tck;
 
 import dev.outbox.OutboxMessage;
+import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
@@ -14,7 +15,7 @@ import java.util.function.Function;
 
 /** A producer's transaction that stays open, in a thread of its own, until it is told to end. */
 final class OpenTransaction<T> implements AutoCloseable {
-  private final OutboxStoreTck<T> tck;
+  private final PatientFixture<T> tck;
   private final LinkedBlockingQueue<Consumer<T>> work = new LinkedBlockingQueue<>();
   private final CompletableFuture<Boolean> ended = new CompletableFuture<>();
 
@@ -26,7 +27,7 @@ final class OpenTransaction<T> implements AutoCloseable {
     private static final long serialVersionUID = 1L;
   }
 
-  OpenTransaction(OutboxStoreTck<T> tck) {
+  OpenTransaction(PatientFixture<T> tck) {
     this.tck = tck;
     Thread thread = new Thread(this::run, "open transaction");
     thread.setDaemon(true);
@@ -57,7 +58,7 @@ final class OpenTransaction<T> implements AutoCloseable {
 
   /** Begins an append; it may have to wait for another transaction. */
   CompletableFuture<Set<UUID>> startAppend(List<OutboxMessage> messages) {
-    return start(t -> tck.store().append(t, messages));
+    return start(t -> tck.store().append(t, messages).duplicates());
   }
 
   /** Begins something in the transaction. */
@@ -96,10 +97,15 @@ final class OpenTransaction<T> implements AutoCloseable {
   }
 
   <R> R get(String what, CompletableFuture<R> future) {
+    Duration patience = tck.patience();
     try {
-      return future.get(tck.patience().toMillis(), TimeUnit.MILLISECONDS);
+      return future.get(patience.toMillis(), TimeUnit.MILLISECONDS);
     } catch (TimeoutException e) {
-      throw new AssertionError("%s did not return within %s".formatted(what, tck.patience()), e);
+      tck.waits().waitedInVain();
+      throw new AssertionError(
+          "%s did not return in %s, in a transaction beside others"
+              .formatted(what, Patience.seconds(patience)),
+          e);
     } catch (ExecutionException e) {
       throw new AssertionError("%s threw %s".formatted(what, e.getCause()), e.getCause());
     } catch (InterruptedException e) {

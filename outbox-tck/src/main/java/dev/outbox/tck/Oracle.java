@@ -7,12 +7,12 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.stream.Collectors;
 
 /**
  * Knows what producers and workers did, and from that what must not have happened. Tell it what is
@@ -46,6 +46,11 @@ public final class Oracle {
       this.key = key;
       this.order = order;
       this.delayed = delayed;
+    }
+
+    @Override
+    public String toString() {
+      return "number %d of key %s".formatted(order, key);
     }
 
     boolean isDone() {
@@ -98,11 +103,11 @@ public final class Oracle {
       }
       life.claimed = true;
       if (life.goneSince < calledAt) {
-        violate("S2", message + " was claimed after it was settled as delivered or dead");
+        violate("S2", life + " was claimed after it was settled as delivered or dead");
       }
       Integer before = life.delayed ? null : last.put(life.key, life.order);
       if (before != null && before > life.order) {
-        violate("C2", message + " came behind a later message of its key in one claim");
+        violate("C2", life + " came behind a later message of its key in one claim");
       }
     }
   }
@@ -118,10 +123,7 @@ public final class Oracle {
     if (!life.delayed && !life.dead) {
       int last = lastDelivered.merge(life.key, life.order, Math::max);
       if (last > life.order) {
-        violate(
-            "O1",
-            "%s, number %d of its key, was first delivered after number %d"
-                .formatted(message, life.order, last));
+        violate("O1", "%s was first delivered after number %d".formatted(life, last));
       }
     }
   }
@@ -143,13 +145,13 @@ public final class Oracle {
       Set<Long> delivered,
       Set<Long> dead) {
     long now = System.nanoTime();
-    Set<String> keys = new HashSet<>();
+    Map<String, List<Integer>> keys = new LinkedHashMap<>();
     for (StoredMessage message : claim.messages()) {
       Life life = lives.get(message.message().id());
       if (lost.contains(message.sequence()) || life == null) {
         continue;
       }
-      keys.add(message.key());
+      keys.computeIfAbsent(message.key(), k -> new ArrayList<>()).add(life.order);
       if (dead.contains(message.sequence())) {
         open -= life.isDone() ? 0 : 1;
         life.dead = true;
@@ -158,10 +160,12 @@ public final class Oracle {
         life.goneSince = Math.min(life.goneSince, now);
       }
     }
-    for (String key : keys) {
-      held.computeIfAbsent(key, k -> new ArrayList<>())
-          .add(new Held(returnedAt, settledAt, "claim " + System.identityHashCode(claim)));
-    }
+    String worker = Thread.currentThread().getName();
+    keys.forEach(
+        (key, numbers) ->
+            held.computeIfAbsent(key, k -> new ArrayList<>())
+                .add(
+                    new Held(returnedAt, settledAt, "%s had %s".formatted(worker, list(numbers)))));
   }
 
   /** An operation that must not fail did. */
@@ -187,8 +191,7 @@ public final class Oracle {
           lives.forEach(
               (id, life) -> {
                 if (life.claimed && life.fate == Fate.ROLLED_BACK) {
-                  all.add(
-                      "message %s of key %s was claimed and not committed".formatted(id, life.key));
+                  all.add(life + " was claimed and not committed");
                 }
               });
       case "C1" -> held.forEach((key, list) -> overlaps(key, list, all));
@@ -197,12 +200,8 @@ public final class Oracle {
               (id, life) -> {
                 if (!life.isDone()) {
                   all.add(
-                      "message %s, number %d of key %s, is lost: committed, %s, not delivered"
-                          .formatted(
-                              id,
-                              life.order,
-                              life.key,
-                              life.claimed ? "claimed" : "never claimed"));
+                      "%s is lost: committed, %s, not delivered"
+                          .formatted(life, life.claimed ? "claimed" : "never claimed"));
                 }
               });
       default -> {}
@@ -217,7 +216,7 @@ public final class Oracle {
       Held after = list.get(i);
       if (after.from() < before.until()) {
         violations.add(
-            "key %s was in two live claims for %d µs: %s and %s"
+            "key %s was in two live claims for %d µs: %s, and %s, of its messages"
                 .formatted(
                     key,
                     (Math.min(before.until(), after.until()) - after.from()) / 1_000,
@@ -225,6 +224,10 @@ public final class Oracle {
                     after.by()));
       }
     }
+  }
+
+  private static String list(List<Integer> numbers) {
+    return numbers.stream().map(String::valueOf).collect(Collectors.joining(", "));
   }
 
   private Life life(UUID id) {

@@ -3,13 +3,16 @@ package dev.outbox.tck;
 import dev.outbox.spi.OutboxStore;
 import java.time.Duration;
 import java.util.function.Consumer;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.DisplayNameGeneration;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.TestClassOrder;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestInstance.Lifecycle;
-import org.opentest4j.TestAbortedException;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
  * What every store must pass. The author of a store writes one test class with three methods:
@@ -25,18 +28,26 @@ import org.opentest4j.TestAbortedException;
  * <p>That runs what can be said through the SPI alone. The rest is unlocked when the class also
  * implements small interfaces of this package, as {@link RawRows}, or when the store implements
  * small interfaces of the SPI, as {@link dev.outbox.spi.DeadLetterStore}. What is not unlocked is
- * skipped and says what would unlock it. Rule numbers are on each test as {@link Rule}; the tag
- * {@code slow} is on those that take seconds on a database.
+ * skipped and says what would unlock it. Rule numbers are on each test as {@link Rule}, in its name
+ * and at the begin of its failures; the tag {@code slow} is on those that take seconds on a
+ * database.
+ *
+ * <p>The tests of the fixture run first; when one of them fails, or {@link #reset} does not return,
+ * nothing else runs. When the tests that failed took a minute altogether the rest is skipped,
+ * unless {@code -Doutbox.tck.all=true}. What a test leaves claimed is given back after it. Why
+ * tests were skipped is printed at the end, unless {@code -Doutbox.tck.summary=false}.
  *
  * <p>The suite knows no clock but the store's: what it needs to happen it waits for, up to {@link
  * #patience}; what must not happen yet lies hours ahead.
  *
  * @param <T> the transaction's type
  */
+@DisplayNameGeneration(RuleNames.class)
+@ExtendWith(Frame.class)
+@TestClassOrder(SuiteOrder.class)
 public abstract class OutboxStoreTck<T> {
-  private OutboxStore<T> store;
+  private final PatientFixture<T> patient = new PatientFixture<>(this);
 
-  @SuppressWarnings("NullAway.Init") // set before each test
   protected OutboxStoreTck() {}
 
   /**
@@ -47,14 +58,22 @@ public abstract class OutboxStoreTck<T> {
 
   /**
    * Runs {@code work} in a new transaction of the caller: commits when it returns, rolls back and
-   * rethrows when it throws. Called by several threads, each with a transaction of its own.
+   * rethrows when it throws. Called by several threads, each with a transaction of its own, and
+   * never by the thread that runs the test.
    */
   protected abstract void inTransaction(Consumer<T> work);
 
-  /** Removes all messages, dead letters, leases and remembered dedup keys. */
+  /**
+   * Removes all messages, dead letters, leases and remembered dedup keys, and what they took up:
+   * with {@code TRUNCATE} where {@code DELETE} leaves something to read over (C5).
+   */
   protected abstract void reset();
 
-  /** How long to wait for what has to happen; default 20 s. */
+  /**
+   * How long to wait for what has to happen, and for calls of this class and of the store to
+   * return; default 20 s. After waits in vain it is less, down to 2 s, but never less than some
+   * times what took longest.
+   */
   protected Duration patience() {
     return Duration.ofSeconds(20);
   }
@@ -71,35 +90,17 @@ public abstract class OutboxStoreTck<T> {
 
   @BeforeEach
   void prepare() {
-    reset();
-    store = createStore();
+    patient.prepare();
   }
 
-  void use(OutboxStore<T> other) {
-    store = other;
+  @AfterEach
+  void giveBack() {
+    patient.giveBack();
   }
 
-  OutboxStore<T> store() {
-    return store;
-  }
-
-  /** This test class as the fixture that unlocks a test. */
-  @SuppressWarnings("unchecked")
-  <F> F fixture(Class<? super F> type) {
-    if (!type.isInstance(this)) {
-      throw new TestAbortedException(
-          "skipped: runs when the test class implements " + type.getSimpleName());
-    }
-    return (F) this;
-  }
-
-  /** The store as one that has an optional ability. */
-  <A> A ability(Class<A> type) {
-    if (!type.isInstance(store)) {
-      throw new TestAbortedException(
-          "skipped: runs when the store implements " + type.getSimpleName());
-    }
-    return type.cast(store);
+  /** This test class as the tests call it. */
+  PatientFixture<T> patient() {
+    return patient;
   }
 
   @Nested
@@ -162,6 +163,14 @@ public abstract class OutboxStoreTck<T> {
   @DisplayName("Leases")
   class Leases extends LeaseTests<T> {
     Leases() {
+      super(OutboxStoreTck.this);
+    }
+  }
+
+  @Nested
+  @DisplayName("Keeping")
+  class Keeping extends KeepingTests<T> {
+    Keeping() {
       super(OutboxStoreTck.this);
     }
   }

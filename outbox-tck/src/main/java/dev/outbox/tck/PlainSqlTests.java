@@ -13,7 +13,6 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 /** A6 and C7: rows that this library did not write. */
@@ -39,15 +38,15 @@ abstract class PlainSqlTests<T> extends StoreTests<T> {
     tck.inTransaction(t -> raw.insertRaw(t, row));
   }
 
-  private void insertUndecodable(String key) {
+  private void insertUndecodable(String order) {
     run(
         "a plain insert of a row that cannot be decoded",
-        () -> tck.inTransaction(t -> raw.insertUndecodable(t, key)));
+        () -> tck.inTransaction(t -> raw.insertUndecodable(t, RawRow.of(order))));
   }
 
   @Test
   @Rule("A6")
-  @DisplayName("a row with the required columns only gets the defaults of an appended message")
+  @Sentence("a row with the required columns only gets the defaults of an appended message")
   void defaults() {
     RawRow row = inserted(RawRow.of("k"));
     OutboxMessage appended = committed(message("l"));
@@ -59,7 +58,7 @@ abstract class PlainSqlTests<T> extends StoreTests<T> {
             .orElseThrow(() -> new AssertionError("the row by plain SQL is not claimed"));
     StoredMessage other =
         claimed.stream().filter(m -> id(m).equals(appended.id())).findAny().orElseThrow();
-    assertThat(came.key()).as("key of the message").isEqualTo("k");
+    assertThat(came.key()).as("key of the message").isEqualTo(key("k"));
     assertThat(came.attempts()).as("attempts of the claimed message").isZero();
     assertThat(Duration.between(came.createdAt(), other.createdAt()).abs())
         .as("time between the createdAt of the row and of a message appended next")
@@ -76,54 +75,54 @@ abstract class PlainSqlTests<T> extends StoreTests<T> {
 
   @Test
   @Rule("A6")
-  @DisplayName("a row shares key and order with appended messages")
+  @Sentence("a row shares key and order with appended messages")
   void sameKeySameOrder() {
     OutboxMessage first = committed(message("k"));
     RawRow second = inserted(RawRow.of("k"));
     OutboxMessage third = committed(message("k"));
-    RawRow fourth = inserted(RawRow.of("another aggregate").withPartitionKey("k"));
-    assertThat(ids(drain()))
+    RawRow fourth = inserted(RawRow.of("another aggregate").withPartitionKey(key("k")));
+    assertCame(ids(drain()))
         .as("appended, by plain SQL, appended, by plain SQL with a partition key")
         .containsExactly(first.id(), second.id(), third.id(), fourth.id());
   }
 
   @Test
   @Rule("A6")
-  @DisplayName("a row waits behind the message of its key that waits for a retry")
+  @Sentence("a row waits behind the message of its key that waits for a retry")
   void waitsForRetry() {
     OutboxMessage head = committed(message("k"));
     retryFirst(claim(), LONG, true);
     RawRow behind = inserted(RawRow.of("k"));
     assertNothingDue("the row's key waits for the retry of message " + head.id());
     RawRow free = inserted(RawRow.of("free"));
-    assertThat(ids(drain()))
+    assertCame(ids(drain()))
         .as("claimed while row %s waits behind its key", behind.id())
         .containsExactly(free.id());
   }
 
   @Test
   @Rule("A6")
-  @DisplayName("a row with a future time is held back, one with a past time is not")
+  @Sentence("a row with a future time is held back, one with a past time is not")
   void availableAt() {
     inserted(RawRow.of("later").withAvailableAt(Instant.now().plus(LONG)));
     RawRow past = inserted(RawRow.of("past").withAvailableAt(Instant.now().minus(LONG)));
-    assertThat(ids(drain())).as("what is due now").containsExactly(past.id());
+    assertCame(ids(drain())).as("what is due now").containsExactly(past.id());
   }
 
   @Test
   @Rule("A6")
-  @DisplayName("a row with a future time comes when it is due, also when a claim met it before")
+  @Sentence("a row with a future time comes when it is due, also when a claim met it before")
   void comesWhenDue() {
     RawRow row = RawRow.of("k").withAvailableAt(Instant.now().plus(tck.shortTime()));
     insert(row);
     release(claim());
-    assertThat(ids(awaitDrained(1))).as("what came when it was due").containsExactly(row.id());
+    assertCame(ids(awaitDrained(1))).as("what came when it was due").containsExactly(row.id());
   }
 
   @Test
   @Rule("A1")
-  @DisplayName("rows that are rolled back are never claimed")
-  void rolledBack() {
+  @Sentence("rows that are rolled back are never claimed")
+  void rolledBackRows() {
     try {
       tck.inTransaction(
           t -> {
@@ -137,20 +136,20 @@ abstract class PlainSqlTests<T> extends StoreTests<T> {
 
   @Test
   @Rule("C7")
-  @DisplayName("a row that cannot be decoded is claimed with its key and a problem")
+  @Sentence("a row that cannot be decoded is claimed with its key and a problem")
   void undecodable() {
     insertUndecodable("k");
     Claim claim = claim();
     StoredMessage came = first(claim);
     assertThat(came.problem()).as("problem of a row that cannot be decoded").isNotBlank();
-    assertThat(came.key()).as("key of a row that cannot be decoded").isEqualTo("k");
-    settle(claim, Decision.dead("cannot be decoded", false));
+    assertThat(came.key()).as("key of a row that cannot be decoded").isEqualTo(key("k"));
+    settle(claim, Decision.dead("cannot be decoded"));
     assertNothingDue("settled as dead");
   }
 
   @Test
   @Rule("C7")
-  @DisplayName("a row that cannot be decoded can be retried, and its key keeps its order")
+  @Sentence("a row that cannot be decoded can be retried, and its key keeps its order")
   void undecodableKeepsOrder() {
     OutboxMessage before = committed(message("k"));
     insertUndecodable("k");
@@ -163,14 +162,14 @@ abstract class PlainSqlTests<T> extends StoreTests<T> {
     retryFirst(claim, LONG, true);
     assertNothingDue("the key waits for the retry of a row that cannot be decoded");
     OutboxMessage other = committed(message("other"));
-    assertThat(ids(drain()))
+    assertCame(ids(drain()))
         .as("message %s waits, other keys go on", after.id())
         .containsExactly(other.id());
   }
 
   @Test
   @Rule("C7")
-  @DisplayName("a row that cannot be decoded does not keep the messages of other keys from coming")
+  @Sentence("a row that cannot be decoded does not keep the messages of other keys from coming")
   void undecodableAmongOthers() {
     OutboxMessage first = committed(message("a"));
     insertUndecodable("k");
@@ -183,11 +182,11 @@ abstract class PlainSqlTests<T> extends StoreTests<T> {
 
   @Test
   @Rule("C7")
-  @DisplayName("a row that cannot be decoded is listed among the dead letters, and can be requeued")
+  @Sentence("a row that cannot be decoded is listed among the dead letters, and can be requeued")
   void undecodableDeadLetter() {
     DeadLetterStore letters = tck.ability(DeadLetterStore.class);
     insertUndecodable("k");
-    settle(claim(), Decision.dead("cannot be decoded", false));
+    settle(claim(), Decision.dead("cannot be decoded"));
     List<DeadLetterStore.DeadLetter> dead = call("list", () -> letters.deadLetters(0, 10));
     assertThat(dead).as("the dead letters listed").hasSize(1);
     assertThat(dead.get(0).message().problem()).as("problem of the message").isNotBlank();

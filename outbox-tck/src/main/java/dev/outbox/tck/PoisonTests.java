@@ -8,7 +8,6 @@ import dev.outbox.spi.StoredMessage;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 /** S6. */
@@ -30,7 +29,7 @@ abstract class PoisonTests<T> extends StoreTests<T> {
         await(
             "a claim after the lease of a crashed relay",
             () -> {
-              Claim next = claim(100, tck.shortTime());
+              Claim next = claim(100, soon());
               return next.messages().isEmpty() ? null : next;
             });
     return first(claim);
@@ -38,10 +37,10 @@ abstract class PoisonTests<T> extends StoreTests<T> {
 
   @Test
   @Rule("S6")
-  @DisplayName("after some crashes one message comes alone, and its attempts grow with each")
+  @Sentence("after some crashes one message comes alone, and its attempts grow with each")
   void countsBeforePublishing() {
     committed("k", 3);
-    long head = first(claim(100, tck.shortTime())).sequence();
+    long head = first(claim(100, soon())).sequence();
     for (int i = 0; i < SOME; i++) {
       assertThat(crash().sequence()).as("sequence of the head after a crash").isEqualTo(head);
     }
@@ -54,7 +53,7 @@ abstract class PoisonTests<T> extends StoreTests<T> {
 
   @Test
   @Rule("S6")
-  @DisplayName("an unavailable result gives the counted attempt back; a failed one counts once")
+  @Sentence("an unavailable result gives the counted attempt back; a failed one counts once")
   void givesBack() {
     committed("k", 1);
     for (int i = 0; i < SOME; i++) {
@@ -62,10 +61,10 @@ abstract class PoisonTests<T> extends StoreTests<T> {
     }
     Claim claim = awaitClaim("the suspected message");
     int attempts = first(claim).attempts();
-    settle(claim, Decision.retry(Duration.ZERO, false, "unavailable"));
+    settle(claim, Decision.retryUncounted(Duration.ZERO, "unavailable"));
     claim = awaitClaim("the message after an unavailable result");
     assertThat(first(claim).attempts()).as("attempts after unavailable").isEqualTo(attempts);
-    settle(claim, Decision.retry(Duration.ZERO, true, "failed"));
+    settle(claim, Decision.retry(Duration.ZERO, "failed"));
     claim = awaitClaim("the message after a failed result");
     assertThat(first(claim).attempts()).as("attempts after failed").isEqualTo(attempts + 1);
     settle(claim, Decision.delivered());
@@ -74,14 +73,13 @@ abstract class PoisonTests<T> extends StoreTests<T> {
 
   @Test
   @Rule("S6")
-  @DisplayName(
-      "the key goes on once the suspected message is settled, and others are not suspected")
+  @Sentence("the key goes on once the suspected message is settled, and others are not suspected")
   void goesOn() {
     committed("k", 3);
     for (int i = 0; i < SOME; i++) {
       crash();
     }
-    settle(awaitClaim("the suspected message"), Decision.dead("ends the process", false));
+    settle(awaitClaim("the suspected message"), Decision.dead("ends the process"));
     List<StoredMessage> rest = drain();
     assertThat(rest).as("messages behind the one that was suspected").hasSize(2);
     assertThat(rest).as("attempts of the others").allMatch(m -> m.attempts() == 0);

@@ -1,6 +1,7 @@
 package dev.outbox.tck;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.fail;
 
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.StoredMessage;
@@ -9,7 +10,6 @@ import dev.outbox.tck.PublisherTck.Received;
 import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 /** P4. */
@@ -22,7 +22,7 @@ abstract class PublisherArrivalTests extends PublisherTests {
 
   @Test
   @Rule("P4")
-  @DisplayName("every field arrives, Unicode and binary payloads included")
+  @Sentence("every field arrives, Unicode and binary payloads included")
   void everything() {
     byte[] payload = new byte[256];
     for (int i = 0; i < payload.length; i++) {
@@ -47,14 +47,14 @@ abstract class PublisherArrivalTests extends PublisherTests {
 
   @Test
   @Rule("P4")
-  @DisplayName("a message with the least of everything arrives, and nothing that it has not")
+  @Sentence("a message with the least of everything arrives, and nothing that it has not")
   void least() {
     assertArrives(tck.message("k").payload(new byte[0]));
   }
 
   @Test
   @Rule("P4")
-  @DisplayName("the largest message arrives")
+  @Sentence("the largest message arrives")
   void largest() {
     String text = "\uD83D\uDE00".repeat(OutboxMessage.MAX_TEXT);
     String name = "h".repeat(100);
@@ -71,12 +71,20 @@ abstract class PublisherArrivalTests extends PublisherTests {
 
   private void assertArrives(OutboxMessage.Builder builder) {
     StoredMessage sent = tck.stored(builder);
-    tck.publish(List.of(sent));
+    Published published = tck.publish(List.of(sent));
+    Published.because("P5", published.hung(), "P4");
+    Published.because("P1", published.miscounted(), "P4");
+    if (!published.delivered(0)) {
+      fail(
+          "the message was %s, and the broker takes it"
+              .formatted(Published.words(published.result(0))),
+          published.thrown());
+    }
     List<Received> received = tck.await(r -> !r.isEmpty());
     assertThat(received).as("what arrived of one message").hasSize(1);
     Received came = received.get(0);
     OutboxMessage message = sent.message();
-    assertThat(came.key()).as("the key that arrived").isEqualTo(sent.key());
+    assertThat(came.key()).as("the key that arrived").isEqualTo(message.recordKey());
     assertThat(came.payload()).as("the payload that arrived").isEqualTo(message.payload());
     assertAttribute(came, Attribute.ID, message.id().toString());
     assertAttribute(came, Attribute.AGGREGATE_TYPE, message.aggregateType());

@@ -1,5 +1,6 @@
 package dev.outbox.tck;
 
+import dev.outbox.OutboxMessage;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.UUID;
@@ -15,10 +16,10 @@ public interface RawRows<T> {
   void insertRaw(T transaction, RawRow row);
 
   /**
-   * Inserts, for the key, a row that the schema accepts and that cannot be decoded, as one whose
-   * headers are not in the stored form.
+   * Inserts the row in a form that the schema accepts and that cannot be decoded, as with headers
+   * that are not in the stored form.
    */
-  void insertUndecodable(T transaction, String key);
+  void insertUndecodable(T transaction, RawRow row);
 
   /** The required columns, and two that may be null. */
   record RawRow(
@@ -30,7 +31,7 @@ public interface RawRows<T> {
       @Nullable String partitionKey,
       @Nullable Instant availableAt) {
 
-    /** A row with the aggregate's id as its key, and nothing that is not required. */
+    /** A row of an order with this id, and with nothing that is not required. */
     public static RawRow of(String aggregateId) {
       return new RawRow(
           UUID.randomUUID(),
@@ -40,6 +41,18 @@ public interface RawRows<T> {
           "{}".getBytes(StandardCharsets.UTF_8),
           null,
           null);
+    }
+
+    /** The message that a row like this is, with defaults for the rest (A6). */
+    public OutboxMessage message() {
+      return OutboxMessage.builder()
+          .id(id)
+          .aggregate(aggregateType, aggregateId)
+          .eventType(eventType)
+          .payload(payload)
+          .partitionKey(partitionKey)
+          .availableAt(availableAt)
+          .build();
     }
 
     RawRow withAggregateType(String value) {

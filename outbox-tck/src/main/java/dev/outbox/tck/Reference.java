@@ -66,11 +66,13 @@ final class Reference {
 
     /** False when it is a duplicate. */
     boolean append(OutboxMessage message) {
-      if (message.dedupKey() != null && !dedupKeys.append(dedup, message)) {
+      if (message.dedupKey() != null && !dedupKeys.append(dedup, message).allStored()) {
         return false;
       }
       MemoryOutboxStore store = of(message.key());
-      return store.append(parts.computeIfAbsent(message.key(), key -> store.begin()), message);
+      return store
+          .append(parts.computeIfAbsent(message.key(), key -> store.begin()), message)
+          .allStored();
     }
 
     void end(boolean commits) {

@@ -7,7 +7,6 @@ import dev.outbox.SchemaException;
 import dev.outbox.spi.OutboxStore;
 import dev.outbox.spi.SchemaStore;
 import java.util.List;
-import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 /** E1. */
@@ -25,7 +24,7 @@ abstract class SchemaTests<T> extends StoreTests<T> {
       fixture.restoreSchema();
     }
     committed("k", 1);
-    assertThat(drain()).as("due, after the schema was made whole again").hasSize(1);
+    assertCame(drain()).as("due, after the schema was made whole again").hasSize(1);
   }
 
   /** A new store, and one that was there before, say one sentence for each verb. */
@@ -57,7 +56,7 @@ abstract class SchemaTests<T> extends StoreTests<T> {
 
   @Test
   @Rule("E1")
-  @DisplayName("a missing schema is said in a sentence")
+  @Sentence("a missing schema is said in a sentence")
   void missing() {
     SchemaFixture fixture = tck.fixture(SchemaFixture.class);
     damaged(fixture::dropSchema, () -> assertSaid("a missing schema"));
@@ -65,7 +64,7 @@ abstract class SchemaTests<T> extends StoreTests<T> {
 
   @Test
   @Rule("E1")
-  @DisplayName("a schema that goes missing under a running store is said in a sentence")
+  @Sentence("a schema that goes missing under a running store is said in a sentence")
   void goesMissing() {
     SchemaFixture fixture = tck.fixture(SchemaFixture.class);
     committed("k", 1);
@@ -82,7 +81,7 @@ abstract class SchemaTests<T> extends StoreTests<T> {
 
   @Test
   @Rule("E1")
-  @DisplayName("an older schema is said in a sentence")
+  @Sentence("an older schema is said in a sentence")
   void older() {
     SchemaFixture fixture = tck.fixture(SchemaFixture.class);
     damaged(fixture::makeSchemaOlder, () -> assertSaid("an older schema"));
@@ -90,7 +89,7 @@ abstract class SchemaTests<T> extends StoreTests<T> {
 
   @Test
   @Rule("E1")
-  @DisplayName("a newer schema is said in a sentence")
+  @Sentence("a newer schema is said in a sentence")
   void newer() {
     SchemaFixture fixture = tck.fixture(SchemaFixture.class);
     damaged(fixture::makeSchemaNewer, () -> assertSaid("a newer schema"));
@@ -98,7 +97,7 @@ abstract class SchemaTests<T> extends StoreTests<T> {
 
   @Test
   @Rule("E1")
-  @DisplayName("emptied tables of the store's own rows are repaired, or said in a sentence")
+  @Sentence("emptied tables of the store's own rows are repaired, or said in a sentence")
   void emptied() {
     SchemaFixture fixture = tck.fixture(SchemaFixture.class);
     committed("k", 1);
@@ -125,13 +124,13 @@ abstract class SchemaTests<T> extends StoreTests<T> {
 
   @Test
   @Rule("E1")
-  @DisplayName("migrate of a schema that is there changes nothing; verify finds it whole")
+  @Sentence("migrate of a schema that is there changes nothing; verify finds it whole")
   void migrate() {
     SchemaStore schema = tck.ability(SchemaStore.class);
     committed("k", 2);
     run("migrate", schema::migrate);
     run("verify", schema::verify);
     assertThat(call("ddl", schema::ddl)).as("ddl").isNotBlank();
-    assertThat(drain()).as("due after migrate").hasSize(2);
+    assertCame(drain()).as("due after migrate").hasSize(2);
   }
 }

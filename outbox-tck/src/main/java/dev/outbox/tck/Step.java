@@ -65,7 +65,7 @@ sealed interface Step {
     RETRIED_IN_3_H("to retry in 3 h"),
     UNAVAILABLE_FOR_1_H("to retry in 1 h, not counted"),
     DEAD("dead"),
-    BLOCKS("dead, blocks its key");
+    BLOCKS("dead, halts its key");
 
     final String words;
 
@@ -85,13 +85,13 @@ sealed interface Step {
       return switch (this) {
         case DELIVERED -> Decision.delivered();
         case NONE -> null;
-        case RETRIED -> Decision.retry(Duration.ZERO, true, error);
-        case UNAVAILABLE -> Decision.retry(Duration.ZERO, false, error);
-        case RETRIED_IN_1_H -> Decision.retry(Duration.ofHours(1), true, error);
-        case RETRIED_IN_3_H -> Decision.retry(Duration.ofHours(3), true, error);
-        case UNAVAILABLE_FOR_1_H -> Decision.retry(Duration.ofHours(1), false, error);
-        case DEAD -> Decision.dead(error, false);
-        case BLOCKS -> Decision.dead(error, true);
+        case RETRIED -> Decision.retry(Duration.ZERO, error);
+        case UNAVAILABLE -> Decision.retryUncounted(Duration.ZERO, error);
+        case RETRIED_IN_1_H -> Decision.retry(Duration.ofHours(1), error);
+        case RETRIED_IN_3_H -> Decision.retry(Duration.ofHours(3), error);
+        case UNAVAILABLE_FOR_1_H -> Decision.retryUncounted(Duration.ofHours(1), error);
+        case DEAD -> Decision.dead(error);
+        case BLOCKS -> Decision.deadHaltingKey(error);
       };
     }
   }
@@ -100,7 +100,8 @@ sealed interface Step {
   static Arbitrary<Step> any() {
     Arbitrary<Integer> transaction =
         Arbitraries.frequency(Tuple.of(4, 0), Tuple.of(1, 1), Tuple.of(1, 2));
-    Arbitrary<Integer> key = Arbitraries.frequency(Tuple.of(4, 0), Tuple.of(2, 1), Tuple.of(1, 2));
+    Arbitrary<Integer> key =
+        Arbitraries.frequency(Tuple.of(4, 0), Tuple.of(2, 1), Tuple.of(1, 2), Tuple.of(1, 3));
     Arbitrary<Integer> which = Arbitraries.integers().between(0, 3);
     Arbitrary<Integer> hours = Arbitraries.integers().between(1, 3);
     Arbitrary<Content> content =

@@ -1,17 +1,18 @@
 package dev.outbox.tck;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.ClaimSource;
 import dev.outbox.spi.Decision;
 import dev.outbox.spi.OutboxStore;
 import dev.outbox.spi.StoredMessage;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -40,9 +41,17 @@ abstract class StoreTests<T> {
 
   private static final int MAX_POLLS = 1_000;
 
-  final OutboxStoreTck<T> tck;
+  /** What the suite waits for is the end of a delay, a lease or a window nearly always. */
+  static final String OTHER_CLOCK =
+      ": is the time until then computed by another clock than the one that it is compared with? (T1)";
+
+  final PatientFixture<T> tck;
 
   StoreTests(OutboxStoreTck<T> tck) {
+    this(tck.patient());
+  }
+
+  StoreTests(PatientFixture<T> tck) {
     this.tck = tck;
   }
 
@@ -53,13 +62,18 @@ abstract class StoreTests<T> {
   // ---- append
 
   /** A message of the key, unlike any other. */
-  static OutboxMessage.Builder message(String key) {
+  static OutboxMessage.Builder message(String order) {
     UUID id = UUID.randomUUID();
     return OutboxMessage.builder()
         .id(id)
-        .aggregate("order", key)
+        .aggregate("order", order)
         .eventType("OrderChanged")
         .payload("{\"id\":\"" + id + "\"}");
+  }
+
+  /** The key of {@link #message}s and {@link RawRows.RawRow#of rows} of this order. */
+  static String key(String order) {
+    return "order/" + order;
   }
 
   /** Messages of the key, committed in one transaction. */
@@ -81,7 +95,7 @@ abstract class StoreTests<T> {
     List<Set<UUID>> duplicates = new ArrayList<>();
     run(
         "append and commit",
-        () -> tck.inTransaction(t -> duplicates.add(store().append(t, messages))));
+        () -> tck.inTransaction(t -> duplicates.add(store().append(t, messages).duplicates())));
     return duplicates.get(0);
   }
 
@@ -110,7 +124,7 @@ abstract class StoreTests<T> {
     return claim(store(), request);
   }
 
-  Claim claim(OutboxStore<T> by, ClaimRequest request) {
+  Claim claim(ClaimSource by, ClaimRequest request) {
     for (int i = 0; i < MAX_POLLS; i++) {
       Claim claim = call("claim", () -> by.claim(request));
       if (!claim.messages().isEmpty() || !claim.pollAgain()) {
@@ -121,29 +135,33 @@ abstract class StoreTests<T> {
         MAX_POLLS + " claims in a row were empty and said that polling again makes sense");
   }
 
-  /** A claim with a message of the key; what comes instead is given back as it was. */
-  Claim claimOf(String key) {
-    return claimOf(key, LONG);
+  /** A claim with a message of the order; what comes instead is given back as it was. */
+  Claim claimOf(String order) {
+    return claimOf(order, LONG);
   }
 
-  Claim claimOf(String key, Duration lease) {
+  Claim claimOf(String order, Duration lease) {
     for (int i = 0; i < MAX_POLLS; i++) {
       Claim claim = claim(100, lease);
       if (claim.messages().isEmpty()) {
         break;
       }
-      if (claim.messages().stream().anyMatch(m -> m.key().equals(key))) {
+      if (claim.messages().stream().anyMatch(m -> m.key().equals(key(order)))) {
         return claim;
       }
       release(claim);
     }
-    throw new AssertionError("no claim brings the due message of key \"" + key + "\"");
+    throw new AssertionError("no claim brings the due message of order " + FieldTests.shown(order));
   }
 
   /** A claim that has the first {@code count} messages; skips the test when it brings fewer. */
   Claim claimAtLeast(int count) {
-    Claim claim = claim();
-    assertThat(claim.messages()).as("due messages").isNotEmpty();
+    return claimAtLeast(count, LONG);
+  }
+
+  Claim claimAtLeast(int count, Duration lease) {
+    Claim claim = claim(100, lease);
+    assertSomeCame(claim);
     if (claim.messages().size() < count) {
       throw new TestAbortedException(
           "skipped: the store hands out fewer than %d messages of a key in a claim"
@@ -162,19 +180,34 @@ abstract class StoreTests<T> {
         });
   }
 
+  static @Nullable Claim nonEmpty(Claim claim) {
+    return claim.messages().isEmpty() ? null : claim;
+  }
+
   void assertNothingDue(String why) {
-    Claim claim = claim();
-    assertThat(claim.messages()).as(why).isEmpty();
+    assertCame(claim().messages()).as("%s", why).isEmpty();
   }
 
   /** Delivers all that is due now, in the order in which it was claimed. */
   List<StoredMessage> drain() {
     List<StoredMessage> delivered = new ArrayList<>();
+    Set<Long> gone = new HashSet<>();
     for (Claim claim = claim(); !claim.messages().isEmpty(); claim = claim()) {
+      for (StoredMessage message : claim.messages()) {
+        if (gone.contains(message.sequence())) {
+          throw new AssertionError(
+              "%s was settled as delivered, comes again, and is not gone (S2)".formatted(message));
+        }
+      }
       delivered.addAll(claim.messages());
-      settle(claim, Decision.delivered());
+      Set<Long> lost = settle(claim, Decision.delivered());
+      claim.messages().stream()
+          .map(StoredMessage::sequence)
+          .filter(sequence -> !lost.contains(sequence))
+          .forEach(gone::add);
       if (delivered.size() > 100_000) {
-        throw new AssertionError("delivered messages come again and again");
+        throw new AssertionError(
+            "a settle loses again and again what the claim has: delivered messages come for ever");
       }
     }
     return delivered;
@@ -200,9 +233,13 @@ abstract class StoreTests<T> {
 
   /** One decision for all. */
   Set<Long> settle(Claim claim, Decision decision) {
+    return settle(claim, all(claim, decision));
+  }
+
+  static Map<Long, Decision> all(Claim claim, Decision decision) {
     Map<Long, Decision> decisions = new HashMap<>();
     claim.messages().forEach(message -> decisions.put(message.sequence(), decision));
-    return settle(claim, decisions);
+    return decisions;
   }
 
   /** Gives everything back as it was. */
@@ -212,15 +249,59 @@ abstract class StoreTests<T> {
 
   /** A retry for the first message; the others are given back as they were. */
   void retryFirst(Claim claim, Duration delay, boolean counts) {
-    settle(claim, Map.of(first(claim).sequence(), Decision.retry(delay, counts, "refused")));
+    settle(
+        claim,
+        Map.of(
+            first(claim).sequence(),
+            counts ? Decision.retry(delay, "refused") : Decision.retryUncounted(delay, "refused")));
   }
 
   static StoredMessage first(Claim claim) {
-    assertThat(claim.messages()).as("a claim with a message").isNotEmpty();
+    assertSomeCame(claim);
     return claim.messages().get(0);
   }
 
+  private static void assertSomeCame(Claim claim) {
+    if (claim.messages().isEmpty()) {
+      throw new AssertionFailedError("the claim is empty, though a message is due and not claimed");
+    }
+  }
+
   // ---- words
+
+  /** What came, of ids or stored messages. */
+  CameAssert assertCame(List<?> came) {
+    return new CameAssert(tck.numbers(), came);
+  }
+
+  /**
+   * What another rule demands and this test builds on. When it is broken this test says so and is
+   * aborted: that rule's own test fails.
+   */
+  static void requires(String rule, Runnable assertions) {
+    try {
+      assertions.run();
+    } catch (Patience.Hung e) {
+      throw e;
+    } catch (AssertionError e) {
+      throw new OtherRuleBroken(rule, e);
+    }
+  }
+
+  /** Another rule is broken than that of the test. */
+  static final class OtherRuleBroken extends TestAbortedException {
+    private static final long serialVersionUID = 1L;
+    private final String rule;
+
+    OtherRuleBroken(String rule, AssertionError cause) {
+      super(String.valueOf(cause.getMessage()).strip(), cause);
+      this.rule = rule;
+    }
+
+    String rule() {
+      return rule;
+    }
+  }
 
   static UUID id(StoredMessage message) {
     assertThat(message.problem()).as("problem in decoding " + message).isNull();
@@ -245,39 +326,57 @@ abstract class StoreTests<T> {
 
   /** Waits until the condition gives something. */
   <R> R await(String what, Supplier<@Nullable R> condition) {
-    long deadline = System.nanoTime() + tck.patience().toNanos();
+    Duration patience = tck.patience();
+    long begin = System.nanoTime();
     while (true) {
       R result = condition.get();
+      long waited = System.nanoTime() - begin;
       if (result != null) {
+        tck.waits().waited(waited);
         return result;
       }
-      if (System.nanoTime() - deadline > 0) {
-        throw new AssertionError("waited %s in vain for %s".formatted(tck.patience(), what));
+      if (waited > patience.toNanos()) {
+        tck.waits().waitedInVain();
+        throw new AssertionError(
+            "waited %s in vain for %s%s".formatted(Patience.seconds(patience), what, OTHER_CLOCK));
       }
       LockSupport.parkNanos(5_000_000);
     }
   }
 
+  /** The length of a lease or delay of which nothing matters but that it ends. */
+  Duration soon() {
+    return tck.shortTime().dividedBy(3);
+  }
+
   /**
-   * Lets about three short times pass. Only where a test may not fail either when less has passed:
+   * Lets about three such times pass. Only where a test may not fail either when less has passed:
    * it then shows less.
    */
   void letLeaseEnd() {
-    LockSupport.parkNanos(tck.shortTime().toNanos() * 3);
+    LockSupport.parkNanos(soon().toNanos() * 3);
   }
 
   /** A claim with a short lease of the next due messages, and another that took them over. */
   TakenOver takenOver() {
-    Claim stale = claim(100, tck.shortTime());
-    assertThat(stale.messages()).as("what was claimed").isNotEmpty();
-    return new TakenOver(stale, awaitClaim("the end of a lease of " + tck.shortTime()));
+    Claim stale = claim(100, soon());
+    assertSomeCame(stale);
+    List<Claim> current = new ArrayList<>();
+    requires(
+        "C4",
+        () ->
+            current.add(
+                awaitClaim(
+                    "the end of a lease of %s, which is a time and not an open transaction"
+                        .formatted(Patience.seconds(soon())))));
+    return new TakenOver(stale, current.get(0));
   }
 
   record TakenOver(Claim stale, Claim current) {}
 
   /** Fails when the call does not come back, instead of hanging. */
   <R> R returns(String what, Supplier<R> call) {
-    return assertTimeoutPreemptively(tck.patience(), call::get, what + " did not return");
+    return tck.call(what, call::get);
   }
 
   static void run(String what, Runnable action) {

@@ -1,5 +1,6 @@
 package dev.outbox.tck;
 
+import static dev.outbox.tck.FieldTests.shown;
 import static java.util.Objects.requireNonNull;
 
 import dev.outbox.OutboxMessage;
@@ -59,7 +60,7 @@ import org.opentest4j.AssertionFailedError;
  *       lost too, its messages have one more, once.
  * </ul>
  *
- * <p>Of a key one message at a time waits for its retry or blocks its key: a relay stops at the
+ * <p>Of a key one message at a time waits for its retry or halts its key: a relay stops at the
  * first failure of a key. What becomes of two is not asked here, because stores may remember one
  * wait a key.
  *
@@ -89,6 +90,10 @@ final class Story<T> extends StoreTests<T> implements AutoCloseable {
   private int crashes;
   private int errors;
   private boolean timePassed;
+  private String rule = "S2";
+
+  /** How many lines there were before the end began. */
+  private int played = Integer.MAX_VALUE;
 
   /**
    * @param names of keys
@@ -97,7 +102,7 @@ final class Story<T> extends StoreTests<T> implements AutoCloseable {
    * @param seen counts what happened that was worth a story
    */
   Story(
-      OutboxStoreTck<T> tck,
+      PatientFixture<T> tck,
       List<String> names,
       @Nullable MovesClock clock,
       Duration dedupWindow,
@@ -123,7 +128,7 @@ final class Story<T> extends StoreTests<T> implements AutoCloseable {
     /** When its retry is due, null when it waits for none. */
     @Nullable Instant retryAt;
 
-    /** A dead letter that blocks its key. */
+    /** A dead letter that halts its key. */
     boolean blocks;
 
     /** Attempts that the store counted at claims which were lost (S6), and how many it may. */
@@ -186,9 +191,19 @@ final class Story<T> extends StoreTests<T> implements AutoCloseable {
 
   // ---- what is told
 
-  /** What happened, a line each. */
+  /**
+   * What happened, a line each. Empty claims at the end, by which it is seen that nothing is left,
+   * are not told, unless the last says what is wrong.
+   */
   List<String> lines() {
-    return lines;
+    List<String> told = new ArrayList<>(lines.subList(0, Math.min(played, lines.size())));
+    for (int i = told.size(); i < lines.size(); i++) {
+      String line = lines.get(i);
+      if (i == lines.size() - 1 || !(line.startsWith("claim ") && line.endsWith(": nothing"))) {
+        told.add(line);
+      }
+    }
+    return told;
   }
 
   private void say(String line, Object... values) {
@@ -203,9 +218,9 @@ final class Story<T> extends StoreTests<T> implements AutoCloseable {
     seen.merge(what, 1, Integer::sum);
   }
 
-  private static void check(boolean condition, String otherwise, Object... values) {
+  private static void check(String rule, boolean condition, String otherwise, Object... values) {
     if (!condition) {
-      throw new AssertionFailedError(otherwise.formatted(values));
+      throw new AssertionFailedError(rule + ": " + otherwise.formatted(values));
     }
   }
 
@@ -222,7 +237,26 @@ final class Story<T> extends StoreTests<T> implements AutoCloseable {
 
   // ---- steps
 
+  /** Which rule is broken when, after this step, there are not as many messages as should be. */
+  private static String ruleOf(Step step) {
+    if (step instanceof Step.Append append) {
+      return append.messages().stream().anyMatch(m -> m.content() == Step.Content.WITH_DEDUP_KEY)
+          ? "A4"
+          : "A1";
+    } else if (step instanceof Step.InsertByPlainSql) {
+      return "A6";
+    } else if (step instanceof Step.EndTransaction) {
+      return "A1";
+    } else if (step instanceof Step.SettleAgain || step instanceof Step.SettleWhatItHasNot) {
+      return "S1";
+    } else if (step instanceof Step.DecideOnDeadLetter) {
+      return "O3";
+    }
+    return "S2";
+  }
+
   void play(Step step) {
+    rule = ruleOf(step);
     if (step instanceof Step.Append append) {
       append(append);
     } else if (step instanceof Step.InsertByPlainSql insert) {
@@ -293,6 +327,7 @@ final class Story<T> extends StoreTests<T> implements AutoCloseable {
           for (Message message : some) {
             boolean stored = open.expected.append(message.content);
             check(
+                "A4",
                 stored != actual.contains(message.content.id()),
                 stored
                     ? "append says that message %s is a duplicate, and it is none"
@@ -312,7 +347,7 @@ final class Story<T> extends StoreTests<T> implements AutoCloseable {
   private boolean mustNotTakeDedupKey(int transaction) {
     return open.entrySet().stream()
             .anyMatch(e -> e.getKey() != transaction && e.getValue().dedup.get())
-        || (transaction != 0 && tck instanceof FailsOnConflict);
+        || (transaction != 0 && tck.is(FailsOnConflict.class));
   }
 
   private Message message(Step.Written written) {
@@ -344,14 +379,14 @@ final class Story<T> extends StoreTests<T> implements AutoCloseable {
     return "%d (%s%s%s%s)"
         .formatted(
             message.number,
-            m.key().equals(m.id().toString()) ? "unordered" : "key " + m.key(),
+            m.key().equals(m.id().toString()) ? "unordered" : "key " + shown(m.key()),
             m.deliverAfter() != null ? ", due in 1 h" : "",
             m.dedupKey() != null ? ", dedup key" : "",
             m.payloadSize() >= LARGE ? ", large" : "");
   }
 
   private void insert(Step.InsertByPlainSql insert) {
-    if (!(tck instanceof RawRows<?>)) {
+    if (!tck.is(RawRows.class)) {
       return;
     }
     RawRows<T> rows = tck.fixture(RawRows.class);
@@ -478,9 +513,10 @@ final class Story<T> extends StoreTests<T> implements AutoCloseable {
     }
     int count = actual.messages().size();
     int bytes = claim.messages.values().stream().mapToInt(m -> m.content.payloadSize()).sum();
-    check(claim.messages.size() == count, "the claim brings a message twice");
-    check(count <= take.most(), "the claim brings %d messages", count);
+    check("C2", claim.messages.size() == count, "the claim brings a message twice");
+    check("C2", count <= take.most(), "the claim brings %d messages", count);
     check(
+        "C2",
         count == 1 || bytes <= (take.fewBytes() ? FEW_BYTES : MANY_BYTES),
         "the claim brings %d bytes",
         bytes);
@@ -494,12 +530,13 @@ final class Story<T> extends StoreTests<T> implements AutoCloseable {
   }
 
   private Message known(StoredMessage brought) {
-    check(brought.problem() == null, "the store cannot decode %s", brought);
+    check("A3", brought.problem() == null, "the store cannot decode %s", brought);
     Message message = messages.get(brought.message().id());
-    check(message != null, "nobody appended %s", brought);
+    check("A1", message != null, "nobody appended %s", brought);
     OutboxMessage content = requireNonNull(message).content;
-    check(message.committed, "message %s comes though it is not committed", message);
+    check("A1", message.committed, "message %s comes though it is not committed", message);
     check(
+        "A3",
         brought.key().equals(content.key())
             && Arrays.equals(brought.message().payload(), content.payload())
             && Objects.equals(brought.message().dedupKey(), content.dedupKey()),
@@ -507,6 +544,7 @@ final class Story<T> extends StoreTests<T> implements AutoCloseable {
         message,
         brought);
     check(
+        "S2",
         message.sequence == 0 || message.sequence == brought.sequence(),
         "message %s has another sequence: it was %d and is %d",
         message,
@@ -538,20 +576,40 @@ final class Story<T> extends StoreTests<T> implements AutoCloseable {
     return new Grip(reference.claim(key, lease), reference.now().plus(lease));
   }
 
-  private static void checkOrder(
+  private void checkOrder(
       String key, List<Message> chosen, List<Message> allowed, Set<Message> comeAlong) {
     List<Message> inOrder = new ArrayList<>(chosen);
     inOrder.sort(Comparator.comparing(m -> m.number));
     List<Message> due = new ArrayList<>(chosen);
     due.removeAll(comeAlong);
     check(
+        ruleOfOrder(due, allowed),
         chosen.equals(inOrder)
             && allowed.containsAll(due)
             && startsWith(withoutPassable(allowed), withoutPassable(due)),
         "the claim brings %s of key %s, where %s may come, in this order",
         list(chosen),
-        key,
+        shown(key),
         list(allowed));
+  }
+
+  /** Which rule is broken when these come, and not all of them may. */
+  private String ruleOfOrder(List<Message> come, List<Message> allowed) {
+    Message first =
+        come.stream().filter(message -> !allowed.contains(message)).findFirst().orElse(null);
+    if (first == null) {
+      return "C2";
+    }
+    List<Message> others =
+        messages.values().stream()
+            .filter(m -> m != first && m.content.key().equals(first.content.key()))
+            .toList();
+    if (others.stream().anyMatch(m -> m.blocks)) {
+      return "O3";
+    } else if (others.stream().anyMatch(m -> m.retryAt != null)) {
+      return "O2";
+    }
+    return first.content.deliverAfter() != null && first.retryAt == null ? "O4" : "S2";
   }
 
   private static List<Message> withoutPassable(List<Message> some) {
@@ -579,7 +637,12 @@ final class Story<T> extends StoreTests<T> implements AutoCloseable {
     for (Held other : unsettled()) {
       Grip grip = other.grips.get(key);
       if (grip != null && !grip.lost) {
-        check(!isLive(grip), "the claim brings key %s, which claim %d holds", key, other.number);
+        check(
+            "C1",
+            !isLive(grip),
+            "the claim brings key %s, which claim %d holds",
+            shown(key),
+            other.number);
         grip.lost = true;
         saw("takeover");
       }
@@ -590,6 +653,7 @@ final class Story<T> extends StoreTests<T> implements AutoCloseable {
     Message message = requireNonNull(messages.get(id(brought)));
     int more = brought.attempts() - expected - message.counted;
     check(
+        "S2",
         more >= 0 && more <= message.mayCount,
         "message %s comes with %d attempts instead of %d",
         message,
@@ -611,7 +675,7 @@ final class Story<T> extends StoreTests<T> implements AutoCloseable {
       for (Map.Entry<String, Grip> grip : claim.grips.entrySet()) {
         if (!isLive(grip.getValue()) && !grip.getValue().doubtful && !grip.getValue().lost) {
           grip.getValue().doubtful = true;
-          if (tck instanceof FindsPoison && ++crashes > SOME_CRASHES) {
+          if (tck.is(FindsPoison.class) && ++crashes > SOME_CRASHES) {
             claim.of(grip.getKey()).values().forEach(m -> m.mayCount++);
           }
         }
@@ -627,10 +691,11 @@ final class Story<T> extends StoreTests<T> implements AutoCloseable {
       claim.grips.forEach(
           (key, grip) ->
               check(
+                  "S4",
                   grip.lost,
                   "the claim is empty, though the lease of claim %d has ended and nobody holds key %s",
                   claim.number,
-                  key));
+                  shown(key)));
     }
     for (String key : reference.keys()) {
       List<Message> due =
@@ -639,10 +704,11 @@ final class Story<T> extends StoreTests<T> implements AutoCloseable {
           messages.values().stream()
               .anyMatch(m -> m.retryAt != null && m.content.key().equals(key));
       check(
+          due.stream().anyMatch(m -> m.sequence == 0) ? "A1" : "C6",
           due.isEmpty() || (mayWait && due.get(0).retryAt == null),
           "the claim is empty, though nobody holds anything and %s of key %s may come",
           list(due),
-          key);
+          shown(key));
     }
   }
 
@@ -708,6 +774,7 @@ final class Story<T> extends StoreTests<T> implements AutoCloseable {
   private void settled(Held held, Map<Long, Decision> decisions, Set<Long> lost) {
     held.decisions = decisions;
     check(
+        "S1",
         held.messages.keySet().containsAll(lost),
         "settle says that sequences are lost which the claim does not have");
     held.grips.forEach(
@@ -715,7 +782,7 @@ final class Story<T> extends StoreTests<T> implements AutoCloseable {
           Map<Long, Message> ofKey = held.of(key);
           if (isLost(held, key, grip, lost)) {
             giveUp(held, key, grip);
-            add("; lost key " + key);
+            add("; lost key " + shown(key));
           } else {
             Map<UUID, Decision> byId = new HashMap<>();
             ofKey.forEach(
@@ -727,7 +794,7 @@ final class Story<T> extends StoreTests<T> implements AutoCloseable {
                         decision instanceof Decision.Retry retry
                             ? reference.now().plus(retry.delay())
                             : null;
-                    message.blocks = decision instanceof Decision.Dead dead && dead.blocksKey();
+                    message.blocks = decision instanceof Decision.Dead dead && dead.haltsKey();
                   }
                   message.mayCount = 0;
                 });
@@ -741,9 +808,10 @@ final class Story<T> extends StoreTests<T> implements AutoCloseable {
                       }
                     });
             check(
+                "S1",
                 grip.expected.settle(expected).isEmpty(),
                 "settle changes key %s, which another claim has taken over",
-                key);
+                shown(key));
             saw(isLive(grip) ? "settle" : "late settle");
           }
         });
@@ -755,25 +823,29 @@ final class Story<T> extends StoreTests<T> implements AutoCloseable {
     int all = ofKey.size();
     ofKey.retainAll(lost);
     check(
+        "S1",
         ofKey.isEmpty() || ofKey.size() == all,
         "of key %s a part is said to be lost and the rest not",
-        key);
+        shown(key));
     check(
+        "S1",
         !grip.lost || !ofKey.isEmpty(),
         "claim %d is said to hold key %s, which it had lost",
         held.number,
-        key);
+        shown(key));
     return !ofKey.isEmpty();
   }
 
   /** The store says that the claim lost the key. */
   private void giveUp(Held held, String key, Grip grip) {
+    rule = "S1"; // nothing of it may change
     boolean heldByReference = grip.expected.settle(Map.of()).isEmpty();
     check(
+        "C4",
         !heldByReference || grip.doubtful || grip.lost,
         "claim %d is said to have lost key %s, which nobody has taken over",
         held.number,
-        key);
+        shown(key));
     grip.lost = true;
     saw("lost");
   }
@@ -808,12 +880,13 @@ final class Story<T> extends StoreTests<T> implements AutoCloseable {
         (key, grip) -> {
           if (isLost(held, key, grip, lost)) {
             giveUp(held, key, grip);
-            add("; lost key " + key);
+            add("; lost key " + shown(key));
           } else {
             check(
+                "C4",
                 !grip.expected.renew(lease).isEmpty(),
                 "renew holds key %s, which another claim has taken over",
-                key);
+                shown(key));
             grip.end = reference.now().plus(lease);
             grip.doubtful = false;
             saw("renew");
@@ -855,6 +928,7 @@ final class Story<T> extends StoreTests<T> implements AutoCloseable {
     Message message = requireNonNull(messages.get(id(letter.message())));
     say("%s dead letter %s", requeues ? "requeue" : "discard", message);
     check(
+        "O3",
         decideOn(letters, message, requeues),
         "the store says that message %s is no dead letter",
         message);
@@ -879,6 +953,7 @@ final class Story<T> extends StoreTests<T> implements AutoCloseable {
   private void decideOnNone(DeadLetterStore letters, Message message, boolean requeues) {
     say("%s %s, which is no dead letter", requeues ? "requeue" : "discard", message);
     check(
+        "O3",
         !decideOn(letters, message, requeues),
         "the store says that message %s was a dead letter",
         message);
@@ -902,6 +977,7 @@ final class Story<T> extends StoreTests<T> implements AutoCloseable {
               .map(letter -> described(letter, countedAtClaims(letter)))
               .toList();
       check(
+          "S2",
           actual.stream().map(letter -> described(letter, 0)).toList().equals(expected),
           "the dead letters are %s instead of %s",
           list(actual.stream().map(letter -> described(letter, 0)).toList()),
@@ -931,17 +1007,24 @@ final class Story<T> extends StoreTests<T> implements AutoCloseable {
   private void compare(Statistics actual) {
     long live = actual.pending() + actual.scheduled() + actual.blocked();
     long expected = reference.sum(s -> s.pending() + s.scheduled() + s.blocked());
-    check(live == expected, "statistics count %d messages instead of %d", live, expected);
+    check(rule, live == expected, "statistics count %d messages instead of %d", live, expected);
     long dead = reference.sum(Statistics::dead);
-    check(actual.dead() == dead, "statistics count %d dead letters, not %d", actual.dead(), dead);
+    check(
+        "S2",
+        actual.dead() == dead,
+        "statistics count %d dead letters, not %d",
+        actual.dead(),
+        dead);
     long halted = reference.sum(Statistics::haltedKeys);
     check(
+        "O3",
         actual.haltedKeys() == halted,
         "statistics count %d halted keys instead of %d",
         actual.haltedKeys(),
         halted);
     long waiting = reference.sum(Statistics::blockedKeys);
     check(
+        "O2",
         actual.blockedKeys() >= waiting,
         "statistics count %d keys that wait for a retry instead of %d",
         actual.blockedKeys(),
@@ -952,6 +1035,7 @@ final class Story<T> extends StoreTests<T> implements AutoCloseable {
 
   /** Everything that was appended and is not gone comes, and after it what was dead. */
   void finish() {
+    played = lines.size();
     new ArrayList<>(open.keySet()).forEach(number -> play(new Step.EndTransaction(number, true)));
     if (clock != null) {
       letPass(1_000);
@@ -975,16 +1059,17 @@ final class Story<T> extends StoreTests<T> implements AutoCloseable {
       if (claims.size() > claimed) {
         settle(claims.get(claimed), List.of(Step.Verdict.DELIVERED));
       }
-      check(claims.size() - before <= most, "delivered messages come again and again");
+      check("S2", claims.size() - before <= most, "delivered messages come again and again");
     } while (claims.size() > claimed);
     if (clock != null) {
       for (String key : reference.keys()) {
         List<StoredMessage> left = reference.due(key);
         check(
+            "C6",
             left.isEmpty(),
             "the claim is empty, though %s of key %s may come",
             list(left.stream().map(m -> messages.get(id(m))).toList()),
-            key);
+            shown(key));
       }
     }
   }

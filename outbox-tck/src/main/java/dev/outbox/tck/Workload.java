@@ -4,7 +4,9 @@ import dev.outbox.OutboxMessage;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.ClaimSource;
 import dev.outbox.spi.Decision;
+import dev.outbox.spi.KeepingStore.Keeper;
 import dev.outbox.spi.OutboxStore;
 import dev.outbox.spi.StoredMessage;
 import java.time.Duration;
@@ -22,17 +24,24 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Producers and relay workers in threads, with random failures, under the eyes of an oracle. */
+/**
+ * Producers and relay workers in threads, with random failures, under the eyes of an oracle. Half
+ * of the workers may be of a relay that keeps keys.
+ */
 final class Workload<T> {
   private static final int PRODUCERS = 3;
   private static final int WORKERS = 4;
   private static final int KEYS = 25;
 
-  private final OutboxStoreTck<T> tck;
+  private final PatientFixture<T> tck;
   private final long seed;
+  private final @Nullable Keeper keeper;
+  private final AtomicInteger workers = new AtomicInteger();
   final Oracle oracle = new Oracle();
   private final AtomicInteger left;
   private final Map<String, Lock> keyLocks = new ConcurrentHashMap<>();
@@ -40,9 +49,14 @@ final class Workload<T> {
   private volatile boolean producing = true;
   private volatile boolean stopped;
 
-  Workload(OutboxStoreTck<T> tck, long seed) {
+  Workload(PatientFixture<T> tck, long seed) {
+    this(tck, seed, null);
+  }
+
+  Workload(PatientFixture<T> tck, long seed, @Nullable Keeper keeper) {
     this.tck = tck;
     this.seed = seed;
+    this.keeper = keeper;
     this.left = new AtomicInteger(tck.load());
   }
 
@@ -52,23 +66,43 @@ final class Workload<T> {
   void run() {
     List<Thread> producers = start("producer", PRODUCERS, this::produce);
     List<Thread> workers = start("worker", WORKERS, this::work);
-    join(producers);
+    awaitEnd(producers, left::get);
     producing = false;
-    awaitNoneOpen();
+    boolean ignored = await(() -> oracle.open() == 0, oracle::open); // the oracle knows
     stopped = true;
-    join(workers);
+    awaitEnd(workers, () -> alive(workers));
   }
 
-  private void awaitNoneOpen() {
-    int before = oracle.open();
-    long since = System.nanoTime();
-    while (oracle.open() > 0 && System.nanoTime() - since < tck.patience().toNanos()) {
-      LockSupport.parkNanos(2_000_000);
-      if (oracle.open() != before) {
-        before = oracle.open();
-        since = System.nanoTime();
+  private void awaitEnd(List<Thread> threads, LongSupplier progress) {
+    if (!await(() -> alive(threads) == 0, progress)) {
+      for (Thread thread : threads) {
+        if (thread.isAlive()) {
+          thread.interrupt();
+          oracle.failed("C3", thread.getName() + " does not return from the store");
+        }
       }
     }
+  }
+
+  private static long alive(List<Thread> threads) {
+    return threads.stream().filter(Thread::isAlive).count();
+  }
+
+  /** Waits until it is so; not when there is no progress any more. */
+  private boolean await(BooleanSupplier done, LongSupplier progress) {
+    long before = progress.getAsLong();
+    long since = System.nanoTime();
+    while (!done.getAsBoolean()) {
+      if (System.nanoTime() - since > tck.patience().toNanos()) {
+        tck.waits().waitedInVain();
+        return false;
+      }
+      LockSupport.parkNanos(2_000_000);
+      long now = progress.getAsLong();
+      since = now == before ? since : System.nanoTime();
+      before = now;
+    }
+    return true;
   }
 
   private interface Loop {
@@ -94,20 +128,6 @@ final class Workload<T> {
       threads.add(thread);
     }
     return threads;
-  }
-
-  private void join(List<Thread> threads) {
-    for (Thread thread : threads) {
-      try {
-        thread.join(3 * tck.patience().toMillis());
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-        throw new AssertionError("interrupted while waiting for " + thread.getName(), e);
-      }
-      if (thread.isAlive()) {
-        oracle.failed("C3", thread.getName() + " does not return from the store");
-      }
-    }
   }
 
   // ---- producers
@@ -161,7 +181,7 @@ final class Workload<T> {
     try {
       tck.inTransaction(
           t -> {
-            duplicates.addAll(store.append(t, messages));
+            duplicates.addAll(store.append(t, messages).duplicates());
             if (rollBack) {
               throw new RollBack();
             }
@@ -187,7 +207,8 @@ final class Workload<T> {
   // ---- workers
 
   private void work(Random random) {
-    OutboxStore<T> store = tck.createStore();
+    ClaimSource store =
+        keeper != null && workers.getAndIncrement() % 2 == 0 ? keeper : tck.createStore();
     @Nullable Claim next = null;
     long calledAt = 0;
     while (!stopped) {
@@ -249,16 +270,16 @@ final class Workload<T> {
   private @Nullable Decision decide(Random random) {
     Duration delay = Duration.ofMillis(random.nextInt(20));
     return switch (random.nextInt(40)) {
-      case 0, 1 -> Decision.retry(delay, true, "failed");
-      case 2, 3 -> Decision.retry(delay, false, "unavailable");
-      case 4 -> Decision.dead("rejected", false);
+      case 0, 1 -> Decision.retry(delay, "failed");
+      case 2, 3 -> Decision.retryUncounted(delay, "unavailable");
+      case 4 -> Decision.dead("rejected");
       case 5 -> null;
       default -> Decision.delivered();
     };
   }
 
   private @Nullable Claim settle(
-      OutboxStore<T> store,
+      ClaimSource store,
       Claim claim,
       Map<Long, Decision> decisions,
       long returnedAt,

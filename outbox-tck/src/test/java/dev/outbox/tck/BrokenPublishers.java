@@ -7,7 +7,11 @@ import dev.outbox.spi.StoredMessage;
 import dev.outbox.tck.PublisherTck.Attribute;
 import dev.outbox.tck.PublisherTck.Received;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -171,7 +175,7 @@ public final class BrokenPublishers {
     @Override
     Received record(StoredMessage stored) {
       OutboxMessage message = stored.message();
-      return Received.of(stored.key(), message.payload(), message.headers())
+      return Received.of(message.recordKey(), message.payload(), message.headers())
           .with(Attribute.ID, message.id().toString())
           .with(Attribute.AGGREGATE_TYPE, message.aggregateType())
           .with(Attribute.AGGREGATE_ID, message.aggregateId())
@@ -193,6 +197,220 @@ public final class BrokenPublishers {
     @Override
     Duration patience() {
       return Duration.ofHours(1);
+    }
+  }
+
+  /** Takes the acknowledgement of the first replica for enough. */
+  @Rule("P1")
+  static final class AcknowledgedByOneReplica extends PublisherInMemory {
+    AcknowledgedByOneReplica(PublisherBroker broker) {
+      super(broker);
+    }
+
+    @Override
+    Result notDurable(Received record) {
+      take(record);
+      return Result.delivered();
+    }
+  }
+
+  /** Writes to the socket, and does not wait for an answer. */
+  @Rule("P1")
+  static final class WaitsForNoAnswer extends PublisherInMemory {
+    WaitsForNoAnswer(PublisherBroker broker) {
+      super(broker);
+    }
+
+    @Override
+    Duration patience() {
+      return Duration.ZERO;
+    }
+
+    @Override
+    Result down() {
+      return Result.delivered();
+    }
+  }
+
+  /** Logs a refusal, and goes on. */
+  @Rule("P1")
+  static final class SwallowsRejection extends PublisherInMemory {
+    SwallowsRejection(PublisherBroker broker) {
+      super(broker);
+    }
+
+    @Override
+    Result send(StoredMessage message) throws InterruptedException {
+      Result result = super.send(message);
+      return result instanceof Result.Rejected ? Result.delivered() : result;
+    }
+  }
+
+  /** One result for all messages of a call. */
+  @Rule("P1")
+  static final class BlamesWholeBatch extends PublisherInMemory {
+    BlamesWholeBatch(PublisherBroker broker) {
+      super(broker);
+    }
+
+    @Override
+    public List<Result> publish(List<StoredMessage> messages) throws InterruptedException {
+      List<Result> results = super.publish(messages);
+      return Collections.nCopies(
+          results.size(),
+          results.stream()
+              .filter(r -> !(r instanceof Result.Delivered))
+              .findFirst()
+              .orElse(Result.delivered()));
+    }
+  }
+
+  /** First the results of what was acknowledged, then those of what failed. */
+  @Rule("P1")
+  static final class SortsResults extends PublisherInMemory {
+    SortsResults(PublisherBroker broker) {
+      super(broker);
+    }
+
+    @Override
+    public List<Result> publish(List<StoredMessage> messages) throws InterruptedException {
+      List<Result> results = new ArrayList<>(super.publish(messages));
+      results.sort(Comparator.comparing(result -> !(result instanceof Result.Delivered)));
+      return results;
+    }
+  }
+
+  /** Reuses its list of results. */
+  @Rule("P1")
+  static final class ReusesResults extends PublisherInMemory {
+    private final List<Result> results = new ArrayList<>();
+
+    ReusesResults(PublisherBroker broker) {
+      super(broker);
+    }
+
+    @Override
+    public synchronized List<Result> publish(List<StoredMessage> messages)
+        throws InterruptedException {
+      List<Result> fresh = super.publish(messages);
+      results.clear();
+      results.addAll(fresh);
+      return results;
+    }
+  }
+
+  /** Keeps the results of the call that goes on in a field: there is one worker, is there not. */
+  @Rule("P1")
+  static final class KnowsOneWorker extends PublisherInMemory {
+    private volatile List<Result> current = List.of();
+
+    KnowsOneWorker(PublisherBroker broker) {
+      super(broker);
+    }
+
+    @Override
+    public List<Result> publish(List<StoredMessage> messages) throws InterruptedException {
+      current = super.publish(messages);
+      TimeUnit.MILLISECONDS.sleep(5); // for the answer
+      return current;
+    }
+  }
+
+  /** Tries again in the background what the broker did not take, the last first. */
+  @Rule("P2")
+  static final class RetriesInBackground extends PublisherInMemory {
+    private final Deque<Received> waiting = new ArrayDeque<>();
+
+    RetriesInBackground(PublisherBroker broker) {
+      super(broker);
+    }
+
+    @Override
+    public List<Result> publish(List<StoredMessage> messages) throws InterruptedException {
+      while (!waiting.isEmpty() && broker.answers(Duration.ZERO)) {
+        take(waiting.pop());
+      }
+      List<Result> results = super.publish(messages);
+      for (int i = 0; i < results.size(); i++) {
+        if (results.get(i).equals(down())) {
+          waiting.push(record(messages.get(i)));
+        }
+      }
+      return results;
+    }
+  }
+
+  /** Names a queue for each message that it cannot send, also when no queue answers. */
+  @Rule("P3")
+  static final class BlamesDestinationForOutage extends PublisherInMemory {
+    BlamesDestinationForOutage(PublisherBroker broker) {
+      super(broker);
+    }
+
+    @Override
+    Result down() {
+      return Result.unavailable("no answer", "a queue");
+    }
+  }
+
+  /** Calls each error of the client a rejection. */
+  @Rule("P3")
+  static final class RejectsDuringOutage extends PublisherInMemory {
+    RejectsDuringOutage(PublisherBroker broker) {
+      super(broker);
+    }
+
+    @Override
+    Result down() {
+      return Result.rejected("connection refused");
+    }
+  }
+
+  /** Lets the caller find out what an exception means. */
+  @Rule("P3")
+  static final class ThrowsDuringOutage extends PublisherInMemory {
+    ThrowsDuringOutage(PublisherBroker broker) {
+      super(broker);
+    }
+
+    @Override
+    Result down() {
+      throw new IllegalStateException("connection refused");
+    }
+  }
+
+  /** Has a time limit, for each message. */
+  @Rule("P5")
+  static final class LimitsEachMessage extends PublisherInMemory {
+    LimitsEachMessage(PublisherBroker broker) {
+      super(broker);
+    }
+
+    @Override
+    boolean stopsWhenDown() {
+      return false;
+    }
+
+    @Override
+    Duration patience() {
+      return TIMEOUT;
+    }
+  }
+
+  /** Waits at its end until the broker has said goodbye. */
+  @Rule("P5")
+  static final class ClosesLate extends PublisherInMemory {
+    ClosesLate(PublisherBroker broker) {
+      super(broker);
+    }
+
+    @Override
+    public void close() {
+      try {
+        boolean ignored = broker.answers(Duration.ofHours(1));
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
     }
   }
 }

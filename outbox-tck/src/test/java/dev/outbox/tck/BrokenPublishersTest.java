@@ -53,7 +53,7 @@ class BrokenPublishersTest {
 
     @Override
     protected Duration patience() {
-      return Duration.ofSeconds(2);
+      return Duration.ofSeconds(5);
     }
   }
 
@@ -62,7 +62,8 @@ class BrokenPublishersTest {
       implements PublisherTck.BrokerCrashes,
           PublisherTck.BrokerHangs,
           PublisherTck.BrokerRejects,
-          PublisherTck.DestinationMissing {
+          PublisherTck.DestinationMissing,
+          PublisherTck.DestinationNotDurable {
 
     @Override
     public void stopBroker() {
@@ -97,6 +98,11 @@ class BrokenPublishersTest {
     @Override
     public OutboxMessage.Builder toMissing(OutboxMessage.Builder message) {
       return message.header(PublisherBroker.MISSING, "");
+    }
+
+    @Override
+    public OutboxMessage.Builder toNotDurable(OutboxMessage.Builder message) {
+      return message.header(PublisherBroker.NOT_DURABLE, "");
     }
   }
 
@@ -147,6 +153,9 @@ class BrokenPublishersTest {
   private static EngineExecutionResults run(
       Class<?> suite, Class<? extends PublisherInMemory> publisher) {
     publisherClass = publisher;
-    return EngineTestKit.engine("junit-jupiter").selectors(selectClass(suite)).execute();
+    return EngineTestKit.engine("junit-jupiter")
+        .configurationParameter("outbox.tck.summary", "false")
+        .selectors(selectClass(suite))
+        .execute();
   }
 }

@@ -48,6 +48,12 @@ public record Failure(String test, List<String> rules, Throwable thrown) {
                 failure.thrown() instanceof AssertionError
                     && failure.thrown().getMessage() != null
                     && failure.thrown().getMessage().matches("(?s).*\\w+ \\w+ \\w+.*"));
+    assertThat(failures)
+        .as("failures begin with their rule, and speak of messages by numbers, not by ids")
+        .allMatch(
+            failure ->
+                failure.thrown().getMessage().startsWith(String.join(", ", failure.rules()) + ": ")
+                    && !failure.thrown().getMessage().matches("(?s).*\\w{8}-\\w{4}-\\w{4}-.*"));
   }
 
   @Override

@@ -115,7 +115,7 @@ class OracleTest {
     StoredMessage second = committed("k");
     delivered(first, 10, 30);
     delivered(second, 20, 40);
-    assertOnly("C1", "key k was in two live claims");
+    assertOnly("C1", "key order/k was in two live claims");
   }
 
   @Test
@@ -165,7 +165,7 @@ class OracleTest {
     committedElsewhere();
     delivered(second, 1, 2);
     delivered(first, 2, 3);
-    assertOnly("O1", "number 1 of its key, was first delivered after number 2");
+    assertOnly("O1", "number 1 of key order/k was first delivered after number 2");
   }
 
   private void committedElsewhere() {

@@ -13,6 +13,9 @@ class PublisherBroker {
   /** The header that sends a message to a destination that does not exist. */
   static final String MISSING = "missing";
 
+  /** The header that sends a message to a destination that cannot make it durable. */
+  static final String NOT_DURABLE = "not durable";
+
   private enum State {
     UP,
     STOPPED,
@@ -27,6 +30,7 @@ class PublisherBroker {
     enum Reason {
       REJECTED,
       MISSING,
+      NOT_DURABLE,
       DOWN
     }
 
@@ -67,6 +71,9 @@ class PublisherBroker {
     }
     if (has(message, MISSING)) {
       throw new NotTaken(NotTaken.Reason.MISSING);
+    }
+    if (has(message, NOT_DURABLE)) {
+      throw new NotTaken(NotTaken.Reason.NOT_DURABLE);
     }
   }
 

@@ -43,7 +43,7 @@ class PublisherInMemory implements MessagePublisher, ReachablePublisher {
       if (!(result instanceof Result.Delivered)) {
         stopped(message, stopped);
       }
-      if (result instanceof Result.Unavailable u && u.destination() == null) {
+      if (stopsWhenDown() && result instanceof Result.Unavailable u && u.destination() == null) {
         down = result;
       }
     }
@@ -69,11 +69,12 @@ class PublisherInMemory implements MessagePublisher, ReachablePublisher {
     try {
       broker.check(record, patience());
       take(record);
-      return Result.DELIVERED;
+      return Result.delivered();
     } catch (NotTaken e) {
       return switch (e.reason) {
         case REJECTED -> Result.rejected("the broker never takes it");
         case MISSING -> missing();
+        case NOT_DURABLE -> notDurable(record);
         case DOWN -> down();
       };
     }
@@ -91,8 +92,17 @@ class PublisherInMemory implements MessagePublisher, ReachablePublisher {
     return Result.unavailable("no such queue", "a queue");
   }
 
+  Result notDurable(Received record) {
+    return Result.unavailable("not enough replicas", "another queue");
+  }
+
   Result down() {
     return Result.unavailable("the broker does not answer");
+  }
+
+  /** Whether nothing more is sent once the broker is down. */
+  boolean stopsWhenDown() {
+    return true;
   }
 
   List<Header> headers(OutboxMessage message) {
@@ -101,7 +111,7 @@ class PublisherInMemory implements MessagePublisher, ReachablePublisher {
 
   Received record(StoredMessage stored) {
     OutboxMessage message = stored.message();
-    return Received.of(stored.key(), message.payload(), headers(message))
+    return Received.of(message.recordKey(), message.payload(), headers(message))
         .with(Attribute.ID, message.id().toString())
         .with(Attribute.AGGREGATE_TYPE, message.aggregateType())
         .with(Attribute.AGGREGATE_ID, message.aggregateId())

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.outbox.store.memory.BrokenStores;
 import java.io.IOException;
 import java.lang.reflect.AnnotatedElement;
+import java.lang.reflect.Method;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -15,6 +16,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.DisplayNameGeneration;
 import org.junit.jupiter.api.Test;
 
 /** SPEC.md, the suites and the broken implementations know the same rules. */
@@ -40,12 +42,16 @@ class SpecTest {
    */
   private static Set<String> tested() {
     return SUITES.stream()
-        .flatMap(suite -> Stream.concat(Stream.of(suite), Stream.of(suite.getDeclaredClasses())))
-        .flatMap(SpecTest::withSuperclasses)
-        .flatMap(type -> Stream.of(type.getDeclaredMethods()))
-        .filter(method -> method.isAnnotationPresent(Test.class))
+        .flatMap(SpecTest::tests)
         .flatMap(SpecTest::rulesOn)
         .collect(Collectors.toCollection(TreeSet::new));
+  }
+
+  private static Stream<Method> tests(Class<?> suite) {
+    return Stream.concat(Stream.of(suite), Stream.of(suite.getDeclaredClasses()))
+        .flatMap(SpecTest::withSuperclasses)
+        .flatMap(type -> Stream.of(type.getDeclaredMethods()))
+        .filter(method -> method.isAnnotationPresent(Test.class));
   }
 
   private static Stream<Class<?>> withSuperclasses(Class<?> type) {
@@ -73,7 +79,7 @@ class SpecTest {
         .containsExactly(
             "A1", "A2", "A3", "A4", "A5", "A6", "C1", "C2", "C3", "C4", "C6", "C7", "O1", "O2",
             "O3", "O4", "P1", "P2", "P3", "P4", "P5", "S1", "S2", "S3", "S4", "S5");
-    assertThat(rules("optional")).containsExactly("C5", "E1", "P6", "S6", "T1");
+    assertThat(rules("optional")).containsExactly("C5", "C8", "E1", "P6", "S6", "T1");
     assertThat(rules("untestable")).containsExactly("O5");
   }
 
@@ -89,6 +95,30 @@ class SpecTest {
     assertThat(tested())
         .as("rules on the tests of the suites")
         .isEqualTo(rules("core optional untestable"));
+  }
+
+  @Test
+  @DisplayName("every test of a suite is named by its rule: @Sentence, not @DisplayName")
+  void everyNameHasItsRule() {
+    assertThat(SUITES.stream().flatMap(SpecTest::tests))
+        .as("tests without @Sentence, or with @DisplayName, which would hide the rule")
+        .allMatch(test -> test.isAnnotationPresent(Sentence.class))
+        .noneMatch(test -> test.isAnnotationPresent(DisplayName.class));
+    assertThat(SUITES)
+        .allSatisfy(
+            suite ->
+                assertThat(suite.getAnnotation(DisplayNameGeneration.class).value())
+                    .isEqualTo(RuleNames.class));
+  }
+
+  @Test
+  @DisplayName("no two tests of a suite have one name: Surefire takes them for runs of one test")
+  void namesAreUnique() {
+    for (Class<?> suite : SUITES) {
+      assertThat(tests(suite).map(Method::getName))
+          .as("names of the tests of %s", suite.getSimpleName())
+          .doesNotHaveDuplicates();
+    }
   }
 
   @Test

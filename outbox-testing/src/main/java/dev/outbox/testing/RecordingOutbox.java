@@ -2,6 +2,7 @@ package dev.outbox.testing;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.outbox.Appended;
 import dev.outbox.Outbox;
 import dev.outbox.OutboxMessage;
 import java.util.ArrayList;
@@ -26,7 +27,7 @@ public final class RecordingOutbox<T> implements Outbox<T> {
   private @Nullable RuntimeException failure;
 
   @Override
-  public Set<UUID> append(T transaction, List<OutboxMessage> added) {
+  public Appended append(T transaction, List<OutboxMessage> added) {
     lock.lock();
     try {
       if (failure != null) {
@@ -41,7 +42,7 @@ public final class RecordingOutbox<T> implements Outbox<T> {
           duplicates.add(message.id());
         }
       }
-      return duplicates;
+      return Appended.of(added, duplicates);
     } finally {
       lock.unlock();
     }
@@ -62,7 +63,7 @@ public final class RecordingOutbox<T> implements Outbox<T> {
     return messages().stream().filter(m -> m.eventType().equals(eventType)).toList();
   }
 
-  /** As {@link #messages()}, only those of a key. */
+  /** As {@link #messages()}, only those of a key, as {@code order/42}. */
   public List<OutboxMessage> messagesOfKey(String key) {
     return messages().stream().filter(m -> m.key().equals(key)).toList();
   }

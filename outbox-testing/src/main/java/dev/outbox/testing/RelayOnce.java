@@ -1,11 +1,10 @@
 package dev.outbox.testing;
 
 import dev.outbox.relay.Relay;
+import dev.outbox.relay.RelayEvent;
 import dev.outbox.relay.RelayListener;
-import dev.outbox.spi.Decision;
 import dev.outbox.spi.MessagePublisher;
 import dev.outbox.spi.OutboxStore;
-import dev.outbox.spi.Result;
 import dev.outbox.spi.StoredMessage;
 import java.util.ArrayList;
 import java.util.List;
@@ -76,28 +75,18 @@ public final class RelayOnce {
     private @Nullable RuntimeException failure;
 
     @Override
-    public void delivered(StoredMessage message) {
-      delivered.add(message);
-    }
-
-    @Override
-    public void retried(StoredMessage message, Decision.Retry decision) {
-      retried.add(message);
-    }
-
-    @Override
-    public void deadLettered(StoredMessage message, Decision.Dead decision) {
-      dead.add(message);
-    }
-
-    @Override
-    public void unavailable(StoredMessage message, Result.Unavailable result) {
-      unavailable.add(message);
-    }
-
-    @Override
-    public void storeFailed(String who, String operation, RuntimeException error) {
-      failure = failure == null ? error : failure;
+    public void on(RelayEvent event) {
+      if (event instanceof RelayEvent.Delivered e) {
+        delivered.add(e.message());
+      } else if (event instanceof RelayEvent.Retried e) {
+        retried.add(e.message());
+      } else if (event instanceof RelayEvent.DeadLettered e) {
+        dead.add(e.message());
+      } else if (event instanceof RelayEvent.Unavailable e) {
+        unavailable.add(e.message());
+      } else if (event instanceof RelayEvent.StoreFailed e) {
+        failure = failure == null ? e.error() : failure;
+      }
     }
   }
 }

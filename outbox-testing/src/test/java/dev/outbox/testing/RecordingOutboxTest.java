@@ -20,21 +20,22 @@ class RecordingOutboxTest {
     OutboxMessage placed = message("1", "OrderPlaced").build();
     OutboxMessage paid = message("1", "OrderPaid").build();
     OutboxMessage other = message("2", "OrderPlaced").build();
-    assertThat(outbox.append(null, List.of(placed, paid))).isEmpty();
-    assertThat(outbox.append("a transaction", other)).isTrue();
+    assertThat(outbox.append(null, List.of(placed, paid)).duplicates()).isEmpty();
+    assertThat(outbox.append("a transaction", other).allStored()).isTrue();
     assertThat(outbox.messages()).containsExactly(placed, paid, other);
     assertThat(outbox.messages("OrderPlaced")).containsExactly(placed, other);
-    assertThat(outbox.messagesOfKey("1")).containsExactly(placed, paid);
+    assertThat(outbox.messagesOfKey("order/1")).containsExactly(placed, paid);
   }
 
   @Test
   void aRepeatedDedupKeyIsADuplicate() {
     OutboxMessage first = message("1", "a").dedupKey("x").build();
     OutboxMessage second = message("1", "b").dedupKey("x").build();
-    assertThat(outbox.append(null, List.of(first, second))).containsExactly(second.id());
+    assertThat(outbox.append(null, List.of(first, second)).duplicates())
+        .containsExactly(second.id());
     assertThat(outbox.messages()).containsExactly(first);
     outbox.clear();
-    assertThat(outbox.append(null, second)).isTrue();
+    assertThat(outbox.append(null, second).allStored()).isTrue();
   }
 
   @Test

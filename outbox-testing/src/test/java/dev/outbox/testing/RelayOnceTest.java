@@ -3,8 +3,8 @@ package dev.outbox.testing;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.outbox.OutboxException;
 import dev.outbox.OutboxMessage;
+import dev.outbox.PermanentOutboxException;
 import dev.outbox.relay.Relay;
 import dev.outbox.relay.RetryPolicy;
 import dev.outbox.spi.Claim;
@@ -45,7 +45,7 @@ class RelayOnceTest {
     assertThat(outcome.retried()).isEmpty();
     assertThat(outcome.dead()).isEmpty();
     assertThat(outcome.unavailable()).isEmpty();
-    assertThat(publisher.delivered().stream().filter(m -> m.key().equals("1")))
+    assertThat(publisher.delivered().stream().filter(m -> m.key().equals("order/1")))
         .extracting(m -> m.message().eventType())
         .containsExactly("a", "b");
     assertThat(RelayOnce.run(store, publisher).delivered()).isEmpty();
@@ -57,8 +57,8 @@ class RelayOnceTest {
     append("2", "good");
     answer("bad", Result.failed("x"));
     RelayOnce.Outcome outcome = RelayOnce.run(store, publisher);
-    assertThat(outcome.delivered()).extracting(StoredMessage::key).containsExactly("2");
-    assertThat(outcome.retried()).extracting(StoredMessage::key).containsExactly("1");
+    assertThat(outcome.delivered()).extracting(StoredMessage::key).containsExactly("order/2");
+    assertThat(outcome.retried()).extracting(StoredMessage::key).containsExactly("order/1");
   }
 
   @Test
@@ -97,7 +97,7 @@ class RelayOnceTest {
         new MemoryOutboxStore() {
           @Override
           public Claim claim(ClaimRequest request) {
-            throw new OutboxException("no such table");
+            throw new PermanentOutboxException("no such table");
           }
         };
     assertThatThrownBy(() -> RelayOnce.run(broken, publisher)).hasMessage("no such table");

@@ -19,7 +19,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The cluster as it can be asked apart from what is sent to it, through a client of its own: a
  * producer asks nothing while all it has waits for one broker that hangs, and a question of its own
- * may wait there as well. Any broker's answer will do. The client is made with the first question.
+ * may wait there as well. Any broker's answer will do. The client is made with the first question,
+ * and anew after one that nobody answered.
  */
 final class Cluster implements AutoCloseable {
   private final String address;
@@ -81,11 +82,14 @@ final class Cluster implements AutoCloseable {
   }
 
   private Optional<String> problem() {
+    Admin asked = null;
     try {
-      admin().describeCluster(new DescribeClusterOptions()).nodes().get();
+      asked = admin();
+      asked.describeCluster(new DescribeClusterOptions()).nodes().get();
     } catch (ExecutionException e) {
       Throwable error = e.getCause() == null ? e : e.getCause();
       if (error instanceof org.apache.kafka.common.errors.TimeoutException) {
+        giveUp(requireNonNull(asked));
         return Optional.of(noAnswer());
       }
       if (Results.isAuthentication(error)) {
@@ -117,6 +121,17 @@ final class Cluster implements AutoCloseable {
       admin = Admin.create(settings);
     }
     return admin;
+  }
+
+  /**
+   * Kafka's client stays with a broker that takes a connection and says nothing, for minutes on a
+   * busy machine, while others answer. A new one may begin with another broker.
+   */
+  private synchronized void giveUp(Admin mute) {
+    if (admin == mute) {
+      admin = null;
+      Background.run("outbox-kafka-close", () -> mute.close(Duration.ZERO));
+    }
   }
 
   @Override

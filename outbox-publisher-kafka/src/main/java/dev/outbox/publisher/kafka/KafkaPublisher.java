@@ -2,7 +2,6 @@ package dev.outbox.publisher.kafka;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.outbox.OutboxException;
 import dev.outbox.spi.MessagePublisher;
 import dev.outbox.spi.ReachablePublisher;
 import dev.outbox.spi.Result;
@@ -78,6 +77,7 @@ public final class KafkaPublisher implements MessagePublisher, ReachablePublishe
     this.cluster = cluster;
   }
 
+  /** Starts with the defaults that each setter names. */
   public static Builder builder() {
     return new Builder();
   }
@@ -178,7 +178,8 @@ public final class KafkaPublisher implements MessagePublisher, ReachablePublishe
      */
     public Builder transactional(String idPrefix) {
       if (idPrefix.isBlank()) {
-        throw new OutboxException("the prefix of the transactional id is blank: give it a name");
+        throw new IllegalArgumentException(
+            "the prefix of the transactional id is blank: give it a name");
       }
       this.transactionalIdPrefix = idPrefix;
       return this;
@@ -206,15 +207,15 @@ public final class KafkaPublisher implements MessagePublisher, ReachablePublishe
     /**
      * Checks and builds; connects in the background, so the broker need not be there yet.
      *
-     * @throws OutboxException naming the setting, its value and what to do; values that may be
-     *     secret are masked
+     * @throws IllegalArgumentException naming the setting, its value and what to do; values that
+     *     may be secret are masked
      */
     public KafkaPublisher build() {
       Timing timing = Timing.of(timeout);
       ProducerSettings settings =
           new ProducerSettings(properties, timing, transactionalIdPrefix != null);
       if (partition != null && settings.hasPartitioner()) {
-        throw new OutboxException(
+        throw new IllegalArgumentException(
             "partition and partitioner.class are both given: leave one of them out");
       }
       Records records =

@@ -27,7 +27,7 @@ final class Outcome {
 
   /** The next one of its key was acknowledged. */
   void delivered(Item item) {
-    results[item.index] = Result.DELIVERED;
+    results[item.index] = Result.delivered();
     open--;
     item.run.delivered++;
   }

@@ -1,6 +1,7 @@
 package dev.outbox.publisher.kafka;
 
 import dev.outbox.OutboxException;
+import dev.outbox.PermanentOutboxException;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -48,21 +49,24 @@ final class ProducerHolder {
     try {
       return made.get(patience, TimeUnit.NANOSECONDS);
     } catch (TimeoutException e) {
-      throw new OutboxException(
+      throw new PermanentOutboxException(
           "the Kafka producer is not made after %d ms: see whether the names in bootstrap.servers are found"
               .formatted(TimeUnit.NANOSECONDS.toMillis(patience)));
     } catch (ExecutionException e) {
       forget(made);
-      throw refused(e);
+      throw new PermanentOutboxException(refused(e));
     }
   }
 
-  private OutboxException refused(ExecutionException e) {
-    return new OutboxException(
-        "the Kafka producer could not be made: " + scrub.apply(causes(e.getCause())));
+  private String refused(ExecutionException e) {
+    return "the Kafka producer could not be made: " + scrub.apply(causes(e.getCause()));
   }
 
-  /** Makes the producer; that it takes long is no error. */
+  /**
+   * Makes the producer; that it takes long is no error.
+   *
+   * @throws IllegalArgumentException when Kafka's client refuses its settings
+   */
   void start(long patience) {
     CompletableFuture<Connection> made = made();
     try {
@@ -72,7 +76,7 @@ final class ProducerHolder {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } catch (ExecutionException e) {
-      throw refused(e);
+      throw new IllegalArgumentException(refused(e));
     }
   }
 
@@ -80,14 +84,14 @@ final class ProducerHolder {
     lock.lock();
     try {
       if (closed) {
-        throw new OutboxException("the Kafka publisher is closed");
+        throw new PermanentOutboxException("the Kafka publisher is closed");
       }
       if (current != null) {
         return current;
       }
       long wait = pause == 0 ? 0 : notBefore - System.nanoTime();
       if (wait > 0) {
-        throw new OutboxException(
+        throw new PermanentOutboxException(
             "the next Kafka producer is made in %d ms; the last one failed with %s"
                 .formatted(TimeUnit.NANOSECONDS.toMillis(wait) + 1, reason));
       }

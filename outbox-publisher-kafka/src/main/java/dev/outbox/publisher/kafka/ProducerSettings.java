@@ -23,7 +23,6 @@ import static org.apache.kafka.clients.producer.ProducerConfig.TRANSACTIONAL_ID_
 import static org.apache.kafka.clients.producer.ProducerConfig.TRANSACTION_TIMEOUT_CONFIG;
 import static org.apache.kafka.clients.producer.ProducerConfig.VALUE_SERIALIZER_CLASS_CONFIG;
 
-import dev.outbox.OutboxException;
 import dev.outbox.OutboxMessage;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -70,7 +69,7 @@ final class ProducerSettings {
     if (!transactional) {
       requireOneOf(
           MAX_IN_FLIGHT_REQUESTS_PER_CONNECTION,
-          Set.of("1"),
+          List.of("1"),
           "with more, records get through that are behind one that fails");
     }
   }
@@ -143,7 +142,7 @@ final class ProducerSettings {
 
   private void check() {
     if (text(BOOTSTRAP_SERVERS_CONFIG) == null) {
-      throw new OutboxException(
+      throw new IllegalArgumentException(
           "bootstrap.servers is missing: name the brokers, as in localhost:9092");
     }
     for (String name : OURS) {
@@ -155,11 +154,11 @@ final class ProducerSettings {
       throw wrong(
           TRANSACTIONAL_ID_CONFIG, "is set by the publisher itself: use transactional(prefix)");
     }
-    requireOneOf(ENABLE_IDEMPOTENCE_CONFIG, Set.of("true"), "without it, retries repeat records");
-    requireOneOf(ACKS_CONFIG, Set.of("all", "-1"), "less acknowledges what can still be lost");
+    requireOneOf(ENABLE_IDEMPOTENCE_CONFIG, List.of("true"), "without it, retries repeat records");
+    requireOneOf(ACKS_CONFIG, List.of("all", "-1"), "less acknowledges what can still be lost");
     requireOneOf(
         PARTITIONER_IGNORE_KEYS_CONFIG,
-        Set.of("false"),
+        List.of("false"),
         "the order of a key needs one partition for it");
     for (String name : List.of(MAX_REQUEST_SIZE_CONFIG, BUFFER_MEMORY_CONFIG)) {
       Long size = number(name);
@@ -182,15 +181,17 @@ final class ProducerSettings {
     }
   }
 
-  private void requireOneOf(String name, Set<String> allowed, String why) {
+  /** The first of those allowed is the one that the sentence names. */
+  private void requireOneOf(String name, List<String> allowed, String why) {
     String value = text(name);
     if (value != null && !allowed.contains(value.toLowerCase(Locale.ROOT))) {
-      throw wrong(name, "must be %s, %s: leave it out".formatted(allowed.iterator().next(), why));
+      throw wrong(name, "must be %s, %s: leave it out".formatted(allowed.get(0), why));
     }
   }
 
-  private OutboxException wrong(String name, String problem) {
-    return new OutboxException("%s is %s, it %s".formatted(name, given.get(name), problem));
+  private IllegalArgumentException wrong(String name, String problem) {
+    return new IllegalArgumentException(
+        "%s is %s, it %s".formatted(name, given.get(name), problem));
   }
 
   private @Nullable String text(String name) {
@@ -203,7 +204,7 @@ final class ProducerSettings {
     try {
       return text == null ? null : Long.valueOf(text);
     } catch (NumberFormatException e) {
-      throw new OutboxException("%s is %s, it must be a number".formatted(name, text));
+      throw new IllegalArgumentException("%s is %s, it must be a number".formatted(name, text));
     }
   }
 

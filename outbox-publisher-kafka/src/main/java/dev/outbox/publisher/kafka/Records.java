@@ -42,7 +42,7 @@ final class Records {
   }
 
   static byte[] keyOf(StoredMessage message) {
-    return message.key().getBytes(UTF_8);
+    return message.message().recordKey().getBytes(UTF_8);
   }
 
   static byte[] valueOf(StoredMessage message) {
@@ -136,7 +136,7 @@ final class Records {
     add(headers, "ce_type", message.eventType());
     add(headers, "ce_subject", message.aggregateId());
     add(headers, "ce_time", stored.createdAt().toString());
-    add(headers, "ce_partitionkey", stored.key());
+    add(headers, "ce_partitionkey", message.recordKey());
   }
 
   private static void add(Headers headers, String name, @Nullable String value) {

@@ -1,6 +1,5 @@
 package dev.outbox.publisher.kafka;
 
-import dev.outbox.OutboxException;
 import java.time.Duration;
 
 /**
@@ -28,7 +27,7 @@ record Timing(
 
   static Timing of(Duration timeout) {
     if (timeout.compareTo(SHORTEST) < 0 || timeout.compareTo(LONGEST) > 0) {
-      throw new OutboxException(
+      throw new IllegalArgumentException(
           "timeout is %s, allowed is from %s to %s".formatted(timeout, SHORTEST, LONGEST));
     }
     long t = timeout.toNanos();

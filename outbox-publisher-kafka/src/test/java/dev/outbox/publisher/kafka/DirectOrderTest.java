@@ -90,10 +90,10 @@ class DirectOrderTest {
   @Test
   @DisplayName("a key with many messages needs few requests")
   void together() throws Exception {
-    assertThat(direct.publish(messages(1, "k"))).containsOnly(Result.DELIVERED);
+    assertThat(direct.publish(messages(1, "k"))).containsOnly(Result.delivered());
     double before = requests();
     List<StoredMessage> messages = messages(500, "k");
-    assertThat(direct.publish(messages)).containsOnly(Result.DELIVERED);
+    assertThat(direct.publish(messages)).containsOnly(Result.delivered());
     assertThat(requests() - before).isLessThan(250);
     assertThat(sequences(topic))
         .endsWith(messages.stream().map(StoredMessage::sequence).toArray(Long[]::new));
@@ -103,12 +103,12 @@ class DirectOrderTest {
   @DisplayName("with a partitioner of the user's own, one record of a key is in flight")
   void scattered() throws Exception {
     use(Map.of("partitioner.class", RoundRobinPartitioner.class.getName()));
-    assertThat(direct.publish(messages(1, "k"))).containsOnly(Result.DELIVERED);
+    assertThat(direct.publish(messages(1, "k"))).containsOnly(Result.delivered());
     double before = requests();
     List<StoredMessage> messages = messages(20, "k");
     messages.set(10, stored(message(topic, "k").payload(TOO_LARGE)));
     List<Result> results = direct.publish(messages);
-    assertThat(results.subList(0, 10)).containsOnly(Result.DELIVERED);
+    assertThat(results.subList(0, 10)).containsOnly(Result.delivered());
     assertThat(results.get(10)).isInstanceOf(Result.Rejected.class);
     assertThat(results.subList(11, 20)).hasOnlyElementsOfType(Result.Unavailable.class);
     assertThat(requests() - before).isEqualTo(11);
@@ -120,7 +120,7 @@ class DirectOrderTest {
   void risky() throws Exception {
     Connection first = connection();
     List<StoredMessage> messages = messages(5, "a");
-    assertThat(direct.publish(messages)).containsOnly(Result.DELIVERED);
+    assertThat(direct.publish(messages)).containsOnly(Result.delivered());
     assertThat(holder.isCurrent(first)).isTrue();
 
     messages.set(2, stored(message(topic, "a").payload(TOO_LARGE)));
@@ -128,7 +128,7 @@ class DirectOrderTest {
     List<Result> results = direct.publish(messages);
     assertThat(results.get(2)).isInstanceOf(Result.Rejected.class);
     assertThat(results.subList(3, 5)).hasOnlyElementsOfType(Result.Unavailable.class);
-    assertThat(results.subList(5, 10)).containsOnly(Result.DELIVERED);
+    assertThat(results.subList(5, 10)).containsOnly(Result.delivered());
     assertThat(holder.isCurrent(first)).isFalse();
 
     Connection second = connection();
@@ -143,7 +143,7 @@ class DirectOrderTest {
     List<StoredMessage> messages = messages(5, "a");
     messages.add(stored(message(topic, "b").payload(TOO_LARGE)));
     List<Result> results = direct.publish(messages);
-    assertThat(results.subList(0, 5)).containsOnly(Result.DELIVERED);
+    assertThat(results.subList(0, 5)).containsOnly(Result.delivered());
     assertThat(results.get(5)).isInstanceOf(Result.Rejected.class);
     assertThat(holder.isCurrent(first)).isTrue();
   }
@@ -157,7 +157,7 @@ class DirectOrderTest {
     messages.add(stored(message(topic, "k").payload(TOO_LARGE)));
     messages.add(stored(message(other, "k")));
     List<Result> results = direct.publish(messages);
-    assertThat(results.subList(0, 4)).containsOnly(Result.DELIVERED);
+    assertThat(results.subList(0, 4)).containsOnly(Result.delivered());
     assertThat(results.get(4)).isInstanceOf(Result.Rejected.class);
     assertThat(results.get(5)).isInstanceOf(Result.Unavailable.class);
     assertThat(sequences(other)).containsExactly(messages.get(3).sequence());
@@ -212,7 +212,7 @@ class DirectOrderTest {
         assertThat(results.get(i)).isInstanceOf(Result.Rejected.class);
         failed.put(message.key(), true);
       } else {
-        assertThat(results.get(i)).isEqualTo(Result.DELIVERED);
+        assertThat(results.get(i)).isEqualTo(Result.delivered());
         expected.add(message.sequence());
       }
     }

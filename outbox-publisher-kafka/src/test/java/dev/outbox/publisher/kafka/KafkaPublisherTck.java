@@ -42,7 +42,7 @@ abstract class KafkaPublisherTck extends PublisherTck
 
   @Override
   protected Duration timeout() {
-    return Duration.ofSeconds(6);
+    return Duration.ofSeconds(12);
   }
 
   @Override

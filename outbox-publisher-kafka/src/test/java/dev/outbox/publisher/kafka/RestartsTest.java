@@ -56,7 +56,7 @@ class RestartsTest {
       trouble(kafka, new Random(seed), delivered);
       quiet.complete(null);
       for (CompletableFuture<Map<String, List<Long>>> worker : workers) {
-        appended.putAll(worker.get(2, TimeUnit.MINUTES));
+        appended.putAll(worker.get(5, TimeUnit.MINUTES));
       }
     } finally {
       quiet.complete(null);
@@ -107,7 +107,7 @@ class RestartsTest {
       throws Exception {
     for (int i = 0; i < 3; i++) {
       int before = delivered.get();
-      long end = System.nanoTime() + TimeUnit.MINUTES.toNanos(1);
+      long end = System.nanoTime() + TimeUnit.MINUTES.toNanos(3);
       while (delivered.get() < before + 30 && System.nanoTime() < end) {
         TimeUnit.MILLISECONDS.sleep(5);
       }

@@ -67,11 +67,11 @@ final class TestKafka {
     NewTopic topic = new NewTopic(name, Optional.of(PARTITIONS), Optional.empty());
     try (Admin admin = Admin.create(Map.of("bootstrap.servers", bootstrap))) {
       Awaitility.await()
-          .atMost(Duration.ofSeconds(60))
+          .atMost(Duration.ofMinutes(2))
           .ignoreExceptionsMatching(e -> e.getCause() instanceof InvalidReplicationFactorException)
           .untilAsserted(() -> admin.createTopics(Set.of(topic.configs(settings))).all().get());
       Awaitility.await()
-          .atMost(Duration.ofSeconds(60))
+          .atMost(Duration.ofMinutes(2))
           .ignoreExceptionsMatching(e -> e.getCause() instanceof UnknownTopicOrPartitionException)
           .until(() -> hasLeaders(admin.describeTopics(Set.of(name)).topicNameValues().get(name)));
     }

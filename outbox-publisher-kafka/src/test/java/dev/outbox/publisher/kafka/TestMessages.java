@@ -16,7 +16,11 @@ final class TestMessages {
   private TestMessages() {}
 
   static OutboxMessage.Builder message(String topic, String key) {
-    return OutboxMessage.builder().aggregate(topic, key).eventType("Happened").payload("{}");
+    return OutboxMessage.builder()
+        .aggregate(topic, key)
+        .partitionKey(key)
+        .eventType("Happened")
+        .payload("{}");
   }
 
   static StoredMessage stored(OutboxMessage.Builder message) {

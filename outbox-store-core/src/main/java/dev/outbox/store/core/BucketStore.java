@@ -5,50 +5,32 @@ import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.DeadLetterStore;
 import dev.outbox.spi.Decision;
 import dev.outbox.spi.HousekeepingStore;
+import dev.outbox.spi.KeepingStore;
+import dev.outbox.spi.KeepingStore.Keeper;
 import dev.outbox.spi.LeaseStore;
 import dev.outbox.spi.OutboxStore;
 import dev.outbox.spi.PooledStore;
 import dev.outbox.spi.SchemaStore;
 import dev.outbox.spi.StatisticsStore;
 import dev.outbox.spi.WarningStore;
+import dev.outbox.store.core.internal.Database;
+import dev.outbox.store.core.internal.Engine;
+import dev.outbox.store.core.internal.Kept;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Consumer;
-import java.util.function.LongSupplier;
-import java.util.stream.IntStream;
 
 /**
- * The algorithm of our stores.
+ * A store with every ability that the stores of this library have in common: it makes and checks
+ * its schema, hands out claims, lists, requeues and discards dead letters, counts what waits, says
+ * which workers hold leases and what slows them down, and tidies up. Safe for use by many threads.
  *
- * <p>A key belongs to one of {@value Statements#BUCKETS} buckets, by a hash. A relay leases
- * buckets; who holds a key's bucket holds the key.
- *
- * <ol>
- *   <li><b>append</b>: insert, in the caller's transaction. Nothing else is locked or written.
- *   <li><b>claim</b>: lease free buckets that have work, longest unserved first; then, so that it
- *       is seen what was committed before the lease, read the first due messages of each ({@link
- *       BatchReader}); move what cannot be sent now out of the way, in the transaction of the read;
- *       commit. Publishing comes after the commit and outside any transaction.
- *   <li><b>settle</b>, one transaction: lock the buckets that are still ours by owner and token;
- *       apply the decisions to their messages ({@link Settlement}); release; commit. For the other
- *       buckets nothing happens, and their sequences are returned as lost.
- *   <li><b>settle and claim</b>, one transaction: both, but buckets that have more are kept for a
- *       while instead of released and leased anew ({@link Claims}).
- * </ol>
- *
- * <p>Reading a bucket begins at its low-water mark ({@link Mark}), where the database has one.
- *
- * <p>A message that fails leaves PENDING and its key is recorded among the blocked keys. While that
- * record is there, a claim moves the key's messages to BLOCKED, so that they stand in nobody's way,
- * and takes them from there in order when the key's time has come. The head is always the lowest
- * BLOCKED sequence; nothing else says who is head. Only the holder of the bucket moves messages and
- * removes blocked keys.
+ * <p>Use the store of your database; this is the type to name where any of them may come. A store
+ * of your own implements {@link OutboxStore} and does not extend this class.
  *
  * @param <T> the type of the transactions that messages are appended in
- * @param <H> through what the statements of the store's own transactions are run
  */
-public abstract class BucketStore<T, H>
+public abstract class BucketStore<T>
     implements OutboxStore<T>,
         SchemaStore,
         DeadLetterStore,
@@ -61,54 +43,19 @@ public abstract class BucketStore<T, H>
   /** How long a dedup key is remembered unless told otherwise. */
   public static final Duration DEFAULT_DEDUP_WINDOW = Duration.ofDays(7);
 
-  /** How long the database waits for a client in a transaction that belongs to no lease. */
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  /** How many parts the keys are divided into; a worker leases parts, and so their keys. */
+  public static final int BUCKETS = Database.BUCKETS;
 
-  /** How long an idle store may miss buckets that somebody deleted. */
-  private static final long RESTORE_NANOS = Duration.ofSeconds(1).toNanos();
-
-  private static final List<Integer> ALL_BUCKETS =
-      IntStream.range(0, Statements.BUCKETS).boxed().toList();
-
-  private final Statements<H> statements;
-  private final Transactions<H> transactions;
-  private final Duration dedupWindow;
-  private final Claims<H> claims;
+  private final Engine<?> engine;
   private volatile boolean verified;
-  private volatile Duration lease = PATIENCE;
-  private volatile int housekept;
-  private final LongSupplier clock;
-  private volatile long restoredAt;
 
-  /**
-   * @throws IllegalArgumentException when the window is less than 1 ms
-   */
-  protected BucketStore(
-      Statements<H> statements, Transactions<H> transactions, Duration dedupWindow) {
-    this(statements, transactions, dedupWindow, System::nanoTime);
-  }
-
-  /** For tests: with a clock for what is not the database's to time. */
-  BucketStore(
-      Statements<H> statements,
-      Transactions<H> transactions,
-      Duration dedupWindow,
-      LongSupplier clock) {
-    if (dedupWindow.toMillis() < 1) {
-      throw new IllegalArgumentException(
-          "dedupWindow is " + dedupWindow + ", at least 1 ms is needed");
-    }
-    this.statements = statements;
-    this.transactions = transactions;
-    this.dedupWindow = dedupWindow;
-    this.clock = clock;
-    restoredAt = clock.getAsLong() - RESTORE_NANOS;
-    claims = new Claims<>(transactions, statements, clock);
+  protected BucketStore(Engine<?> engine) {
+    this.engine = engine;
   }
 
   /** How long a dedup key is remembered. */
   protected final Duration dedupWindow() {
-    return dedupWindow;
+    return engine.dedupWindow();
   }
 
   /** Whether the schema was found right, since it was migrated last. */
@@ -144,105 +91,86 @@ public abstract class BucketStore<T, H>
   }
 
   @Override
-  public Claim claim(ClaimRequest request) {
+  public final Claim claim(ClaimRequest request) {
     if (!verified) {
       verify();
     }
-    lease = request.lease();
-    BucketClaim<H> claim = claims.claim(request);
-    return claim.messages().isEmpty() && restoredNowAndThen() ? claims.claim(request) : claim;
+    return engine.claim(request);
   }
 
   @Override
-  public Settled settleAndClaim(Claim done, Map<Long, Decision> decisions, ClaimRequest next) {
-    return done instanceof BucketClaim<?> claim && claim.isOf(claims)
-        ? claim.settleAndClaim(decisions, next)
-        : OutboxStore.super.settleAndClaim(done, decisions, next);
+  public final Settled settleAndClaim(
+      Claim done, Map<Long, Decision> decisions, ClaimRequest next) {
+    return engine
+        .settleAndClaim(done, decisions, next)
+        .orElseGet(() -> OutboxStore.super.settleAndClaim(done, decisions, next));
   }
 
-  /** Test cleaners empty everything; without its record a bucket would never be served again. */
-  private boolean restoredNowAndThen() {
-    if (clock.getAsLong() - restoredAt < RESTORE_NANOS) {
-      return false;
+  /** For stores that can: {@link KeepingStore#keeper}. */
+  protected final Keeper keep(Duration idle) {
+    return new KeptClaims(engine.keep(idle));
+  }
+
+  private final class KeptClaims implements Keeper {
+    private final Kept kept;
+
+    private KeptClaims(Kept kept) {
+      this.kept = kept;
     }
-    restoredAt = clock.getAsLong();
-    return run(this::restore);
-  }
 
-  /** Whoever emptied one table has emptied others. */
-  private boolean restore(H handle) {
-    boolean wrong = statements.restore(handle);
-    if (wrong) {
-      statements.restoreBlockedKeys(handle, ALL_BUCKETS);
+    @Override
+    public Claim claim(ClaimRequest request) {
+      if (!verified) {
+        verify();
+      }
+      return engine.claim(request, kept);
     }
-    return wrong;
-  }
 
-  @Override
-  public List<DeadLetter> deadLetters(long afterSequence, int limit) {
-    if (limit < 1) {
-      throw new IllegalArgumentException("limit is " + limit + ", at least 1 is needed");
+    @Override
+    public Settled settleAndClaim(Claim done, Map<Long, Decision> decisions, ClaimRequest next) {
+      return engine
+          .settleAndClaim(done, decisions, next)
+          .orElseGet(() -> Keeper.super.settleAndClaim(done, decisions, next));
     }
-    return run(handle -> statements.deadLetters(handle, afterSequence, limit));
-  }
 
-  @Override
-  public boolean requeue(long sequence) {
-    return run(handle -> statements.requeue(handle, sequence));
-  }
-
-  @Override
-  public boolean discard(long sequence) {
-    return run(handle -> statements.discard(handle, sequence));
-  }
-
-  @Override
-  public Statistics statistics() {
-    return run(statements::statistics);
-  }
-
-  @Override
-  public List<String> warnings() {
-    return run(statements::warnings);
-  }
-
-  @Override
-  public List<RelayLease> leases() {
-    return run(statements::leases);
-  }
-
-  /** In small transactions: what holds a bucket's row for long keeps claims from it. */
-  @Override
-  public void housekeep() {
-    // First: the rest may wait for what such a client holds.
-    inTransaction(handle -> statements.endStalled(handle, lease.multipliedBy(2)));
-    boolean first = housekept == 0;
-    int bucket = Math.floorMod(housekept, Statements.BUCKETS);
-    inTransaction(statements::freeHaltedByNothing);
-    if (first) {
-      inTransaction(statements::catchUpSequence);
+    @Override
+    public void close() {
+      engine.letGo(kept);
     }
-    inTransaction(handle -> statements.forgetMark(handle, bucket));
-    // There may be many keys: all buckets at first, one at a time after that.
-    for (int some : first ? ALL_BUCKETS : List.of(bucket)) {
-      inTransaction(handle -> statements.restoreBlockedKeys(handle, List.of(some)));
-    }
-    boolean ignored = run(this::restore);
-    housekept++;
-    // In small transactions, so that nobody waits for long for a key that is being purged.
-    while (run(handle -> statements.purgeDedup(handle, dedupWindow))) {}
   }
 
-  private void inTransaction(Consumer<H> work) {
-    boolean ignored =
-        run(
-            handle -> {
-              work.accept(handle);
-              return true;
-            });
+  @Override
+  public final List<DeadLetter> deadLetters(long afterSequence, int limit) {
+    return engine.deadLetters(afterSequence, limit);
   }
 
-  private <R> R run(Transactions.Work<H, R> work) {
-    return transactions.run(PATIENCE, work);
+  @Override
+  public final boolean requeue(long sequence) {
+    return engine.requeue(sequence);
+  }
+
+  @Override
+  public final boolean discard(long sequence) {
+    return engine.discard(sequence);
+  }
+
+  @Override
+  public final Statistics statistics() {
+    return engine.statistics();
+  }
+
+  @Override
+  public final List<String> warnings() {
+    return engine.warnings();
+  }
+
+  @Override
+  public final List<WorkerLease> leases() {
+    return engine.leases();
+  }
+
+  @Override
+  public final void housekeep() {
+    engine.housekeep();
   }
 }

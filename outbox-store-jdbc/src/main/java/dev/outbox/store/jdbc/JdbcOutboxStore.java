@@ -2,45 +2,54 @@ package dev.outbox.store.jdbc;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.outbox.Appended;
 import dev.outbox.NoTransactionException;
 import dev.outbox.OutboxMessage;
+import dev.outbox.spi.GrantsStore;
 import dev.outbox.store.core.BucketStore;
-import dev.outbox.store.core.Names;
+import dev.outbox.store.core.internal.Engine;
+import dev.outbox.store.core.internal.Names;
+import dev.outbox.store.jdbc.internal.Grants;
+import dev.outbox.store.jdbc.internal.JdbcTransactions;
+import dev.outbox.store.jdbc.internal.PoolSize;
+import dev.outbox.store.jdbc.internal.Schema;
+import dev.outbox.store.jdbc.internal.SqlDialect;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.Set;
-import java.util.UUID;
 import java.util.function.Function;
 import javax.sql.DataSource;
-import org.jdbi.v3.core.Handle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The store on a relational database: {@link BucketStore}'s algorithm, in which a bucket and a
- * blocked key is a row, a claim and a settle are one transaction each, and the database computes a
- * key's bucket.
+ * A store on a relational database, in which a bucket and a blocked key is a row, a claim and a
+ * settle are one transaction each, and the database computes a key's bucket. Use the store of your
+ * database; this is the type to name where any of them may come.
  */
-public abstract class JdbcOutboxStore extends BucketStore<Connection, Handle> {
+public abstract class JdbcOutboxStore extends BucketStore<Connection> implements GrantsStore {
   private final DataSource dataSource;
-  private final Dialect dialect;
+  private final SqlDialect dialect;
   private final JdbcTransactions transactions;
   private final Schema schema;
 
-  protected JdbcOutboxStore(Builder<?, ?> b, Function<Names, Dialect> dialect) {
+  protected JdbcOutboxStore(Builder<?, ?> b, Function<Names, SqlDialect> dialect) {
     this(b.dataSource, new Names(b.schema, b.prefix), b.dedupWindow, dialect);
   }
 
   protected JdbcOutboxStore(
-      DataSource dataSource, Names names, Duration dedupWindow, Function<Names, Dialect> dialect) {
+      DataSource dataSource,
+      Names names,
+      Duration dedupWindow,
+      Function<Names, SqlDialect> dialect) {
     this(dataSource, dedupWindow, new JdbcTransactions(dataSource, dialect.apply(names), names));
   }
 
   private JdbcOutboxStore(
       DataSource dataSource, Duration dedupWindow, JdbcTransactions transactions) {
-    super(transactions.dialect(), transactions, dedupWindow);
+    super(new Engine<>(transactions.dialect().database(), transactions, dedupWindow));
     this.dataSource = dataSource;
     this.transactions = transactions;
     dialect = transactions.dialect();
@@ -48,20 +57,20 @@ public abstract class JdbcOutboxStore extends BucketStore<Connection, Handle> {
   }
 
   @Override
-  public Set<UUID> append(Connection transaction, List<OutboxMessage> messages) {
+  public Appended append(Connection transaction, List<OutboxMessage> messages) {
     try {
       if (transaction.getAutoCommit()) {
         throw new NoTransactionException(
             "the connection is in auto-commit mode, so there is no transaction to join: call setAutoCommit(false) or use your framework's transaction");
       }
       if (messages.isEmpty()) {
-        return Set.of();
+        return Appended.of(messages, Set.of());
       }
       if (!verified()) {
         schema.check(dialect.schemaVersion(transaction));
         setVerified();
       }
-      return dialect.append(transaction, messages, dedupWindow());
+      return Appended.of(messages, dialect.append(transaction, messages, dedupWindow()));
     } catch (SQLException e) {
       throw transactions.translate(e, Grants.Role.PRODUCER);
     }
@@ -83,16 +92,16 @@ public abstract class JdbcOutboxStore extends BucketStore<Connection, Handle> {
   }
 
   @Override
+  public String place() {
+    return schema.place(transactions);
+  }
+
+  @Override
   public OptionalInt maxConnections() {
     return PoolSize.of(dataSource);
   }
 
-  /**
-   * The statements that let one role append and nothing else, and another be a relay.
-   *
-   * @param producer a plain name
-   * @param relay a plain name
-   */
+  @Override
   public final String grants(String producer, String relay) {
     return transactions.grants().text(producer, relay);
   }

@@ -1,7 +1,4 @@
-/**
- * The relational algorithm, once: leases on buckets, claims, settling, blocked keys, dead letters.
- * A dialect fills in the statements. Internal while the version is 0.x.
- */
+/** What the stores on relational databases have in common. */
 @NullMarked
 package dev.outbox.store.jdbc;
 

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.DynamicTest.dynamicTest;
 
 import dev.outbox.OutboxMessage;
 import dev.outbox.relay.Relay;
-import dev.outbox.relay.RelayListener;
+import dev.outbox.relay.RelayEvent;
 import dev.outbox.relay.RetryPolicy;
 import dev.outbox.spi.DeadLetterStore.DeadLetter;
 import dev.outbox.spi.Decision;
@@ -116,6 +116,16 @@ public abstract class HostileRowsTests extends DatabaseTests {
   /** Two rows of two keys with one sequence; where the schema lets them in, they are delivered. */
   protected abstract Hostile twins(String key, String other);
 
+  /** What becomes of a row that is not too large, and wrong in a way that decoding finds. */
+  protected Fate wrong() {
+    return Fate.REFUSED;
+  }
+
+  /** What becomes of a row that is due later than any message may be. */
+  protected Fate never() {
+    return Fate.REFUSED;
+  }
+
   /** Sets the session up for a hostile statement. */
   protected void enter(Statement session) throws SQLException {}
 
@@ -155,12 +165,15 @@ public abstract class HostileRowsTests extends DatabaseTests {
     return new Hostile(sql, fate, sql, List.of());
   }
 
-  private static List<Hostile> texts() {
+  private List<Hostile> texts() {
     List<Hostile> rows = new ArrayList<>();
     for (String column : TEXT_COLUMNS) {
       CARRIED.forEach(text -> rows.add(row(Fate.DELIVERED, column, "?", text)));
       BLANK.forEach(text -> rows.add(row(Fate.DEAD, column, "?", text)));
-      for (String text : List.of("", "   ", "x".repeat(256), "\uD83D\uDCE6".repeat(10_000))) {
+      for (String text : List.of("", "   ")) {
+        rows.add(row(wrong(), column, "?", text));
+      }
+      for (String text : List.of("x".repeat(256), "\uD83D\uDCE6".repeat(10_000))) {
         rows.add(row(Fate.REFUSED, column, "?", text));
       }
     }
@@ -215,19 +228,25 @@ public abstract class HostileRowsTests extends DatabaseTests {
             "{\"${jndi:ldap://127.0.0.1/x}\":\"<a href=\\\"x\\\">\"}")) {
       rows.add(row(Fate.DELIVERED, "headers", "'" + headers.replace("\\", backslash()) + "'"));
     }
-    for (String headers : List.of("", "no JSON", "17", "null", "[", "[[\"cut", "'')--")) {
+    for (String headers : List.of("17", "null")) {
+      rows.add(row(wrong(), "headers", "'" + headers + "'"));
+    }
+    for (String headers : List.of("", "no JSON", "[", "[[\"cut", "'')--")) {
       rows.add(row(Fate.REFUSED, "headers", "'" + headers.replace("'", "''") + "'"));
     }
     rows.add(row(Fate.REFUSED, "attempts", "-1"));
     rows.add(row(Fate.REFUSED, "attempts", "null"));
     rows.add(row(Fate.DEAD, "attempts", "2147483647"));
+    rows.add(row(wrong(), "max_attempts", "0"));
+    rows.add(row(wrong(), "max_attempts", "-1"));
+    rows.add(row(Fate.DELIVERED, "max_attempts", "2147483647"));
     rows.add(row(Fate.REFUSED, "created_at", "null"));
     rows.add(row(Fate.DELIVERED, "created_at", time("0001-01-01 00:00:00")));
     rows.add(row(Fate.DELIVERED, "created_at", time("9998-12-31 23:59:59.999999")));
-    rows.add(row(Fate.REFUSED, "available_at", time("1969-12-31 23:59:59")));
+    rows.add(row(wrong(), "available_at", time("1969-12-31 23:59:59")));
     rows.add(row(Fate.DELIVERED, "available_at", time("1970-01-01 00:00:00")));
     rows.add(row(Fate.LATER, "available_at", time("9998-12-31 23:59:59.999999")));
-    rows.add(row(Fate.REFUSED, "available_at", time("9999-01-01 00:00:00")));
+    rows.add(row(never(), "available_at", time("9999-01-01 00:00:00")));
     rows.add(row(Fate.DELIVERED, "last_error", "repeat('\u202E', 20000)"));
     rows.add(row(Fate.DELIVERED, "last_failed_at", time("1000-01-01 00:00:00")));
     return rows;
@@ -255,7 +274,7 @@ public abstract class HostileRowsTests extends DatabaseTests {
       damages.add(damage("update outbox_bucket set served_at = " + value));
       damages.add(damage("update outbox_bucket set leased_at = " + value));
     }
-    damages.add(damage("update outbox_bucket set relay = ''"));
+    damages.add(damage("update outbox_bucket set worker = ''"));
     damages.add(damage("delete from outbox_bucket where bucket > 0"));
     damages.add(damage("delete from outbox_blocked_key"));
     damages.add(damage("update outbox_blocked_key set retry_at = " + time("0001-01-01 00:00:00")));
@@ -325,7 +344,7 @@ public abstract class HostileRowsTests extends DatabaseTests {
       }
     }
     assertThat(store.statistics().pending()).as("pending").isGreaterThanOrEqualTo(2);
-    relay(come + (comes ? 1 : 0));
+    relay(come + (comes ? 1 : 0), die);
     assertThat(delivered.stream().filter(m -> List.of("a", "b").contains(m.key())))
         .as("messages of other keys")
         .hasSize(2);
@@ -390,18 +409,19 @@ public abstract class HostileRowsTests extends DatabaseTests {
     List<String> failed = new ArrayList<>();
     relay(
         1,
+        1,
         message -> {
-          if (message.key().equals("a")) {
+          if (message.key().equals("order/a")) {
             failed.add(message.key());
             return Result.rejected("not this one");
           }
           return Result.delivered();
         });
-    assertThat(delivered).extracting(StoredMessage::key).containsExactly("hostile");
+    assertThat(delivered).extracting(StoredMessage::key).containsExactly("order/hostile");
     assertThat(failed).hasSize(1);
     assertThat(store.deadLetters(0, 10))
         .singleElement()
-        .satisfies(letter -> assertThat(letter.message().key()).isEqualTo("a"));
+        .satisfies(letter -> assertThat(letter.message().key()).isEqualTo("order/a"));
   }
 
   private void tryDamage(Hostile hostile) {
@@ -432,7 +452,12 @@ public abstract class HostileRowsTests extends DatabaseTests {
   private void append(String... keys) {
     for (String key : keys) {
       OutboxMessage message =
-          OutboxMessage.builder().aggregate("order", key).eventType("e").payload(key).build();
+          OutboxMessage.builder()
+              .aggregate("order", key)
+              .partitionKey(key)
+              .eventType("e")
+              .payload(key)
+              .build();
       database.inTransaction(false, c -> store.append(c, message));
     }
   }
@@ -477,28 +502,37 @@ public abstract class HostileRowsTests extends DatabaseTests {
         failed.isEmpty()
             ? Map.of()
             : Collections.singletonMap(
-                failed.get().sequence(), Decision.retry(Duration.ofDays(1), false, "refused")));
+                failed.get().sequence(), Decision.retryUncounted(Duration.ofDays(1), "refused")));
     assertThat(database.query("select count(*) from outbox_blocked_key")).isEqualTo("1");
   }
 
-  /** Runs a relay until it has delivered so many, or has had its chance. */
   private void relay(int expected) {
-    relay(expected, message -> Result.delivered());
+    relay(expected, 0);
   }
 
-  private void relay(int expected, Function<StoredMessage, Result> results) {
+  private void relay(int expected, int dead) {
+    relay(expected, dead, message -> Result.delivered());
+  }
+
+  /**
+   * Runs a relay until it has delivered so many and there are so many dead letters, or it has had
+   * its chance.
+   */
+  private void relay(int expected, int dead, Function<StoredMessage, Result> results) {
     try (Relay relay =
         Relay.builder(store, messages -> publish(messages, results))
             .retryPolicy(m -> RetryPolicy.builder().maxAttempts(1).build())
             .listener(
-                new RelayListener() {
-                  @Override
-                  public void storeFailed(String who, String operation, RuntimeException error) {
-                    storeFailures.add(operation + ": " + error);
+                event -> {
+                  if (event instanceof RelayEvent.StoreFailed failed) {
+                    storeFailures.add(failed.operation() + ": " + failed.error());
                   }
                 })
             .build()) {
-      for (int round = 0; round < 2 || (round < 70 && delivered.size() < expected); round++) {
+      for (int round = 0;
+          round < 2
+              || (round < 70 && (delivered.size() < expected || store.statistics().dead() < dead));
+          round++) {
         relay.runOnce();
         store.housekeep();
       }

@@ -2,8 +2,11 @@ package dev.outbox.store.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.outbox.OutboxMessage;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.Decision;
+import dev.outbox.store.jdbc.internal.SqlAdministration;
+import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -38,7 +41,7 @@ public abstract class HousekeepingTests extends DatabaseTests {
   @Test
   @DisplayName("purges dedup keys older than the window, however many, and no others")
   void purges() {
-    remember("old", Dialect.PURGE + 5_000, 8);
+    remember("old", SqlAdministration.PURGE + 5_000, 8);
     remember("new", 10, 6);
     store.housekeep();
     assertThat(database.query("select count(*) from outbox_dedup where dedup_key like 'new%'"))
@@ -58,12 +61,33 @@ public abstract class HousekeepingTests extends DatabaseTests {
   }
 
   @Test
+  @DisplayName("puts back the blocked keys of all buckets, the first time")
+  void restoresEverywhere() {
+    List<OutboxMessage> messages =
+        IntStream.range(0, 20)
+            .mapToObj(
+                i ->
+                    OutboxMessage.builder()
+                        .aggregate("order", "key " + i)
+                        .eventType("Placed")
+                        .payload("{}")
+                        .build())
+            .toList();
+    database.inTransaction(false, c -> store.append(c, messages));
+    database.execute(block());
+    store.housekeep();
+    assertThat(database.query("select count(*) from outbox_blocked_key")).isEqualTo("20");
+  }
+
+  @Test
   @DisplayName("lets a key go that is halted by a dead letter which somebody deleted")
   void haltedByNothing() {
     database.inTransaction(false, c -> store.append(c, message()));
     Claim claim = store.claim(request());
     long dead = claim.messages().get(0).sequence();
-    assertThat(claim.settle(Map.of(dead, Decision.dead("rejected", true)))).as("lost").isEmpty();
+    assertThat(claim.settle(Map.of(dead, Decision.deadHaltingKey("rejected"))))
+        .as("lost")
+        .isEmpty();
     database.execute("delete from outbox_message");
     database.inTransaction(false, c -> store.append(c, message()));
     assertThat(store.claim(request()).messages()).as("while the key is halted").isEmpty();

@@ -1,17 +1,18 @@
 package dev.outbox.store.jdbc;
 
 import com.zaxxer.hikari.HikariConfig;
-import dev.outbox.OutboxException;
 import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.embedded.EmbeddedServer;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Decision;
 import dev.outbox.spi.OutboxStore;
-import dev.outbox.store.core.Names;
+import dev.outbox.store.core.internal.Names;
 import dev.outbox.tck.AutoCommit;
+import dev.outbox.tck.BreaksConnections;
 import dev.outbox.tck.CountsWork;
 import dev.outbox.tck.DedupWindows;
+import dev.outbox.tck.FaultyConnections;
 import dev.outbox.tck.FindsPoison;
 import dev.outbox.tck.KillsServer;
 import dev.outbox.tck.LosesReplies;
@@ -58,6 +59,7 @@ public abstract class JdbcStoreTck extends OutboxStoreTck<Connection>
         MovesClock,
         KillsServer<Connection>,
         LosesReplies,
+        BreaksConnections,
         RestartsSequences,
         StalledClients {
   private DatabaseServer server;
@@ -65,7 +67,7 @@ public abstract class JdbcStoreTck extends OutboxStoreTck<Connection>
   private TestDatabase database;
   private TestDatabase oneConnection;
   private Stalling stalling;
-  private final LostReplies lostReplies = new LostReplies();
+  private final FaultyConnections faults = new FaultyConnections();
 
   /** The server to run against. */
   protected abstract DatabaseServer server();
@@ -85,6 +87,9 @@ public abstract class JdbcStoreTck extends OutboxStoreTck<Connection>
 
   /** An expression for a column of the tables, some milliseconds earlier. */
   protected abstract String earlier(String column, long millis);
+
+  /** The server's time, as the store asks for it. */
+  protected abstract String now();
 
   /** What an update of messages' times must add, where the database does not see to it itself. */
   protected String computed() {
@@ -164,7 +169,7 @@ public abstract class JdbcStoreTck extends OutboxStoreTck<Connection>
 
   @Override
   protected OutboxStore<Connection> createStore() {
-    return store(lostReplies.of(stalling.dataSource()));
+    return store(faults.of(stalling.dataSource()));
   }
 
   @Override
@@ -208,8 +213,7 @@ public abstract class JdbcStoreTck extends OutboxStoreTck<Connection>
   }
 
   @Override
-  public void insertUndecodable(Connection transaction, String key) {
-    RawRow row = RawRow.of(key);
+  public void insertUndecodable(Connection transaction, RawRow row) {
     insertRaw(transaction, row);
     run(transaction, "update outbox_message set headers = '[1]' where id = ?", column(row.id()));
   }
@@ -233,7 +237,8 @@ public abstract class JdbcStoreTck extends OutboxStoreTck<Connection>
     }
     execute(emptyMessages().toArray(String[]::new));
     execute(
-        "update outbox_bucket set owner = null, leased_at = null, lease_until = null, takeovers = 0, singles = 0");
+        "update outbox_bucket set claim_id = null, leased_at = null, lease_until = null,"
+            + " takeovers = 0, singles = 0");
   }
 
   @Override
@@ -278,22 +283,32 @@ public abstract class JdbcStoreTck extends OutboxStoreTck<Connection>
     store(database.pool).migrate();
   }
 
-  /** The server's clock cannot be moved, but all times that are compared with it can. */
+  /**
+   * The server's clock cannot be moved, but all times that are compared with it can. A message that
+   * is due stays as it is when the clock moves on: a claim may have it, and know it by its time.
+   */
   @Override
   public void moveClock(Duration by) {
+    String which = by.isNegative() ? "" : " where available_at > " + now();
+    moveTimes(by, Map.of("message", List.of("available_at")), which);
     Map<String, List<String>> times =
         Map.of(
             "bucket", List.of("leased_at", "lease_until", "served_at"),
             "blocked_key", List.of("retry_at"),
-            "message", List.of("available_at", "created_at"),
+            "message", List.of("created_at"),
             "dedup", List.of("created_at"));
+    moveTimes(by, times, "");
+  }
+
+  private void moveTimes(Duration by, Map<String, List<String>> times, String which) {
     times.forEach(
         (table, columns) ->
             execute(
                 columns.stream()
                         .map(column -> column + " = " + earlier(column, by.toMillis()))
                         .collect(Collectors.joining(", ", "update outbox_" + table + " set ", ""))
-                    + (table.equals("message") ? computed() : "")));
+                    + (table.equals("message") ? computed() : "")
+                    + which));
   }
 
   @Override
@@ -323,13 +338,12 @@ public abstract class JdbcStoreTck extends OutboxStoreTck<Connection>
 
   @Override
   public void losingTheReply(Runnable work) {
-    lostReplies.loseNext();
-    try {
-      work.run();
-    } catch (OutboxException e) {
-      return;
-    }
-    throw new IllegalStateException("no commit lost its reply");
+    faults.losingTheReply(work);
+  }
+
+  @Override
+  public boolean breakingAtWrite(int write, Runnable work) {
+    return faults.breakingAtWrite(write, work);
   }
 
   @Override
@@ -347,6 +361,6 @@ public abstract class JdbcStoreTck extends OutboxStoreTck<Connection>
   /** Before it lets go: the decisions are carried out. */
   @Override
   public AutoCloseable stopInSettle(Claim claim, Map<Long, Decision> decisions) {
-    return stalling.stopAt("owner = null", () -> claim.settle(decisions));
+    return stalling.stopAt("claim_id = null", () -> claim.settle(decisions));
   }
 }

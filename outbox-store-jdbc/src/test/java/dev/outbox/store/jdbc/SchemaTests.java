@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.SchemaException;
-import java.io.IOException;
 import java.util.UUID;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -23,6 +22,13 @@ public abstract class SchemaTests extends DatabaseTests {
     store.migrate();
     store.migrate();
     assertThatCode(store::verify).doesNotThrowAnyException();
+  }
+
+  @Test
+  @DisplayName("where no schema is chosen, the one that the connection found is told")
+  void place() {
+    store.migrate();
+    assertThat(store.place()).containsPattern("\\b" + database.schema() + "\\b");
   }
 
   @Test
@@ -46,6 +52,7 @@ public abstract class SchemaTests extends DatabaseTests {
       JdbcOutboxStore chosen = builder(database.pool).schema(name).prefix("x_").build();
       chosen.migrate();
       chosen.verify();
+      assertThat(chosen.place()).as("where the tables are").containsPattern("\\b" + name + "\\b");
       database.inTransaction(false, c -> chosen.append(c, message()));
       assertThat(chosen.claim(request()).messages()).hasSize(1);
       assertThat(
@@ -61,14 +68,6 @@ public abstract class SchemaTests extends DatabaseTests {
 
   /** Drops a schema with all that is in it. */
   protected abstract void dropSchema(String name);
-
-  @Test
-  @DisplayName("the plain DDL file is what the changelog says")
-  void plainFile() throws IOException {
-    assertThat(store.ddl())
-        .as("schema-1.sql; when the changelog has changed, write ddl() there")
-        .isEqualTo(tested().plainDdl());
-  }
 
   @Test
   @DisplayName("the plain DDL, run by hand, makes the same tables as Liquibase")

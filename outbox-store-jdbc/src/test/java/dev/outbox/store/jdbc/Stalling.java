@@ -76,7 +76,7 @@ public final class Stalling {
     }
     return () -> {
       here.goOn.countDown();
-      end.handle((nothing, failure) -> null).get(20, TimeUnit.SECONDS);
+      end.handle((nothing, failure) -> null).get(1, TimeUnit.MINUTES);
     };
   }
 

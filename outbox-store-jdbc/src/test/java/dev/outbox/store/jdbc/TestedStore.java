@@ -1,7 +1,6 @@
 package dev.outbox.store.jdbc;
 
 import com.zaxxer.hikari.HikariConfig;
-import java.io.IOException;
 import java.util.function.Consumer;
 import javax.sql.DataSource;
 
@@ -18,5 +17,4 @@ public interface TestedStore {
   JdbcOutboxStore.Builder<?, ?> builder(DataSource dataSource);
 
   /** What stands in the file for those who make the tables by hand. */
-  String plainDdl() throws IOException;
 }

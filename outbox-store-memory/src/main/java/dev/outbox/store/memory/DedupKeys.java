@@ -1,6 +1,6 @@
 package dev.outbox.store.memory;
 
-import dev.outbox.OutboxException;
+import dev.outbox.PermanentOutboxException;
 import dev.outbox.TransientOutboxException;
 import java.time.Duration;
 import java.time.Instant;
@@ -50,7 +50,7 @@ final class DedupKeys {
       store.wait();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw new OutboxException("interrupted while waiting for another transaction", e);
+      throw new PermanentOutboxException("interrupted while waiting for another transaction", e);
     } finally {
       transaction.waitsFor = null;
     }

@@ -15,7 +15,7 @@ final class Key {
   /** Dead letters too. */
   final NavigableMap<Long, Row> rows = new TreeMap<>();
 
-  /** The last claim to take the key, unless it was settled. */
+  /** The last claim to take the key, unless it was settled; or who keeps it since. */
   @Nullable MemoryClaim holder;
 
   Instant leasedUntil = Instant.MIN;
@@ -46,7 +46,7 @@ final class Key {
 
   /** Someone has to decide about a dead letter first (O3). */
   boolean isHalted() {
-    return rows.values().stream().anyMatch(row -> row.dead && row.blocksKey);
+    return rows.values().stream().anyMatch(row -> row.dead && row.haltsKey);
   }
 
   /** A message was given a retry, and nobody has to decide first. */

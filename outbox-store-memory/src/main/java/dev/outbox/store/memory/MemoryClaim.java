@@ -9,6 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** Which rows of which keys one claim was given; the store knows which of them it still holds. */
 final class MemoryClaim implements Claim {
@@ -19,10 +20,18 @@ final class MemoryClaim implements Claim {
   /** Of a suspected poison message: its attempt was counted when it was claimed (S6). */
   boolean countedBefore;
 
+  /** Who holds the keys that are kept for those whom this claim is for, if they keep any. */
+  final @Nullable MemoryClaim kept;
+
   private long bytes;
 
   MemoryClaim(MemoryOutboxStore store) {
+    this(store, null);
+  }
+
+  MemoryClaim(MemoryOutboxStore store, @Nullable MemoryClaim kept) {
     this.store = store;
+    this.kept = kept;
   }
 
   boolean hasRoomFor(Row row, int maxMessages, long maxBytes) {

@@ -2,13 +2,14 @@ package dev.outbox.store.memory;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.outbox.Appended;
 import dev.outbox.NoTransactionException;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.DeadLetterStore;
 import dev.outbox.spi.Decision;
-import dev.outbox.spi.ErrorText;
+import dev.outbox.spi.KeepingStore;
 import dev.outbox.spi.OutboxStore;
 import dev.outbox.spi.StatisticsStore;
 import java.time.Duration;
@@ -16,6 +17,7 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.time.temporal.ChronoUnit;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -49,18 +51,19 @@ import org.jspecify.annotations.Nullable;
  *       gives the key back, without a holder. So a second settle of a claim changes nothing.
  *   <li>When three claims of a key in a row let the lease run out, its first message may be what
  *       ends the process: it is claimed as the only one, and its attempt counts at the claim (S6).
+ *   <li>A {@link MemoryKeeper} does not give keys back with their messages, but holds them for the
+ *       next claims that come through it (C8).
  * </ol>
  *
  * <p>The class is not final, and some steps are not private, for the sake of the broken stores in
  * the tests of {@code outbox-tck}.
  */
 public class MemoryOutboxStore
-    implements OutboxStore<MemoryTransaction>, DeadLetterStore, StatisticsStore {
+    implements OutboxStore<MemoryTransaction>, KeepingStore, DeadLetterStore, StatisticsStore {
 
   /** How long a dedup key is remembered unless said otherwise: 7 days. */
   public static final Duration DEFAULT_DEDUP_WINDOW = Duration.ofDays(7);
 
-  private static final Duration MAX_RETRY_DELAY = Duration.ofDays(3650);
   private static final int SUSPICIOUS = 3;
 
   private final InstantSource clock;
@@ -108,8 +111,7 @@ public class MemoryOutboxStore
   }
 
   @Override
-  public synchronized Set<UUID> append(
-      MemoryTransaction transaction, List<OutboxMessage> messages) {
+  public synchronized Appended append(MemoryTransaction transaction, List<OutboxMessage> messages) {
     if (transaction.store != this || !transaction.active) {
       throw new NoTransactionException(
           "the transaction "
@@ -117,14 +119,17 @@ public class MemoryOutboxStore
               + ": append in one that begin() of this store returned and that is still open");
     }
     Set<UUID> duplicates = new HashSet<>();
+    Map<UUID, Long> sequences = new HashMap<>();
     for (OutboxMessage message : messages) {
       if (message.dedupKey() != null && !dedupKeys.take(message.dedupKey(), transaction)) {
         duplicates.add(message.id());
       } else {
-        transaction.rows.add(newRow(message.key(), message));
+        Row row = newRow(message.key(), message);
+        transaction.rows.add(row);
+        sequences.put(message.id(), row.sequence);
       }
     }
-    return duplicates;
+    return Appended.of(messages, duplicates, sequences);
   }
 
   /** A row for a message, or for one that cannot be decoded. */
@@ -155,20 +160,39 @@ public class MemoryOutboxStore
 
   @Override
   public synchronized Claim claim(ClaimRequest request) {
+    return claim(new MemoryClaim(this), request);
+  }
+
+  @Override
+  public Keeper keeper(Duration idle) {
+    return new MemoryKeeper(this, idle);
+  }
+
+  /** Fills a claim with what is due of the keys that it may have. */
+  MemoryClaim claim(MemoryClaim claim, ClaimRequest request) {
     Instant now = now();
-    MemoryClaim claim = new MemoryClaim(this);
     for (Key key : keys.values()) {
-      if (isFree(key, now) && !take(key, claim, request, now)) {
+      if (mayHave(claim, key, now) && !take(key, claim, request, now)) {
         break;
       }
     }
     claim.rows.forEach(
         (key, rows) -> {
           moveToEnd(key);
-          key.expired += key.holder == null ? 0 : 1;
+          key.expired += isAbandoned(claim, key) ? 1 : 0;
           key.lease(claim, now, request.lease());
         });
     return claim;
+  }
+
+  /** Whether nobody has the key, or those whom the claim is for keep it. */
+  boolean mayHave(MemoryClaim claim, Key key, Instant now) {
+    return isFree(key, now) || (key.holder != null && key.holder == claim.kept);
+  }
+
+  /** Whether the lease of another ran out. */
+  private static boolean isAbandoned(MemoryClaim claim, Key key) {
+    return key.holder != null && key.holder != claim.kept;
   }
 
   /** The other keys are before it in the next claim (C6). */
@@ -183,7 +207,7 @@ public class MemoryOutboxStore
 
   /** Adds what the key has to the claim; false when the claim is full. */
   private boolean take(Key key, MemoryClaim claim, ClaimRequest request, Instant now) {
-    boolean suspicious = key.expired + (key.holder == null ? 0 : 1) >= SUSPICIOUS;
+    boolean suspicious = key.expired + (isAbandoned(claim, key) ? 1 : 0) >= SUSPICIOUS;
     for (Row row : due(key, now)) {
       if (suspicious && !claim.messages.isEmpty()) {
         return true; // it comes when it is first in the queue
@@ -219,13 +243,7 @@ public class MemoryOutboxStore
   }
 
   synchronized Set<Long> settle(MemoryClaim claim, Map<Long, Decision> decisions) {
-    Set<Long> unknown = new HashSet<>(decisions.keySet());
-    claim.messages.forEach(message -> unknown.remove(message.sequence()));
-    if (!unknown.isEmpty()) {
-      throw new IllegalArgumentException(
-          "the claim does not have the sequences %s: settle only what it brought"
-              .formatted(unknown));
-    }
+    Claim.requireKnown(claim.messages, decisions);
     Set<Long> lost = new HashSet<>();
     claim.rows.forEach(
         (key, rows) -> {
@@ -264,29 +282,30 @@ public class MemoryOutboxStore
     } else if (decision instanceof Decision.Retry retry) {
       row.attempts += retry.counts() ? 1 : 0;
       row.failed = true;
-      row.dueAt = now().plus(clamp(retry.delay()));
+      row.dueAt = dueAgain(retry);
       fail(row, retry.error());
     } else if (decision instanceof Decision.Dead dead) {
       row.attempts++;
       row.dead = true;
-      row.blocksKey = dead.blocksKey();
+      row.haltsKey = dead.haltsKey();
       fail(row, dead.error());
     }
   }
 
-  private void fail(Row row, String error) {
-    row.error = ErrorText.clean(error);
-    row.failedAt = now();
+  Instant dueAgain(Decision.Retry retry) {
+    return now().plus(retry.delay());
   }
 
-  Duration clamp(Duration delay) {
-    return delay.isNegative()
-        ? Duration.ZERO
-        : delay.compareTo(MAX_RETRY_DELAY) > 0 ? MAX_RETRY_DELAY : delay;
+  private void fail(Row row, String error) {
+    row.error = error;
+    row.failedAt = now();
   }
 
   @Override
   public synchronized List<DeadLetter> deadLetters(long afterSequence, int limit) {
+    if (limit < 1) {
+      throw new IllegalArgumentException("limit is " + limit + ", at least 1 is needed");
+    }
     return dead().tailMap(afterSequence, false).values().stream()
         .limit(limit)
         .map(row -> new DeadLetter(row.toStored(), row.error, row.failedAt))

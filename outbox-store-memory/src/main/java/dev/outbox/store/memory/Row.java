@@ -27,7 +27,7 @@ final class Row {
   boolean failed;
 
   boolean dead;
-  boolean blocksKey;
+  boolean haltsKey;
 
   Row(long sequence, String key, Instant createdAt, @Nullable OutboxMessage message) {
     this.sequence = sequence;
@@ -50,10 +50,11 @@ final class Row {
         .partitionKey(m.partitionKey())
         .payload(m.payload())
         .contentType(m.contentType())
-        .headers(m.headers())
+        .addHeaders(m.headers())
         .dedupKey(m.dedupKey())
         .correlationId(m.correlationId())
         .availableAt(now.plus(m.deliverAfter()))
+        .maxAttempts(m.maxAttempts())
         .build();
   }
 

@@ -13,7 +13,7 @@ import com.mongodb.client.MongoCollection;
 import com.mongodb.client.model.BulkWriteOptions;
 import com.mongodb.client.model.UpdateOneModel;
 import com.mongodb.client.model.WriteModel;
-import dev.outbox.store.core.Status;
+import dev.outbox.store.core.internal.Status;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
@@ -55,7 +55,7 @@ final class Adoption {
             .sort(ascending("seq"))
             .limit(most)
             .batchSize(most)
-            .projection(include("id", "partitionKey", "aggregateId"))) {
+            .projection(include("id", "partitionKey", "aggregateType", "aggregateId"))) {
       adopted.add(
           new UpdateOneModel<>(and(eq("_id", found.get("_id")), eq("bucket", null)), given(found)));
     }

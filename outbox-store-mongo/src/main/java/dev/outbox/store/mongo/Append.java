@@ -12,10 +12,10 @@ import com.mongodb.client.model.InsertManyOptions;
 import com.mongodb.client.model.UpdateOneModel;
 import com.mongodb.client.model.UpdateOptions;
 import dev.outbox.NoTransactionException;
-import dev.outbox.OutboxException;
 import dev.outbox.OutboxMessage;
-import dev.outbox.store.core.Deduplicated;
-import dev.outbox.store.core.Status;
+import dev.outbox.PermanentOutboxException;
+import dev.outbox.store.core.internal.Deduplicated;
+import dev.outbox.store.core.internal.Status;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -57,7 +57,7 @@ final class Append {
     } catch (MongoException e) {
       throw failed(e);
     } catch (IllegalStateException e) {
-      throw new OutboxException(
+      throw new PermanentOutboxException(
           "the session cannot be used with this store's MongoClient: " + e.getMessage(), e);
     }
   }

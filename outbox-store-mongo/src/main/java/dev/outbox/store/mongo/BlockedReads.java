@@ -8,11 +8,12 @@ import static com.mongodb.client.model.Sorts.ascending;
 import static dev.outbox.store.mongo.OutboxCollections.lookup;
 
 import com.mongodb.client.model.Aggregates;
-import dev.outbox.store.core.Lease;
-import dev.outbox.store.core.Room;
-import dev.outbox.store.core.Row;
-import dev.outbox.store.core.Statements.Limits;
-import dev.outbox.store.core.Status;
+import dev.outbox.store.core.internal.Database.Limits;
+import dev.outbox.store.core.internal.Lease;
+import dev.outbox.store.core.internal.Room;
+import dev.outbox.store.core.internal.Row;
+import dev.outbox.store.core.internal.Row.EmptyKey;
+import dev.outbox.store.core.internal.Status;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -21,13 +22,15 @@ import java.util.stream.Collectors;
 import org.bson.Document;
 import org.bson.conversions.Bson;
 
-/** Reads blocked keys whose time has come: first without content, then what there is room for. */
+/**
+ * MongoReads blocked keys whose time has come: first without content, then what there is room for.
+ */
 final class BlockedReads {
   private final OutboxCollections collections;
   private final Adoption adoption;
-  private final Reads reads;
+  private final MongoReads reads;
 
-  BlockedReads(OutboxCollections collections, Adoption adoption, Reads reads) {
+  BlockedReads(OutboxCollections collections, Adoption adoption, MongoReads reads) {
     this.collections = collections;
     this.adoption = adoption;
     this.reads = reads;
@@ -48,7 +51,7 @@ final class BlockedReads {
     List<Document> chosen = new ArrayList<>();
     for (DueKey key : due) {
       if (key.messages().isEmpty()) {
-        rows.add(Row.emptyKey(key.bucket(), 0, key.key()));
+        rows.add(new EmptyKey(key.bucket(), 0, key.key()));
       }
       for (Document message : key.messages()) {
         if (Documents.sequence(message) >= end
@@ -135,7 +138,7 @@ final class BlockedReads {
         key,
         "key",
         List.of(
-            Aggregates.match(and(eq("status", Status.BLOCKED.name()), Reads.HAS_SEQUENCE)),
+            Aggregates.match(and(eq("status", Status.BLOCKED.name()), MongoReads.HAS_SEQUENCE)),
             Aggregates.sort(ascending("seq")),
             Aggregates.limit(most),
             Aggregates.project(

@@ -1,6 +1,6 @@
 package dev.outbox.store.mongo;
 
-import dev.outbox.store.core.Statements;
+import dev.outbox.store.core.internal.Database;
 import java.nio.charset.StandardCharsets;
 import java.util.zip.CRC32;
 
@@ -12,6 +12,6 @@ final class Bucket {
   static int of(String key) {
     CRC32 hash = new CRC32();
     hash.update(key.getBytes(StandardCharsets.UTF_8));
-    return (int) (hash.getValue() % Statements.BUCKETS);
+    return (int) (hash.getValue() % Database.BUCKETS);
   }
 }

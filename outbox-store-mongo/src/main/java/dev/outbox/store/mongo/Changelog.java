@@ -1,6 +1,6 @@
 package dev.outbox.store.mongo;
 
-import dev.outbox.store.core.Names;
+import dev.outbox.store.core.internal.Names;
 import java.io.IOException;
 import java.io.StringReader;
 import java.util.List;

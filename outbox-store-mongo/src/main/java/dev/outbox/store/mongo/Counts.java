@@ -10,7 +10,7 @@ import com.mongodb.client.ClientSession;
 import com.mongodb.client.model.Accumulators;
 import com.mongodb.client.model.Aggregates;
 import dev.outbox.spi.StatisticsStore.Statistics;
-import dev.outbox.store.core.Status;
+import dev.outbox.store.core.internal.Status;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

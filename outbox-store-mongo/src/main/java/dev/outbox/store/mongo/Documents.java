@@ -3,7 +3,7 @@ package dev.outbox.store.mongo;
 import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.StoredMessage;
-import dev.outbox.store.core.Status;
+import dev.outbox.store.core.internal.Status;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -40,6 +40,7 @@ final class Documents {
             .append("headers", message.headers().isEmpty() ? null : headers(message.headers()))
             .append("dedupKey", message.dedupKey())
             .append("correlationId", message.correlationId())
+            .append("maxAttempts", message.maxAttempts())
             .append("createdAt", Date.from(createdAt));
     if (availableAt != null) {
       putAvailableAt(document, availableAt);
@@ -78,7 +79,10 @@ final class Documents {
   /** The key that a document without one has. */
   static String keyOf(Document document) {
     Object given = document.get("partitionKey");
-    return String.valueOf(given != null ? given : document.get("aggregateId"));
+    return OutboxMessage.key(
+        String.valueOf(document.get("aggregateType")),
+        String.valueOf(document.get("aggregateId")),
+        given == null ? null : given.toString());
   }
 
   static StoredMessage message(Document document) {
@@ -114,10 +118,11 @@ final class Documents {
         .partitionKey(text(document, "partitionKey"))
         .payload(payload(document.get("payload")))
         .contentType(contentType == null ? OutboxMessage.DEFAULT_CONTENT_TYPE : contentType)
-        .headers(headers(document.get("headers")))
+        .addHeaders(headers(document.get("headers")))
         .dedupKey(text(document, "dedupKey"))
         .correlationId(text(document, "correlationId"))
         .availableAt(availableAt(document))
+        .maxAttempts(typed(document, "maxAttempts", Integer.class, "an int"))
         .build();
   }
 

@@ -10,9 +10,10 @@ import com.mongodb.MongoServerUnavailableException;
 import com.mongodb.MongoSocketException;
 import com.mongodb.MongoTimeoutException;
 import dev.outbox.OutboxException;
+import dev.outbox.PermanentOutboxException;
 import dev.outbox.SchemaException;
 import dev.outbox.TransientOutboxException;
-import dev.outbox.store.core.Names;
+import dev.outbox.store.core.internal.Names;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -42,13 +43,13 @@ final class Errors {
     String detail = text(e) + " (code " + code + ")";
     return switch (code) {
       case UNAUTHORIZED ->
-          new OutboxException(
+          new PermanentOutboxException(
               "MongoDB refused a command for lack of rights, give this user the role that ./outbox grants prints: "
                   + detail,
               e);
       case AUTHENTICATION_FAILED -> refused(detail, e);
       case ILLEGAL_OPERATION ->
-          new OutboxException(
+          new PermanentOutboxException(
               "MongoDB refused a command; the outbox needs transactions, which a replica set or a sharded cluster has and a single server has not (start it with --replSet and run rs.initiate() once): "
                   + detail,
               e);
@@ -58,7 +59,7 @@ final class Errors {
                   .formatted(names.table("message"), detail),
               e);
       case VALIDATION_FAILED ->
-          new OutboxException(
+          new PermanentOutboxException(
               "a document breaks a limit of collection %s: %s"
                   .formatted(names.table("message"), detail),
               e);
@@ -86,8 +87,8 @@ final class Errors {
       return refused(detail, e);
     }
     return e instanceof MongoClientException
-        ? new OutboxException("MongoDB's driver refused an operation: " + detail, e)
-        : new OutboxException("MongoDB refused a command: " + detail, e);
+        ? new PermanentOutboxException("MongoDB's driver refused an operation: " + detail, e)
+        : new PermanentOutboxException("MongoDB refused a command: " + detail, e);
   }
 
   private static boolean isOfTheNetwork(@Nullable Throwable e) {
@@ -124,7 +125,7 @@ final class Errors {
   }
 
   private static OutboxException refused(String detail, MongoException e) {
-    return new OutboxException(
+    return new PermanentOutboxException(
         "MongoDB refused the connection, check user, password and authSource: " + detail, e);
   }
 }

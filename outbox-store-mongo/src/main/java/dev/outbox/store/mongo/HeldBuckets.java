@@ -10,6 +10,7 @@ import static com.mongodb.client.model.Updates.combine;
 import static com.mongodb.client.model.Updates.inc;
 import static com.mongodb.client.model.Updates.set;
 import static com.mongodb.client.model.Updates.unset;
+import static java.util.Objects.requireNonNull;
 
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.model.Accumulators;
@@ -17,11 +18,10 @@ import com.mongodb.client.model.Aggregates;
 import com.mongodb.client.model.Field;
 import com.mongodb.client.model.UpdateManyModel;
 import com.mongodb.client.model.WriteModel;
-import dev.outbox.spi.LeaseStore.RelayLease;
-import dev.outbox.store.core.Lease;
-import dev.outbox.store.core.Statements.Held;
-import dev.outbox.store.core.Statements.Release;
-import dev.outbox.store.core.Status;
+import dev.outbox.spi.LeaseStore.WorkerLease;
+import dev.outbox.store.core.internal.Database.Release;
+import dev.outbox.store.core.internal.Lease;
+import dev.outbox.store.core.internal.Status;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -51,11 +51,11 @@ final class HeldBuckets {
    * them over cannot both commit. A number that grows, because an update that changes nothing is no
    * write.
    */
-  Set<Integer> fence(MongoTransaction transaction, UUID owner, Collection<Integer> buckets) {
+  Set<Integer> fence(MongoTransaction transaction, UUID claimId, Collection<Integer> buckets) {
     if (buckets.isEmpty()) {
       return Set.of();
     }
-    Bson ours = ours(owner, buckets);
+    Bson ours = ours(claimId, buckets);
     long fenced =
         collections
             .bucket()
@@ -73,23 +73,25 @@ final class HeldBuckets {
     return numbers;
   }
 
-  private static Bson ours(UUID owner, Collection<Integer> buckets) {
-    return and(in("_id", buckets), eq("owner", Uuids.binary(owner)));
+  private static Bson ours(UUID claimId, Collection<Integer> buckets) {
+    return and(in("_id", buckets), eq("claimId", Uuids.binary(claimId)));
   }
 
   /** Those that are still ours, written, with what their work says. */
-  List<Held> hold(MongoTransaction transaction, UUID owner, Collection<Lease> leases) {
+  List<Lease> hold(MongoTransaction transaction, UUID claimId, Collection<Lease> leases) {
     List<Integer> buckets = numbers(leases);
-    if (fence(transaction, owner, buckets).isEmpty()) {
+    if (fence(transaction, claimId, buckets).isEmpty()) {
       return List.of();
     }
-    List<Held> held = new ArrayList<>();
+    Map<Integer, Lease> byBucket = new HashMap<>();
+    leases.forEach(lease -> byBucket.put(lease.bucket(), lease));
+    List<Lease> held = new ArrayList<>();
     collections
         .bucket()
         .aggregate(
             transaction.session(),
             List.of(
-                Aggregates.match(ours(owner, buckets)),
+                Aggregates.match(ours(claimId, buckets)),
                 earliest(
                     collections.message(),
                     and(eq("status", Status.SCHEDULED.name()), gte("availableAt", LONG_AGO)),
@@ -102,30 +104,29 @@ final class HeldBuckets {
               Date now = bucket.getDate("now");
               transaction.now(now);
               held.add(
-                  new Held(
-                      number(bucket),
-                      Duration.ofMillis(bucket.getDate("leaseUntil").getTime() - now.getTime()),
-                      isDue(bucket, "scheduled", "availableAt", now),
-                      isDue(bucket, "blocked", "retryAt", now),
-                      0,
-                      ""));
+                  requireNonNull(byBucket.get(number(bucket)))
+                      .goesOn(
+                          Duration.ofMillis(bucket.getDate("leaseUntil").getTime() - now.getTime()),
+                          isDue(bucket, "scheduled", "availableAt", now),
+                          isDue(bucket, "blocked", "retryAt", now),
+                          Lease.STATELESS));
             });
     return held;
   }
 
   /** Who holds leases that have not run out, by name. */
-  List<RelayLease> leases(MongoTransaction transaction) {
-    List<RelayLease> leases = new ArrayList<>();
+  List<WorkerLease> leases(MongoTransaction transaction) {
+    List<WorkerLease> leases = new ArrayList<>();
     collections
         .bucket()
         .aggregate(
             transaction.beforehand(),
             List.of(
-                Aggregates.match(exists("owner")),
+                Aggregates.match(exists("claimId")),
                 Aggregates.match(
                     new Document("$expr", new Document("$gt", List.of("$leaseUntil", "$$NOW")))),
                 Aggregates.group(
-                    "$relay",
+                    "$worker",
                     Accumulators.sum("buckets", 1),
                     Accumulators.min("since", "$leasedAt"),
                     Accumulators.max("until", "$leaseUntil")),
@@ -133,7 +134,7 @@ final class HeldBuckets {
         .forEach(
             held ->
                 leases.add(
-                    new RelayLease(
+                    new WorkerLease(
                         String.valueOf(held.get("_id")),
                         number(held, "buckets"),
                         held.getDate("since").toInstant(),
@@ -162,9 +163,9 @@ final class HeldBuckets {
   }
 
   Set<Integer> renew(
-      MongoTransaction transaction, UUID owner, Collection<Lease> leases, Duration lease) {
+      MongoTransaction transaction, UUID claimId, Collection<Lease> leases, Duration lease) {
     List<Integer> buckets = numbers(leases);
-    Bson ours = ours(owner, buckets);
+    Bson ours = ours(claimId, buckets);
     long renewed =
         collections
             .bucket()
@@ -182,7 +183,7 @@ final class HeldBuckets {
   }
 
   /** Those with the same changes in one statement, and as a rule that is all. */
-  void release(MongoTransaction transaction, UUID owner, List<Release> releases) {
+  void release(MongoTransaction transaction, UUID claimId, List<Release> releases) {
     Map<Document, List<Integer>> byChange = new HashMap<>();
     for (Release release : releases) {
       byChange
@@ -194,22 +195,25 @@ final class HeldBuckets {
         (change, buckets) ->
             updates.add(
                 new UpdateManyModel<>(
-                    ours(owner, buckets),
+                    ours(claimId, buckets),
                     List.of(
                         new Document("$set", change),
-                        new Document("$unset", List.of("owner", "session", "leasedAt"))))));
+                        new Document("$unset", List.of("claimId", "session", "leasedAt"))))));
     collections.bucket().bulkWrite(transaction.session(), updates);
   }
 
   /** All that was leased for a claim that failed then. */
-  void giveBack(MongoTransaction transaction, UUID owner) {
+  void giveBack(MongoTransaction transaction, UUID claimId) {
     collections
         .bucket()
         .updateMany(
             transaction.session(),
-            eq("owner", Uuids.binary(owner)),
+            eq("claimId", Uuids.binary(claimId)),
             combine(
-                set("leaseUntil", LONG_AGO), unset("owner"), unset("session"), unset("leasedAt")));
+                set("leaseUntil", LONG_AGO),
+                unset("claimId"),
+                unset("session"),
+                unset("leasedAt")));
   }
 
   private static Document changes(Release release) {

@@ -4,8 +4,8 @@ import com.mongodb.MongoCommandException;
 import com.mongodb.MongoException;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoDatabase;
-import dev.outbox.OutboxException;
-import dev.outbox.store.core.Names;
+import dev.outbox.PermanentOutboxException;
+import dev.outbox.store.core.internal.Names;
 import java.util.Map;
 import java.util.UUID;
 import liquibase.Contexts;
@@ -28,7 +28,7 @@ final class LiquibaseMigration {
     try {
       update(client, database, names);
     } catch (Exception e) {
-      throw new OutboxException(
+      throw new PermanentOutboxException(
           "migration of %s failed: %s".formatted(names.table("*"), said(e).getMessage()), e);
     }
   }

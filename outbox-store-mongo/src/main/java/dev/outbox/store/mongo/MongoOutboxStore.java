@@ -6,41 +6,43 @@ import com.mongodb.MongoException;
 import com.mongodb.client.ClientSession;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoCollection;
+import dev.outbox.Appended;
 import dev.outbox.OutboxException;
 import dev.outbox.OutboxMessage;
+import dev.outbox.spi.GrantsStore;
 import dev.outbox.spi.WakeUpStore;
 import dev.outbox.store.core.BucketStore;
-import dev.outbox.store.core.Names;
+import dev.outbox.store.core.internal.Database;
+import dev.outbox.store.core.internal.Engine;
+import dev.outbox.store.core.internal.Names;
 import java.time.Duration;
 import java.util.List;
 import java.util.OptionalInt;
-import java.util.Set;
-import java.util.UUID;
 import java.util.function.Consumer;
 import org.bson.Document;
 
 /**
  * The outbox on MongoDB 6.0 and newer, on a replica set or behind a {@code mongos}; a single server
- * has no transactions. The algorithm is {@link BucketStore}'s; here is what MongoDB makes of it.
+ * has no transactions. Here is what MongoDB makes of buckets, leases and sequences.
  *
  * <p>The documents, as they stand in collections that begin with the prefix:
  *
  * <pre>{@code
  * outbox_message      { _id: ObjectId(…),                     by whoever inserts
  *                       seq: Timestamp(…),                    by the server: its place in the order
- *                       bucket: 17, status: "PENDING", key: "order-1",
+ *                       bucket: 17, status: "PENDING", key: "order/order-1",
  *                       id: UUID(…), aggregateType: "order", aggregateId: "order-1",
  *                       eventType: "OrderPlaced", payload: BinData(…),
  *                       contentType: "application/json", createdAt: ISODate(…),
  *                       partitionKey: …, headers: [{ name: …, value: … }],      where given
- *                       dedupKey: …, correlationId: …,                          where given
+ *                       dedupKey: …, correlationId: …, maxAttempts: …,          where given
  *                       availableAt: ISODate(…), availableMicros: NumberLong(…),  where delayed
  *                       attempts: 1, lastError: …, lastFailedAt: ISODate(…) }   when it failed
  * outbox_bucket       { _id: 17, token: NumberLong(5), fence: NumberLong(12),
- *                       owner: UUID(…), session: UUID(…), relay: "host/0",      while leased
+ *                       claimId: UUID(…), session: UUID(…), worker: "host/0",      while leased
  *                       leasedAt: ISODate(…), leaseUntil: ISODate(…), servedAt: ISODate(…),
  *                       takeovers: 0, singles: 0 }
- * outbox_blocked_key  { _id: "order-1", bucket: 17, retryAt: ISODate(…) }  or  haltedBy: Timestamp(…)
+ * outbox_blocked_key  { _id: "order/order-1", bucket: 17, retryAt: ISODate(…) }  or  haltedBy: Timestamp(…)
  * outbox_dedup        { _id: "request-1", createdAt: ISODate(…) }
  * outbox_schema       { _id: "outbox", version: 1 }
  * }</pre>
@@ -56,7 +58,7 @@ import org.bson.Document;
  *       the token has changed, and skips it. The lease names the driver's session of this claim
  *       ({@link Leases}).
  *   <li><b>read</b>, one transaction: {@code fence} is counted up in the buckets that are still
- *       ours; the first due messages of each are read in that snapshot ({@link Reads}, {@link
+ *       ours; the first due messages of each are read in that snapshot ({@link MongoReads}, {@link
  *       BlockedReads}); what cannot be sent now is moved; commit, on a majority.
  *   <li><b>settle</b>, one transaction: {@code fence} is counted up in the buckets that are still
  *       ours; decisions are applied; buckets are given back, or read again; commit.
@@ -67,15 +69,15 @@ import org.bson.Document;
  * update that changes nothing is no write. Nothing waits for another transaction but a lease for
  * one that its holder did not finish in time; that one is ended with {@code killSessions}.
  */
-public final class MongoOutboxStore extends BucketStore<ClientSession, MongoTransaction>
-    implements WakeUpStore {
+public final class MongoOutboxStore extends BucketStore<ClientSession>
+    implements GrantsStore, WakeUpStore {
   private final Schema schema;
   private final Errors errors;
   private final MongoCollection<Document> messages;
   private final Append append;
 
   private MongoOutboxStore(Parts parts, Duration dedupWindow) {
-    super(parts.statements(), parts.transactions(), dedupWindow);
+    super(new Engine<>(parts.outbox(), parts.transactions(), dedupWindow));
     schema = parts.schema();
     errors = parts.errors();
     messages = parts.collections().message();
@@ -88,7 +90,7 @@ public final class MongoOutboxStore extends BucketStore<ClientSession, MongoTran
       Errors errors,
       Schema schema,
       ServerClock clock,
-      MongoStatements statements,
+      Database<MongoTransaction> outbox,
       MongoTransactions transactions) {
 
     static Parts of(MongoClient client, String database, Names names) {
@@ -101,8 +103,19 @@ public final class MongoOutboxStore extends BucketStore<ClientSession, MongoTran
           errors,
           schema,
           clock,
-          new MongoStatements(client, collections, clock),
+          outbox(client, collections, clock),
           new MongoTransactions(client, errors));
+    }
+
+    private static Database<MongoTransaction> outbox(
+        MongoClient client, OutboxCollections collections, ServerClock clock) {
+      Adoption adoption = new Adoption(collections.message());
+      HeldBuckets held = new HeldBuckets(collections);
+      return new Database<>(
+          new MongoLeases(client, collections, held, clock, adoption),
+          new MongoReads(collections, adoption),
+          new MongoWrites(collections),
+          new MongoAdministration(collections, held, clock));
     }
   }
 
@@ -111,6 +124,11 @@ public final class MongoOutboxStore extends BucketStore<ClientSession, MongoTran
     return builder(client, database).build();
   }
 
+  /**
+   * Starts with the defaults that each setter names.
+   *
+   * @param database the name of the database that has the outbox's collections
+   */
   public static Builder builder(MongoClient client, String database) {
     return new Builder(client, database);
   }
@@ -128,8 +146,8 @@ public final class MongoOutboxStore extends BucketStore<ClientSession, MongoTran
    *     whole transaction again
    */
   @Override
-  public Set<UUID> append(ClientSession transaction, List<OutboxMessage> messages) {
-    return append.append(transaction, messages);
+  public Appended append(ClientSession transaction, List<OutboxMessage> messages) {
+    return Appended.of(messages, append.append(transaction, messages));
   }
 
   @Override
@@ -145,6 +163,11 @@ public final class MongoOutboxStore extends BucketStore<ClientSession, MongoTran
   @Override
   protected void checkSchema() {
     translated(schema::verify);
+  }
+
+  @Override
+  public String place() {
+    return schema.place();
   }
 
   private void translated(Runnable work) {
@@ -166,12 +189,8 @@ public final class MongoOutboxStore extends BucketStore<ClientSession, MongoTran
     return new ChangeStream(messages, wake, e -> failed.accept(errors.translate(e)));
   }
 
-  /**
-   * For mongosh: roles of which one may append and nothing else, and another be a relay.
-   *
-   * @param producer a plain name
-   * @param relay a plain name
-   */
+  /** For mongosh; users get the roles that it makes. */
+  @Override
   public String grants(String producer, String relay) {
     return schema.grants(producer, relay);
   }
@@ -188,16 +207,23 @@ public final class MongoOutboxStore extends BucketStore<ClientSession, MongoTran
       this.database = requireNonNull(database, "database");
     }
 
+    /** Before each collection's name. Default: {@value Names#DEFAULT_PREFIX}. */
     public Builder prefix(String prefix) {
       this.prefix = prefix;
       return this;
     }
 
+    /** How long a dedup key is remembered, at least 1 ms. Default: 7 days. */
     public Builder dedupWindow(Duration dedupWindow) {
       this.dedupWindow = dedupWindow;
       return this;
     }
 
+    /**
+     * Does not connect yet.
+     *
+     * @throws IllegalArgumentException naming the setting, its value and what is allowed
+     */
     public MongoOutboxStore build() {
       return new MongoOutboxStore(Parts.of(client, database, new Names(null, prefix)), dedupWindow);
     }

@@ -11,7 +11,7 @@ import com.mongodb.WriteConcern;
 import com.mongodb.client.ClientSession;
 import com.mongodb.client.MongoClient;
 import dev.outbox.OutboxException;
-import dev.outbox.store.core.Transactions;
+import dev.outbox.store.core.internal.Transactions;
 import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;

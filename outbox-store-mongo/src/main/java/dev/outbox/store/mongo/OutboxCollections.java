@@ -7,7 +7,7 @@ import com.mongodb.WriteConcern;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.MongoDatabase;
-import dev.outbox.store.core.Names;
+import dev.outbox.store.core.internal.Names;
 import java.util.List;
 import org.bson.Document;
 import org.bson.conversions.Bson;

@@ -12,9 +12,10 @@ import com.mongodb.WriteConcern;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoDatabase;
 import dev.outbox.OutboxException;
+import dev.outbox.PermanentOutboxException;
 import dev.outbox.SchemaException;
-import dev.outbox.store.core.Names;
-import dev.outbox.store.core.SchemaVersion;
+import dev.outbox.store.core.internal.Names;
+import dev.outbox.store.core.internal.SchemaVersion;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -53,6 +54,10 @@ final class Schema {
     this.names = names;
   }
 
+  String place() {
+    return "database " + database.getName();
+  }
+
   /**
    * Does nothing when this version is there already, or a newer one: also by hand, of which
    * Liquibase knows nothing. A collection that was dropped is made again.
@@ -78,7 +83,7 @@ final class Schema {
           throw e;
         }
       } catch (NoClassDefFoundError e) {
-        throw new OutboxException(
+        throw new PermanentOutboxException(
             "Liquibase or its extension for MongoDB is not on the class path: add org.liquibase:liquibase-core and org.liquibase.ext:liquibase-mongodb, or run ddl() by hand with mongosh",
             e);
       }

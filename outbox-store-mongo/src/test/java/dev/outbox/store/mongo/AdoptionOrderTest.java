@@ -88,12 +88,12 @@ class AdoptionOrderTest {
     List<CompletableFuture<Void>> producers = run(PRODUCERS, this::produce);
     List<CompletableFuture<Void>> relays = run(RELAYS, this::relay);
     for (CompletableFuture<Void> producer : producers) {
-      producer.get(2, TimeUnit.MINUTES);
+      producer.get(5, TimeUnit.MINUTES);
     }
-    await().atMost(Duration.ofMinutes(1)).until(() -> oracle.open() == 0);
+    await().atMost(Duration.ofMinutes(3)).until(() -> oracle.open() == 0);
     over = true;
     for (CompletableFuture<Void> relay : relays) {
-      relay.get(1, TimeUnit.MINUTES);
+      relay.get(3, TimeUnit.MINUTES);
     }
     for (String rule : RULES) {
       assertThat(oracle.violations(rule)).as("%s, seed %d", rule, SEED).isEmpty();
@@ -146,6 +146,7 @@ class AdoptionOrderTest {
   private static OutboxMessage message(String key) {
     return OutboxMessage.builder()
         .aggregate("order", key)
+        .partitionKey(key)
         .eventType("OrderChanged")
         .payload("{}")
         .build();
@@ -154,7 +155,7 @@ class AdoptionOrderTest {
   private void append(List<OutboxMessage> messages) {
     try (ClientSession session = database.client.startSession()) {
       session.startTransaction();
-      assertThat(store.append(session, messages)).isEmpty();
+      assertThat(store.append(session, messages).duplicates()).isEmpty();
       session.commitTransaction();
     }
   }
@@ -178,6 +179,7 @@ class AdoptionOrderTest {
         .append("id", Uuids.binary(message.id()))
         .append("aggregateType", message.aggregateType())
         .append("aggregateId", message.aggregateId())
+        .append("partitionKey", message.partitionKey())
         .append("eventType", message.eventType())
         .append("payload", new Binary(message.payload()));
   }
@@ -224,7 +226,7 @@ class AdoptionOrderTest {
       if (random.nextInt(15) == 0) {
         stopped.add(message.key());
         Duration delay = Duration.ofMillis(random.nextInt(20));
-        decisions.put(message.sequence(), Decision.retry(delay, true, "failed"));
+        decisions.put(message.sequence(), Decision.retry(delay, "failed"));
       } else {
         oracle.delivering(message);
         decisions.put(message.sequence(), Decision.delivered());

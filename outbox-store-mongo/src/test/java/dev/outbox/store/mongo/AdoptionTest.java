@@ -15,7 +15,7 @@ import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Decision;
 import dev.outbox.spi.StoredMessage;
-import dev.outbox.store.core.Status;
+import dev.outbox.store.core.internal.Status;
 import dev.outbox.store.mongo.Faults.Sent;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -78,7 +78,7 @@ class AdoptionTest {
                 set("leaseUntil", new Date(0)),
                 set("takeovers", 0),
                 set("singles", 0),
-                unset("owner"),
+                unset("claimId"),
                 unset("session"),
                 unset("leasedAt")));
   }
@@ -87,6 +87,7 @@ class AdoptionTest {
     return new Document("seq", new BsonTimestamp())
         .append("aggregateType", "order")
         .append("aggregateId", key)
+        .append("partitionKey", key)
         .append("eventType", "OrderChanged")
         .append("payload", new Binary(new byte[] {1, 2, 3}));
   }
@@ -95,12 +96,13 @@ class AdoptionTest {
     OutboxMessage message =
         OutboxMessage.builder()
             .aggregate("order", key)
+            .partitionKey(key)
             .eventType("OrderChanged")
             .payload("{}")
             .build();
     try (ClientSession session = database.client.startSession()) {
       session.startTransaction();
-      assertThat(store.append(session, List.of(message))).isEmpty();
+      assertThat(store.append(session, List.of(message)).duplicates()).isEmpty();
       session.commitTransaction();
     }
     return message.id();
@@ -142,8 +144,7 @@ class AdoptionTest {
     messages.insertOne(document("a"));
     Claim first = store.claim(request());
     UUID id = first.messages().get(0).message().id();
-    assertThat(first.settle(decisions(first, Decision.retry(Duration.ZERO, true, "failed"))))
-        .isEmpty();
+    assertThat(first.settle(decisions(first, Decision.retry(Duration.ZERO, "failed")))).isEmpty();
     Claim second = store.claim(request());
     assertThat(second.messages().get(0).message().id()).isEqualTo(id);
     assertThat(second.messages().get(0).attempts()).isEqualTo(1);

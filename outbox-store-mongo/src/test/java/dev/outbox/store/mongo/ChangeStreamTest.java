@@ -4,9 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.mongodb.client.ClientSession;
+import dev.outbox.Appended;
 import dev.outbox.OutboxException;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.WakeUpStore.WakeUps;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -43,7 +45,7 @@ class ChangeStreamTest {
   private void append() {
     try (ClientSession session = database.client.startSession()) {
       session.startTransaction();
-      boolean ignored =
+      Appended ignored =
           store.append(
               session,
               OutboxMessage.builder()
@@ -58,6 +60,7 @@ class ChangeStreamTest {
   /** A stream shows what comes after it was opened, and nobody says when that was. */
   private void appendUntilWoken(AtomicInteger woken) {
     await()
+        .atMost(Duration.ofMinutes(1))
         .until(
             () -> {
               append();
@@ -80,7 +83,7 @@ class ChangeStreamTest {
                   .append("aggregateId", "1")
                   .append("eventType", "OrderChanged")
                   .append("payload", "{}"));
-      await().until(() -> wakeUps.get() > before);
+      await().atMost(Duration.ofMinutes(1)).until(() -> wakeUps.get() > before);
     }
     int atClose = wakeUps.get();
     AtomicInteger others = new AtomicInteger();

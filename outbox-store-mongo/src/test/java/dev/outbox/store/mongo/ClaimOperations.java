@@ -131,10 +131,10 @@ final class ClaimOperations {
   private Map<Long, Decision> decisions(Claim claim) {
     Map<String, Decision> bad =
         Map.of(
-            "fails", Decision.retry(Duration.ZERO, true, "failed again"),
-            "by hand", Decision.retry(Duration.ofHours(1), false, "unavailable"),
-            "plain", Decision.dead("rejected", true),
-            "other", Decision.dead("rejected", false));
+            "fails", Decision.retry(Duration.ZERO, "failed again"),
+            "by hand", Decision.retryUncounted(Duration.ofHours(1), "unavailable"),
+            "plain", Decision.deadHaltingKey("rejected"),
+            "other", Decision.dead("rejected"));
     Map<Long, Decision> decisions = new HashMap<>();
     Set<String> stopped = new HashSet<>();
     for (StoredMessage message : claim.messages()) {
@@ -198,7 +198,7 @@ final class ClaimOperations {
     for (StoredMessage message : claim.messages()) {
       Decision decision =
           last.containsValue(message.sequence())
-              ? Decision.retry(Duration.ZERO, true, "failed")
+              ? Decision.retry(Duration.ZERO, "failed")
               : Decision.delivered();
       stage.promises.decided(message, decision);
       decisions.put(message.sequence(), decision);

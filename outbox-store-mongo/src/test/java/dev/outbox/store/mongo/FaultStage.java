@@ -16,7 +16,7 @@ import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.DeadLetterStore.DeadLetter;
 import dev.outbox.spi.Decision;
 import dev.outbox.spi.StoredMessage;
-import dev.outbox.store.core.Names;
+import dev.outbox.store.core.internal.Names;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -98,14 +98,14 @@ final class FaultStage implements AutoCloseable {
     commit(message("fails"), message("goes on"), message("halted"), message("dead"));
     decide(
         Map.of(
-            "fails", Decision.retry(Duration.ZERO, true, "failed"),
-            "goes on", Decision.retry(Duration.ZERO, false, "unavailable"),
-            "halted", Decision.dead("rejected", true),
-            "dead", Decision.dead("rejected", false)));
+            "fails", Decision.retry(Duration.ZERO, "failed"),
+            "goes on", Decision.retryUncounted(Duration.ZERO, "unavailable"),
+            "halted", Decision.deadHaltingKey("rejected"),
+            "dead", Decision.dead("rejected")));
     commit(message("fails"), message("goes on"), message("goes on"), message("halted"));
     decide(
         Map.of(
-            "fails", Decision.retry(Duration.ZERO, true, "failed"),
+            "fails", Decision.retry(Duration.ZERO, "failed"),
             "goes on", Decision.delivered()));
     commit(
         message("plain"),
@@ -162,6 +162,7 @@ final class FaultStage implements AutoCloseable {
   static OutboxMessage message(String key) {
     return OutboxMessage.builder()
         .aggregate("order", key)
+        .partitionKey(key)
         .eventType("OrderChanged")
         .payload("{}")
         .build();
@@ -174,7 +175,7 @@ final class FaultStage implements AutoCloseable {
   private void commit(OutboxMessage... messages) {
     try (ClientSession session = database.client.startSession()) {
       session.startTransaction();
-      assertThat(steady.append(session, List.of(messages))).isEmpty();
+      assertThat(steady.append(session, List.of(messages)).duplicates()).isEmpty();
       session.commitTransaction();
     }
     promises.committed(List.of(messages));
@@ -187,6 +188,7 @@ final class FaultStage implements AutoCloseable {
             .append("id", Uuids.binary(id))
             .append("aggregateType", "order")
             .append("aggregateId", key)
+            .append("partitionKey", key)
             .append("eventType", "OrderChanged")
             .append("payload", new Binary(new byte[0]));
     if (availableAt != null) {

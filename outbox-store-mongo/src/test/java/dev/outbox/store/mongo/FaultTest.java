@@ -57,8 +57,9 @@ class FaultTest {
   @BeforeAll
   void start() {
     stage = new FaultStage();
-    stage.faults.assumeFailPoints();
-    losesReplies = stage.faults.losesReplies(stage.database.database.getName());
+    stage.faults.failPoint.assumeThere();
+    losesReplies =
+        stage.faults.failPoint.losesReplies(stage.faults.client, stage.database.database.getName());
   }
 
   @AfterAll

@@ -1,10 +1,7 @@
 package dev.outbox.store.mongo;
 
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
-
 import com.mongodb.ConnectionString;
 import com.mongodb.MongoClientSettings;
-import com.mongodb.MongoCommandException;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import com.mongodb.event.CommandListener;
@@ -26,8 +23,7 @@ import org.jspecify.annotations.Nullable;
  * when the client is about to send it. For one thread.
  */
 final class Faults implements CommandListener, AutoCloseable {
-  private static final int COMMAND_NOT_FOUND = 59;
-  private static final int UNAUTHORIZED = 13;
+  private static final String APPLICATION = "outbox-faults";
 
   /** The nth command of its name, from 1. */
   record Sent(String command, int nth) {
@@ -90,6 +86,7 @@ final class Faults implements CommandListener, AutoCloseable {
   }
 
   private final MongoClient admin;
+  final FailPoint failPoint;
   final MongoClient client;
   private final Map<String, Integer> counts = new HashMap<>();
   private final List<Sent> sent = new ArrayList<>();
@@ -103,42 +100,16 @@ final class Faults implements CommandListener, AutoCloseable {
    */
   Faults(MongoClient admin, String url) {
     this.admin = admin;
+    failPoint = new FailPoint(admin, APPLICATION);
     client =
         MongoClients.create(
             MongoClientSettings.builder()
                 .applyConnectionString(new ConnectionString(url))
-                .applicationName("outbox-faults")
+                .applicationName(APPLICATION)
                 // After an error that tells of an election it asks who is primary, not at leisure.
                 .applyToServerSettings(s -> s.minHeartbeatFrequency(1, TimeUnit.MILLISECONDS))
                 .addCommandListener(this)
                 .build());
-  }
-
-  /** Skips the test where the server has no fail points. */
-  void assumeFailPoints() {
-    try {
-      off();
-    } catch (MongoCommandException e) {
-      assumeTrue(
-          e.getErrorCode() != COMMAND_NOT_FOUND && e.getErrorCode() != UNAUTHORIZED,
-          () -> "this server has no fail points (--setParameter enableTestCommands=1)");
-      throw e;
-    }
-  }
-
-  /** Whether it can lose a reply, which a mongod cannot. */
-  boolean losesReplies(String database) {
-    String probe = "fault_probe";
-    configure("insert", Fault.errorAfter(UNAUTHORIZED));
-    try {
-      boolean unused =
-          client.getDatabase(database).getCollection(probe).insertOne(new Document()) == null;
-    } catch (MongoCommandException e) {
-      // as it was asked to
-    } finally {
-      off();
-    }
-    return admin.getDatabase(database).getCollection(probe).countDocuments() == 1;
   }
 
   /** From now on commands are counted, and the one that is meant fails. */
@@ -153,7 +124,7 @@ final class Faults implements CommandListener, AutoCloseable {
   /** Nothing fails any more. Returns what was sent since {@link #watch}. */
   List<Sent> end() {
     watching = false;
-    off();
+    failPoint.off();
     return List.copyOf(sent);
   }
 
@@ -190,32 +161,10 @@ final class Faults implements CommandListener, AutoCloseable {
   }
 
   private void configure(String command, Fault how) {
-    Document data =
-        new Document(how.data())
-            .append(
-                "failCommands",
-                how.alsoAborts() ? List.of(command, "abortTransaction") : List.of(command))
-            .append("appName", "outbox-faults");
-    failPoint(new Document("times", how.times()), data);
-  }
-
-  /** Until {@link #off}, this command of any client is refused. */
-  void refuse(String command, int code) {
-    failPoint("alwaysOn", new Document("failCommands", List.of(command)).append("errorCode", code));
-  }
-
-  void off() {
-    failPoint("off", new Document());
-  }
-
-  private void failPoint(Object mode, Document data) {
-    Document unused =
-        admin
-            .getDatabase("admin")
-            .runCommand(
-                new Document("configureFailPoint", "failCommand")
-                    .append("mode", mode)
-                    .append("data", data));
+    failPoint.set(
+        how.alsoAborts() ? List.of(command, "abortTransaction") : List.of(command),
+        how.times(),
+        how.data());
   }
 
   @Override

@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assumptions.assumeFalse;
 import com.mongodb.MongoCommandException;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
-import dev.outbox.store.core.Names;
+import dev.outbox.store.core.internal.Names;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;

@@ -11,7 +11,7 @@ import com.mongodb.client.ClientSession;
 import com.mongodb.client.MongoCollection;
 import dev.outbox.OutboxMessage;
 import dev.outbox.relay.Relay;
-import dev.outbox.relay.RelayListener;
+import dev.outbox.relay.RelayEvent;
 import dev.outbox.relay.RetryPolicy;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
@@ -206,7 +206,7 @@ class HostileDocumentsTest {
         all.add(damage(Fate.REFUSED, "bucket", set(field, value)));
       }
     }
-    for (String field : List.of("takeovers", "singles", "relay", "leasedAt", "fenced")) {
+    for (String field : List.of("takeovers", "singles", "worker", "leasedAt", "fenced")) {
       all.add(damage(Fate.REFUSED, "bucket", set(field, List.of("x"))));
     }
     for (Object value : List.of(Long.MIN_VALUE, Long.MAX_VALUE, 1.5)) {
@@ -223,7 +223,7 @@ class HostileDocumentsTest {
       all.add(damage(Fate.DELIVERED, "bucket", set("servedAt", date)));
       all.add(damage(Fate.DELIVERED, "bucket", set("leasedAt", date)));
     }
-    for (String field : List.of("owner", "session")) {
+    for (String field : List.of("claimId", "session")) {
       for (Object value : List.of("x", 1, new Document("a", 1))) {
         all.add(damage(Fate.DELIVERED, "bucket", set(field, value)));
       }
@@ -350,10 +350,15 @@ class HostileDocumentsTest {
   private void append(String... keys) {
     for (String key : keys) {
       OutboxMessage message =
-          OutboxMessage.builder().aggregate("order", key).eventType("e").payload(key).build();
+          OutboxMessage.builder()
+              .aggregate("order", key)
+              .partitionKey(key)
+              .eventType("e")
+              .payload(key)
+              .build();
       try (ClientSession session = database.client.startSession()) {
         session.startTransaction();
-        assertThat(store.append(session, List.of(message))).isEmpty();
+        assertThat(store.append(session, List.of(message)).duplicates()).isEmpty();
         session.commitTransaction();
       }
     }
@@ -378,7 +383,7 @@ class HostileDocumentsTest {
             .findFirst()
             .orElseThrow()
             .sequence();
-    assertThat(claim.settle(Map.of(head, Decision.retry(Duration.ofDays(1), false, "refused"))))
+    assertThat(claim.settle(Map.of(head, Decision.retryUncounted(Duration.ofDays(1), "refused"))))
         .isEmpty();
   }
 
@@ -388,10 +393,9 @@ class HostileDocumentsTest {
         Relay.builder(store, this::publish)
             .retryPolicy(m -> RetryPolicy.builder().maxAttempts(1).build())
             .listener(
-                new RelayListener() {
-                  @Override
-                  public void storeFailed(String who, String operation, RuntimeException error) {
-                    storeFailures.add(operation + ": " + error);
+                event -> {
+                  if (event instanceof RelayEvent.StoreFailed failed) {
+                    storeFailures.add(failed.operation() + ": " + failed.error());
                   }
                 })
             .build()) {

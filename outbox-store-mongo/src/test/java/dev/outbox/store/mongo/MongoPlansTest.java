@@ -133,12 +133,12 @@ class MongoPlansTest {
     append(store, IntStream.range(0, MANY).mapToObj(i -> message("key" + i).build()).toList());
     for (int i = 0; i < 20; i++) {
       Claim claim = store.claim(new ClaimRequest("test", 200, 1_000_000, Duration.ofMinutes(1)));
-      settle(claim, i % 2 == 0 ? Decision.retry(Duration.ofDays(1), true, "failed") : dead());
+      settle(claim, i % 2 == 0 ? Decision.retry(Duration.ofDays(1), "failed") : dead());
     }
   }
 
   private static Decision dead() {
-    return Decision.dead("dead", false);
+    return Decision.dead("dead");
   }
 
   private static OutboxMessage.Builder message(String key) {
@@ -182,7 +182,7 @@ class MongoPlansTest {
                 .append("payload", "{}"));
     Settled next = store.settleAndClaim(store.claim(request), Map.of(), request);
     next = store.settleAndClaim(next.next(), all(next.next(), Decision.delivered()), request);
-    settle(next.next(), Decision.retry(Duration.ZERO, true, "failed"));
+    settle(next.next(), Decision.retry(Duration.ZERO, "failed"));
     Claim blocked = store.claim(request);
     assertThat(blocked.renew(Duration.ofMinutes(1))).isNotNull();
     settle(blocked, Decision.delivered());

@@ -1,10 +1,12 @@
 package dev.outbox.store.mongo;
 
 import static com.mongodb.client.model.Filters.empty;
+import static com.mongodb.client.model.Filters.gt;
 import static com.mongodb.client.model.Updates.combine;
 import static com.mongodb.client.model.Updates.inc;
 import static com.mongodb.client.model.Updates.set;
 import static com.mongodb.client.model.Updates.unset;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.mongodb.ConnectionString;
 import com.mongodb.MongoClientSettings;
@@ -17,23 +19,26 @@ import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.model.Aggregates;
 import com.mongodb.client.model.Field;
+import dev.outbox.OutboxException;
 import dev.outbox.embedded.MongoServer;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Decision;
 import dev.outbox.spi.OutboxStore;
-import dev.outbox.store.core.Names;
+import dev.outbox.store.core.internal.Names;
 import dev.outbox.tck.AutoCommit;
 import dev.outbox.tck.CountsWork;
 import dev.outbox.tck.DedupWindows;
 import dev.outbox.tck.FailsOnConflict;
 import dev.outbox.tck.FindsPoison;
+import dev.outbox.tck.LosesReplies;
 import dev.outbox.tck.MovesClock;
 import dev.outbox.tck.OutboxStoreTck;
 import dev.outbox.tck.RawRows;
 import dev.outbox.tck.SchemaFixture;
 import dev.outbox.tck.StalledClients;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Arrays;
 import java.util.Date;
 import java.util.List;
@@ -42,6 +47,7 @@ import java.util.UUID;
 import java.util.function.Consumer;
 import org.bson.BsonTimestamp;
 import org.bson.Document;
+import org.bson.conversions.Bson;
 import org.bson.types.Binary;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -57,9 +63,15 @@ public class MongoStoreTck extends OutboxStoreTck<ClientSession>
         FailsOnConflict,
         CountsWork<ClientSession>,
         FindsPoison,
+        LosesReplies,
         SchemaFixture,
         MovesClock,
         StalledClients {
+  /** The server has one, for all clients. */
+  private static final Object ONE_FAIL_POINT = new Object();
+
+  private static final int UNAUTHORIZED = 13;
+
   private final Stopping stopping = new Stopping();
   private final String database =
       System.getProperty("outbox.test.schema", "outbox_test")
@@ -89,6 +101,7 @@ public class MongoStoreTck extends OutboxStoreTck<ClientSession>
     MongoClientSettings.Builder settings =
         MongoClientSettings.builder()
             .applyConnectionString(new ConnectionString(server.connectionString()))
+            .applicationName(database)
             .addCommandListener(stopping);
     configure(settings);
     client = MongoClients.create(settings.build());
@@ -167,7 +180,7 @@ public class MongoStoreTck extends OutboxStoreTck<ClientSession>
                 set("leaseUntil", new Date(0)),
                 set("takeovers", 0),
                 set("singles", 0),
-                unset("owner"),
+                unset("claimId"),
                 unset("session"),
                 unset("leasedAt")));
   }
@@ -192,10 +205,8 @@ public class MongoStoreTck extends OutboxStoreTck<ClientSession>
   }
 
   @Override
-  public void insertUndecodable(ClientSession transaction, String key) {
-    collections
-        .message()
-        .insertOne(transaction, document(RawRow.of(key)).append("headers", List.of(1)));
+  public void insertUndecodable(ClientSession transaction, RawRow row) {
+    collections.message().insertOne(transaction, document(row).append("headers", List.of(1)));
   }
 
   /** What the server says it examined: keys of indexes and documents. */
@@ -244,16 +255,26 @@ public class MongoStoreTck extends OutboxStoreTck<ClientSession>
     store().migrate();
   }
 
-  /** The server's clock cannot be moved, but all times that are compared with it can. */
+  /**
+   * The server's clock cannot be moved, but all times that are compared with it can. A message that
+   * is due stays as it is when the clock moves on: a claim may have it, and know it by its time.
+   */
   @Override
   public void moveClock(Duration by) {
-    earlier(collections.bucket(), by, "leasedAt", "leaseUntil", "servedAt");
-    earlier(collections.blockedKey(), by, "retryAt");
-    earlier(collections.message(), by, "availableAt", "createdAt");
-    earlier(collections.dedup(), by, "createdAt");
+    Instant now = new ServerClock(collections.schema(), found -> {}).read();
+    earlier(
+        collections.message(),
+        by.isNegative() ? empty() : gt("availableAt", Date.from(now)),
+        by,
+        "availableAt");
+    earlier(collections.message(), empty(), by, "createdAt");
+    earlier(collections.bucket(), empty(), by, "leasedAt", "leaseUntil", "servedAt");
+    earlier(collections.blockedKey(), empty(), by, "retryAt");
+    earlier(collections.dedup(), empty(), by, "createdAt");
   }
 
-  private static void earlier(MongoCollection<Document> collection, Duration by, String... fields) {
+  private static void earlier(
+      MongoCollection<Document> collection, Bson which, Duration by, String... fields) {
     List<Field<?>> moved =
         Arrays.stream(fields)
             .<Field<?>>map(
@@ -268,7 +289,28 @@ public class MongoStoreTck extends OutboxStoreTck<ClientSession>
                                 new Document("$subtract", List.of("$" + field, by.toMillis())),
                                 "$$REMOVE"))))
             .toList();
-    collection.updateMany(empty(), List.of(Aggregates.set(moved)));
+    collection.updateMany(which, List.of(Aggregates.set(moved)));
+  }
+
+  /**
+   * By an error that is no answer to whether it was done: one that is tried again costs seconds.
+   */
+  @Override
+  public void losingTheReply(Runnable work) {
+    synchronized (ONE_FAIL_POINT) {
+      FailPoint failPoint = new FailPoint(client, database);
+      failPoint.assumeThere();
+      assumeTrue(failPoint.losesReplies(client, database), "a mongod cannot lose a reply");
+      failPoint.set(List.of("commitTransaction"), 1, Faults.Fault.errorAfter(UNAUTHORIZED).data());
+      try {
+        work.run();
+      } catch (OutboxException e) {
+        return;
+      } finally {
+        failPoint.off();
+      }
+    }
+    throw new IllegalStateException("no commit lost its reply");
   }
 
   /** Before it commits: the buckets are written. */

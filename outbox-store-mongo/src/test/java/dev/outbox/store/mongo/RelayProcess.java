@@ -66,7 +66,7 @@ final class RelayProcess {
       }
       if (random.nextInt(20) == 0) {
         stopped.add(message.key());
-        decisions.put(message.sequence(), Decision.retry(Duration.ofMillis(5), true, "failed"));
+        decisions.put(message.sequence(), Decision.retry(Duration.ofMillis(5), "failed"));
       } else {
         deliver(message);
         decisions.put(message.sequence(), Decision.delivered());

@@ -13,7 +13,7 @@ import com.mongodb.client.model.IndexOptions;
 import com.mongodb.client.model.Updates;
 import dev.outbox.OutboxException;
 import dev.outbox.SchemaException;
-import dev.outbox.store.core.Names;
+import dev.outbox.store.core.internal.Names;
 import java.io.ByteArrayOutputStream;
 import java.io.File;
 import java.io.PrintStream;

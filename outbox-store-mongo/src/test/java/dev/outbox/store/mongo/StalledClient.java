@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * one operation at a time.
  */
 final class StalledClient implements CommandListener, AutoCloseable {
-  private static final int PATIENCE_SECONDS = 20;
+  private static final int PATIENCE_SECONDS = 60;
   private static final Executor THREADS =
       work -> {
         Thread thread = new Thread(work, "client that stops");
@@ -97,7 +97,7 @@ final class StalledClient implements CommandListener, AutoCloseable {
 
   private static void await(CountDownLatch latch, String otherwise) {
     try {
-      if (!latch.await(3 * PATIENCE_SECONDS, TimeUnit.SECONDS)) {
+      if (!latch.await(2 * PATIENCE_SECONDS, TimeUnit.SECONDS)) {
         throw new AssertionError(otherwise);
       }
     } catch (InterruptedException e) {

@@ -157,19 +157,19 @@ class StalledClientTest {
   @Test
   @DisplayName("a settle that is stopped and whose session may not be ended: others get the rest")
   void killSessionsIsRefused() {
-    stage.faults.assumeFailPoints();
+    stage.faults.failPoint.assumeThere();
     stage.restoreAllDue();
     Claim claim = store.claim(few());
     assertThat(claim.messages()).isNotEmpty();
     CompletableFuture<Set<Long>> settling =
         stalled.stopBefore(new Sent("commitTransaction", 1), () -> claim.settle(delivered(claim)));
-    stage.faults.refuse("killSessions", 13);
+    stage.faults.failPoint.refuse("killSessions", 13);
     try {
       List<Integer> held =
           stage
               .collections
               .bucket()
-              .find(eq("relay", "stalled"))
+              .find(eq("worker", "stalled"))
               .map(bucket -> bucket.getInteger("_id"))
               .into(new ArrayList<>());
       Bson others = and(ne("status", "DEAD"), ne("key", "halted"), nin("bucket", held));
@@ -180,7 +180,7 @@ class StalledClientTest {
                   stage.deliverNext() == 0
                       && stage.collections.message().countDocuments(others) == 0);
     } finally {
-      stage.faults.off();
+      stage.faults.failPoint.off();
     }
     assertThat(stalled.wake(settling)).as("lost, though nobody took over").isEmpty();
     claim.messages().forEach(message -> stage.promises.decided(message, Decision.delivered()));
@@ -230,9 +230,9 @@ class StalledClientTest {
   private static Map<Long, Decision> decisions(Claim claim) {
     List<Decision> kinds =
         List.of(
-            Decision.retry(Duration.ZERO, true, "failed"),
+            Decision.retry(Duration.ZERO, "failed"),
             Decision.delivered(),
-            Decision.dead("rejected", true));
+            Decision.deadHaltingKey("rejected"));
     Map<Long, Decision> decisions = new HashMap<>();
     Map<String, Decision> byKey = new HashMap<>();
     for (StoredMessage message : claim.messages()) {

@@ -40,7 +40,7 @@ final class Stopping implements CommandListener {
     client.setDaemon(true);
     stop = new Stop(command, client, stopped, goOn);
     client.start();
-    if (!stopped.await(20, TimeUnit.SECONDS)) {
+    if (!stopped.await(1, TimeUnit.MINUTES)) {
       throw new AssertionError("the client never sent " + command);
     }
     return () -> {

@@ -5,7 +5,7 @@ import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.MongoDatabase;
 import dev.outbox.embedded.MongoServer;
-import dev.outbox.store.core.Names;
+import dev.outbox.store.core.internal.Names;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

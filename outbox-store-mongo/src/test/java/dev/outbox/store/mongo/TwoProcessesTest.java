@@ -60,12 +60,12 @@ class TwoProcessesTest {
     for (int round = 0; round < ROUNDS; round++) {
       long before = delivered();
       append();
-      await().atMost(Duration.ofMinutes(1)).until(() -> delivered() > before + KEYS);
+      await().atMost(Duration.ofMinutes(3)).until(() -> delivered() > before + KEYS);
       kill("b");
       append();
       startRelay("b");
     }
-    await().atMost(Duration.ofMinutes(2)).until(this::isEmpty);
+    await().atMost(Duration.ofMinutes(5)).until(this::isEmpty);
     database.collection("stop").insertOne(new Document());
     for (Process relay : relays.values()) {
       assertThat(relay.waitFor()).as("how a relay ended, see its output").isZero();

@@ -118,6 +118,8 @@ class ValidatorTest {
     for (Object id : List.of(new ObjectId(), new BsonBinary(UUID.randomUUID()), 7, 8L)) {
       allowed.add(given("_id " + id.getClass().getSimpleName(), with("_id", id)));
     }
+    allowed.add(given("a key of 511 code points", adopted().append("key", EMOJI.repeat(511))));
+    allowed.add(given("one attempt at most", with("maxAttempts", 1)));
     allowed.add(given("no payload's byte", with("payload", "")));
     allowed.add(given("1,000,000 bytes", with("payload", new Binary(new byte[1_000_000]))));
     allowed.add(given("1,000,000 bytes as text", with("payload", EMOJI.repeat(250_000))));
@@ -210,7 +212,10 @@ class ValidatorTest {
     refused.add(given("bucket -1", adopted().append("bucket", -1)));
     refused.add(given("a bucket as a long", adopted().append("bucket", 1L)));
     refused.add(given("a status in lower case", adopted().append("status", "pending")));
-    refused.add(given("a key of 256 code points", adopted().append("key", EMOJI.repeat(256))));
+    refused.add(given("a key of 512 code points", adopted().append("key", EMOJI.repeat(512))));
+    for (Object value : List.of(0, -1, 3L, 3.0, "3")) {
+      refused.add(given("maxAttempts " + value.getClass() + value, with("maxAttempts", value)));
+    }
     refused.add(given("a blank key", adopted().append("key", " ")));
     refused.add(given("-1 attempts", with("attempts", -1)));
     refused.add(given("attempts as a long", with("attempts", 1L)));

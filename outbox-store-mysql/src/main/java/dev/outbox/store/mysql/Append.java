@@ -3,11 +3,12 @@ package dev.outbox.store.mysql;
 import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.HeaderCodec;
-import dev.outbox.store.core.Deduplicated;
+import dev.outbox.store.core.internal.Deduplicated;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Types;
 import java.time.Duration;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
@@ -35,17 +36,43 @@ final class Append {
   private static final DateTimeFormatter TIME =
       DateTimeFormatter.ofPattern("uuuu-MM-dd HH:mm:ss.SSSSSS");
 
-  private static final String AT_ONCE = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'PENDING', null)";
+  private static final String AT_ONCE = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'PENDING', null)";
   private static final String AT =
-      "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, if(? > utc_timestamp(6), 'SCHEDULED', 'PENDING'), ?)";
+      "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, if(? > utc_timestamp(6), 'SCHEDULED', 'PENDING'), ?)";
   private static final String AFTER =
-      "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, if(? > 0, 'SCHEDULED', 'PENDING'),"
+      "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, if(? > 0, 'SCHEDULED', 'PENDING'),"
           + " utc_timestamp(6) + interval ? microsecond)";
 
-  private final MysqlStatements sql;
+  private static final String INSERT =
+      """
+      insert into ${q}${p}message (id, aggregate_type, aggregate_id, event_type, partition_key,
+        payload, content_type, headers, dedup_key, correlation_id, max_attempts, status, available_at) values
+      """;
 
-  Append(MysqlStatements sql) {
-    this.sql = sql;
+  /**
+   * An old key that was not purged yet is taken over; one inside the window stays as it is. In this
+   * order: appended_by looks at the old time.
+   */
+  private static final String REMEMBER =
+      """
+      insert into ${q}${p}dedup (dedup_key, created_at, appended_by) values ${values}
+      on duplicate key update
+        appended_by = if(created_at < utc_timestamp(6) - interval ? * 1000 microsecond,
+          values(appended_by), appended_by),
+        created_at = if(appended_by = values(appended_by), utc_timestamp(6), created_at)
+      """;
+
+  private static final String REMEMBERED =
+      "select dedup_key from ${q}${p}dedup where appended_by = ? and dedup_key in ";
+
+  private final String insert;
+  private final String remember;
+  private final String remembered;
+
+  Append(MysqlText text) {
+    insert = text.fill(INSERT);
+    remember = text.fill(REMEMBER);
+    remembered = text.fill(REMEMBERED);
   }
 
   Set<UUID> append(Connection connection, List<OutboxMessage> messages, Duration dedupWindow)
@@ -108,7 +135,7 @@ final class Append {
       throws SQLException {
     String values = repeat("(?, utc_timestamp(6), ?)", keys.size());
     try (PreparedStatement statement =
-        connection.prepareStatement(sql.appendDedup.replace("${values}", values))) {
+        connection.prepareStatement(remember.replace("${values}", values))) {
       int i = 0;
       for (String key : keys) {
         statement.setString(++i, key);
@@ -124,7 +151,7 @@ final class Append {
       throws SQLException {
     Set<String> fresh = new HashSet<>();
     try (PreparedStatement statement =
-        connection.prepareStatement(sql.fresh + "(" + repeat("?", keys.size()) + ")")) {
+        connection.prepareStatement(remembered + "(" + repeat("?", keys.size()) + ")")) {
       int i = 0;
       statement.setString(++i, append);
       for (String key : keys) {
@@ -145,7 +172,7 @@ final class Append {
 
   private void insert(Connection connection, List<OutboxMessage> messages) throws SQLException {
     String values = messages.stream().map(Append::values).collect(Collectors.joining(", "));
-    try (PreparedStatement statement = connection.prepareStatement(sql.append + values)) {
+    try (PreparedStatement statement = connection.prepareStatement(insert + values)) {
       int i = 0;
       for (OutboxMessage m : messages) {
         statement.setString(++i, m.id().toString());
@@ -158,6 +185,7 @@ final class Append {
         statement.setString(++i, HeaderCodec.encode(m.headers()));
         statement.setString(++i, m.dedupKey());
         statement.setString(++i, m.correlationId());
+        statement.setObject(++i, m.maxAttempts(), Types.INTEGER);
         if (m.availableAt() != null) {
           String at = TIME.format(m.availableAt().atOffset(ZoneOffset.UTC));
           statement.setString(++i, at);

@@ -1,9 +1,11 @@
 package dev.outbox.store.mysql;
 
-import dev.outbox.store.core.Lease;
-import dev.outbox.store.core.Row;
-import dev.outbox.store.core.Statements.Limits;
-import dev.outbox.store.jdbc.JsonRows;
+import dev.outbox.store.core.internal.Database.Limits;
+import dev.outbox.store.core.internal.Lease;
+import dev.outbox.store.core.internal.Row;
+import dev.outbox.store.core.internal.Row.EmptyKey;
+import dev.outbox.store.jdbc.internal.JsonRows;
+import dev.outbox.store.jdbc.internal.Rows;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -26,10 +28,37 @@ final class BlockedMessages {
   /** Of so many keys followers are read at once; of the others the heads. */
   private static final int MOST_KEYS = 64;
 
-  private final MysqlStatements sql;
+  /** Due keys of a bucket, with their lowest BLOCKED message. */
+  private static final String DUE_KEYS =
+      """
+      (select k.bucket, k.`key` as name, k.low_seq,
+        (select m.seq ${blockedOfKey}) as head,
+        (select m.last_failed_at is not null ${blockedOfKey}) as failed,
+        (select m.payload_size ${blockedOfKey}) as size
+      from ${q}${p}blocked_key k force index (${p}blocked_key_due)
+      where k.bucket = ${bucket} and k.due_at <= utc_timestamp(6)
+      order by k.bucket, k.due_at
+      limit ${most})
+      """;
 
-  BlockedMessages(MysqlStatements sql) {
-    this.sql = sql;
+  /** The first BLOCKED messages of a key, from a sequence on: their sizes. */
+  private static final String FOLLOWERS =
+      """
+      (select m.bucket, m.place as name, m.seq, m.payload_size as size
+      from ${q}${p}message m force index (primary)
+      where m.bucket = ${bucket} and m.status = 'BLOCKED' and m.place = convert(? using binary) and m.seq >= ${seq}
+      order by m.bucket, m.status, m.place, m.seq
+      limit ${most})
+      """;
+
+  private static final String READ_BLOCKED = "select " + Rows.COLUMNS + " from ${places}";
+
+  private final String dueKeys;
+  private final String followers;
+
+  BlockedMessages(MysqlText text) {
+    dueKeys = text.fill(DUE_KEYS);
+    followers = text.fill(FOLLOWERS);
   }
 
   interface RowReader {
@@ -49,7 +78,7 @@ final class BlockedMessages {
 
     /** What becomes of a key without messages. */
     Row empty() {
-      return Row.emptyKey(bucket, lowSequence, key);
+      return new EmptyKey(bucket, lowSequence, key);
     }
   }
 
@@ -68,7 +97,7 @@ final class BlockedMessages {
   private List<DueKey> dueKeys(Handle handle, List<Lease> leases, Limits limits) {
     String statement =
         leases.stream()
-            .map(l -> part(sql.dueKeys, l.bucket(), l.single() ? 1 : limits.messages()))
+            .map(l -> part(dueKeys, l.bucket(), l.single() ? 1 : limits.messages()))
             .collect(Collectors.joining(" union all "));
     return Literal.query(handle, statement)
         .map(
@@ -121,7 +150,7 @@ final class BlockedMessages {
             shares.stream()
                 .map(
                     share ->
-                        part(sql.followers, share.due().bucket(), share.most())
+                        part(this.followers, share.due().bucket(), share.most())
                             .replace("${seq}", Long.toString(share.due().head())))
                 .collect(Collectors.joining(" union all ")));
     for (int i = 0; i < shares.size(); i++) {
@@ -156,7 +185,7 @@ final class BlockedMessages {
     Map<Long, Integer> turns = new HashMap<>();
     messages.forEach(message -> turns.put(message.sequence(), turns.size()));
     return handle
-        .createQuery(sql.readBlocked)
+        .createQuery(READ_BLOCKED)
         .bind("rows", JsonRows.of(messages, m -> List.of(m.bucket(), m.sequence())))
         .map((row, context) -> reader.read(row))
         .stream()

@@ -7,10 +7,11 @@ import org.jdbi.v3.core.statement.Query;
 import org.jdbi.v3.core.statement.SqlParser;
 import org.jdbi.v3.core.statement.SqlStatements;
 import org.jdbi.v3.core.statement.StatementContext;
+import org.jdbi.v3.core.statement.TemplateEngine;
 
 /**
  * Statements whose text differs from call to call: they are not parsed, and not kept, in search of
- * named parameters. A question mark in one is a parameter.
+ * named parameters, nor filled in. A question mark in one is a parameter.
  */
 final class Literal implements SqlParser {
   private static final SqlParser PARSER = new Literal();
@@ -18,7 +19,10 @@ final class Literal implements SqlParser {
   private Literal() {}
 
   static Query query(Handle handle, String sql) {
-    return handle.createQuery(sql).configure(SqlStatements.class, c -> c.setSqlParser(PARSER));
+    return handle
+        .createQuery(sql)
+        .configure(
+            SqlStatements.class, c -> c.setSqlParser(PARSER).setTemplateEngine(TemplateEngine.NOP));
   }
 
   @Override

@@ -4,8 +4,9 @@ import dev.outbox.store.jdbc.JdbcOutboxStore;
 import javax.sql.DataSource;
 
 /**
- * The outbox on MariaDB 10.6 and newer. The algorithm is {@link JdbcOutboxStore}'s, the statements
- * are in {@code MysqlStatements}, the tables in {@code changelog.sql} beside this class.
+ * The outbox on MariaDB 10.6 and newer.
+ *
+ * <p>What is stored and the steps of append, claim and settle are {@link MysqlOutboxStore}'s.
  *
  * <p>Append works on the caller's connection, at its isolation level; it changes what {@code
  * LAST_INSERT_ID()} says there. Everything else takes connections from the data source, one at a

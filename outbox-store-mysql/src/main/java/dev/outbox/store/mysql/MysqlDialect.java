@@ -1,27 +1,28 @@
 package dev.outbox.store.mysql;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
-import static java.util.Objects.requireNonNull;
 
-import dev.outbox.OutboxException;
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.ClaimRequest;
-import dev.outbox.store.core.FairShare;
-import dev.outbox.store.core.Lease;
-import dev.outbox.store.core.Names;
-import dev.outbox.store.core.Row;
-import dev.outbox.store.core.Served;
-import dev.outbox.store.core.Status;
-import dev.outbox.store.jdbc.JsonRows;
-import dev.outbox.store.jdbc.Sql;
-import dev.outbox.store.jdbc.StatementDialect;
+import dev.outbox.PermanentOutboxException;
+import dev.outbox.store.core.internal.Database.Block;
+import dev.outbox.store.core.internal.Database.Key;
+import dev.outbox.store.core.internal.Database.Leases;
+import dev.outbox.store.core.internal.Database.Limits;
+import dev.outbox.store.core.internal.Lease;
+import dev.outbox.store.core.internal.Names;
+import dev.outbox.store.core.internal.Row;
+import dev.outbox.store.core.internal.Row.OfMessage;
+import dev.outbox.store.core.internal.Status;
+import dev.outbox.store.jdbc.internal.Batches;
+import dev.outbox.store.jdbc.internal.JsonRows;
+import dev.outbox.store.jdbc.internal.Rows;
+import dev.outbox.store.jdbc.internal.SqlAdministration;
+import dev.outbox.store.jdbc.internal.SqlDialect;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.time.Instant;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.HexFormat;
@@ -37,30 +38,165 @@ import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.statement.Query;
 import org.jspecify.annotations.Nullable;
 
-/** MySQL's and MariaDB's statements, types and error numbers. */
-final class MysqlDialect extends StatementDialect {
+/** How MySQL and MariaDB are talked to, and how messages are read and written there. */
+final class MysqlDialect implements SqlDialect {
 
   /** The rows of a list in one statement: enough for a batch, few enough for the optimizer. */
   private static final int MOST_ROWS = 1_000;
 
+  private static final String SCHEMA_VERSION = "select version from ${q}${p}schema";
+
+  private static final String PLACE =
+      "select concat('database ', coalesce(nullif(substring_index('${q}', '.', 1), ''), database()))";
+
+  /** Which of some buckets have blocked keys. */
+  private static final String WITH_BLOCKED_KEYS =
+      """
+      select b.bucket from ${q}${p}bucket b force index (primary)
+      where b.bucket in (${buckets}) and (
+        select 1 from ${q}${p}blocked_key k force index (primary)
+        where k.bucket = b.bucket limit 1) is not null
+      """;
+
+  /** The status that a PENDING or SCHEDULED message must move to, or null. */
+  private static final String TARGET = "case ${blocked} when ${orElse} end";
+
+  /** Left out for buckets that have no blocked keys: it makes the read half as slow again. */
+  private static final String KEY_BLOCKED =
+      """
+      when (select 1 from ${q}${p}blocked_key k
+        where k.bucket = ${bucket} and k.`key` = ${messageKey}
+        limit 1) is not null then 'BLOCKED'
+      """;
+
+  /** One bucket's part of a read; ${bucket}, ${most} and ${bytes} are numbers. */
+  private static final String READ =
+      """
+      (select ${read}
+      from ${q}${p}message m force index (primary)
+      where m.bucket = ${bucket} and ${where}
+      order by m.bucket, m.status, m.place, m.seq
+      limit ${most})
+      """;
+
+  private static final String CONTENT =
+      Rows.COLUMNS.replace(
+              "m.payload",
+              "case when ${target} is null and m.payload_size <= ${bytes} then m.payload end")
+          + ", ${target} as target, null as horizon";
+
+  private static final String SIZE =
+      "m.bucket, case when ${target} is null then m.payload_size else 0 end as size";
+
+  private static final String READ_PENDING = pending(CONTENT);
+  private static final String SIZES_PENDING = pending(SIZE);
+  private static final String READ_SCHEDULED = scheduled(CONTENT);
+  private static final String SIZES_SCHEDULED = scheduled(SIZE);
+
+  private static String pending(String what) {
+    return READ.replace("${read}", what)
+        .replace("${where}", "m.status = 'PENDING' and m.place = _binary''")
+        .replace("${target}", TARGET)
+        .replace("${orElse}", "m.available_at > utc_timestamp(6) then 'SCHEDULED'");
+  }
+
+  private static String scheduled(String what) {
+    return READ.replace("${read}", what)
+        .replace(
+            "${where}", "m.status = 'SCHEDULED' and m.place <= cast(utc_timestamp(6) as char(26))")
+        .replace("${target}", TARGET)
+        .replace("${orElse}", "false then null");
+  }
+
+  private static final String MOVE_TO_BLOCKED =
+      """
+      update ${rows} set m.status = 'BLOCKED', m.place = ${messageKey}
+      where m.status in ('PENDING', 'SCHEDULED')
+      """;
+
+  private static final String MOVE_TO_SCHEDULED =
+      """
+      update ${rows} set m.status = 'SCHEDULED', m.place = cast(m.available_at as char(26))
+      where m.status = 'PENDING'
+      """;
+
+  private static final String COUNT =
+      """
+      update ${rows} set m.attempts = greatest(0, least(m.attempts, 2147483646) + :by)
+      where m.status in ('PENDING', 'SCHEDULED', 'BLOCKED')
+      """;
+
+  private static final String DELETE = "delete m from ${rows}";
+
+  /** A default is computed from the values set before it. */
+  private static final String FAIL =
+      """
+      update ${q}${p}message m force index (${p}message_seq) set
+        m.status = :status, m.place = default, m.attempts = :attemptsAfter,
+        m.last_error = :error, m.last_failed_at = utc_timestamp(6)
+      where m.seq = :seq and m.bucket = :bucket and m.id = :id and m.attempts = :attempts
+        and m.available_at <=> cast(:availableAt as datetime(6))
+        and m.status in ('PENDING', 'SCHEDULED', 'BLOCKED')
+      """;
+
+  private static final String BLOCK =
+      """
+      insert into ${q}${p}blocked_key (bucket, `key`, retry_at, halted_by, low_seq)
+      values (:bucket, :key, utc_timestamp(6) + interval :delayMillis * 1000 microsecond,
+        if(:halted, :seq, null), :lowSeq)
+      on duplicate key update
+        retry_at = values(retry_at),
+        halted_by = coalesce(values(halted_by), halted_by),
+        low_seq = least(low_seq, values(low_seq))
+      """;
+
+  private static final String LOWER =
+      "update ${q}${p}blocked_key set low_seq = :seq"
+          + " where bucket = :bucket and `key` = :key and low_seq > :seq";
+
+  /** The keys that have no BLOCKED message any more. */
+  private static final String EMPTY_KEYS =
+      """
+      select k.bucket, k.`key` as name from ${keys}
+      where k.halted_by is null and (select m.seq ${blockedOfKey}) is null
+      """;
+
+  private static final String FREE = "delete k from ${keys} where k.halted_by is null";
+
+  private static final String ADVANCE =
+      """
+      update ${keys} set
+        k.retry_at = utc_timestamp(6), k.low_seq = coalesce((select m.seq ${blockedOfKey}), k.low_seq)
+      where k.halted_by is null
+      """;
+
   private final Flavor flavor;
-  private final MysqlStatements sql;
+  private final MysqlText text;
   private final Session session;
   private final Append append;
   private final BlockedMessages blockedMessages;
+  private final Map<Status, String> reads;
+  private final Map<Status, String> sizes;
+  private final String withBlockedKeys;
+  private final String keyBlocked;
 
   MysqlDialect(Names names, Flavor flavor) {
-    this(new MysqlStatements(names, flavor), flavor);
+    this.flavor = flavor;
+    text = new MysqlText(names, flavor);
+    session = new Session(flavor);
+    append = new Append(text);
+    blockedMessages = new BlockedMessages(text);
+    reads =
+        Map.of(
+            Status.PENDING, text.fill(READ_PENDING), Status.SCHEDULED, text.fill(READ_SCHEDULED));
+    sizes =
+        Map.of(
+            Status.PENDING, text.fill(SIZES_PENDING), Status.SCHEDULED, text.fill(SIZES_SCHEDULED));
+    withBlockedKeys = text.fill(WITH_BLOCKED_KEYS);
+    keyBlocked = text.fill(KEY_BLOCKED);
   }
 
-  private MysqlDialect(MysqlStatements sql, Flavor flavor) {
-    super(sql.all);
-    this.flavor = flavor;
-    this.sql = sql;
-    session = new Session(flavor);
-    append = new Append(sql);
-    blockedMessages = new BlockedMessages(sql);
-  }
+  // ---- the server
 
   @Override
   public String name() {
@@ -82,12 +218,6 @@ final class MysqlDialect extends StatementDialect {
     return Errors.trouble(failure);
   }
 
-  /** Fewer than by default: the server plans each bucket's part of a read by itself. */
-  @Override
-  public int mostBuckets() {
-    return 8;
-  }
-
   @Override
   public void begin(Connection connection, Duration patience) throws SQLException {
     session.begin(connection, patience);
@@ -101,7 +231,10 @@ final class MysqlDialect extends StatementDialect {
   @Override
   public int schemaVersion(Connection connection) throws SQLException {
     checkServer(connection);
-    return super.schemaVersion(connection);
+    try (PreparedStatement statement = connection.prepareStatement(fill(SCHEMA_VERSION));
+        ResultSet rows = statement.executeQuery()) {
+      return rows.next() ? rows.getInt("version") : 0;
+    }
   }
 
   private void checkServer(Connection connection) throws SQLException {
@@ -110,7 +243,7 @@ final class MysqlDialect extends StatementDialect {
       rows.next();
       String server = rows.getString(1);
       if (server.contains("MariaDB") != (flavor == Flavor.MARIADB)) {
-        throw new OutboxException(
+        throw new PermanentOutboxException(
             "the server is %s, and this is the store for %s: use %s"
                 .formatted(server, flavor.title, flavor.other));
       }
@@ -134,117 +267,58 @@ final class MysqlDialect extends StatementDialect {
     return append.append(connection, messages, dedupWindow);
   }
 
-  /** A bucket that is free and has work. */
-  private record Candidate(int bucket, Instant servedAt) {}
-
   @Override
-  public List<Lease> lease(Handle handle, UUID owner, ClaimRequest request, int most) {
-    FairShare share = new FairShare(request.owner());
-    List<Candidate> candidates = new ArrayList<>();
-    handle
-        .createQuery(sql.buckets)
-        .map(
-            (row, context) -> {
-              if (row.getBoolean("leased")) {
-                share.leased(row.getString("relay"));
-              }
-              if (row.getBoolean("has_work")) {
-                share.free();
-                candidates.add(candidate(row));
-              }
-              return row.getInt("bucket");
-            })
-        .list();
-    candidates.sort(Comparator.comparing(Candidate::servedAt).thenComparing(Candidate::bucket));
-    return take(handle, owner, request, candidates, share.of(most));
-  }
-
-  private Candidate candidate(ResultSet row) throws SQLException {
-    return new Candidate(
-        row.getInt("bucket"), requireNonNull(instant(row, row.findColumn("served_at"))));
-  }
-
-  /** Locks buckets, longest unserved first, until there are enough or none is left to try. */
-  private List<Lease> take(
-      Handle handle, UUID owner, ClaimRequest request, List<Candidate> candidates, int share) {
-    List<Locked> locked = Served.upTo(share, candidates, some -> lockFree(handle, request, some));
-    if (!locked.isEmpty()) {
-      handle
-          .createUpdate(sql.take)
-          .bind("rows", JsonRows.of(locked, Locked::columns))
-          .bind("owner", owner.toString())
-          .bind("relay", request.owner())
-          .bind("leaseMillis", request.lease().toMillis())
-          .execute();
-    }
-    return Served.inTurn(locked.stream().map(Locked::served).toList());
-  }
-
-  /** A free bucket that is locked now, with what its row will have. */
-  private record Locked(Served served, int singles, int takeovers) {
-    List<?> columns() {
-      return List.of(served.lease().bucket(), served.lease().token(), singles, takeovers);
-    }
-  }
-
-  private List<Locked> lockFree(Handle handle, ClaimRequest request, List<Candidate> wanted) {
-    String buckets = join(wanted, ", ", Candidate::bucket);
-    return Literal.query(handle, sql.lockFree.replace("${buckets}", buckets))
-        .bind(0, request.maxMessages())
-        .map(
-            (row, context) ->
-                new Locked(served(row, request), row.getInt("singles"), row.getInt("takeovers")))
-        .list();
+  public String place() {
+    return PLACE;
   }
 
   @Override
-  public List<Held> lockHeld(Handle handle, UUID owner, Collection<Lease> leases) {
-    String tokens =
-        join(
-            leases, " or ", l -> "b.bucket = %d and b.token = %d".formatted(l.bucket(), l.token()));
-    return Literal.query(handle, sql.lockHeld.replace("${tokens}", tokens))
-        .bind(0, owner.toString())
-        .map((row, context) -> held(row))
-        .list();
+  public String fill(String sql) {
+    return text.fill(sql);
   }
 
   @Override
-  public Set<Integer> renew(Handle handle, UUID owner, Collection<Lease> leases, Duration lease) {
-    List<Integer> held = lockHeld(handle, owner, leases).stream().map(Held::bucket).toList();
-    if (!held.isEmpty()) {
-      handle
-          .createUpdate(text(Sql.RENEW))
-          .bind("rows", JsonRows.of(held, List::of))
-          .bind("leaseMillis", lease.toMillis())
-          .execute();
-    }
-    return Set.copyOf(held);
+  public Leases<Handle> leases() {
+    return new MysqlLeases(text, this);
   }
 
   @Override
-  public void release(Handle handle, UUID owner, List<Release> releases) {
-    handle
-        .createUpdate(sql.release)
-        .bind(
-            "rows",
-            JsonRows.of(
-                releases,
-                r -> List.of(r.lease().bucket(), r.decided(), r.settled(), r.keepsTurn())))
-        .bind("owner", owner.toString())
-        .execute();
+  public SqlAdministration.Texts administration() {
+    return new MysqlAdministration();
+  }
+
+  // ---- reads
+
+  @Override
+  public <R> R read(
+      Handle handle,
+      Status status,
+      List<Lease> leases,
+      ToIntFunction<Lease> most,
+      long bytes,
+      Reader<R> reader) {
+    return reader.readAll(read(handle, reads.getOrDefault(status, ""), leases, most, bytes));
+  }
+
+  @Override
+  public <R> R sizes(
+      Handle handle,
+      Status status,
+      List<Lease> leases,
+      ToIntFunction<Lease> most,
+      Reader<R> reader) {
+    return reader.readAll(read(handle, sizes.getOrDefault(status, ""), leases, most, 0));
   }
 
   /**
    * Whether a bucket has blocked keys is asked before, not in the statement that locked it: that
    * one may have begun before the last holder's settle was committed.
    */
-  @Override
-  protected Query read(
-      Handle handle, Sql read, List<Lease> leases, ToIntFunction<Lease> most, long bytes) {
-    Set<Integer> withBlockedKeys =
+  private Query read(
+      Handle handle, String sql, List<Lease> leases, ToIntFunction<Lease> most, long bytes) {
+    Set<Integer> some =
         Literal.query(
-                handle,
-                sql.withBlockedKeys.replace("${buckets}", join(leases, ", ", Lease::bucket)))
+                handle, withBlockedKeys.replace("${buckets}", join(leases, ", ", Lease::bucket)))
             .mapTo(Integer.class)
             .set();
     return Literal.query(
@@ -253,10 +327,7 @@ final class MysqlDialect extends StatementDialect {
             leases,
             " union all ",
             lease ->
-                text(read)
-                    .replace(
-                        "${blocked}",
-                        withBlockedKeys.contains(lease.bucket()) ? sql.keyBlocked : "")
+                sql.replace("${blocked}", some.contains(lease.bucket()) ? keyBlocked : "")
                     .replace("${bucket}", Integer.toString(lease.bucket()))
                     .replace("${most}", Integer.toString(most.applyAsInt(lease)))
                     .replace("${bytes}", Long.toString(bytes))));
@@ -267,55 +338,84 @@ final class MysqlDialect extends StatementDialect {
   }
 
   @Override
-  protected Query sizes(Handle handle, Sql sizes, List<Lease> leases, ToIntFunction<Lease> most) {
-    return read(handle, sizes, leases, most, 0);
-  }
-
-  @Override
   public List<Row> readBlocked(Handle handle, List<Lease> leases, Limits limits) {
-    return blockedMessages.read(handle, leases, limits, this::blocked);
+    return blockedMessages.read(handle, leases, limits, new Rows(this)::blocked);
   }
 
+  // ---- writes
+
   @Override
-  protected void forRows(
-      Handle handle, String statement, Collection<Row> rows, Map<String, ?> more) {
-    Predicate<Row> pending = row -> row.status() == Status.PENDING;
-    execute(handle, statement, rows.stream().filter(pending).toList(), more);
+  public void forRows(
+      Handle handle, String sql, Collection<? extends OfMessage> rows, Map<String, ?> more) {
+    Predicate<OfMessage> pending = row -> row.status() == Status.PENDING;
+    execute(handle, sql, rows.stream().filter(pending).toList(), more);
     execute(
         handle,
-        sql.whateverStatus(statement),
+        sql.replace("${rows}", "${otherRows}"),
         rows.stream().filter(pending.negate()).toList(),
         more);
   }
 
   private static void execute(
-      Handle handle, String statement, List<Row> rows, Map<String, ?> more) {
+      Handle handle, String statement, List<? extends OfMessage> rows, Map<String, ?> more) {
     for (int from = 0; from < rows.size(); from += MOST_ROWS) {
-      List<Row> some = rows.subList(from, Math.min(rows.size(), from + MOST_ROWS));
+      List<? extends OfMessage> some = rows.subList(from, Math.min(rows.size(), from + MOST_ROWS));
       handle
           .createUpdate(statement)
-          .bind(
-              "rows",
-              JsonRows.of(
-                  some, row -> List.of(row.bucket(), row.sequence(), requireNonNull(row.id()))))
+          .bind("rows", JsonRows.of(some, row -> List.of(row.bucket(), row.sequence(), row.id())))
           .bindMap(more)
           .execute();
     }
   }
 
   @Override
+  public String moveToBlocked() {
+    return MOVE_TO_BLOCKED;
+  }
+
+  @Override
+  public String moveToScheduled() {
+    return MOVE_TO_SCHEDULED;
+  }
+
+  @Override
+  public String count() {
+    return COUNT;
+  }
+
+  @Override
+  public String delete() {
+    return DELETE;
+  }
+
+  @Override
+  public String fail() {
+    return FAIL;
+  }
+
+  @Override
+  public void block(Handle handle, List<Block> blocks) {
+    int[] ignored = Batches.run(handle, BLOCK, blocks, Batches::bind);
+  }
+
+  @Override
+  public String lower() {
+    return LOWER;
+  }
+
+  @Override
   public void advance(Handle handle, Collection<Key> keys) {
     List<Key> empty =
         handle
-            .createQuery(sql.emptyKeys)
+            .createQuery(EMPTY_KEYS)
             .bind("rows", rows(keys))
             .map((row, context) -> new Key(row.getInt("bucket"), row.getString("name"), 0))
             .list();
     if (!empty.isEmpty()) {
-      handle.createUpdate(sql.free).bind("rows", rows(empty)).execute();
+      handle.createUpdate(FREE).bind("rows", rows(empty)).execute();
     }
     if (empty.size() < keys.size()) {
-      handle.createUpdate(sql.advance).bind("rows", rows(keys)).execute();
+      handle.createUpdate(ADVANCE).bind("rows", rows(keys)).execute();
     }
   }
 
@@ -326,25 +426,7 @@ final class MysqlDialect extends StatementDialect {
   }
 
   /** As the statements take texts in lists. */
-  private static String hex(String text) {
+  static String hex(String text) {
     return HexFormat.of().formatHex(text.getBytes(UTF_8));
-  }
-
-  @Override
-  public boolean purgeDedup(Handle handle, Duration window) {
-    List<String> old =
-        handle
-            .createQuery(sql.oldDedupKeys)
-            .bind("windowMillis", window.toMillis())
-            .bind("most", PURGE)
-            .mapTo(String.class)
-            .list();
-    if (!old.isEmpty()) {
-      handle
-          .createUpdate(sql.purgeDedup)
-          .bind("rows", JsonRows.of(old, key -> List.of(hex(key))))
-          .execute();
-    }
-    return old.size() == PURGE;
   }
 }

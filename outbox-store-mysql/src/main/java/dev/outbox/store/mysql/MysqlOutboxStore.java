@@ -4,8 +4,39 @@ import dev.outbox.store.jdbc.JdbcOutboxStore;
 import javax.sql.DataSource;
 
 /**
- * The outbox on MySQL 8.0.19 and newer. The algorithm is {@link JdbcOutboxStore}'s, the statements
- * are in {@code MysqlStatements}, the tables in {@code changelog.sql} beside this class.
+ * The outbox on MySQL 8.0.19 and newer.
+ *
+ * <p>What is stored, in tables whose names begin with the prefix:
+ *
+ * <pre>{@code
+ * outbox_message      seq                                     its place in the order, by the database
+ *                     bucket, status                          where it stands: PENDING, SCHEDULED, …
+ *                     id, aggregate_type, aggregate_id, event_type, partition_key,
+ *                     payload, content_type, headers, dedup_key, correlation_id, created_at
+ *                     available_at, max_attempts              where given
+ *                     attempts, last_error, last_failed_at    when it failed
+ *                     place                                   by what it is found in its status
+ * outbox_bucket       bucket, token                           grows each time it changes hands
+ *                     claim_id, worker, leased_at, lease_until     while leased
+ *                     served_at                               whose turn is next
+ *                     takeovers, singles                      how often holders did not come back
+ * outbox_blocked_key  bucket, key, retry_at, halted_by, low_seq
+ * outbox_dedup        dedup_key, created_at
+ * outbox_schema       version
+ * }</pre>
+ *
+ * <ol>
+ *   <li><b>append</b>: dedup keys are taken first, because a duplicate would end a statement; then
+ *       {@code insert} with many rows of values, in the caller's transaction.
+ *   <li><b>claim</b>, one transaction at READ COMMITTED: which free buckets have work is read
+ *       without locks; {@code for update skip locked} by primary key takes them, longest unserved
+ *       first; {@code union all} reads the first messages of each; what cannot be sent now moves to
+ *       another status; commit.
+ *   <li><b>publish</b>, outside any transaction.
+ *   <li><b>settle</b>, one transaction: {@code select … for update} locks the buckets that claim id
+ *       and token still say are ours; delivered messages are deleted, failed ones changed; buckets
+ *       are given back, or kept and read again; commit.
+ * </ol>
  *
  * <p>Append works on the caller's connection, at its isolation level; it changes what {@code
  * LAST_INSERT_ID()} says there. Everything else takes connections from the data source, one at a

@@ -8,11 +8,11 @@
 create table ${q}${p}message (
   -- The unit that a relay leases. Computed here, so that a producer in any language only inserts.
   -- A default and a check rather than a generated column: MariaDB has no key on one of those.
-  bucket          tinyint unsigned not null default (crc32(coalesce(partition_key, aggregate_id)) & 63),
+  bucket          tinyint unsigned not null default (crc32(coalesce(partition_key, concat(aggregate_type, '/', aggregate_id))) & 63),
   status          enum('PENDING', 'SCHEDULED', 'BLOCKED', 'DEAD') not null default 'PENDING',
   -- Where a claim finds it: a blocked message by its key, a delayed one by its time. Bytes, which
   -- are compared faster than text.
-  place           varbinary(1020) not null default (case status when 'BLOCKED' then coalesce(partition_key, aggregate_id)
+  place           varbinary(2048) not null default (case status when 'BLOCKED' then coalesce(partition_key, concat(aggregate_type, '/', aggregate_id))
                   when 'SCHEDULED' then coalesce(cast(available_at as char(26)), '') else '' end),
   seq             bigint not null auto_increment,
   -- One longer than the limit, also below: where sql_mode is not strict, what is too long is cut off
@@ -21,7 +21,7 @@ create table ${q}${p}message (
   aggregate_type  varchar(256) not null,
   aggregate_id    varchar(256) not null,
   event_type      varchar(256) not null,
-  -- Null: the aggregate's id is the key.
+  -- Null: the aggregate's type and id are the key.
   partition_key   varchar(256),
   payload         mediumblob not null,
   content_type    varchar(256) not null default 'application/json',
@@ -32,6 +32,8 @@ create table ${q}${p}message (
   created_at      datetime(6) not null default (utc_timestamp(6)),
   -- UTC. Null: at once.
   available_at    datetime(6),
+  -- Null: as the relay's retry policy says.
+  max_attempts    integer,
   attempts        integer not null default 0,
   last_error      text,
   last_failed_at  datetime(6),
@@ -42,8 +44,8 @@ create table ${q}${p}message (
   primary key (bucket, status, place, seq),
   -- AUTO_INCREMENT asks for it; also finds what is not PENDING.
   key ${p}message_seq (seq),
-  constraint ${p}message_bucket_computed check (bucket = (crc32(coalesce(partition_key, aggregate_id)) & 63)),
-  constraint ${p}message_place_computed check (place = case status when 'BLOCKED' then coalesce(partition_key, aggregate_id)
+  constraint ${p}message_bucket_computed check (bucket = (crc32(coalesce(partition_key, concat(aggregate_type, '/', aggregate_id))) & 63)),
+  constraint ${p}message_place_computed check (place = case status when 'BLOCKED' then coalesce(partition_key, concat(aggregate_type, '/', aggregate_id))
     when 'SCHEDULED' then coalesce(cast(available_at as char(26)), '') else '' end),
   -- The limits of OutboxMessage, so that no row by plain SQL can break a later step. What headers
   -- hold is not looked at here: such a row is claimed as a message that cannot be decoded.
@@ -63,6 +65,7 @@ create table ${q}${p}message (
   constraint ${p}message_created_at_range check (created_at >= '0001-01-01' and created_at < '9999-01-01'),
   constraint ${p}message_available_at_range check (available_at >= '1970-01-01' and available_at < '9999-01-01'),
   constraint ${p}message_attempts_not_negative check (attempts >= 0),
+  constraint ${p}message_max_attempts_positive check (max_attempts > 0),
   constraint ${p}message_scheduled_when check (status <> 'SCHEDULED' or available_at is not null),
   -- Where sql_mode is not strict there may be a month 0 or a 31st of February, which no driver reads.
   constraint ${p}message_created_at_real check ((dayofmonth(created_at) between 1 and dayofmonth(last_day(created_at))) is true),
@@ -73,7 +76,7 @@ create table ${q}${p}message (
 -- One row a key that waits: for its next try, or for a person.
 create table ${q}${p}blocked_key (
   bucket     tinyint unsigned not null,
-  `key`      varchar(256) not null,
+  `key`      varchar(512) not null,
   retry_at   datetime(6) not null,
   -- The dead letter that halts the key until someone decides about it; null: not halted.
   halted_by  bigint,
@@ -91,9 +94,9 @@ create table ${q}${p}bucket (
   -- Grows each time the bucket changes hands.
   token        bigint not null default 0,
   -- Random for each claim; null: free.
-  owner        char(36) character set ascii,
+  claim_id     char(36) character set ascii,
   -- The worker's name, for people and for sharing.
-  relay        varchar(255),
+  worker       varchar(255),
   leased_at    datetime(6),
   lease_until  datetime(6),
   served_at    datetime(6) not null default '1970-01-01',

@@ -43,7 +43,8 @@ class MysqlAppendTest extends DatabaseTests {
   }
 
   private void append(List<OutboxMessage> messages) {
-    database.inTransaction(false, c -> assertThat(store.append(c, messages)).isEmpty());
+    database.inTransaction(
+        false, c -> assertThat(store.append(c, messages).duplicates()).isEmpty());
   }
 
   private List<StoredMessage> claimed() {
@@ -124,9 +125,9 @@ class MysqlAppendTest extends DatabaseTests {
     database.inTransaction(
         false,
         c -> {
-          assertThat(store.append(c, messages))
+          assertThat(store.append(c, messages).duplicates())
               .containsExactlyInAnyOrderElementsOf(ids(messages.subList(700, 1_200)));
-          assertThat(store.append(c, List.of(messages.get(3)))).hasSize(1);
+          assertThat(store.append(c, List.of(messages.get(3))).duplicates()).hasSize(1);
         });
     assertThat(claimed())
         .extracting(m -> m.message().id())

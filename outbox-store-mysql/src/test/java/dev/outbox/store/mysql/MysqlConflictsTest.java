@@ -4,11 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.outbox.Appended;
 import dev.outbox.OutboxMessage;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Decision;
+import dev.outbox.store.jdbc.Background;
 import dev.outbox.store.jdbc.DatabaseTests;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -68,11 +70,11 @@ class MysqlConflictsTest extends DatabaseTests {
         claim.messages().get(0).sequence(),
         Decision.delivered(),
         claim.messages().get(1).sequence(),
-        Decision.retry(Duration.ofHours(1), true, "again"));
+        Decision.retry(Duration.ofHours(1), "again"));
   }
 
   private void assertSettledOnce(CompletableFuture<Set<Long>> lost) throws Exception {
-    assertThat(lost.get(30, TimeUnit.SECONDS)).as("lost").isEmpty();
+    assertThat(lost.get(1, TimeUnit.MINUTES)).as("lost").isEmpty();
     assertThat(
             database.query(
                 "select group_concat(concat_ws(' ', status, attempts) order by seq) from outbox_message"))
@@ -94,11 +96,13 @@ class MysqlConflictsTest extends DatabaseTests {
               + " union select column_name from information_schema.columns");
       statement.execute("update outbox_message set attempts = attempts + 0, last_error = 'x'");
       CompletableFuture<Set<Long>> lost =
-          CompletableFuture.supplyAsync(() -> claim.settle(decisions(claim)));
-      await().until(this::somebodyWaits);
+          CompletableFuture.supplyAsync(() -> claim.settle(decisions(claim)), Background.THREADS);
+      await().atMost(Duration.ofMinutes(1)).until(this::somebodyWaits);
       statement.execute(
-          "select token from outbox_bucket where bucket = crc32('1') & 63 for update");
-      await("a deadlock").until(() -> counted("lock_deadlocks") > before);
+          "select token from outbox_bucket where bucket = crc32('order/1') & 63 for update");
+      await("a deadlock")
+          .atMost(Duration.ofMinutes(1))
+          .until(() -> counted("lock_deadlocks") > before);
       other.commit();
       assertSettledOnce(lost);
     }
@@ -122,8 +126,8 @@ class MysqlConflictsTest extends DatabaseTests {
       other.setAutoCommit(false);
       statement.execute("update outbox_message set last_error = 'x'");
       CompletableFuture<Set<Long>> lost =
-          CompletableFuture.supplyAsync(() -> claim.settle(decisions(claim)));
-      await().atMost(Duration.ofSeconds(30)).until(() -> counted("lock_timeouts") > before);
+          CompletableFuture.supplyAsync(() -> claim.settle(decisions(claim)), Background.THREADS);
+      await().atMost(Duration.ofMinutes(1)).until(() -> counted("lock_timeouts") > before);
       other.rollback();
       assertSettledOnce(lost);
     }
@@ -150,11 +154,11 @@ class MysqlConflictsTest extends DatabaseTests {
       }
       store.append(one, with("a"));
       store.append(two, with("b"));
-      CompletableFuture<Boolean> first =
-          CompletableFuture.supplyAsync(() -> store.append(one, with("b")));
-      await().until(this::somebodyWaits);
-      CompletableFuture<Boolean> second =
-          CompletableFuture.supplyAsync(() -> store.append(two, with("a")));
+      CompletableFuture<Appended> first =
+          CompletableFuture.supplyAsync(() -> store.append(one, with("b")), Background.THREADS);
+      await().atMost(Duration.ofMinutes(1)).until(this::somebodyWaits);
+      CompletableFuture<Appended> second =
+          CompletableFuture.supplyAsync(() -> store.append(two, with("a")), Background.THREADS);
       assertThatThrownBy(() -> bothAppended(one, two, first, second))
           .isInstanceOf(TransientOutboxException.class)
           .hasMessageStartingWith(
@@ -172,13 +176,14 @@ class MysqlConflictsTest extends DatabaseTests {
   private static void bothAppended(
       Connection one,
       Connection two,
-      CompletableFuture<Boolean> first,
-      CompletableFuture<Boolean> second)
+      CompletableFuture<Appended> first,
+      CompletableFuture<Appended> second)
       throws SQLException {
     RuntimeException failure = null;
     for (Connection connection : List.of(one, two)) {
       try {
-        assertThat((connection == one ? first : second).join()).as("appended").isTrue();
+        Appended appended = (connection == one ? first : second).join();
+        assertThat(appended.allStored()).isTrue();
         connection.commit();
       } catch (CompletionException e) {
         failure = (RuntimeException) e.getCause();

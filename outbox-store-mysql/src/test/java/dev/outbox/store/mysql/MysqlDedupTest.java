@@ -5,11 +5,13 @@ import static org.awaitility.Awaitility.await;
 
 import dev.outbox.OutboxMessage;
 import dev.outbox.TransientOutboxException;
+import dev.outbox.store.jdbc.Background;
 import dev.outbox.store.jdbc.DatabaseTests;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -78,13 +80,15 @@ class MysqlDedupTest extends DatabaseTests {
     try (Connection late = producer()) {
       takeSnapshot(late);
       try (Connection first = producer()) {
-        assertThat(store.append(first, with("a"))).isTrue();
+        assertThat(store.append(first, with("a")).allStored()).isTrue();
         first.commit();
       }
       boolean snapshotsEnd = tested() == Tested.MARIADB && changedRowsEndSnapshots(late);
       if (!snapshotsEnd) {
-        assertThat(store.append(late, List.of(with("a"), with("b")))).hasSize(1);
-        assertThat(store.append(late, with("c"))).as("the transaction goes on").isTrue();
+        assertThat(store.append(late, List.of(with("a"), with("b"))).duplicates()).hasSize(1);
+        assertThat(store.append(late, with("c")).allStored())
+            .as("the transaction goes on")
+            .isTrue();
         late.commit();
         assertThat(stored()).isEqualTo("a,b,c");
       }
@@ -108,12 +112,13 @@ class MysqlDedupTest extends DatabaseTests {
             + " ('old', utc_timestamp(6) - interval 8 day), ('older', utc_timestamp(6) - interval 9 day)");
     try (Connection producer = producer()) {
       takeSnapshot(producer);
-      assertThat(store.append(producer, with("old"))).isTrue();
-      assertThat(store.append(producer, with("old"))).as("again").isFalse();
+      assertThat(store.append(producer, with("old")).allStored()).isTrue();
+      assertThat(store.append(producer, with("old")).allStored()).as("again").isFalse();
       producer.commit();
       takeSnapshot(producer);
       store.housekeep();
-      assertThat(store.append(producer, List.of(with("old"), with("older")))).hasSize(1);
+      assertThat(store.append(producer, List.of(with("old"), with("older"))).duplicates())
+          .hasSize(1);
       producer.commit();
     }
     assertThat(stored()).isEqualTo("old,older");
@@ -126,10 +131,12 @@ class MysqlDedupTest extends DatabaseTests {
     try (Connection first = producer();
         Connection second = producer()) {
       takeSnapshot(second);
-      assertThat(store.append(first, with("a"))).isTrue();
+      assertThat(store.append(first, with("a")).allStored()).isTrue();
       CompletableFuture<Boolean> late =
-          CompletableFuture.supplyAsync(() -> store.append(second, with("a")));
+          CompletableFuture.supplyAsync(
+              () -> store.append(second, with("a")).allStored(), Background.THREADS);
       await()
+          .atMost(Duration.ofMinutes(1))
           .until(
               () ->
                   database
@@ -141,7 +148,7 @@ class MysqlDedupTest extends DatabaseTests {
       } else {
         first.rollback();
       }
-      assertThat(late.get(30, TimeUnit.SECONDS)).as("appended").isEqualTo(!committed);
+      assertThat(late.get(1, TimeUnit.MINUTES)).as("appended").isEqualTo(!committed);
       second.commit();
     }
     assertThat(stored()).isEqualTo("a");
@@ -166,7 +173,7 @@ class MysqlDedupTest extends DatabaseTests {
                 command -> new Thread(command).start()));
       }
       start.countDown();
-      CompletableFuture.allOf(threads.toArray(CompletableFuture[]::new)).get(60, TimeUnit.SECONDS);
+      CompletableFuture.allOf(threads.toArray(CompletableFuture[]::new)).get(3, TimeUnit.MINUTES);
     }
     return again.get();
   }

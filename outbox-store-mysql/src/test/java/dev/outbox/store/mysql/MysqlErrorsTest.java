@@ -64,7 +64,7 @@ class MysqlErrorsTest extends ErrorsTests {
       connection.setReadOnly(true);
       assertReadOnly(connection);
       connection.setReadOnly(false);
-      assertThat(store.append(connection, message())).isTrue();
+      assertThat(store.append(connection, message()).allStored()).isTrue();
       connection.rollback();
     }
   }

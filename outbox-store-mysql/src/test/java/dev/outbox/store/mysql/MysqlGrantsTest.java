@@ -104,10 +104,10 @@ class MysqlGrantsTest extends DatabaseTests {
     JdbcOutboxStore store = builder(producers).build();
     try (Connection connection = producers.getConnection()) {
       connection.setAutoCommit(false);
-      assertThat(store.append(connection, message(null, null))).isTrue();
-      assertThat(store.append(connection, message("d", Duration.ZERO))).isTrue();
-      assertThat(store.append(connection, message("d", null))).isFalse();
-      assertThat(store.append(connection, message(null, Duration.ofHours(1)))).isTrue();
+      assertThat(store.append(connection, message(null, null)).allStored()).isTrue();
+      assertThat(store.append(connection, message("d", Duration.ZERO)).allStored()).isTrue();
+      assertThat(store.append(connection, message("d", null)).allStored()).isFalse();
+      assertThat(store.append(connection, message(null, Duration.ofHours(1))).allStored()).isTrue();
       connection.commit();
     }
     refused(producers, "select * from outbox_message");
@@ -156,9 +156,9 @@ class MysqlGrantsTest extends DatabaseTests {
             claim.settle(
                 Map.of(
                     claimed.get(0),
-                    Decision.dead("no", true),
+                    Decision.deadHaltingKey("no"),
                     claimed.get(1),
-                    Decision.retry(Duration.ZERO, true, "again"))))
+                    Decision.retry(Duration.ZERO, "again"))))
         .isEmpty();
     assertThat(store.claim(request).messages()).as("moved").isEmpty();
     assertThat(store.deadLetters(0, 10)).hasSize(1);

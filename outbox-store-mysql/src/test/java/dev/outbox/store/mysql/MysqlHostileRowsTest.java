@@ -76,7 +76,7 @@ class MysqlHostileRowsTest extends HostileRowsTests {
       rows.add(row(Fate.REFUSED, "available_at", time));
       rows.add(row(Fate.REFUSED, "last_failed_at", time));
     }
-    rows.add(row(Fate.REFUSED, "bucket", "(crc32('hostile') & 63) ^ 1"));
+    rows.add(row(Fate.REFUSED, "bucket", "(crc32('order/hostile') & 63) ^ 1"));
     rows.add(row(Fate.REFUSED, "place", "'x'"));
     rows.add(row(Fate.DELIVERED, "seq", "-9223372036854775808"));
     rows.add(row(Fate.DELIVERED, "seq", "-1"));
@@ -95,7 +95,7 @@ class MysqlHostileRowsTest extends HostileRowsTests {
           damage(
               "insert into outbox_dedup (dedup_key, created_at) values ('z', %s)".formatted(time)));
     }
-    damages.add(damage("update outbox_bucket set owner = 'nobody'"));
+    damages.add(damage("update outbox_bucket set claim_id = 'nobody'"));
     damages.add(
         damage(
             "insert into outbox_blocked_key (bucket, `key`, retry_at, low_seq) values (63, '', '2020-01-01', 0), (5, repeat(char(7), 256), '2020-01-01', 0)"));

@@ -58,6 +58,7 @@ class MysqlKeysTest extends DatabaseTests {
             key ->
                 OutboxMessage.builder()
                     .aggregate("order", key)
+                    .partitionKey(key)
                     .eventType("Placed")
                     .payload("{}")
                     .dedupKey(dedup ? key : null)
@@ -66,7 +67,8 @@ class MysqlKeysTest extends DatabaseTests {
   }
 
   private static void append(TestDatabase in, JdbcOutboxStore store) {
-    in.inTransaction(false, c -> assertThat(store.append(c, messages(false))).isEmpty());
+    in.inTransaction(
+        false, c -> assertThat(store.append(c, messages(false)).duplicates()).isEmpty());
   }
 
   private static Claim claim(JdbcOutboxStore store) {
@@ -100,7 +102,7 @@ class MysqlKeysTest extends DatabaseTests {
       JdbcOutboxStore store = builder(in.pool).build();
       store.migrate();
       append(in, store);
-      assertThat(settleAll(store, m -> Decision.retry(Duration.ofHours(1), true, m.key())))
+      assertThat(settleAll(store, m -> Decision.retry(Duration.ofHours(1), m.key())))
           .as("fail")
           .containsExactlyInAnyOrderElementsOf(KEYS);
       append(in, store);
@@ -121,8 +123,8 @@ class MysqlKeysTest extends DatabaseTests {
     in.inTransaction(
         false,
         c -> {
-          assertThat(store.append(c, messages(true))).isEmpty();
-          assertThat(store.append(c, messages(true))).hasSize(KEYS.size());
+          assertThat(store.append(c, messages(true)).duplicates()).isEmpty();
+          assertThat(store.append(c, messages(true)).duplicates()).hasSize(KEYS.size());
         });
     in.execute("update outbox_dedup set created_at = utc_timestamp(6) - interval 8 day");
     store.housekeep();
@@ -132,7 +134,8 @@ class MysqlKeysTest extends DatabaseTests {
   private static void halted(TestDatabase in, JdbcOutboxStore store) {
     append(in, store);
     append(in, store);
-    assertThat(settleAll(store, m -> Decision.dead("no", true))).hasSizeGreaterThan(KEYS.size());
+    assertThat(settleAll(store, m -> Decision.deadHaltingKey("no")))
+        .hasSizeGreaterThan(KEYS.size());
     List<StoredMessage> dead =
         store.deadLetters(0, 1_000).stream().map(letter -> letter.message()).toList();
     assertThat(dead.stream().map(StoredMessage::key).collect(Collectors.toSet()))

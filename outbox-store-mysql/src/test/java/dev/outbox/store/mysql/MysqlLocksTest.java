@@ -8,8 +8,8 @@ import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Decision;
 import dev.outbox.spi.StoredMessage;
+import dev.outbox.store.core.BucketStore;
 import dev.outbox.store.jdbc.DatabaseTests;
-import dev.outbox.store.jdbc.Dialect;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
 import dev.outbox.store.jdbc.Stalling;
 import java.nio.charset.StandardCharsets;
@@ -38,7 +38,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @EnumSource
 @DisplayName("Nobody waits")
 class MysqlLocksTest extends DatabaseTests {
-  private static final Decision AGAIN = Decision.retry(Duration.ofHours(1), true, "again");
+  private static final Decision AGAIN = Decision.retry(Duration.ofHours(1), "again");
 
   private final List<AutoCloseable> open = new ArrayList<>();
   private Stalling stalling;
@@ -96,7 +96,7 @@ class MysqlLocksTest extends DatabaseTests {
 
   /** A key of each bucket. */
   private static List<String> keys(String prefix) {
-    String[] keys = new String[Dialect.BUCKETS];
+    String[] keys = new String[BucketStore.BUCKETS];
     for (int found = 0, n = 0; found < keys.length; n++) {
       CRC32 crc = new CRC32();
       crc.update((prefix + n).getBytes(StandardCharsets.UTF_8));
@@ -216,14 +216,17 @@ class MysqlLocksTest extends DatabaseTests {
       committed(keys("key "));
       List<Claim> claims = claims(stallingStore);
       assertThat(claims.stream().mapToInt(c -> c.messages().size()).sum())
-          .isGreaterThanOrEqualTo(3 * Dialect.BUCKETS);
+          .isGreaterThanOrEqualTo(3 * BucketStore.BUCKETS);
       for (Claim claim : claims) {
         Map<Long, Decision> decisions =
             round == 0
                 ? decisions(claim, Decision.delivered())
                 : decisions(
-                    claim, Decision.delivered(), AGAIN, Decision.dead("no", round % 2 == 0));
-        open.add(stalling.stopAt("owner = null", () -> claim.settle(decisions)));
+                    claim,
+                    Decision.delivered(),
+                    AGAIN,
+                    round % 2 == 0 ? Decision.deadHaltingKey("no") : Decision.dead("no"));
+        open.add(stalling.stopAt("claim_id = null", () -> claim.settle(decisions)));
       }
       produce("new " + round + " ");
       assertNobodyWaited("while settles have locked all buckets, round " + round);
@@ -255,7 +258,7 @@ class MysqlLocksTest extends DatabaseTests {
     }
     List<Claim> claims = claims(store);
     assertThat(claims.stream().mapToInt(c -> c.messages().size()).sum())
-        .isEqualTo(4 * Dialect.BUCKETS);
+        .isEqualTo(4 * BucketStore.BUCKETS);
     for (Claim claim : claims) {
       assertThat(claim.renew(Duration.ofMinutes(6))).hasSameSizeAs(claim.messages());
       assertThat(
@@ -264,9 +267,9 @@ class MysqlLocksTest extends DatabaseTests {
                       claim,
                       Decision.delivered(),
                       AGAIN,
-                      Decision.dead("no", false),
+                      Decision.dead("no"),
                       Decision.delivered(),
-                      Decision.dead("no", true))))
+                      Decision.deadHaltingKey("no"))))
           .isEmpty();
     }
     database.execute("update outbox_blocked_key set retry_at = utc_timestamp(6)");
@@ -329,7 +332,7 @@ class MysqlLocksTest extends DatabaseTests {
       assertThat(claim.messages()).isNotEmpty();
       open.add(
           stalling.stopAt(
-              "owner = null", () -> claim.settle(decisions(claim, Decision.delivered()))));
+              "claim_id = null", () -> claim.settle(decisions(claim, Decision.delivered()))));
     }
     for (int i = 1; i < claims.size(); i += 2) {
       Claim claim = claims.get(i);

@@ -73,7 +73,7 @@ class MysqlPlainSqlTest extends DatabaseTests {
         List.of(
             new String[][] {
               {"payload", "repeat('x', 1000001)"},
-              {"bucket", "(crc32('1') & 63) ^ 1"},
+              {"bucket", "(crc32('order/1') & 63) ^ 1"},
               {"bucket", "300"},
               {"place", "'2'"},
               {"place", "'1 '"},

@@ -107,7 +107,7 @@ class MysqlPlansTest extends DatabaseTests {
         "update outbox_message set status = 'BLOCKED', place = default"
             + " where status = 'PENDING' and aggregate_id in ('key 7', 'key 8', 'key 10')",
         "insert into outbox_blocked_key (bucket, `key`, retry_at, low_seq)"
-            + " select bucket, aggregate_id, utc_timestamp(6), min(seq) from outbox_message"
+            + " select bucket, concat('order/', aggregate_id), utc_timestamp(6), min(seq) from outbox_message"
             + " where status = 'BLOCKED' group by 1, 2",
         // Met in front of all others: such are moved by the first claim.
         "update outbox_message set available_at = utc_timestamp(6) + interval 1 day"
@@ -130,9 +130,9 @@ class MysqlPlansTest extends DatabaseTests {
 
   /** Runs every statement that a relay and an operator have. */
   private void everything() {
-    Decision again = Decision.retry(Duration.ZERO, true, "again");
+    Decision again = Decision.retry(Duration.ZERO, "again");
     Decision[] mixed = {
-      Decision.delivered(), again, Decision.dead("no", false), Decision.dead("no", true)
+      Decision.delivered(), again, Decision.dead("no"), Decision.deadHaltingKey("no")
     };
     for (int i = 0; i < 3; i++) {
       Claim claim = watched.claim(all(10_000_000));
@@ -149,7 +149,7 @@ class MysqlPlansTest extends DatabaseTests {
       assertThat(next.settle(decisions(next, Decision.delivered()))).isEmpty();
     }
     database.execute(
-        "update outbox_bucket set owner = uuid(), takeovers = 2, leased_at = utc_timestamp(6) - interval 2 minute,"
+        "update outbox_bucket set claim_id = uuid(), takeovers = 2, leased_at = utc_timestamp(6) - interval 2 minute,"
             + " lease_until = utc_timestamp(6) - interval 1 minute");
     Claim singly = watched.claim(all(10_000_000));
     assertThat(singly.messages()).isNotEmpty();
@@ -172,14 +172,14 @@ class MysqlPlansTest extends DatabaseTests {
       List.of(
           "as has_work",
           "for update skip locked",
-          "b.owner = '",
+          "b.claim_id = '",
           "as left_millis",
-          "b.owner = null",
+          "b.claim_id = null",
           "as horizon",
           "and m.place <= cast",
           "as size\n",
           "as failed",
-          "m.place = convert('key 7' using binary) and m.seq >=",
+          "m.place = convert('order/key 7' using binary) and m.seq >=",
           "set m.status = 'BLOCKED'",
           "set m.status = 'SCHEDULED'",
           "set m.attempts = greatest",
@@ -193,7 +193,8 @@ class MysqlPlansTest extends DatabaseTests {
           "attempts = 0, last_failed_at = null",
           "delete from outbox_message where",
           "select dedup_key from",
-          "delete d from");
+          "delete d from",
+          "select b.bucket from outbox_bucket b");
 
   private void assertGoodPlans(String when) {
     List<Plan> plans = explained.plans();
@@ -280,8 +281,8 @@ class MysqlPlansTest extends DatabaseTests {
                   decisions(
                       claim,
                       Decision.delivered(),
-                      Decision.retry(Duration.ZERO, true, "again"),
-                      Decision.dead("no", true))))
+                      Decision.retry(Duration.ZERO, "again"),
+                      Decision.deadHaltingKey("no"))))
           .isEmpty();
     }
     noneIsBad("in a small outbox");
@@ -308,7 +309,7 @@ class MysqlPlansTest extends DatabaseTests {
     insert(50_000, 1, "BLOCKED", "null");
     database.execute(
         "insert into outbox_blocked_key (bucket, `key`, retry_at, low_seq)"
-            + " select bucket, aggregate_id, utc_timestamp(6) + interval 1 day, min(seq)"
+            + " select bucket, concat('order/', aggregate_id), utc_timestamp(6) + interval 1 day, min(seq)"
             + " from outbox_message where status = 'BLOCKED' and aggregate_id = 'key 0' group by 1, 2");
     assertFewRows("while the followers of a blocked key are moved");
     analyze();

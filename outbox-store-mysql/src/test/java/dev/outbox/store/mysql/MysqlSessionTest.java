@@ -112,6 +112,7 @@ class MysqlSessionTest extends DatabaseTests {
    */
   private String transaction() {
     return await()
+        .atMost(Duration.ofMinutes(1))
         .until(
             () ->
                 get(
@@ -145,7 +146,7 @@ class MysqlSessionTest extends DatabaseTests {
     long first = claim.messages().get(0).sequence();
     unchangedBy(
         "settle and claim",
-        () -> onOne.settleAndClaim(claim, Map.of(first, Decision.dead("no", true)), request()));
+        () -> onOne.settleAndClaim(claim, Map.of(first, Decision.deadHaltingKey("no")), request()));
     unchangedBy("a settle that is too late", () -> claim.settle(Map.of()));
     unchangedBy("dead letters", () -> onOne.deadLetters(0, 10));
     unchangedBy("requeue", () -> onOne.requeue(first));
@@ -172,7 +173,7 @@ class MysqlSessionTest extends DatabaseTests {
   void append() throws Throwable {
     before = now();
     connection.setAutoCommit(false);
-    assertThat(onOne.append(connection, message())).isTrue();
+    assertThat(onOne.append(connection, message()).allStored()).isTrue();
     assertThat(transaction()).isEqualTo("REPEATABLE READ 0");
     connection.commit();
     connection.setAutoCommit(true);

@@ -10,6 +10,7 @@ import dev.outbox.OutboxMessage;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
+import dev.outbox.store.jdbc.Background;
 import dev.outbox.store.jdbc.DatabaseTests;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
 import java.time.Duration;
@@ -54,7 +55,7 @@ class MysqlStalledClientTest extends DatabaseTests {
               .eventType("Placed")
               .payload(new byte[SIZE])
               .build();
-      database.inTransaction(false, c -> assertThat(store.append(c, message)).isTrue());
+      database.inTransaction(false, c -> assertThat(store.append(c, message).allStored()).isTrue());
     }
   }
 
@@ -86,15 +87,16 @@ class MysqlStalledClientTest extends DatabaseTests {
       stalled.verify();
       proxy.stallAfter(1_000_000);
       CompletableFuture<Claim> claim =
-          CompletableFuture.supplyAsync(() -> stalled.claim(request(Duration.ofSeconds(2))));
-      proxy.stalled().get(30, TimeUnit.SECONDS);
+          CompletableFuture.supplyAsync(
+              () -> stalled.claim(request(Duration.ofSeconds(6))), Background.THREADS);
+      proxy.stalled().get(1, TimeUnit.MINUTES);
       assertThat(store.claim(request(Duration.ofMinutes(5))).messages())
           .as("while its buckets are locked")
           .isEmpty();
 
       Set<Long> taken = new HashSet<>();
       await()
-          .atMost(Duration.ofSeconds(30))
+          .atMost(Duration.ofMinutes(2))
           .until(
               () -> {
                 store
@@ -104,7 +106,7 @@ class MysqlStalledClientTest extends DatabaseTests {
                 return taken.size() == MESSAGES;
               });
       proxy.close();
-      assertThatThrownBy(() -> claim.get(60, TimeUnit.SECONDS))
+      assertThatThrownBy(() -> claim.get(2, TimeUnit.MINUTES))
           .isInstanceOf(ExecutionException.class)
           .hasCauseInstanceOf(TransientOutboxException.class);
     }

@@ -50,6 +50,11 @@ public class MysqlStoreTck extends JdbcStoreTck implements ReadOnlyTransactions<
     return "%s - interval %d microsecond".formatted(column, millis * 1_000);
   }
 
+  @Override
+  protected String now() {
+    return "utc_timestamp(6)";
+  }
+
   /** A delayed message lies at its time. */
   @Override
   protected String computed() {

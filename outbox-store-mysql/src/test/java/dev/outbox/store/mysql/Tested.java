@@ -4,9 +4,6 @@ import com.zaxxer.hikari.HikariConfig;
 import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
 import dev.outbox.store.jdbc.TestedStore;
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import javax.sql.DataSource;
@@ -43,12 +40,5 @@ enum Tested implements TestedStore {
     return this == MYSQL
         ? MysqlOutboxStore.builder(dataSource)
         : MariadbOutboxStore.builder(dataSource);
-  }
-
-  /** One file for both: the collation is all that differs, and the file says so. */
-  @Override
-  public String plainDdl() throws IOException {
-    return Files.readString(Path.of("src/main/resources/dev/outbox/store/mysql/schema-1.sql"))
-        .replace("collate " + Flavor.MYSQL.collation, "collate " + flavor.collation);
   }
 }

@@ -1,10 +1,8 @@
 package dev.outbox.store.postgres;
 
-import static java.util.Objects.requireNonNull;
-
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.HeaderCodec;
-import java.sql.Array;
+import dev.outbox.store.core.internal.Names;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -12,52 +10,198 @@ import java.sql.SQLException;
 import java.sql.Types;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Appends any number of messages in one round trip: one array a column. */
+/** Appends any number of messages in one round trip. */
 final class Append {
-  private static final Map<String, Integer> JDBC_TYPES =
-      Map.of(
-          "uuid", Types.OTHER,
-          "text", Types.VARCHAR,
-          "bytea", Types.BINARY,
-          "bigint", Types.BIGINT);
+  /** So many messages have a statement with a row each; more have one array a column. */
+  private static final int FEW = 10;
 
-  private final PostgresStatements sql;
+  /**
+   * A column, or what one is computed of.
+   *
+   * @param jdbcType of one value
+   * @param type of an array's elements
+   */
+  private record Column(
+      int jdbcType, String type, Function<OutboxMessage, @Nullable Object> value) {
+    static Column text(Function<OutboxMessage, @Nullable Object> value) {
+      return new Column(Types.VARCHAR, "text", value);
+    }
+  }
 
-  Append(PostgresStatements sql) {
-    this.sql = sql;
+  /** What each message has, in the order of the statements. */
+  private static final List<Column> COLUMNS =
+      List.of(
+          new Column(Types.OTHER, "uuid", OutboxMessage::id),
+          Column.text(OutboxMessage::aggregateType),
+          Column.text(OutboxMessage::aggregateId),
+          Column.text(OutboxMessage::eventType),
+          Column.text(OutboxMessage::partitionKey),
+          new Column(Types.BINARY, "bytea", OutboxMessage::payload),
+          Column.text(OutboxMessage::contentType),
+          Column.text(m -> HeaderCodec.encode(m.headers())),
+          Column.text(OutboxMessage::correlationId),
+          new Column(Types.INTEGER, "integer", OutboxMessage::maxAttempts));
+
+  /** And what few have. */
+  private static final List<Column> ALL_COLUMNS =
+      Stream.concat(
+              COLUMNS.stream(),
+              Stream.of(
+                  Column.text(OutboxMessage::dedupKey),
+                  Column.text(m -> m.availableAt() == null ? null : m.availableAt().toString()),
+                  new Column(
+                      Types.BIGINT,
+                      "bigint",
+                      m -> m.deliverAfter() == null ? null : micros(m.deliverAfter()))))
+          .toList();
+
+  /**
+   * Of messages without a dedup key and without a time, which are most, a few at a time, which is
+   * what most transactions have: nothing is computed, and ten take 60 % of what they take as
+   * arrays.
+   */
+  private static final String PLAIN =
+      """
+      insert into ${q}${p}message (id, aggregate_type, aggregate_id, event_type, partition_key,
+        payload, content_type, headers, correlation_id, max_attempts)
+      values
+      """;
+
+  private static final String PLAIN_ROW = "(?, ?, ?, ?, ?, ?, ?, ?::json, ?, ?)";
+
+  /** One array a column, so that a statement with any number of messages is the same statement. */
+  private static final String MANY =
+      """
+      with input as materialized (
+        select * from unnest(?::uuid[], ?::text[], ?::text[], ?::text[], ?::text[], ?::bytea[],
+          ?::text[], ?::text[], ?::text[], ?::integer[], ?::text[], ?::text[], ?::bigint[])
+          with ordinality
+        as i (id, aggregate_type, aggregate_id, event_type, partition_key, payload,
+          content_type, headers, correlation_id, max_attempts, dedup_key, due_at, due_after_micros,
+          position)
+      )
+      """;
+
+  /** The same for one message: twice as fast. */
+  private static final String ONE =
+      """
+      with input as (
+        select ?::uuid as id, ?::text as aggregate_type, ?::text as aggregate_id,
+          ?::text as event_type, ?::text as partition_key, ?::bytea as payload,
+          ?::text as content_type, ?::text as headers, ?::text as correlation_id,
+          ?::integer as max_attempts, ?::text as dedup_key, ?::text as due_at,
+          ?::bigint as due_after_micros, 1 as position
+      )
+      """;
+
+  /** By the number of messages, from one on. */
+  private final List<String> plain;
+
+  private final String many;
+  private final String one;
+  private final String manyWithDedup;
+  private final String oneWithDedup;
+
+  Append(Names names) {
+    plain =
+        IntStream.rangeClosed(1, FEW)
+            .mapToObj(n -> PLAIN + String.join(", ", Collections.nCopies(n, PLAIN_ROW)))
+            .map(names::fill)
+            .toList();
+    many = append(names, MANY);
+    one = append(names, ONE);
+    manyWithDedup = appendWithDedup(names, MANY);
+    oneWithDedup = appendWithDedup(names, ONE);
+  }
+
+  private static String append(Names names, String input) {
+    return names.fill(input + insert("") + " order by i.position");
+  }
+
+  /**
+   * Keys in order, so that two that append the same ones do not deadlock. An old key that was not
+   * purged yet is taken over; one inside the window stays as it is and is not returned.
+   */
+  private static String appendWithDedup(Names names, String input) {
+    return names.fill(
+        input
+            + """
+            , fresh as (
+              insert into ${q}${p}dedup as d (dedup_key, created_at)
+              select distinct i.dedup_key, statement_timestamp() from input i
+              where i.dedup_key is not null
+              order by i.dedup_key
+              on conflict (dedup_key) do update set created_at = excluded.created_at
+                where d.created_at < excluded.created_at - ? * interval '1 millisecond'
+              returning d.dedup_key
+            ), duplicate as (
+              select i.id, i.position from input i
+              where i.dedup_key is not null
+                and (i.dedup_key not in (select f.dedup_key from fresh f)
+                  or i.position > (select min(j.position) from input j where j.dedup_key = i.dedup_key))
+            ), stored as (
+            """
+            + insert("where i.position not in (select d.position from duplicate d)")
+            + """
+             order by i.position
+            )
+            select id from duplicate
+            """);
+  }
+
+  private static String insert(String where) {
+    return """
+    insert into ${q}${p}message (status, id, aggregate_type, aggregate_id, event_type,
+      partition_key, payload, content_type, headers, dedup_key, correlation_id, max_attempts,
+      available_at)
+    select case when i.due > statement_timestamp() then 'SCHEDULED' else 'PENDING' end,
+      i.id, i.aggregate_type, i.aggregate_id, i.event_type,
+      i.partition_key, i.payload, i.content_type, i.headers::json, i.dedup_key, i.correlation_id, i.max_attempts,
+      i.due
+    from (
+      select i.*, coalesce(i.due_at::timestamptz,
+        statement_timestamp() + i.due_after_micros * interval '1 microsecond') as due
+      from input i
+    ) i
+    """
+        + where;
   }
 
   Set<UUID> append(Connection connection, List<OutboxMessage> messages, Duration dedupWindow)
       throws SQLException {
     boolean dedup = messages.stream().anyMatch(m -> m.dedupKey() != null);
-    try (PreparedStatement statement =
-        connection.prepareStatement(statement(dedup, messages.size() == 1))) {
-      Columns columns = new Columns(connection, statement, messages);
-      columns.set("uuid", OutboxMessage::id);
-      columns.set("text", OutboxMessage::aggregateType);
-      columns.set("text", OutboxMessage::aggregateId);
-      columns.set("text", OutboxMessage::eventType);
-      columns.set("text", OutboxMessage::partitionKey);
-      columns.set("bytea", OutboxMessage::payload);
-      columns.set("text", OutboxMessage::contentType);
-      columns.set("text", m -> HeaderCodec.encode(m.headers()));
-      columns.set("text", OutboxMessage::dedupKey);
-      columns.set("text", OutboxMessage::correlationId);
-      columns.set("text", m -> m.availableAt() == null ? null : m.availableAt().toString());
-      columns.set("bigint", m -> m.deliverAfter() == null ? null : micros(m.deliverAfter()));
+    if (!dedup && messages.size() <= FEW && messages.stream().noneMatch(Append::hasTime)) {
+      try (PreparedStatement statement =
+          connection.prepareStatement(plain.get(messages.size() - 1))) {
+        int bound = 0;
+        for (OutboxMessage message : messages) {
+          bound = bind(statement, bound, COLUMNS, message);
+        }
+        statement.executeUpdate();
+        return Set.of();
+      }
+    }
+    boolean single = messages.size() == 1;
+    try (PreparedStatement statement = connection.prepareStatement(statement(dedup, single))) {
+      int bound =
+          single
+              ? bind(statement, 0, ALL_COLUMNS, messages.get(0))
+              : bindArrays(statement, ALL_COLUMNS, messages);
       if (!dedup) {
         statement.executeUpdate();
         return Set.of();
       }
-      statement.setLong(columns.next(), dedupWindow.toMillis());
+      statement.setLong(bound + 1, dedupWindow.toMillis());
       Set<UUID> duplicates = new HashSet<>();
       try (ResultSet rows = statement.executeQuery()) {
         while (rows.next()) {
@@ -68,46 +212,53 @@ final class Append {
     }
   }
 
-  private String statement(boolean dedup, boolean one) {
+  private static boolean hasTime(OutboxMessage message) {
+    return message.availableAt() != null || message.deliverAfter() != null;
+  }
+
+  private String statement(boolean dedup, boolean single) {
     if (dedup) {
-      return one ? sql.appendOneWithDedup : sql.appendWithDedup;
+      return single ? oneWithDedup : manyWithDedup;
     }
-    return one ? sql.appendOne : sql.append;
+    return single ? one : many;
   }
 
   private static long micros(Duration duration) {
     return duration.toSeconds() * 1_000_000 + duration.toNanosPart() / 1_000;
   }
 
-  /** Sets the columns from left to right: an array each, or of one message the value. */
-  private static final class Columns {
-    private final Connection connection;
-    private final PreparedStatement statement;
-    private final List<OutboxMessage> messages;
-    private int last;
-
-    Columns(Connection connection, PreparedStatement statement, List<OutboxMessage> messages) {
-      this.connection = connection;
-      this.statement = statement;
-      this.messages = messages;
+  /** Returns how many parameters are bound, with those that were before. */
+  private static int bind(
+      PreparedStatement statement, int before, List<Column> columns, OutboxMessage message)
+      throws SQLException {
+    int bound = before;
+    for (Column column : columns) {
+      statement.setObject(++bound, column.value().apply(message), column.jdbcType());
     }
+    return bound;
+  }
 
-    void set(String type, Function<OutboxMessage, @Nullable Object> column) throws SQLException {
-      if (messages.size() == 1) {
-        statement.setObject(
-            next(), column.apply(messages.get(0)), requireNonNull(JDBC_TYPES.get(type)));
-        return;
-      }
-      Object[] values = messages.stream().map(column).toArray();
-      Array array =
-          connection.createArrayOf(
-              type,
-              type.equals("bytea") ? Arrays.copyOf(values, values.length, byte[][].class) : values);
-      statement.setArray(next(), array);
+  /**
+   * The same of arrays. The driver sends those of texts and bytes as they are, if it knows them.
+   */
+  private static int bindArrays(
+      PreparedStatement statement, List<Column> columns, List<OutboxMessage> messages)
+      throws SQLException {
+    int bound = 0;
+    for (Column column : columns) {
+      Object[] values = messages.stream().map(column.value()).toArray();
+      statement.setArray(
+          ++bound,
+          statement
+              .getConnection()
+              .createArrayOf(
+                  column.type(),
+                  switch (column.type()) {
+                    case "text" -> Arrays.copyOf(values, values.length, String[].class);
+                    case "bytea" -> Arrays.copyOf(values, values.length, byte[][].class);
+                    default -> values;
+                  }));
     }
-
-    int next() {
-      return ++last;
-    }
+    return bound;
   }
 }

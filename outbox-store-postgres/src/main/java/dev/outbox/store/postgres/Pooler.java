@@ -1,6 +1,6 @@
 package dev.outbox.store.postgres;
 
-import dev.outbox.OutboxException;
+import dev.outbox.PermanentOutboxException;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -62,7 +62,7 @@ final class Pooler {
     }
     int server = process(connection);
     if (server != driver.getBackendPID() && !carriesStatements(connection)) {
-      throw new OutboxException(
+      throw new PermanentOutboxException(
           "there is a pooler between the driver and the server (the driver was told process %d, the server's is %d), and with prepareThreshold=%d one that changes processes between transactions runs wrong statements: %s, or say poolerKeepsSessions() where it keeps a session's process, as with pool_mode=session"
               .formatted(driver.getBackendPID(), server, driver.getPrepareThreshold(), REMEDY));
     }

@@ -1,16 +1,29 @@
 package dev.outbox.store.postgres;
 
-import dev.outbox.OutboxException;
+import static java.util.stream.Collectors.groupingBy;
+import static java.util.stream.Collectors.mapping;
+import static java.util.stream.Collectors.toSet;
+
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.ClaimRequest;
-import dev.outbox.spi.StatisticsStore.Statistics;
-import dev.outbox.store.core.Lease;
-import dev.outbox.store.core.Mark;
-import dev.outbox.store.core.Names;
-import dev.outbox.store.core.Row;
-import dev.outbox.store.core.Served;
-import dev.outbox.store.jdbc.Sql;
-import dev.outbox.store.jdbc.StatementDialect;
+import dev.outbox.PermanentOutboxException;
+import dev.outbox.store.core.internal.Database.Block;
+import dev.outbox.store.core.internal.Database.Key;
+import dev.outbox.store.core.internal.Database.Leases;
+import dev.outbox.store.core.internal.Database.Limits;
+import dev.outbox.store.core.internal.Database.Look;
+import dev.outbox.store.core.internal.Database.Pending;
+import dev.outbox.store.core.internal.Lease;
+import dev.outbox.store.core.internal.Names;
+import dev.outbox.store.core.internal.Row;
+import dev.outbox.store.core.internal.Row.Claimable;
+import dev.outbox.store.core.internal.Row.OfMessage;
+import dev.outbox.store.core.internal.Status;
+import dev.outbox.store.jdbc.internal.Batches;
+import dev.outbox.store.jdbc.internal.Rows;
+import dev.outbox.store.jdbc.internal.SqlAdministration;
+import dev.outbox.store.jdbc.internal.SqlDialect;
+import dev.outbox.store.postgres.Hot.Parameters;
+import java.nio.ByteBuffer;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -19,38 +32,306 @@ import java.sql.SQLTransientConnectionException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.ToIntFunction;
-import java.util.stream.Collectors;
 import org.jdbi.v3.core.Handle;
-import org.jdbi.v3.core.Jdbi;
-import org.jdbi.v3.core.statement.Query;
+import org.jdbi.v3.core.transaction.TransactionException;
 import org.jspecify.annotations.Nullable;
 
-/** PostgreSQL's statements, types and error numbers. */
-final class PostgresDialect extends StatementDialect {
-  private final PostgresStatements sql;
-  private final StalledClients stalled;
+/**
+ * How PostgreSQL is talked to, and how messages are read and written there.
+ *
+ * <p>A status is always a literal: with a parameter a generic plan could not use the partial
+ * indexes. Whether there is something is asked by a scalar subquery in the order of the index that
+ * is meant: a correlated EXISTS may be planned as one hash of all that is due, and without the
+ * order another index looks as good as a partial one while the table is small. A read in order says
+ * {@code seq + 0}, as the partial indexes do: the primary key, which has {@code seq} alone, is then
+ * for finding rows by their number and for nothing else. Time is {@code statement_timestamp()}:
+ * {@code now()} is the transaction's start, and {@code clock_timestamp()} cannot be an index
+ * condition.
+ */
+final class PostgresDialect implements SqlDialect {
+  private static final String SCHEMA_VERSION =
+      "select version, getdatabaseencoding() as encoding from ${q}${p}schema where ctid >= '(0,0)'";
+
+  private static final String PLACE =
+      """
+      select format('schema %s of database %s', n.nspname, current_database())
+      from ${q}${p}schema s
+      join pg_class c on c.oid = s.tableoid
+      join pg_namespace n on n.oid = c.relnamespace
+      where s.ctid >= '(0,0)'
+      """;
+
+  /** As the index of BLOCKED messages has it. */
+  private static final String MESSAGE_KEY =
+      "coalesce(m.partition_key, m.aggregate_type || '/' || m.aggregate_id)";
+
+  /** This transaction is no producer: its own id, where it has one, does not hold the horizon. */
+  private static final String HORIZON =
+      """
+      pg_snapshot_xmin(pg_current_snapshot())::text::bigint + coalesce(
+        (pg_snapshot_xmin(pg_current_snapshot()) = pg_current_xact_id_if_assigned())::int, 0)
+      """;
+
+  /**
+   * Reads the first messages of each bucket that {@code where} finds, in order. A message moves to
+   * BLOCKED when its key is blocked, or else as {@code orElse} says; the content of those that are
+   * only to be moved is not read: it may be large, and is not needed. A bucket without any is a row
+   * without sequence, so that there is always a row that says what the snapshot's horizon is. That,
+   * and whether a bucket has blocked keys at all, is asked once a bucket (OFFSET 0 sees to it), and
+   * the latter not in the lease: that statement's snapshot may be older than the last holder's
+   * settle.
+   */
+  private static final String READ =
+      """
+      select ${columns}
+      from (
+        select l.*, """
+          + HORIZON
+          + """
+               as horizon,
+              (select true from ${q}${p}blocked_key k
+                where k.bucket = l.bucket limit 1) is not null as any_blocked
+            from ${leased} l
+            offset 0
+          ) l
+          ${join} (
+            select m.*,
+              case when l.any_blocked and (select true from ${q}${p}blocked_key k
+                where k.bucket = m.bucket and k.key = ${messageKey}
+                limit 1) is not null then 'BLOCKED' ${orElse} end as target
+            from ${q}${p}message m
+            where m.bucket = l.bucket and ${where}
+            order by ${order}
+            limit l.most
+          ) m on true
+          """;
+
+  private static final String LEASED =
+      "(select * from unnest(?, ?, ?) l (bucket, low_water, most))";
+
+  private static final String PENDING =
+      READ.replace("${orElse}", "when m.available_at > statement_timestamp() then 'SCHEDULED'")
+          .replace("${where}", "m.status = 'PENDING' and m.seq + 0 >= l.low_water")
+          .replace("${order}", "m.seq + 0");
+
+  private static final String SCHEDULED =
+      READ.replace("${orElse}", "")
+          .replace("${where}", "m.status = 'SCHEDULED' and m.available_at <= statement_timestamp()")
+          .replace("${order}", "m.available_at, m.seq");
+
+  /**
+   * Of buckets whose leases were kept, as the statement's snapshot has them. What it reads is
+   * durable when all of the log is ({@code safe}): then so is what committed before, also where
+   * producers do not wait for that; where a standby has to have it, only a commit that waits tells.
+   * It matters where there are messages.
+   */
+  private static final String LOOK =
+      "with now as materialized (select h.*, current_setting('synchronous_standby_names') = ''"
+          + " and pg_current_wal_flush_lsn() >= pg_current_wal_insert_lsn() as safe from ("
+          + PostgresLeases.HISTORY
+          + ") h), held as materialized ("
+          + """
+            select l.bucket, l.low_water, l.most
+            from unnest(?, ?, ?, ?) l (bucket, low_water, most, token)
+            join ${q}${p}bucket b on b.bucket = l.bucket
+            where b.token = l.token and b.claim_id = ? and b.lease_until > clock_timestamp()
+          )
+          """
+          + messages(PENDING)
+              .replace("${leased}", "(select * from held, now)")
+              .replace("l.horizon", "l.horizon, l.bucket as held, l.history, l.next, l.safe")
+              .replace(
+                  "as any_blocked",
+                  "as any_blocked, " + PostgresLeases.DUE.replace("${bucket}", "l.bucket"))
+              .replace("l.safe", "(l.safe or m.seq is null) and not (l.scheduled or l.blocked)");
+
+  /** What servers say that have no such log, or do not let everybody ask about it. */
+  private static final Set<String> LACKS = Set.of("0A000", "42883", "42501");
+
+  private static final int HELD = Rows.HORIZON + 1;
+  private static final int HISTORY = Rows.HORIZON + 2;
+  private static final int NEXT = Rows.HORIZON + 3;
+  private static final int SAFE = Rows.HORIZON + 4;
+
+  private static final String READ_PENDING = messages(PENDING).replace("${leased}", LEASED);
+  private static final String READ_SCHEDULED = messages(SCHEDULED).replace("${leased}", LEASED);
+  private static final String SIZES_PENDING = sizes(PENDING).replace("${leased}", LEASED);
+  private static final String SIZES_SCHEDULED = sizes(SCHEDULED).replace("${leased}", LEASED);
+
+  private static String messages(String read) {
+    String content =
+        Rows.COLUMNS.replace(
+            "m.payload",
+            "case when m.target is null and octet_length(m.payload) <= ? then m.payload end");
+    return read.replace("${columns}", content + ", m.target, l.horizon")
+        .replace("${join}", "left join lateral");
+  }
+
+  private static String sizes(String read) {
+    String size =
+        "m.bucket, case when m.target is null then octet_length(m.payload) else 0 end as size";
+    return read.replace("${columns}", size).replace("${join}", "join lateral");
+  }
+
+  /** The head is read first by itself: whether it failed before says how many come with it. */
+  private static final String READ_BLOCKED =
+      """
+      select * from (
+      select m.*, d.bucket as due_bucket, d.key as due_key, d.low_seq as due_low_seq, d.retry_at,
+        sum(coalesce(octet_length(m.payload), 0))
+          over (partition by d.bucket order by d.retry_at, d.key, m.seq)
+          - coalesce(octet_length(m.payload), 0) as bytes_before
+      from unnest(?, ?, ?) l (bucket, low_water, most)
+      cross join lateral (
+        select k.*, count(*) over () as due
+        from (
+          select * from ${q}${p}blocked_key k
+          where k.bucket = l.bucket and k.halted_by is null and k.retry_at <= statement_timestamp()
+          order by k.retry_at
+          limit l.most
+        ) k
+      ) d
+      left join lateral (
+        select m.seq, m.last_failed_at is not null as failed
+        from ${q}${p}message m
+        where m.bucket = d.bucket and m.status = 'BLOCKED'
+          and ${messageKey} = d.key and m.seq + 0 >= d.low_seq
+        order by m.seq + 0
+        limit 1
+      ) head on true
+      left join lateral (
+        select
+      """
+          + Rows.COLUMNS
+          + """
+            from ${q}${p}message m
+            where m.bucket = d.bucket and m.status = 'BLOCKED'
+              and ${messageKey} = d.key and m.seq + 0 >= head.seq
+            order by m.seq + 0
+            limit case when head.failed then 1 else greatest(1, l.most / d.due) end
+          ) m on true
+          ) due
+          where bytes_before < ?
+          order by due_bucket, retry_at, due_key, seq
+          """;
+
+  /**
+   * With the ids that the rows must have, as bytes, which the driver sends as they are and an array
+   * of uuid as text; and as a table that is hashed once, because an array of a parameter is
+   * searched from its beginning for each row. {@code is true} keeps the planner from making a join
+   * of it.
+   */
+  private static final String THESE =
+      " seq = any(?) and (uuid_send(id) in (select unnest(?))) is true";
+
+  private static final String MOVE_TO_BLOCKED =
+      "update ${q}${p}message set status = 'BLOCKED'"
+          + " where"
+          + THESE
+          + " and status in ('PENDING', 'SCHEDULED')";
+
+  private static final String MOVE_TO_SCHEDULED =
+      "update ${q}${p}message set status = 'SCHEDULED'"
+          + " where"
+          + THESE
+          + " and status = 'PENDING'";
+
+  private static final String COUNT =
+      "update ${q}${p}message set attempts = greatest(0, least(attempts, 2147483646) + ?)"
+          + " where"
+          + THESE
+          + ""
+          + " and status in ('PENDING', 'SCHEDULED', 'BLOCKED')";
+
+  private static final String DELETE = "delete from ${q}${p}message where" + THESE + "";
+
+  private static final String DELETE_RANGES =
+      """
+      delete from ${q}${p}message m
+      using unnest(?, ?, ?) r (bucket, lowest, highest)
+      where m.bucket = r.bucket and m.status = 'PENDING'
+        and m.seq + 0 between r.lowest and r.highest
+      """;
+
+  /** After a range held other messages than were delivered, so many deletes are exact. */
+  private static final int EXACT_DELETES = 100;
+
+  private static final String FAIL =
+      """
+      update ${q}${p}message set
+        status = :status, attempts = :attemptsAfter, last_error = :error,
+        last_failed_at = statement_timestamp()
+      where bucket = :bucket and seq = :seq and id = :id and attempts = :attempts
+        and case when available_at is not null then
+            least(greatest(available_at, '0001-01-01 00:00:00+00'), '9999-12-31 23:59:59.999999+00')
+          end is not distinct from cast(:availableAt as timestamp) at time zone 'UTC'
+        and status in ('PENDING', 'SCHEDULED', 'BLOCKED')
+      """;
+
+  private static final String BLOCK =
+      """
+      insert into ${q}${p}blocked_key as k (bucket, key, retry_at, halted_by, low_seq)
+      values (:bucket, :key, statement_timestamp() + :delayMillis * interval '1 millisecond',
+        case when :halted then :seq end, :lowSeq)
+      on conflict (bucket, key) do update set
+        retry_at = excluded.retry_at,
+        halted_by = coalesce(excluded.halted_by, k.halted_by),
+        low_seq = least(k.low_seq, excluded.low_seq)
+      """;
+
+  private static final String LOWER =
+      "update ${q}${p}blocked_key set low_seq = :seq"
+          + " where bucket = :bucket and key = :key and low_seq > :seq";
+
+  private static final String ADVANCE =
+      """
+      update ${q}${p}blocked_key k set
+        retry_at = statement_timestamp(),
+        low_seq = coalesce(
+          (select min(m.seq + 0) from ${q}${p}message m
+           where m.bucket = k.bucket and m.status = 'BLOCKED'
+             and ${messageKey} = k.key and m.seq + 0 >= k.low_seq),
+          k.low_seq)
+      where k.bucket = :bucket and k.key = :key and k.halted_by is null
+      """;
+
+  private static final String FREE_KEY =
+      """
+      delete from ${q}${p}blocked_key k
+      where k.bucket = :bucket and k.key = :key and k.halted_by is null
+        and not exists (select from ${q}${p}message m
+          where m.bucket = k.bucket and m.status = 'BLOCKED'
+            and ${messageKey} = k.key and m.seq + 0 >= k.low_seq)
+      """;
+
+  private final Names names;
   private final Pooler pooler;
   private final Append append;
   private final StallGuard stallGuard = new StallGuard();
+  private final Hot hot = new Hot(stallGuard, this::fill);
+  private final Certified certified = new Certified();
+  private final Elsewhere elsewhere = new Elsewhere();
+
+  /** How many deletes are still to be made message by message. */
+  private final AtomicInteger exactDeletes = new AtomicInteger();
 
   PostgresDialect(Names names, Pooler pooler) {
-    this(new PostgresStatements(names), new StalledClients(names), pooler);
+    this.names = names;
+    this.pooler = pooler;
+    append = new Append(names);
   }
 
-  private PostgresDialect(PostgresStatements sql, StalledClients stalled, Pooler pooler) {
-    super(sql.all);
-    this.sql = sql;
-    this.stalled = stalled;
-    this.pooler = pooler;
-    append = new Append(sql);
-  }
+  // ---- the server
 
   @Override
   public String name() {
@@ -97,26 +378,26 @@ final class PostgresDialect extends StatementDialect {
   }
 
   @Override
-  public void configure(Jdbi jdbi) {
-    jdbi.registerArrayType(UUID.class, "uuid");
-  }
-
-  @Override
   public void begin(Connection connection, Duration patience) throws SQLException {
     stallGuard.begin(connection, patience);
   }
 
   @Override
+  public void beginWithLeases(Handle handle, Duration patience) throws SQLException {
+    hot.beginWithFirst(handle, patience);
+  }
+
+  @Override
   public int schemaVersion(Connection connection) throws SQLException {
     pooler.check(connection);
-    try (PreparedStatement statement = connection.prepareStatement(text(Sql.SCHEMA_VERSION));
+    try (PreparedStatement statement = connection.prepareStatement(fill(SCHEMA_VERSION));
         ResultSet rows = statement.executeQuery()) {
       if (!rows.next()) {
         return 0;
       }
       String encoding = rows.getString("encoding");
       if (!encoding.equals("UTF8")) {
-        throw new OutboxException(
+        throw new PermanentOutboxException(
             "the database's encoding is %s, which cannot hold every text: use one that was created with encoding 'UTF8'"
                 .formatted(encoding));
       }
@@ -132,158 +413,13 @@ final class PostgresDialect extends StatementDialect {
   }
 
   @Override
-  public List<Lease> lease(Handle handle, UUID owner, ClaimRequest request, int most) {
-    return Served.inTurn(
-        handle
-            .createQuery(sql.lease)
-            .bind("owner", owner)
-            .bind("relay", request.owner())
-            .bind("leaseMillis", request.lease().toMillis())
-            .bind("mostMessages", request.maxMessages())
-            .bind("most", most)
-            .map((row, context) -> served(row, request))
-            .list());
+  public String place() {
+    return PLACE;
   }
 
   @Override
-  protected Mark mark(ResultSet row) throws SQLException {
-    return Mark.stored(
-        row.getLong("low_water"),
-        row.getLong("next_low_water"),
-        row.getLong("next_low_water_txid"),
-        row.getString("low_water_history"));
-  }
-
-  @Override
-  public List<Held> lockHeld(Handle handle, UUID owner, Collection<Lease> leases) {
-    return handle
-        .createQuery(sql.lockHeld)
-        .bind("owner", owner)
-        .bindArray("buckets", Integer.class, leases.stream().map(Lease::bucket).toList())
-        .bindArray("tokens", Long.class, leases.stream().map(Lease::token).toList())
-        .bindArray("lowWater", Long.class, lowWater(leases))
-        .map((row, context) -> held(row))
-        .list();
-  }
-
-  @Override
-  public void release(Handle handle, UUID owner, List<Release> releases) {
-    List<Lease> leases = releases.stream().map(Release::lease).toList();
-    List<Mark> marks = leases.stream().map(Lease::mark).toList();
-    handle
-        .createUpdate(sql.release)
-        .bind("owner", owner)
-        .bindArray("buckets", Integer.class, leases.stream().map(Lease::bucket).toList())
-        .bindArray("decided", Integer.class, releases.stream().map(Release::decided).toList())
-        .bindArray("settled", Boolean.class, releases.stream().map(Release::settled).toList())
-        .bindArray("keepsTurn", Boolean.class, releases.stream().map(Release::keepsTurn).toList())
-        .bindArray("lowWater", Long.class, marks.stream().map(Mark::low).toList())
-        .bindArray("nextLowWater", Long.class, marks.stream().map(Mark::candidate).toList())
-        .bindArray("txids", Long.class, marks.stream().map(Mark::after).toList())
-        .execute();
-  }
-
-  @Override
-  public List<Row> readBlocked(Handle handle, List<Lease> leases, Limits limits) {
-    return leased(handle, sql.readBlocked, leases, lease -> lease.single() ? 1 : limits.messages())
-        .bind("bytes", limits.bytes())
-        .map((row, context) -> blocked(row))
-        .list();
-  }
-
-  @Override
-  protected Query read(
-      Handle handle, Sql read, List<Lease> leases, ToIntFunction<Lease> most, long bytes) {
-    return leased(handle, text(read), leases, most).bind("bytes", bytes);
-  }
-
-  @Override
-  protected Query sizes(Handle handle, Sql sizes, List<Lease> leases, ToIntFunction<Lease> most) {
-    return leased(handle, text(sizes), leases, most);
-  }
-
-  private static Query leased(
-      Handle handle, String sql, List<Lease> leases, ToIntFunction<Lease> most) {
-    return handle
-        .createQuery(sql)
-        .bindArray("buckets", Integer.class, leases.stream().map(Lease::bucket).toList())
-        .bindArray("lowWater", Long.class, lowWater(leases))
-        .bindArray("most", Integer.class, leases.stream().mapToInt(most).boxed().toList());
-  }
-
-  private static List<Long> lowWater(Collection<Lease> leases) {
-    return leases.stream().map(lease -> lease.mark().low()).toList();
-  }
-
-  /** One statement a bucket, in one round trip: each is a plain look-up by the primary key. */
-  @Override
-  protected void forRows(Handle handle, String sql, Collection<Row> rows, Map<String, ?> more) {
-    Map<Integer, List<Row>> byBucket =
-        rows.stream()
-            .collect(Collectors.groupingBy(Row::bucket, TreeMap::new, Collectors.toList()));
-    batch(
-        handle,
-        sql,
-        byBucket.entrySet(),
-        (batch, bucket) ->
-            batch
-                .bind("bucket", bucket.getKey())
-                .bindArray(
-                    "seqs", Long.class, bucket.getValue().stream().map(Row::sequence).toList())
-                .bindArray("ids", UUID.class, bucket.getValue().stream().map(Row::id).toList())
-                .bindMap(more));
-  }
-
-  @Override
-  public void advance(Handle handle, Collection<Key> keys) {
-    forKeys(handle, sql.free, keys);
-    forKeys(handle, sql.advance, keys);
-  }
-
-  /** Counts all rows: the one statement that is meant to scan the table. */
-  @Override
-  public Statistics statistics(Handle handle) {
-    handle.execute("set local enable_seqscan = on");
-    return super.statistics(handle);
-  }
-
-  @Override
-  public void endStalled(Handle handle, Duration longerThan) {
-    stalled.end(handle, longerThan);
-  }
-
-  @Override
-  public List<String> warnings(Handle handle) {
-    return OldTransactions.warnings(handle, OldTransactions.OLD);
-  }
-
-  @Override
-  public void forgetMark(Handle handle, int bucket) {
-    handle.createUpdate(sql.forgetMark).bind("bucket", bucket).execute();
-  }
-
-  @Override
-  public void catchUpSequence(Handle handle) {
-    if (handle.createQuery(sql.sequenceLags).mapTo(Boolean.class).findOne().isPresent()) {
-      handle.execute(sql.lockSequence);
-      handle.execute(sql.catchUpSequence);
-      handle.createUpdate(sql.forgetMarks).execute();
-    }
-  }
-
-  @Override
-  public boolean purgeDedup(Handle handle, Duration window) {
-    return handle
-            .createUpdate(sql.purgeDedup)
-            .bind("windowMillis", window.toMillis())
-            .bind("most", PURGE)
-            .execute()
-        == PURGE;
-  }
-
-  @Override
-  protected Object id(UUID id) {
-    return id;
+  public String fill(String sql) {
+    return names.fill(sql.replace("${messageKey}", MESSAGE_KEY));
   }
 
   @Override
@@ -295,5 +431,269 @@ final class PostgresDialect extends StatementDialect {
   public @Nullable Instant instant(ResultSet rows, int column) throws SQLException {
     OffsetDateTime time = rows.getObject(column, OffsetDateTime.class);
     return time == null ? null : time.toInstant();
+  }
+
+  @Override
+  public Leases<Handle> leases() {
+    return new PostgresLeases(this, hot, certified, elsewhere);
+  }
+
+  @Override
+  public SqlAdministration.Texts administration() {
+    return new PostgresAdministration();
+  }
+
+  // ---- reads
+
+  @Override
+  public <R> R read(
+      Handle handle,
+      Status status,
+      List<Lease> leases,
+      ToIntFunction<Lease> most,
+      long bytes,
+      Reader<R> reader) {
+    return hot.query(
+        handle,
+        status == Status.PENDING ? READ_PENDING : READ_SCHEDULED,
+        parameters -> bind(parameters.add(bytes), leases, most),
+        reader);
+  }
+
+  @Override
+  public <R> R sizes(
+      Handle handle,
+      Status status,
+      List<Lease> leases,
+      ToIntFunction<Lease> most,
+      Reader<R> reader) {
+    return hot.query(
+        handle,
+        status == Status.PENDING ? SIZES_PENDING : SIZES_SCHEDULED,
+        parameters -> bind(parameters, leases, most),
+        reader);
+  }
+
+  @Override
+  public Look look(Handle handle, UUID claimId, List<Lease> leases, Limits limits) {
+    Rows rows = new Rows(this);
+    Map<Integer, Lease> unseen = new HashMap<>();
+    leases.forEach(lease -> unseen.put(lease.bucket(), lease));
+    long share = limits.bytes() / limits.messages();
+    try {
+      return hot.query(
+          handle,
+          LOOK,
+          parameters ->
+              bind(parameters, leases, lease -> limits.messages())
+                  .longs(leases, Lease::token)
+                  .add(claimId)
+                  .add(share),
+          row -> {
+            List<Row> found = new ArrayList<>();
+            boolean sure = true;
+            String history = "";
+            long next = 0;
+            long horizon = 0;
+            while (row.next()) {
+              horizon = row.getLong(Rows.HORIZON);
+              history = row.getString(HISTORY);
+              next = row.getLong(NEXT);
+              sure &= row.getBoolean(SAFE);
+              Lease lease = unseen.remove(row.getInt(HELD));
+              sure &= lease == null || Mark.of(lease).sample().history().equals(history);
+              if (Rows.isMessage(row)) {
+                Row message = rows.row(row, Status.PENDING);
+                sure &= message != null;
+                if (message != null) {
+                  found.add(message);
+                }
+              }
+            }
+            if (!sure || !unseen.isEmpty()) {
+              return new Look(new Pending(List.of(), List.of()), false, true);
+            }
+            boolean others =
+                elsewhere.mayHaveMessages(
+                    history, next, found.stream().map(Row::sequence).toList());
+            List<Lease> after =
+                Mark.afterRead(leases, found, lease -> limits.messages(), certified, horizon);
+            return new Look(new Pending(found, after), true, others);
+          });
+    } catch (TransactionException e) {
+      if (e.getCause() instanceof SQLException refused
+          && LACKS.contains("" + refused.getSQLState())) {
+        throw new UnsupportedOperationException("this server does not say what is durable", e);
+      }
+      throw e;
+    }
+  }
+
+  @Override
+  public List<Lease> afterRead(
+      List<Lease> leases, List<Row> rows, ToIntFunction<Lease> most, long horizon) {
+    return Mark.afterRead(leases, rows, most, certified, horizon);
+  }
+
+  @Override
+  public List<Row> readBlocked(Handle handle, List<Lease> leases, Limits limits) {
+    Rows rows = new Rows(this);
+    return hot.query(
+        handle,
+        READ_BLOCKED,
+        parameters ->
+            bind(parameters, leases, lease -> lease.single() ? 1 : limits.messages())
+                .add(limits.bytes()),
+        row -> {
+          List<Row> found = new ArrayList<>();
+          while (row.next()) {
+            found.add(rows.blocked(row));
+          }
+          return found;
+        });
+  }
+
+  private static Parameters bind(
+      Parameters parameters, List<Lease> leases, ToIntFunction<Lease> most) throws SQLException {
+    return parameters
+        .integers(leases, Lease::bucket)
+        .longs(leases, lease -> Mark.of(lease).low())
+        .integers(leases, most);
+  }
+
+  // ---- writes
+
+  /** One statement for all buckets: the rows are found by the primary key. */
+  @Override
+  public void forRows(
+      Handle handle, String sql, Collection<? extends OfMessage> rows, Map<String, ?> more) {
+    int ignored = change(handle, sql, rows, more.values());
+  }
+
+  /**
+   * @param first what the statement takes before the rows, integers
+   */
+  private int change(
+      Handle handle, String sql, Collection<? extends OfMessage> rows, Collection<?> first) {
+    return hot.update(
+        handle,
+        sql,
+        parameters -> {
+          for (Object value : first) {
+            parameters.add((Integer) value);
+          }
+          parameters.longs(rows, OfMessage::sequence).bytes(rows, row -> bytes((UUID) row.id()));
+        });
+  }
+
+  /**
+   * Of each bucket the messages that stand in front, as a range, where nothing else can come to
+   * stand between. That is most of them, and costs half. When a range holds another number of
+   * messages than were delivered, because somebody changes rows by hand or a settle is repeated,
+   * the transaction is undone and run again, message by message.
+   */
+  @Override
+  public List<Lease> delete(
+      Handle handle, Collection<Lease> leases, Collection<Claimable> delivered) {
+    boolean byRange = exactDeletes.getAndUpdate(left -> Math.max(0, left - 1)) == 0;
+    Map<Integer, Set<Long>> pending =
+        delivered.stream()
+            .filter(row -> row.status() == Status.PENDING)
+            .collect(groupingBy(Row::bucket, mapping(Row::sequence, toSet())));
+    List<Range> ranges = new ArrayList<>();
+    Map<Integer, Long> upTo = new HashMap<>();
+    List<Lease> after = new ArrayList<>();
+    for (Lease lease : leases) {
+      Mark mark = Mark.of(lease);
+      int messages = mark.inFront(pending.getOrDefault(lease.bucket(), Set.of()));
+      after.add(lease.with(mark.afterDelete(messages)));
+      OptionalLong last = byRange ? mark.certifiedUpTo(messages) : OptionalLong.empty();
+      if (last.isPresent()) {
+        ranges.add(new Range(lease.bucket(), mark.low(), last.getAsLong(), messages));
+        upTo.put(lease.bucket(), last.getAsLong());
+      }
+    }
+    delete(handle, ranges);
+    List<Claimable> rest =
+        delivered.stream()
+            .filter(
+                row ->
+                    row.status() != Status.PENDING
+                        || row.sequence() > upTo.getOrDefault(row.bucket(), Long.MIN_VALUE))
+            .toList();
+    boolean found = rest.isEmpty() || change(handle, DELETE, rest, List.of()) == rest.size();
+    return found ? after : List.copyOf(leases);
+  }
+
+  private record Range(int bucket, long lowest, long highest, int messages) {}
+
+  private void delete(Handle handle, List<Range> ranges) {
+    if (ranges.isEmpty()) {
+      return;
+    }
+    int expected = ranges.stream().mapToInt(Range::messages).sum();
+    int deleted =
+        hot.update(
+            handle,
+            DELETE_RANGES,
+            parameters ->
+                parameters
+                    .integers(ranges, Range::bucket)
+                    .longs(ranges, Range::lowest)
+                    .longs(ranges, Range::highest));
+    if (deleted != expected) {
+      exactDeletes.set(EXACT_DELETES);
+      throw new TransactionException(
+          new SQLException(
+              "%d messages were to be deleted, %d were".formatted(expected, deleted), "40001"));
+    }
+  }
+
+  private static byte[] bytes(UUID id) {
+    return ByteBuffer.allocate(2 * Long.BYTES)
+        .putLong(id.getMostSignificantBits())
+        .putLong(id.getLeastSignificantBits())
+        .array();
+  }
+
+  @Override
+  public String moveToBlocked() {
+    return MOVE_TO_BLOCKED;
+  }
+
+  @Override
+  public String moveToScheduled() {
+    return MOVE_TO_SCHEDULED;
+  }
+
+  @Override
+  public String count() {
+    return COUNT;
+  }
+
+  @Override
+  public String delete() {
+    return DELETE;
+  }
+
+  @Override
+  public String fail() {
+    return FAIL;
+  }
+
+  @Override
+  public void block(Handle handle, List<Block> blocks) {
+    int[] ignored = Batches.run(handle, BLOCK, blocks, Batches::bind);
+  }
+
+  @Override
+  public String lower() {
+    return LOWER;
+  }
+
+  @Override
+  public void advance(Handle handle, Collection<Key> keys) {
+    Batches.forKeys(handle, FREE_KEY, keys);
+    Batches.forKeys(handle, ADVANCE, keys);
   }
 }

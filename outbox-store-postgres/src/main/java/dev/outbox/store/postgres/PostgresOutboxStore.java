@@ -1,11 +1,44 @@
 package dev.outbox.store.postgres;
 
+import dev.outbox.spi.KeepingStore;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
+import java.time.Duration;
 import javax.sql.DataSource;
 
 /**
- * The outbox on PostgreSQL 14 and newer. The algorithm is {@link JdbcOutboxStore}'s, the statements
- * are in {@code PostgresStatements}, the tables in {@code changelog.sql} beside this class.
+ * The outbox on PostgreSQL 14 and newer.
+ *
+ * <p>What is stored, in tables whose names begin with the prefix:
+ *
+ * <pre>{@code
+ * outbox_message      seq                                     its place in the order, by the database
+ *                     bucket, status                          where it stands: PENDING, SCHEDULED, …
+ *                     id, aggregate_type, aggregate_id, event_type, partition_key,
+ *                     payload, content_type, headers, dedup_key, correlation_id, created_at
+ *                     available_at, max_attempts              where given
+ *                     attempts, last_error, last_failed_at    when it failed
+ *                     txid                                    its transaction, for the mark
+ * outbox_bucket       bucket, token                           grows each time it changes hands
+ *                     claim_id, worker, leased_at, lease_until     while leased
+ *                     served_at                               whose turn is next
+ *                     takeovers, singles                      how often holders did not come back
+ *                     low_water, low_water_history: its mark
+ * outbox_blocked_key  bucket, key, retry_at, halted_by, low_seq
+ * outbox_dedup        dedup_key, created_at
+ * outbox_schema       version
+ * }</pre>
+ *
+ * <ol>
+ *   <li><b>append</b>: one {@code insert … select} from arrays, in the caller's transaction; with
+ *       dedup keys they are taken in the same statement.
+ *   <li><b>claim</b>, one transaction: an {@code update} with {@code skip locked} leases free
+ *       buckets that have work, longest unserved first; a lateral join reads the first messages of
+ *       each from its low-water mark on; what cannot be sent now moves to another status; commit.
+ *   <li><b>publish</b>, outside any transaction.
+ *   <li><b>settle</b>, one transaction: {@code select … for no key update} locks the buckets that
+ *       claim id and token still say are ours; delivered messages are deleted, failed ones changed;
+ *       buckets are given back, or kept and read again; commit.
+ * </ol>
  *
  * <p>Append works on the caller's connection. Everything else takes connections from the data
  * source, one at a time for each call, and needs no setting of them: also auto-commit off, another
@@ -13,7 +46,7 @@ import javax.sql.DataSource;
  * prepareThreshold=0}, for append too; without, both are refused ({@link
  * Builder#poolerKeepsSessions}).
  */
-public final class PostgresOutboxStore extends JdbcOutboxStore {
+public final class PostgresOutboxStore extends JdbcOutboxStore implements KeepingStore {
 
   private PostgresOutboxStore(Builder b) {
     super(b, names -> new PostgresDialect(names, new Pooler(b.poolerKeepsSessions)));
@@ -27,6 +60,11 @@ public final class PostgresOutboxStore extends JdbcOutboxStore {
   /** Starts with the defaults that each setter names. */
   public static Builder builder(DataSource dataSource) {
     return new Builder(dataSource);
+  }
+
+  @Override
+  public Keeper keeper(Duration idle) {
+    return keep(idle);
   }
 
   /** Not safe for use by many threads. */

@@ -49,15 +49,14 @@ final class StallGuard {
 
   private static final String WITH_TCP = SETTINGS + ", set_config('tcp_user_timeout', ?, true)";
 
+  /** How many results {@link #settings} has. */
+  static final int RESULTS = 2;
+
   private volatile @Nullable Boolean hasTcpUserTimeout;
 
   void begin(Connection connection, Duration patience) throws SQLException {
-    long millis = Math.min(Integer.MAX_VALUE, Math.max(LEAST.toMillis(), patience.toMillis()));
-    boolean tcp = !Boolean.FALSE.equals(hasTcpUserTimeout);
-    try (PreparedStatement statement = connection.prepareStatement(tcp ? WITH_TCP : SETTINGS)) {
-      for (int i = 1; i <= (tcp ? 3 : 2); i++) {
-        statement.setString(i, Long.toString(millis));
-      }
+    try (PreparedStatement statement = connection.prepareStatement(settings())) {
+      int ignored = bind(statement, patience);
       statement.execute();
     }
     if (hasTcpUserTimeout == null) {
@@ -65,6 +64,30 @@ final class StallGuard {
         hasTcpUserTimeout = reads(statement, "show tcp_user_timeout");
       }
     }
+  }
+
+  /** Whether it is known which {@link #settings} there are: they stay the same from then on. */
+  boolean isTried() {
+    return hasTcpUserTimeout != null;
+  }
+
+  /** The statements that begin a transaction. */
+  String settings() {
+    return hasTcp() ? WITH_TCP : SETTINGS;
+  }
+
+  private boolean hasTcp() {
+    return !Boolean.FALSE.equals(hasTcpUserTimeout);
+  }
+
+  /** Binds the parameters of {@link #settings}, and returns how many there are. */
+  int bind(PreparedStatement statement, Duration patience) throws SQLException {
+    long millis = Math.min(Integer.MAX_VALUE, Math.max(LEAST.toMillis(), patience.toMillis()));
+    int parameters = hasTcp() ? 3 : 2;
+    for (int i = 1; i <= parameters; i++) {
+      statement.setString(i, Long.toString(millis));
+    }
+    return parameters;
   }
 
   /** Where the system does not have it, the setting stays 0 and the server logs each attempt. */

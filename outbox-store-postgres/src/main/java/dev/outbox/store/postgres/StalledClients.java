@@ -1,6 +1,5 @@
 package dev.outbox.store.postgres;
 
-import dev.outbox.store.core.Names;
 import java.time.Duration;
 import org.jdbi.v3.core.Handle;
 
@@ -23,16 +22,13 @@ final class StalledClients {
           and l.relation = to_regclass('${q}${p}bucket') and l.mode = 'RowExclusiveLock')
       """;
 
-  private final String end;
-
-  StalledClients(Names names) {
-    end = names.fill(END);
-  }
+  private StalledClients() {}
 
   /**
    * @param longerThan that the process has been at its statement
    */
-  void end(Handle handle, Duration longerThan) {
-    handle.createQuery(end).bind("millis", longerThan.toMillis()).mapTo(Long.class).one();
+  static void end(Handle handle, Duration longerThan) {
+    long ignored =
+        handle.createQuery(END).bind("millis", longerThan.toMillis()).mapTo(Long.class).one();
   }
 }

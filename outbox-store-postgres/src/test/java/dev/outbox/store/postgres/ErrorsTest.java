@@ -37,7 +37,7 @@ class ErrorsTest extends ErrorsTests {
           .hasMessageStartingWith("the transaction is read-only, append needs one that may write");
       assertThat(connection.isClosed()).isFalse();
       connection.rollback();
-      assertThat(store.append(connection, message())).isTrue();
+      assertThat(store.append(connection, message()).allStored()).isTrue();
       connection.rollback();
     }
   }

@@ -71,13 +71,18 @@ class FailingHeadTest extends DatabaseTest {
         RetryPolicy.builder().firstDelay(Duration.ofMillis(200)).maxAttempts(FAILURES + 1).build();
     Map<String, Long> committedAt = new ConcurrentHashMap<>();
     try (Relay relay = Relay.builder(store, publisher).workers(1).retryPolicy(policy).build()) {
-      Outbox<Connection> outbox = relay.watch(store);
+      Outbox<Connection> outbox = relay.wakeOnAppend(store);
       relay.start();
       for (int i = 0; i < MESSAGES; i++) {
         String key = "key " + i % KEYS;
         String name = key + " message " + i;
         OutboxMessage message =
-            OutboxMessage.builder().aggregate("order", key).eventType("e").payload(name).build();
+            OutboxMessage.builder()
+                .aggregate("order", key)
+                .partitionKey(key)
+                .eventType("e")
+                .payload(name)
+                .build();
         database.inTransaction(false, c -> outbox.append(c, message));
         committedAt.put(name, System.nanoTime());
       }

@@ -9,8 +9,8 @@ import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Decision;
 import dev.outbox.spi.StoredMessage;
-import dev.outbox.store.core.Lease;
-import dev.outbox.store.jdbc.Dialect;
+import dev.outbox.store.core.internal.Database.Leases;
+import dev.outbox.store.core.internal.Lease;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -49,15 +49,16 @@ class FailoverTest {
    */
   private static final class KeepsLeases extends Variant {
     @Override
-    List<Lease> lease(Dialect right, Handle handle, UUID owner, ClaimRequest request, int most) {
+    List<Lease> lease(
+        Leases<Handle> right, Handle handle, UUID claimId, ClaimRequest request, int most) {
       long later = System.nanoTime() + Duration.ofHours(1).toNanos();
-      return super.lease(right, handle, owner, request, most).stream()
+      return super.lease(right, handle, claimId, request, most).stream()
           .map(
               l ->
                   new Lease(
                       l.bucket(),
                       l.token(),
-                      l.mark(),
+                      l.state(),
                       l.scheduled(),
                       l.blocked(),
                       l.single(),

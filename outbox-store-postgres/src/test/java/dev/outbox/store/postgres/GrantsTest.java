@@ -115,9 +115,9 @@ class GrantsTest {
     inTransactionAs(
         producer,
         c -> {
-          assertThat(store.append(c, message(null))).isTrue();
-          assertThat(store.append(c, message("d"))).isTrue();
-          assertThat(store.append(c, message("d"))).isFalse();
+          assertThat(store.append(c, message(null)).allStored()).isTrue();
+          assertThat(store.append(c, message("d")).allStored()).isTrue();
+          assertThat(store.append(c, message("d")).allStored()).isFalse();
         });
     inTransactionAs(
         producer,
@@ -194,7 +194,7 @@ class GrantsTest {
     assertThat(claim.messages()).isNotEmpty();
     claim.renew(Duration.ofMinutes(1));
     long first = claim.messages().get(0).sequence();
-    assertThat(claim.settle(Map.of(first, Decision.dead("no", true)))).isEmpty();
+    assertThat(claim.settle(Map.of(first, Decision.deadHaltingKey("no")))).isEmpty();
     assertThat(store.deadLetters(0, 10)).hasSize(1);
     assertThat(store.requeue(first)).isTrue();
     assertThat(store.statistics().blocked()).isEqualTo(1);

@@ -1,23 +1,37 @@
 package dev.outbox.store.postgres;
 
-import dev.outbox.store.core.Lease;
-import dev.outbox.store.core.Statements.Limits;
-import dev.outbox.store.core.Statements.Pending;
-import dev.outbox.store.jdbc.Dialect;
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.store.core.internal.Database.Administration;
+import dev.outbox.store.core.internal.Database.Leases;
+import dev.outbox.store.core.internal.Database.Limits;
+import dev.outbox.store.core.internal.Database.Pending;
+import dev.outbox.store.core.internal.Database.Reads;
+import dev.outbox.store.core.internal.Lease;
 import java.sql.SQLException;
 import java.util.List;
+import java.util.UUID;
 import org.jdbi.v3.core.Handle;
 
 /** A dialect that is right, and lets others go on at some places, once each. */
 final class Hooks extends Variant {
   private static final Runnable NOTHING = () -> {};
+  Runnable beforeLease = NOTHING;
   Runnable beforeRead = NOTHING;
   Runnable afterRead = NOTHING;
   Runnable beforeRequeue = NOTHING;
   Runnable beforeRestore = NOTHING;
 
   @Override
-  Pending readPending(Dialect right, Handle handle, List<Lease> leases, Limits limits) {
+  List<Lease> lease(
+      Leases<Handle> right, Handle handle, UUID claimId, ClaimRequest request, int most) {
+    Runnable before = beforeLease;
+    beforeLease = NOTHING;
+    before.run();
+    return super.lease(right, handle, claimId, request, most);
+  }
+
+  @Override
+  Pending readPending(Reads<Handle> right, Handle handle, List<Lease> leases, Limits limits) {
     Runnable before = beforeRead;
     beforeRead = NOTHING;
     before.run();
@@ -29,7 +43,7 @@ final class Hooks extends Variant {
   }
 
   @Override
-  void restoreBlockedKeys(Dialect right, Handle handle, List<Integer> buckets) {
+  void restoreBlockedKeys(Administration<Handle> right, Handle handle, List<Integer> buckets) {
     Runnable before = beforeRestore;
     beforeRestore = NOTHING;
     before.run();
@@ -37,7 +51,7 @@ final class Hooks extends Variant {
   }
 
   @Override
-  boolean requeue(Dialect right, Handle handle, long sequence) throws SQLException {
+  boolean requeue(Administration<Handle> right, Handle handle, long sequence) throws SQLException {
     Runnable before = beforeRequeue;
     beforeRequeue = NOTHING;
     before.run();

@@ -23,6 +23,16 @@ class HostileRowsTest extends HostileRowsTests {
   }
 
   @Override
+  protected Fate wrong() {
+    return Fate.DEAD;
+  }
+
+  @Override
+  protected Fate never() {
+    return Fate.LATER;
+  }
+
+  @Override
   protected Hostile twins(String key, String other) {
     return new Hostile(
         "two with one sequence",
@@ -47,12 +57,24 @@ class HostileRowsTest extends HostileRowsTests {
       rows.add(row(Fate.REFUSED, column, "convert_from('\\xff', 'UTF8')"));
       rows.add(row(Fate.REFUSED, column, "convert_from('\\xeda080', 'UTF8')"));
     }
-    for (String time : List.of("'infinity'", "'-infinity'")) {
-      rows.add(row(Fate.REFUSED, "created_at", time));
-      rows.add(row(Fate.REFUSED, "available_at", time));
+    for (String early : List.of("'-infinity'", "'4713-01-01 BC'", "'0001-12-31 BC'")) {
+      rows.add(row(Fate.DEAD, "available_at", early));
+      rows.add(with(Fate.DEAD, "SCHEDULED", "available_at", early));
+    }
+    for (String late : List.of("'infinity'", "'294276-12-31'", "'10000-01-01'")) {
+      rows.add(row(Fate.LATER, "available_at", late));
+      rows.add(with(Fate.LATER, "SCHEDULED", "available_at", late));
+    }
+    for (String time : List.of("'infinity'", "'-infinity'", "'4713-01-01 BC'", "'294276-12-31'")) {
+      rows.add(row(Fate.DEAD, "created_at", time));
+      rows.add(with(Fate.DEAD, "DEAD", "created_at", time));
+      // Of a key that waits, all are claimed, whatever their time.
+      rows.add(with(Fate.DEAD, "BLOCKED", "available_at", time));
       rows.add(row(Fate.DELIVERED, "last_failed_at", time));
     }
-    rows.add(row(Fate.REFUSED, "created_at", "timestamptz '4713-01-01 BC'"));
+    for (String column : List.of("aggregate_id", "partition_key", "dedup_key")) {
+      rows.add(row(Fate.DEAD, column, "?", " ".repeat(300)));
+    }
     rows.add(row(Fate.REFUSED, "id", "null"));
     rows.add(row(Fate.REFUSED, "id", "'x'::text::uuid"));
     rows.add(row(Fate.DELIVERED, "id", "'00000000-0000-0000-0000-000000000000'"));
@@ -73,6 +95,13 @@ class HostileRowsTest extends HostileRowsTests {
             Fate.DEAD,
             Map.of("status", "'DEAD'", "last_failed_at", "'infinity'")));
     return rows;
+  }
+
+  private static Hostile with(Fate fate, String status, String column, String expression) {
+    return row(
+        "%s and %s = %s".formatted(status, column, expression),
+        fate,
+        Map.of("status", "'" + status + "'", column, expression));
   }
 
   private static Hostile overridden(Fate fate, String seq) {
@@ -99,22 +128,13 @@ class HostileRowsTest extends HostileRowsTests {
         damage(Fate.REFUSED, "update outbox_bucket set lease_until = now() + interval '9 years'"));
     for (String value : List.of("-9223372036854775808", "-1", "9223372036854775807")) {
       damages.add(damage("update outbox_bucket set low_water = " + value));
-      damages.add(damage("update outbox_bucket set next_low_water = " + value));
       damages.add(
           damage(
               "update outbox_bucket set low_water_history = (select pg_relation_filenode(pg_get_serial_sequence('outbox_message', 'seq')::regclass) || ' ' || extract(epoch from pg_postmaster_start_time())), low_water = "
                   + value));
-      damages.add(
-          damage(
-              "update outbox_bucket set low_water_history = (select pg_relation_filenode(pg_get_serial_sequence('outbox_message', 'seq')::regclass) || ' ' || extract(epoch from pg_postmaster_start_time())), next_low_water = "
-                  + value));
     }
-    String txid = "update outbox_bucket set next_low_water = 1, next_low_water_txid = ";
-    damages.add(damage(txid + "'9223372036854775807'"));
-    damages.add(damage(Fate.REFUSED, txid + "'9223372036854775808'"));
-    damages.add(damage(Fate.REFUSED, txid + "'18446744073709551615'"));
     damages.add(damage("update outbox_bucket set low_water_history = repeat('x', 10000)"));
-    damages.add(damage("update outbox_bucket set relay = repeat('x', 100000)"));
+    damages.add(damage("update outbox_bucket set worker = repeat('x', 100000)"));
     damages.add(
         damage(
             "insert into outbox_blocked_key (bucket, key, retry_at, low_seq) values (63, '', now(), 0), (5, repeat(chr(7), 2000), now(), 0)"));

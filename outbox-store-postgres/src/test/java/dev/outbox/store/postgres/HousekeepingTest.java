@@ -4,9 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.outbox.spi.Claim;
+import dev.outbox.store.jdbc.Background;
 import dev.outbox.store.jdbc.HousekeepingTests;
 import java.sql.Connection;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -68,6 +70,8 @@ class HousekeepingTest extends HousekeepingTests {
     Hooks hooks = new Hooks();
     hooks.beforeRestore =
         () -> database.execute("select from outbox_bucket for no key update nowait");
+    database.inTransaction(false, c -> store.append(c, message()));
+    database.execute(block());
     new VariantStore(database.pool, hooks.of(VariantStore.right())).housekeep();
     assertThat(hooks.beforeRestore).as("it was looked").isSameAs(new Hooks().beforeRestore);
   }
@@ -140,15 +144,15 @@ class HousekeepingTest extends HousekeepingTests {
       lock.execute("select pg_advisory_lock(%s::bigint)".formatted(sequence));
       CompletableFuture<Void> both =
           CompletableFuture.allOf(
-              CompletableFuture.runAsync(store::housekeep),
-              CompletableFuture.runAsync(other::housekeep));
+              CompletableFuture.runAsync(store::housekeep, Background.THREADS),
+              CompletableFuture.runAsync(other::housekeep, Background.THREADS));
       // Both have seen that it lags; then one sets it, and stands still before it commits.
-      await().until(() -> database.query(waiting).equals("2"));
+      await().atMost(Duration.ofMinutes(1)).until(() -> database.query(waiting).equals("2"));
       lock.execute("select pg_advisory_unlock(%s::bigint)".formatted(sequence));
-      await().until(() -> "1000".equals(lastValue()));
+      await().atMost(Duration.ofMinutes(1)).until(() -> "1000".equals(lastValue()));
       database.inTransaction(false, c -> store.append(c, List.of(message(), message())));
       bucket.rollback();
-      both.get(30, TimeUnit.SECONDS);
+      both.get(60, TimeUnit.SECONDS);
     }
     assertThat(lastValue()).isEqualTo("1002");
     assertThat(database.query(MARKS)).isEqualTo("0");

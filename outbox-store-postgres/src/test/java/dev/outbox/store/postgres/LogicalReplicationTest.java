@@ -12,6 +12,7 @@ import dev.outbox.relay.RetryPolicy;
 import dev.outbox.spi.MessagePublisher;
 import dev.outbox.spi.Result;
 import dev.outbox.spi.StoredMessage;
+import dev.outbox.store.jdbc.Background;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -38,6 +39,7 @@ import org.junit.jupiter.api.Test;
 @DisplayName("In a publication of all tables")
 class LogicalReplicationTest {
   private static final int KEYS = 20;
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
 
   /** A server of its own: a publication of all tables is felt by everybody. */
   private static final class Server implements AutoCloseable {
@@ -171,7 +173,7 @@ class LogicalReplicationTest {
         for (int i = 1; i <= 300; i++) {
           account.append(server, i);
         }
-        await().atMost(Duration.ofMinutes(1)).until(() -> server.messages() == 0);
+        await().atMost(PATIENCE).until(() -> server.messages() == 0);
       }
       account.assertAllInOrder();
       server.execute(
@@ -180,7 +182,7 @@ class LogicalReplicationTest {
       try (Relay relay =
           Relay.builder(server.store, messages -> rejected(messages.size())).build()) {
         relay.start();
-        await().until(() -> server.store.deadLetters(0, 10).size() == 2);
+        await().atMost(PATIENCE).until(() -> server.store.deadLetters(0, 10).size() == 2);
       }
       List<Long> dead =
           server.store.deadLetters(0, 10).stream().map(d -> d.message().sequence()).toList();
@@ -210,23 +212,24 @@ class LogicalReplicationTest {
       AtomicBoolean stop = new AtomicBoolean();
       CompletableFuture<Integer> producer;
       try (Relay relay = relay(old, account)) {
-        producer = CompletableFuture.supplyAsync(() -> produce(old, account, stop));
-        await().until(() -> account.delivered() > 100);
+        producer =
+            CompletableFuture.supplyAsync(() -> produce(old, account, stop), Background.THREADS);
+        await().atMost(PATIENCE).until(() -> account.delivered() > 100);
         young.execute(
             "create subscription s connection 'host=127.0.0.1 port=%d user=%s password=%s dbname=postgres' publication p"
                 .formatted(old.postgres.port(), old.postgres.user(), old.postgres.password()));
         await()
-            .atMost(Duration.ofMinutes(1))
+            .atMost(PATIENCE)
             .until(() -> young.query(COPYING).equals("0") && deliversMore(account));
       }
       // The relay has stopped and the producers go on: there is a backlog to take over.
       int delivered = account.delivered();
-      await().until(() -> account.committed() > delivered + 200);
+      await().atMost(PATIENCE).until(() -> account.committed() > delivered + 200);
       stop.set(true);
-      int next = producer.get(30, TimeUnit.SECONDS);
+      int next = producer.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
       String end = old.query("select pg_current_wal_lsn()");
       await()
-          .atMost(Duration.ofMinutes(1))
+          .atMost(PATIENCE)
           .until(
               () ->
                   old.query(
@@ -240,7 +243,7 @@ class LogicalReplicationTest {
         for (int i = next; i < next + 300; i++) {
           account.append(young, i);
         }
-        await().atMost(Duration.ofMinutes(1)).until(() -> young.messages() == 0);
+        await().atMost(PATIENCE).until(() -> young.messages() == 0);
       }
       account.assertAllInOrder();
     }
@@ -255,7 +258,7 @@ class LogicalReplicationTest {
 
   private static boolean deliversMore(Account account) {
     int before = account.delivered();
-    await().until(() -> account.delivered() > before + 100);
+    await().atMost(PATIENCE).until(() -> account.delivered() > before + 100);
     return true;
   }
 

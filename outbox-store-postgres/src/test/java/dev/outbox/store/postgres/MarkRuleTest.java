@@ -2,7 +2,6 @@ package dev.outbox.store.postgres;
 
 import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.spi.Claim;
-import dev.outbox.store.core.Mark;
 import dev.outbox.store.postgres.MarkScript.Producer;
 import dev.outbox.store.postgres.MarkScript.Stalled;
 import org.junit.jupiter.api.AfterAll;
@@ -11,8 +10,8 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 /**
- * The rule of {@link Mark}, and each variant of it that a model checker refuted: random load does
- * not tell them apart.
+ * The rules of {@link Certified} and {@link Mark}, and each variant of it that a model checker
+ * refuted: random load does not tell them apart.
  */
 @DisplayName("A low-water mark never passes a message that commits late, and would if")
 class MarkRuleTest {
@@ -29,126 +28,93 @@ class MarkRuleTest {
   }
 
   @Test
-  @DisplayName("a candidate waited for the xmax of the snapshot that read it")
-  void xmax() throws Exception {
-    MarkScript.run(
-        server,
-        script -> {
-          Producer early = script.producer();
-          early.drawId();
-          Producer late = script.producer();
-          late.drawId();
-          late.insert();
-          early.insert();
-          early.commit();
-          script.deliver(10);
-          script.append();
-          script.deliver(10);
-          late.commit();
-        },
-        WrongMarks.Xmax::new);
-  }
-
-  /** The ids of both are above that of the transaction which is about to read. */
-  private static void lateAndInTime(MarkScript script, Producer late) {
-    late.insert();
-    script.append();
-  }
-
-  @Test
-  @DisplayName("a candidate carried the id of the transaction that read it while it settled")
-  void idOfTheReaderThatSettles() throws Exception {
-    MarkScript.run(
-        server,
-        script -> {
-          script.append();
-          script.append();
-          Claim first = script.claim(1);
-          Producer late = script.producer();
-          script.beforeRead(() -> lateAndInTime(script, late));
-          Claim second = script.deliverAndClaim(first, 10);
-          script.deliver(second);
-          script.append();
-          script.deliver(10);
-          late.commit();
-        },
-        WrongMarks.ReadersId::new);
-  }
-
-  @Test
-  @DisplayName("a candidate carried the id of the transaction that read it while it leased")
-  void idOfTheReaderThatLeases() throws Exception {
+  @DisplayName("a transaction drew its id before it sampled the sequence")
+  void idBeforeSample() throws Exception {
     MarkScript.run(
         server,
         script -> {
           script.append();
           Producer late = script.producer();
-          script.beforeRead(() -> lateAndInTime(script, late));
-          script.deliver(10);
-          script.append();
+          script.beforeLease(
+              () -> {
+                late.insert();
+                script.append();
+              });
           script.deliver(10);
           late.commit();
         },
-        WrongMarks.ReadersId::new);
+        WrongMarks.IdBeforeSample::new);
   }
 
   @Test
   @DisplayName("the horizon were that of a statement after the read")
-  void xminOfALaterStatement() throws Exception {
+  void horizonOfALaterStatement() throws Exception {
     MarkScript.run(
         server,
         script -> {
           Producer late = script.producer();
           late.insert();
-          script.append();
-          script.deliver(10);
           script.append();
           script.afterRead(late::commit);
           script.deliver(10);
         },
-        WrongMarks.LaterXmin::new);
+        WrongMarks.LaterHorizon::new);
   }
 
-  @Test
-  @DisplayName("the horizon left aside more than the transaction that reads")
-  void horizonOfItself() throws Exception {
-    MarkScript.run(
-        server,
-        script -> {
-          Producer late = script.producer();
-          late.insert();
-          script.append();
-          script.append();
-          Claim first = script.claim(1);
-          Claim second = script.deliverAndClaim(first, 10);
-          script.deliver(second);
-          late.commit();
-        },
-        WrongMarks.OwnId::new);
-  }
-
-  /** Two messages commit late, but in time for the read that adopts; it has room for one. */
-  private static void lateForTheFirstRead(MarkScript script) {
+  private static void lateForTheRead(MarkScript script) {
     Producer late = script.producer();
-    late.insert();
     late.insert();
     script.append();
     script.deliver(10);
     late.commit();
-    script.append();
-    script.deliver(1);
   }
 
   @Test
-  @DisplayName("the read that adopts began at the candidate")
-  void readFromTheCandidate() throws Exception {
-    MarkScript.run(server, MarkRuleTest::lateForTheFirstRead, WrongMarks.ReadFromCandidate::new);
+  @DisplayName("nothing waited for the horizon")
+  void noHorizon() throws Exception {
+    MarkScript.run(server, MarkRuleTest::lateForTheRead, WrongMarks.NoHorizon::new);
   }
 
   @Test
-  @DisplayName("the candidate were adopted though the old mark still shows a lower message")
-  void candidateAlone() throws Exception {
-    MarkScript.run(server, MarkRuleTest::lateForTheFirstRead, WrongMarks.CandidateAlone::new);
+  @DisplayName("it passed what was read, certified or not")
+  void whatWasRead() throws Exception {
+    MarkScript.run(server, MarkRuleTest::lateForTheRead, WrongMarks.WhatWasRead::new);
+  }
+
+  @Test
+  @DisplayName("what is not certified were deleted as a range")
+  void rangeWithoutCount() throws Exception {
+    MarkScript.run(
+        server,
+        script -> {
+          script.append();
+          Producer late = script.producer();
+          late.insert();
+          script.append();
+          Claim claim = script.claim(10);
+          late.commit();
+          script.deliver(claim);
+        },
+        WrongMarks.RangeWithoutCount::new);
+  }
+
+  @Test
+  @DisplayName("what is not certified were deleted as a range with the right number of messages")
+  void rangeWithCount() throws Exception {
+    MarkScript.run(
+        server,
+        script -> {
+          long first = script.append();
+          script.append();
+          Producer late = script.producer();
+          late.insert();
+          script.append();
+          Claim claim = script.claim(10);
+          late.commit();
+          script.delete(first);
+          script.deliver(claim);
+        },
+        WrongMarks.RangeOfWhatWasRead::new);
   }
 
   @Test
@@ -158,8 +124,6 @@ class MarkRuleTest {
         server,
         script -> {
           Stalled late = script.stalledInsert();
-          script.append();
-          script.deliver(10);
           script.append();
           script.deliver(10);
           late.goOnAndCommit();

@@ -9,6 +9,7 @@ import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Decision;
 import dev.outbox.spi.StoredMessage;
+import dev.outbox.store.jdbc.Background;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -37,7 +38,7 @@ final class MarkScript implements AutoCloseable {
    */
   private static final int TRIES = 5;
 
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final Duration PATIENCE = Duration.ofMinutes(1);
 
   private static final String INSERT =
       """
@@ -45,7 +46,8 @@ final class MarkScript implements AutoCloseable {
       values (%s, 'order', 'key', 'changed', '') returning seq
       """;
 
-  private static final String BELOW =
+  /** What is PENDING and will not be read, or null. */
+  static final String BELOW =
       """
       select string_agg(m.seq || ' is below ' || b.low_water, ', ')
       from outbox_message m join outbox_bucket b on b.bucket = m.bucket
@@ -130,16 +132,13 @@ final class MarkScript implements AutoCloseable {
     assertThat(delivered).as("delivered").containsExactlyInAnyOrderElementsOf(appended);
   }
 
-  /** Whether a message is below the mark, and so is not found whatever comes. */
+  /** Whether a message is not found whatever comes: it is below the mark, or gone. */
   private boolean lost() {
-    if (below() == null) {
-      return false;
-    }
     for (int i = 0; i < 3; i++) {
       append();
       deliver(10);
     }
-    return below() != null && !delivered.containsAll(appended);
+    return !delivered.containsAll(appended);
   }
 
   private String below() {
@@ -179,7 +178,7 @@ final class MarkScript implements AutoCloseable {
     long sequence = append();
     Claim claim = claim(10);
     assertThat(claim.messages()).extracting(StoredMessage::sequence).containsExactly(sequence);
-    assertThat(claim.settle(Map.of(sequence, Decision.dead("buried", false)))).isEmpty();
+    assertThat(claim.settle(Map.of(sequence, Decision.dead("buried")))).isEmpty();
     return sequence;
   }
 
@@ -195,6 +194,16 @@ final class MarkScript implements AutoCloseable {
     Map<Long, Decision> decisions = new HashMap<>();
     claim.messages().forEach(m -> decisions.put(m.sequence(), Decision.delivered()));
     return decisions;
+  }
+
+  /** Somebody deletes a message by hand. */
+  void delete(long sequence) {
+    database.execute("delete from outbox_message where seq = " + sequence);
+  }
+
+  /** Once, when the next lease is about to begin, which is the first of its transaction. */
+  void beforeLease(Runnable step) {
+    hooks.beforeLease = step;
   }
 
   /** Once, when the next read of PENDING messages is about to begin. */
@@ -301,7 +310,7 @@ final class MarkScript implements AutoCloseable {
       this.producer = producer;
       closed = database.pool.getConnection();
       lock("pg_advisory_lock");
-      inserted = CompletableFuture.runAsync(() -> producer.insert("stalled()"));
+      inserted = CompletableFuture.runAsync(() -> producer.insert("stalled()"), Background.THREADS);
       String waiting =
           "select count(*) from pg_locks where locktype = 'advisory' and not granted and objid::bigint = "
               + (gate & 0xFFFFFFFFL);

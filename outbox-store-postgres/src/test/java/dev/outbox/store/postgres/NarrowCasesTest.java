@@ -13,6 +13,7 @@ import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Decision;
 import dev.outbox.spi.StoredMessage;
+import dev.outbox.store.jdbc.Background;
 import java.sql.Connection;
 import java.sql.Statement;
 import java.time.Duration;
@@ -86,8 +87,9 @@ class NarrowCasesTest {
       slowStore.verify();
       close.execute("select pg_advisory_lock(4711)");
       CompletableFuture<Claim> late =
-          CompletableFuture.supplyAsync(() -> slowStore.claim(request(100)));
+          CompletableFuture.supplyAsync(() -> slowStore.claim(request(100)), Background.THREADS);
       await()
+          .atMost(Duration.ofMinutes(1))
           .until(
               () ->
                   database
@@ -97,11 +99,10 @@ class NarrowCasesTest {
 
       Claim first = store.claim(request(1));
       first.settle(
-          Map.of(
-              first.messages().get(0).sequence(), Decision.retry(Duration.ofHours(1), true, "no")));
+          Map.of(first.messages().get(0).sequence(), Decision.retry(Duration.ofHours(1), "no")));
       close.execute("select pg_advisory_unlock(4711)");
 
-      assertThat(late.get(20, TimeUnit.SECONDS).messages())
+      assertThat(late.get(1, TimeUnit.MINUTES).messages())
           .as("messages behind the one that waits for its retry (O2)")
           .isEmpty();
     } finally {
@@ -118,8 +119,8 @@ class NarrowCasesTest {
     long second = claim.messages().get(1).sequence();
     claim.settle(
         Map.of(
-            first, Decision.retry(Duration.ZERO, true, "no"),
-            second, Decision.dead("no", true)));
+            first, Decision.retry(Duration.ZERO, "no"),
+            second, Decision.deadHaltingKey("no")));
     assertThat(store.discard(second)).isTrue();
     List<StoredMessage> found = new ArrayList<>();
     for (int i = 0; i < 5; i++) {
@@ -134,7 +135,7 @@ class NarrowCasesTest {
     append("key", 1, 10);
     database.execute("update outbox_message set attempts = 2147483647");
     Claim claim = store.claim(request(100));
-    assertThat(claim.settle(Map.of(claim.messages().get(0).sequence(), Decision.dead("no", false))))
+    assertThat(claim.settle(Map.of(claim.messages().get(0).sequence(), Decision.dead("no"))))
         .isEmpty();
   }
 
@@ -151,7 +152,7 @@ class NarrowCasesTest {
       Map<Long, Decision> decisions = new HashMap<>();
       claim
           .messages()
-          .forEach(m -> decisions.put(m.sequence(), Decision.retry(Duration.ZERO, true, "no")));
+          .forEach(m -> decisions.put(m.sequence(), Decision.retry(Duration.ZERO, "no")));
       assertThat(claim.settle(decisions)).isEmpty();
       failed += decisions.size();
     }
@@ -268,6 +269,7 @@ class NarrowCasesTest {
                 () ->
                     OutboxMessage.builder()
                         .aggregate("order", key)
+                        .partitionKey(key)
                         .eventType("changed")
                         .payload(new byte[size])
                         .build())

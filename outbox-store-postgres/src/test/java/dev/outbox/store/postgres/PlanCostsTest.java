@@ -29,6 +29,7 @@ class PlanCostsTest extends DatabaseTest {
 
   private final Plans plans = new Plans();
   private PostgresOutboxStore watched;
+  private long ranges;
 
   @Override
   protected void configure(HikariConfig config) {
@@ -68,6 +69,7 @@ class PlanCostsTest extends DatabaseTest {
     insert(10_000, 50, "DEAD", "null");
     database.execute("analyze outbox_message", "analyze outbox_blocked_key");
     assertNoneBad("one large bucket, delayed messages and dead letters");
+    assertThat(ranges).as("deletes by range that were seen").isPositive();
   }
 
   private void assertNoneBad(String when) {
@@ -75,6 +77,7 @@ class PlanCostsTest extends DatabaseTest {
       everything();
       assertThat(plans.bad()).as("plans, %s", when).isEmpty();
       assertThat(plans.of("seen as materialized")).as("leases that were seen").isPositive();
+      ranges += plans.of("between r.lowest and r.highest");
       assertThat(plans.forget()).as("plans that were seen").isGreaterThan(20);
     }
   }
@@ -102,6 +105,10 @@ class PlanCostsTest extends DatabaseTest {
     database.execute("update outbox_blocked_key set retry_at = now()");
     Claim blocked = watched.claim(request());
     blocked.settle(decisions(blocked.messages()));
+    Claim last = watched.claim(request());
+    Map<Long, Decision> delivered = new HashMap<>();
+    last.messages().forEach(m -> delivered.put(m.sequence(), Decision.delivered()));
+    last.settle(delivered);
   }
 
   private void appendOwn() {
@@ -127,9 +134,9 @@ class PlanCostsTest extends DatabaseTest {
         List.of(
             Decision.delivered(),
             Decision.delivered(),
-            Decision.retry(Duration.ZERO, true, "no"),
-            Decision.dead("no", true),
-            Decision.dead("no", false));
+            Decision.retry(Duration.ZERO, "no"),
+            Decision.deadHaltingKey("no"),
+            Decision.dead("no"));
     Map<Long, Decision> decisions = new HashMap<>();
     for (int i = 0; i < messages.size(); i++) {
       if (i % 7 < kinds.size()) {

@@ -6,6 +6,7 @@ import com.zaxxer.hikari.HikariConfig;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Decision;
+import dev.outbox.spi.KeepingStore.Keeper;
 import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
@@ -20,7 +21,7 @@ class PlansTest extends DatabaseTest {
   /** Of a claim and its settling: about 20 pages for the bucket rows, then a few a message. */
   private static final long MOST_PAGES = 4_000;
 
-  private Pages pages;
+  private Reads reads;
 
   @Override
   protected void configure(HikariConfig config) {
@@ -29,7 +30,7 @@ class PlansTest extends DatabaseTest {
 
   @BeforeEach
   void migrate() {
-    pages = new Pages(database);
+    reads = new Reads(database);
     store.migrate();
     // The tests say when the planner learns something.
     database.execute("alter table outbox_message set (autovacuum_enabled = false)");
@@ -59,15 +60,17 @@ class PlansTest extends DatabaseTest {
   private void claimAndDeliver() {
     Claim claim = claim();
     assertThat(claim.messages()).isNotEmpty();
-    claim.settle(
-        claim.messages().stream()
-            .collect(
-                java.util.stream.Collectors.toMap(m -> m.sequence(), m -> Decision.delivered())));
+    claim.settle(delivered(claim));
+  }
+
+  private static Map<Long, Decision> delivered(Claim claim) {
+    return claim.messages().stream()
+        .collect(java.util.stream.Collectors.toMap(m -> m.sequence(), m -> Decision.delivered()));
   }
 
   private void assertFewPages(String when) {
     for (int i = 0; i < 3; i++) {
-      assertThat(pages.during(this::claimAndDeliver))
+      assertThat(reads.pagesDuring(this::claimAndDeliver))
           .as("pages of a claim, %s", when)
           .isLessThan(MOST_PAGES);
     }
@@ -106,11 +109,36 @@ class PlansTest extends DatabaseTest {
     insert(50_000, 1, "BLOCKED", "null");
     database.execute(
         "insert into outbox_blocked_key (bucket, key, retry_at, low_seq)"
-            + " select bucket, aggregate_id, now() + interval '1 day', min(seq) from outbox_message group by 1, 2");
+            + " select bucket, 'order/' || aggregate_id, now() + interval '1 day', min(seq) from outbox_message group by 1, 2");
     insert(10_000, 1_000, "PENDING", "null");
     database.execute("analyze outbox_message");
     assertFewPages("beside a blocked key");
     database.execute("update outbox_blocked_key set retry_at = now()");
     assertFewPages("with a blocked key that is due");
+  }
+
+  @Test
+  @DisplayName("do not scan when they look at what was kept while the table was empty")
+  void kept() {
+    ClaimRequest request = new ClaimRequest("test", BATCH, 10_000_000, Duration.ofMinutes(5));
+    Keeper keeper = PostgresOutboxStore.of(database.pool).keeper(Duration.ofDays(1));
+    for (int i = 0; i < 12; i++) {
+      insert(1, 1, "PENDING", "null");
+      Claim claim = keeper.claim(request);
+      assertThat(claim.messages()).hasSize(1);
+      keeper.settleAndClaim(claim, delivered(claim), request).next().settle(Map.of());
+    }
+    assertThat(database.query("select count(*) from outbox_bucket where claim_id is not null"))
+        .isEqualTo("1");
+    insert(100_000, 1_000, "PENDING", "null");
+    database.execute(
+        "delete from outbox_message where bucket = (select bucket from outbox_bucket where claim_id is not null)");
+    for (int i = 0; i < 4; i++) {
+      assertThat(reads.pagesDuring(() -> keeper.claim(request).settle(Map.of())))
+          .as("pages of a look and a claim, round %d", i)
+          .isLessThan(MOST_PAGES);
+      database.execute("analyze outbox_message", "analyze outbox_bucket");
+    }
+    keeper.close();
   }
 }

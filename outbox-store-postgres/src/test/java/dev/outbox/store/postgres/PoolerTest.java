@@ -119,6 +119,7 @@ class PoolerTest {
   private static OutboxMessage message(int key, int number) {
     return OutboxMessage.builder()
         .aggregate("order", "order-" + key)
+        .partitionKey("order-" + key)
         .eventType("Changed")
         .payload(Integer.toString(number))
         .build();
@@ -128,7 +129,7 @@ class PoolerTest {
       HikariDataSource pool, PostgresOutboxStore store, OutboxMessage message) {
     try (Connection connection = pool.getConnection()) {
       connection.setAutoCommit(false);
-      assertThat(store.append(connection, message)).isTrue();
+      assertThat(store.append(connection, message).allStored()).isTrue();
       connection.commit();
     } catch (SQLException e) {
       throw new IllegalStateException(e);
@@ -313,7 +314,7 @@ class PoolerTest {
         StalledClientTest.standsStill(client, place);
         client.stop();
         String writing = "select count(*) from pg_stat_activity where wait_event = 'ClientWrite'";
-        await().until(() -> other.query(writing).equals("1"));
+        await().atMost(Duration.ofMinutes(1)).until(() -> other.query(writing).equals("1"));
         assertThat(other.claims()).isEmpty();
 
         PostgresOutboxStore keeper = PostgresOutboxStore.of(other.database.pool);

@@ -4,9 +4,6 @@ import com.zaxxer.hikari.HikariConfig;
 import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
 import dev.outbox.store.jdbc.TestedStore;
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.function.Consumer;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -30,10 +27,5 @@ final class Postgres implements TestedStore {
   @Override
   public JdbcOutboxStore.Builder<?, ?> builder(DataSource dataSource) {
     return PostgresOutboxStore.builder(dataSource);
-  }
-
-  @Override
-  public String plainDdl() throws IOException {
-    return Files.readString(Path.of("src/main/resources/dev/outbox/store/postgres/schema-1.sql"));
   }
 }

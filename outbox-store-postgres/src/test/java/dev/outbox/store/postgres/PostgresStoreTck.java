@@ -54,13 +54,19 @@ public class PostgresStoreTck extends JdbcStoreTck implements ReadOnlyTransactio
   }
 
   @Override
+  protected String now() {
+    return "clock_timestamp()";
+  }
+
+  @Override
   protected List<String> analyze() {
     return List.of("vacuum analyze outbox_message, outbox_blocked_key");
   }
 
+  /** Counts the rows and index entries that the session's statements have read. */
   @Override
   protected LongSupplier workCounter(TestDatabase session) {
-    return new Pages(session)::total;
+    return new Reads(session)::rows;
   }
 
   @Override

@@ -46,6 +46,10 @@ class RoundTripsTest extends DatabaseTest {
           store.append(c, messages(1, false)); // begins the transaction
           assertThat(CountedSockets.roundTrips(() -> store.append(c, messages(1, false))))
               .isEqualTo(1);
+          assertThat(CountedSockets.roundTrips(() -> store.append(c, messages(10, false))))
+              .isEqualTo(1);
+          assertThat(CountedSockets.roundTrips(() -> store.append(c, messages(11, false))))
+              .isEqualTo(1);
           assertThat(CountedSockets.roundTrips(() -> store.append(c, messages(1_000, false))))
               .isEqualTo(1);
           assertThat(CountedSockets.roundTrips(() -> store.append(c, messages(1_000, true))))

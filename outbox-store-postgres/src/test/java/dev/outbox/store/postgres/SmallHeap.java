@@ -4,10 +4,10 @@ import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.embedded.ParentJvm;
 import dev.outbox.relay.Relay;
+import dev.outbox.relay.RelayEvent;
 import dev.outbox.relay.RelayListener;
 import dev.outbox.spi.MessagePublisher;
 import dev.outbox.spi.Result;
-import dev.outbox.spi.StoredMessage;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -27,22 +27,15 @@ final class SmallHeap {
     AtomicInteger delivered = new AtomicInteger();
     int all = Integer.parseInt(parent.get("messages"));
     RelayListener listener =
-        new RelayListener() {
-          @Override
-          public void delivered(StoredMessage message) {
+        event -> {
+          if (event instanceof RelayEvent.Delivered) {
             if (delivered.incrementAndGet() == all) {
               parent.say("delivered all");
             }
-          }
-
-          @Override
-          public void storeFailed(String who, String operation, RuntimeException error) {
-            parent.say(operation + " failed: " + error);
-          }
-
-          @Override
-          public void publisherBroken(String worker, String problem, Throwable cause) {
-            parent.say(problem);
+          } else if (event instanceof RelayEvent.StoreFailed failed) {
+            parent.say(failed.operation() + " failed: " + failed.error());
+          } else if (event instanceof RelayEvent.PublisherBroken broken) {
+            parent.say(broken.problem());
           }
         };
     try (HikariDataSource pool = new HikariDataSource(hikari);

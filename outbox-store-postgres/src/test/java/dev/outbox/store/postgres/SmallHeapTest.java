@@ -28,7 +28,9 @@ class SmallHeapTest {
                 .payload(new byte[OutboxMessage.MAX_PAYLOAD])
                 .build();
         database.inTransaction(
-            false, connection -> assertThat(store.append(connection, List.of(message))).isEmpty());
+            false,
+            connection ->
+                assertThat(store.append(connection, List.of(message)).duplicates()).isEmpty());
       }
       Map<String, String> settings =
           Map.of(

@@ -140,16 +140,18 @@ final class StalledClient {
           message.sequence(),
           switch (kind) {
             case 0 -> Decision.delivered();
-            case 1 -> Decision.retry(Duration.ofHours(1), true, "late");
-            case 2 -> Decision.dead("late", false);
-            default -> Decision.dead("late", true);
+            case 1 -> Decision.retry(Duration.ofHours(1), "late");
+            case 2 -> Decision.dead("late");
+            default -> Decision.deadHaltingKey("late");
           });
     }
     return decisions;
   }
 
   private void failed(OutboxException e) {
-    if (e instanceof TransientOutboxException && !stood) {
+    // Between transactions nothing is ended because it stood still; so the machine is busy.
+    boolean busy = !stood || place == Place.BETWEEN_CLAIM_AND_SETTLE;
+    if (e instanceof TransientOutboxException && busy) {
       return;
     }
     parent.say(
@@ -163,15 +165,15 @@ final class StalledClient {
   }
 
   private void before(String method) {
-    // The first are the settings of the transaction and the statement that takes the buckets.
-    boolean third = method.equals("prepareStatement") && prepared.incrementAndGet() == 3;
+    // The first takes the buckets.
+    boolean second = method.equals("prepareStatement") && prepared.incrementAndGet() == 2;
     boolean commit = method.equals("commit");
     boolean here =
         switch (place) {
-          case CLAIM_BETWEEN_LEASE_AND_READ -> third && operation.equals("claim");
+          case CLAIM_BETWEEN_LEASE_AND_READ -> second && operation.equals("claim");
           case CLAIM_BEFORE_COMMIT -> commit && operation.equals("claim");
           case RENEW_BEFORE_COMMIT -> commit && operation.equals("renew");
-          case SETTLE_AFTER_THE_BUCKETS_ARE_LOCKED -> third && operation.equals("settle");
+          case SETTLE_AFTER_THE_BUCKETS_ARE_LOCKED -> second && operation.equals("settle");
           case SETTLE_BEFORE_COMMIT -> commit && operation.equals("settle");
           case CLAIM_WHILE_A_LARGE_RESULT_IS_ON_ITS_WAY, BETWEEN_CLAIM_AND_SETTLE -> false;
         };

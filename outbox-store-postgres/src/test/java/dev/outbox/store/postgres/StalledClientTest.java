@@ -185,7 +185,9 @@ class StalledClientTest {
                 .payload(new byte[size])
                 .build();
         database.inTransaction(
-            false, connection -> assertThat(store.append(connection, List.of(message))).isEmpty());
+            false,
+            connection ->
+                assertThat(store.append(connection, List.of(message)).duplicates()).isEmpty());
       }
       return Stream.of(query("select string_agg(seq::text, ',') from outbox_message").split(","))
           .map(Long::valueOf)

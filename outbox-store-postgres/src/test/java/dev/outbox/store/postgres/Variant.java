@@ -1,12 +1,17 @@
 package dev.outbox.store.postgres;
 
 import dev.outbox.spi.ClaimRequest;
-import dev.outbox.store.core.Lease;
-import dev.outbox.store.core.Statements.Held;
-import dev.outbox.store.core.Statements.Limits;
-import dev.outbox.store.core.Statements.Pending;
-import dev.outbox.store.core.Statements.Release;
-import dev.outbox.store.jdbc.Dialect;
+import dev.outbox.store.core.internal.Database;
+import dev.outbox.store.core.internal.Database.Administration;
+import dev.outbox.store.core.internal.Database.Leases;
+import dev.outbox.store.core.internal.Database.Limits;
+import dev.outbox.store.core.internal.Database.Pending;
+import dev.outbox.store.core.internal.Database.Reads;
+import dev.outbox.store.core.internal.Database.Release;
+import dev.outbox.store.core.internal.Database.Writes;
+import dev.outbox.store.core.internal.Lease;
+import dev.outbox.store.core.internal.Row.Claimable;
+import dev.outbox.store.jdbc.internal.SqlDialect;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.sql.SQLException;
@@ -17,61 +22,127 @@ import org.jdbi.v3.core.Handle;
 
 /** A dialect that does some things otherwise than another: a wrong one, or one that is watched. */
 class Variant {
-  List<Lease> lease(Dialect right, Handle handle, UUID owner, ClaimRequest request, int most) {
-    return right.lease(handle, owner, request, most);
+  List<Lease> lease(
+      Leases<Handle> right, Handle handle, UUID claimId, ClaimRequest request, int most) {
+    return right.lease(handle, claimId, request, most);
   }
 
-  List<Held> lockHeld(Dialect right, Handle handle, UUID owner, Collection<Lease> leases) {
-    return right.lockHeld(handle, owner, leases);
+  List<Lease> lockHeld(
+      Leases<Handle> right, Handle handle, UUID claimId, Collection<Lease> leases) {
+    return right.lockHeld(handle, claimId, leases);
   }
 
-  Pending readPending(Dialect right, Handle handle, List<Lease> leases, Limits limits) {
+  Pending readPending(Reads<Handle> right, Handle handle, List<Lease> leases, Limits limits) {
     return right.readPending(handle, leases, limits);
   }
 
-  void release(Dialect right, Handle handle, UUID owner, List<Release> releases) {
-    right.release(handle, owner, releases);
+  void release(Leases<Handle> right, Handle handle, UUID claimId, List<Release> releases) {
+    right.release(handle, claimId, releases);
   }
 
-  void restoreBlockedKeys(Dialect right, Handle handle, List<Integer> buckets) {
+  List<Lease> delete(
+      Writes<Handle> right,
+      Handle handle,
+      Collection<Lease> leases,
+      Collection<Claimable> delivered) {
+    return right.delete(handle, leases, delivered);
+  }
+
+  void restoreBlockedKeys(Administration<Handle> right, Handle handle, List<Integer> buckets) {
     right.restoreBlockedKeys(handle, buckets);
   }
 
-  boolean requeue(Dialect right, Handle handle, long sequence) throws SQLException {
+  boolean requeue(Administration<Handle> right, Handle handle, long sequence) throws SQLException {
     return right.requeue(handle, sequence);
   }
 
   /** What this makes of a dialect. */
+  final SqlDialect of(SqlDialect right) {
+    return proxy(
+        SqlDialect.class,
+        right,
+        (method, a) -> method.equals("database") ? of(right.database()) : null);
+  }
+
   @SuppressWarnings("unchecked")
-  final Dialect of(Dialect right) {
-    return (Dialect)
-        Proxy.newProxyInstance(
-            Dialect.class.getClassLoader(),
-            new Class<?>[] {Dialect.class},
-            (proxy, method, a) ->
-                switch (method.getName()) {
+  private Database<Handle> of(Database<Handle> right) {
+    return new Database<>(
+        proxy(
+            Leases.class,
+            right.leases(),
+            (method, a) ->
+                switch (method) {
                   case "lease" ->
-                      lease(right, (Handle) a[0], (UUID) a[1], (ClaimRequest) a[2], (Integer) a[3]);
+                      lease(
+                          right.leases(),
+                          (Handle) a[0],
+                          (UUID) a[1],
+                          (ClaimRequest) a[2],
+                          (Integer) a[3]);
                   case "lockHeld" ->
-                      lockHeld(right, (Handle) a[0], (UUID) a[1], (Collection<Lease>) a[2]);
-                  case "readPending" ->
-                      readPending(right, (Handle) a[0], (List<Lease>) a[1], (Limits) a[2]);
+                      lockHeld(
+                          right.leases(), (Handle) a[0], (UUID) a[1], (Collection<Lease>) a[2]);
                   case "release" -> {
-                    release(right, (Handle) a[0], (UUID) a[1], (List<Release>) a[2]);
-                    yield null;
+                    release(right.leases(), (Handle) a[0], (UUID) a[1], (List<Release>) a[2]);
+                    yield DONE;
                   }
+                  default -> null;
+                }),
+        proxy(
+            Reads.class,
+            right.reads(),
+            (method, a) ->
+                method.equals("readPending")
+                    ? readPending(right.reads(), (Handle) a[0], (List<Lease>) a[1], (Limits) a[2])
+                    : null),
+        proxy(
+            Writes.class,
+            right.writes(),
+            (method, a) ->
+                method.equals("delete")
+                    ? delete(
+                        right.writes(),
+                        (Handle) a[0],
+                        (Collection<Lease>) a[1],
+                        (Collection<Claimable>) a[2])
+                    : null),
+        proxy(
+            Administration.class,
+            right.administration(),
+            (method, a) ->
+                switch (method) {
                   case "restoreBlockedKeys" -> {
-                    restoreBlockedKeys(right, (Handle) a[0], (List<Integer>) a[1]);
-                    yield null;
+                    restoreBlockedKeys(right.administration(), (Handle) a[0], (List<Integer>) a[1]);
+                    yield DONE;
                   }
-                  case "requeue" -> requeue(right, (Handle) a[0], (Long) a[1]);
-                  default -> {
-                    try {
-                      yield method.invoke(right, a);
-                    } catch (InvocationTargetException e) {
-                      throw e.getCause();
-                    }
-                  }
-                });
+                  case "requeue" -> requeue(right.administration(), (Handle) a[0], (Long) a[1]);
+                  default -> null;
+                }));
+  }
+
+  /** What a method without a result gives. */
+  private static final Object DONE = new Object();
+
+  private interface Instead {
+    Object call(String method, Object[] arguments) throws Throwable;
+  }
+
+  /** Calls what is given instead; where that gives null, what is right. */
+  private static <T> T proxy(Class<T> type, T right, Instead instead) {
+    return type.cast(
+        Proxy.newProxyInstance(
+            type.getClassLoader(),
+            new Class<?>[] {type},
+            (proxy, method, a) -> {
+              Object result = instead.call(method.getName(), a);
+              if (result != null) {
+                return result == DONE ? null : result;
+              }
+              try {
+                return method.invoke(right, a);
+              } catch (InvocationTargetException e) {
+                throw e.getCause();
+              }
+            }));
   }
 }

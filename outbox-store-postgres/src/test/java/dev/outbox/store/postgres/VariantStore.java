@@ -1,20 +1,20 @@
 package dev.outbox.store.postgres;
 
-import dev.outbox.store.core.Names;
-import dev.outbox.store.jdbc.Dialect;
+import dev.outbox.store.core.internal.Names;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
+import dev.outbox.store.jdbc.internal.SqlDialect;
 import javax.sql.DataSource;
 
 /** The store with another dialect. */
 final class VariantStore extends JdbcOutboxStore {
   private static final Names NAMES = new Names(null, Names.DEFAULT_PREFIX);
 
-  VariantStore(DataSource dataSource, Dialect dialect) {
+  VariantStore(DataSource dataSource, SqlDialect dialect) {
     super(dataSource, NAMES, DEFAULT_DEDUP_WINDOW, names -> dialect);
   }
 
   /** The dialect that is right. */
-  static Dialect right() {
+  static SqlDialect right() {
     return new PostgresDialect(NAMES, new Pooler(false));
   }
 }

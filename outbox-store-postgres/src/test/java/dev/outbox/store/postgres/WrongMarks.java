@@ -1,18 +1,20 @@
 package dev.outbox.store.postgres;
 
-import dev.outbox.store.core.Lease;
-import dev.outbox.store.core.Mark;
-import dev.outbox.store.core.Row;
-import dev.outbox.store.core.Statements.Held;
-import dev.outbox.store.core.Statements.Limits;
-import dev.outbox.store.core.Statements.Pending;
-import dev.outbox.store.core.Statements.Release;
-import dev.outbox.store.jdbc.Dialect;
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.store.core.internal.Database.Administration;
+import dev.outbox.store.core.internal.Database.Leases;
+import dev.outbox.store.core.internal.Database.Limits;
+import dev.outbox.store.core.internal.Database.Pending;
+import dev.outbox.store.core.internal.Database.Reads;
+import dev.outbox.store.core.internal.Database.Writes;
+import dev.outbox.store.core.internal.Lease;
+import dev.outbox.store.core.internal.Row;
+import dev.outbox.store.core.internal.Row.Claimable;
+import dev.outbox.store.postgres.Certified.Sample;
 import java.sql.SQLException;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
+import java.util.LongSummaryStatistics;
 import java.util.UUID;
 import org.jdbi.v3.core.Handle;
 
@@ -24,126 +26,123 @@ final class WrongMarks {
     return handle.createQuery(sql).mapTo(Long.class).one();
   }
 
-  /** Says of each bucket that was read that another transaction settles it. */
-  abstract static class OtherTransaction extends Variant {
-    private final Map<Integer, Long> remembered = new HashMap<>();
+  /** Moves the marks as {@link Mark} does, with something else that is certified for a read. */
+  abstract static class Otherwise extends Variant {
 
-    abstract long remember(Handle handle);
-
-    @Override
-    Pending readPending(Dialect right, Handle handle, List<Lease> leases, Limits limits) {
-      long other = remember(handle);
-      leases.forEach(lease -> remembered.put(lease.bucket(), other));
-      return super.readPending(right, handle, leases, limits);
-    }
+    /**
+     * @param sample of the transaction that reads
+     * @param highest sequence that it read, or 0
+     */
+    abstract long below(Handle handle, Sample sample, long highest);
 
     @Override
-    List<Held> lockHeld(Dialect right, Handle handle, UUID owner, Collection<Lease> leases) {
-      return super.lockHeld(right, handle, owner, leases).stream()
-          .map(h -> with(h, remembered.get(h.bucket())))
-          .toList();
-    }
-
-    private static Held with(Held h, long transaction) {
-      return new Held(h.bucket(), h.left(), h.scheduled(), h.blocked(), transaction, h.history());
-    }
-  }
-
-  /**
-   * Xmax is one more than the latest transaction that is over, and running ones may lie above. A
-   * mark that waits for {@code after < horizon} waits for the horizon to reach xmax.
-   */
-  static final class Xmax extends OtherTransaction {
-    @Override
-    long remember(Handle handle) {
-      return number(handle, "select pg_snapshot_xmax(pg_current_snapshot())::text::bigint") - 1;
-    }
-  }
-
-  /** Drawn before the read, by the lease or by the settle of the batch before. */
-  static final class ReadersId extends OtherTransaction {
-    @Override
-    long remember(Handle handle) {
-      return number(handle, "select pg_current_xact_id()::text::bigint");
-    }
-  }
-
-  static final class LaterXmin extends Variant {
-    @Override
-    Pending readPending(Dialect right, Handle handle, List<Lease> leases, Limits limits) {
+    Pending readPending(Reads<Handle> right, Handle handle, List<Lease> leases, Limits limits) {
       List<Row> rows = super.readPending(right, handle, leases, limits).rows();
-      String horizon = "select pg_snapshot_xmin(pg_current_snapshot())::text::bigint";
-      return new Pending(rows, number(handle, horizon));
+      return new Pending(
+          rows, leases.stream().map(lease -> after(handle, lease, rows, limits)).toList());
+    }
+
+    private Lease after(Handle handle, Lease lease, List<Row> rows, Limits limits) {
+      List<Long> found =
+          rows.stream().filter(row -> row.bucket() == lease.bucket()).map(Row::sequence).toList();
+      Mark mark = Mark.of(lease);
+      long highest = found.stream().mapToLong(Long::longValue).max().orElse(0);
+      long below = below(handle, mark.sample(), highest);
+      int most = lease.single() ? 1 : limits.messages();
+      return lease.with(mark.afterRead(found, most, Math.max(below, mark.sample().below())));
     }
   }
 
-  /** Leaves aside not only the reading transaction itself, but also those before it. */
-  static final class OwnId extends Variant {
+  /** The transaction's id is older than the sample, and writers may have come between. */
+  static final class IdBeforeSample extends Otherwise {
+    private long id;
+
     @Override
-    Pending readPending(Dialect right, Handle handle, List<Lease> leases, Limits limits) {
-      List<Row> rows = super.readPending(right, handle, leases, limits).rows();
-      return new Pending(rows, 1 + number(handle, "select pg_current_xact_id()::text::bigint"));
+    List<Lease> lease(
+        Leases<Handle> right, Handle handle, UUID claimId, ClaimRequest request, int most) {
+      id = number(handle, "select pg_current_xact_id()::text::bigint");
+      return super.lease(right, handle, claimId, request, most);
+    }
+
+    @Override
+    long below(Handle handle, Sample sample, long highest) {
+      long horizon =
+          number(
+              handle,
+              "select case x when pg_current_xact_id() then x::text::bigint + 1 else x::text::bigint end"
+                  + " from pg_snapshot_xmin(pg_current_snapshot()) x");
+      return id < horizon ? sample.next() : 0;
     }
   }
 
-  static final class ReadFromCandidate extends Variant {
+  /** Certified by the snapshot of a statement that came after the read. */
+  static final class LaterHorizon extends Otherwise {
     @Override
-    Pending readPending(Dialect right, Handle handle, List<Lease> leases, Limits limits) {
-      List<Lease> later = leases.stream().map(ReadFromCandidate::fromCandidate).toList();
-      return super.readPending(right, handle, later, limits);
-    }
-
-    private static Lease fromCandidate(Lease l) {
-      Mark m = l.mark();
-      Mark mark = new Mark(Math.max(m.low(), m.candidate()), 0, 0, m.read(), m.history());
-      return new Lease(
-          l.bucket(),
-          l.token(),
-          mark,
-          l.scheduled(),
-          l.blocked(),
-          l.single(),
-          l.left(),
-          l.batches(),
-          l.since());
+    long below(Handle handle, Sample sample, long highest) {
+      boolean alone =
+          number(
+                  handle,
+                  "select count(*) from pg_snapshot_xmin(pg_current_snapshot()) x where x = pg_current_xact_id()")
+              > 0;
+      return alone ? sample.next() : 0;
     }
   }
 
-  /** Keeps what the read saw below the candidate out of the mark that is stored. */
-  static final class CandidateAlone extends Variant {
-    private final Map<Integer, Long> adopted = new HashMap<>();
+  /** Certified at once, whoever runs. */
+  static final class NoHorizon extends Otherwise {
+    @Override
+    long below(Handle handle, Sample sample, long highest) {
+      return sample.next();
+    }
+  }
+
+  /** Passes what was read, certified or not. */
+  static final class WhatWasRead extends Otherwise {
+    @Override
+    long below(Handle handle, Sample sample, long highest) {
+      return highest + 1;
+    }
+  }
+
+  /** Deletes from the first to the last message that was delivered, whatever is certified. */
+  static class RangeOfWhatWasRead extends Variant {
+    boolean counts() {
+      return true;
+    }
 
     @Override
-    Pending readPending(Dialect right, Handle handle, List<Lease> leases, Limits limits) {
-      Pending read = super.readPending(right, handle, leases, limits);
-      for (Lease lease : leases) {
-        if (lease.mark().candidate() != 0 && lease.mark().after() < read.horizon()) {
-          adopted.put(lease.bucket(), lease.mark().candidate());
-        }
+    List<Lease> delete(
+        Writes<Handle> right,
+        Handle handle,
+        Collection<Lease> leases,
+        Collection<Claimable> delivered) {
+      LongSummaryStatistics range = delivered.stream().mapToLong(Row::sequence).summaryStatistics();
+      handle.execute("savepoint before_the_range");
+      int deleted =
+          handle.execute(
+              "delete from outbox_message where status = 'PENDING' and seq between ? and ?",
+              range.getMin(),
+              range.getMax());
+      if (counts() && deleted != delivered.size()) {
+        handle.execute("rollback to savepoint before_the_range");
+        return super.delete(right, handle, leases, delivered);
       }
-      return read;
+      return List.copyOf(leases);
     }
+  }
 
+  static final class RangeWithoutCount extends RangeOfWhatWasRead {
     @Override
-    void release(Dialect right, Handle handle, UUID owner, List<Release> releases) {
-      super.release(right, handle, owner, releases);
-      releases.forEach(
-          r -> {
-            Long low = adopted.remove(r.lease().bucket());
-            if (low != null) {
-              handle.execute(
-                  "update outbox_bucket set low_water = greatest(low_water, ?) where bucket = ?",
-                  low,
-                  r.lease().bucket());
-            }
-          });
+    boolean counts() {
+      return false;
     }
   }
 
   /** A dead letter becomes PENDING again, at its place. */
   static class RequeueToPending extends Variant {
     @Override
-    boolean requeue(Dialect right, Handle handle, long sequence) throws SQLException {
+    boolean requeue(Administration<Handle> right, Handle handle, long sequence)
+        throws SQLException {
       boolean done = super.requeue(right, handle, sequence);
       handle.execute(
           "update outbox_message set status = 'PENDING', available_at = null where seq = ?",
@@ -154,7 +153,7 @@ final class WrongMarks {
     static void lowerMark(Handle handle, long sequence) {
       handle.execute(
           """
-          update outbox_bucket set low_water = least(low_water, ?), next_low_water = 0
+          update outbox_bucket set low_water = least(low_water, ?)
           where bucket = (select bucket from outbox_message where seq = ?)
           """,
           sequence,
@@ -164,7 +163,8 @@ final class WrongMarks {
 
   static final class LowerBefore extends RequeueToPending {
     @Override
-    boolean requeue(Dialect right, Handle handle, long sequence) throws SQLException {
+    boolean requeue(Administration<Handle> right, Handle handle, long sequence)
+        throws SQLException {
       lowerMark(handle, sequence);
       handle.getConnection().commit();
       return super.requeue(right, handle, sequence);
@@ -173,7 +173,8 @@ final class WrongMarks {
 
   static final class LowerTogether extends RequeueToPending {
     @Override
-    boolean requeue(Dialect right, Handle handle, long sequence) throws SQLException {
+    boolean requeue(Administration<Handle> right, Handle handle, long sequence)
+        throws SQLException {
       lowerMark(handle, sequence);
       return super.requeue(right, handle, sequence);
     }

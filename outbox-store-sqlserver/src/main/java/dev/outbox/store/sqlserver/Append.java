@@ -2,7 +2,7 @@ package dev.outbox.store.sqlserver;
 
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.HeaderCodec;
-import dev.outbox.store.core.Deduplicated;
+import dev.outbox.store.core.internal.Deduplicated;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
@@ -27,10 +27,55 @@ final class Append {
   private static final DateTimeFormatter MICROSECONDS =
       DateTimeFormatter.ofPattern("uuuu-MM-dd'T'HH:mm:ss.SSSSSS");
 
-  private final SqlServerStatements sql;
+  /**
+   * A key that is not there yet. One in another's open transaction is waited for, by the read or by
+   * the insert: of two that insert at once one waits, and then inserts nothing, because with
+   * IGNORE_DUP_KEY = ON a duplicate is left out with a warning. So there is no error, which would
+   * end the caller's transaction under XACT_ABORT.
+   */
+  private static final String INSERT_DEDUP =
+      """
+      insert into ${q}${p}dedup (dedup_key)
+      select i.dedup_key
+      from (select convert(nvarchar(510), ?) as dedup_key) i
+      where not exists (select 1 from ${q}${p}dedup d ${seekNow}
+        where d.dedup_hash = hashbytes('SHA2_256', convert(varbinary(1020), i.dedup_key)))
+      """;
 
-  Append(SqlServerStatements sql) {
-    this.sql = sql;
+  /** A key from before the window that was not purged yet is taken over. */
+  private static final String RENEW_DEDUP =
+      """
+      update ${q}${p}dedup set created_at = sysutcdatetime()
+      where dedup_hash = hashbytes('SHA2_256', convert(varbinary(1020), convert(nvarchar(510), ?)))
+        and created_at < dateadd(millisecond, ?, dateadd(second, ?, sysutcdatetime()))
+      """;
+
+  /** A time comes as ISO 8601 text (style 126), which means the same in every language setting. */
+  private static final String INSERT =
+      """
+      insert into ${q}${p}message (status, id, aggregate_type, aggregate_id, event_type,
+        partition_key, payload, content_type, headers, dedup_key, correlation_id, max_attempts,
+        available_at)
+      select case when i.due > sysutcdatetime() then N'SCHEDULED' else N'PENDING' end,
+        i.id, i.aggregate_type, i.aggregate_id, i.event_type, i.partition_key, i.payload,
+        i.content_type, i.headers, i.dedup_key, i.correlation_id, i.max_attempts, i.due
+      from (
+        select ? as id, ? as aggregate_type, ? as aggregate_id, ? as event_type,
+          ? as partition_key, ? as payload, ? as content_type, ? as headers, ? as dedup_key,
+          ? as correlation_id, ? as max_attempts,
+          coalesce(convert(datetime2(6), ?, 126),
+            dateadd(microsecond, ?, dateadd(second, ?, sysutcdatetime()))) as due
+      ) i
+      """;
+
+  private final String insertDedup;
+  private final String renewDedup;
+  private final String insert;
+
+  Append(SqlServerText text) {
+    insertDedup = text.fill(INSERT_DEDUP);
+    renewDedup = text.fill(RENEW_DEDUP);
+    insert = text.fill(INSERT);
   }
 
   Set<UUID> append(Connection connection, List<OutboxMessage> messages, Duration dedupWindow)
@@ -49,9 +94,9 @@ final class Append {
       throws SQLException {
     Set<String> keys = Deduplicated.keys(messages);
     Set<String> fresh = new HashSet<>();
-    take(connection, sql.insertDedup, keys, fresh, null);
-    take(connection, sql.renewDedup, keys, fresh, dedupWindow);
-    take(connection, sql.insertDedup, keys, fresh, null);
+    take(connection, insertDedup, keys, fresh, null);
+    take(connection, renewDedup, keys, fresh, dedupWindow);
+    take(connection, insertDedup, keys, fresh, null);
     return fresh;
   }
 
@@ -95,7 +140,7 @@ final class Append {
     if (messages.isEmpty()) {
       return;
     }
-    try (PreparedStatement statement = connection.prepareStatement(sql.append)) {
+    try (PreparedStatement statement = connection.prepareStatement(insert)) {
       for (OutboxMessage message : messages) {
         set(statement, message);
         statement.addBatch();
@@ -115,14 +160,15 @@ final class Append {
     statement.setNString(8, HeaderCodec.encode(m.headers()));
     statement.setNString(9, m.dedupKey());
     statement.setNString(10, m.correlationId());
-    statement.setNString(11, text(m.availableAt()));
+    statement.setObject(11, m.maxAttempts(), Types.INTEGER);
+    statement.setNString(12, text(m.availableAt()));
     Duration after = m.deliverAfter();
     if (after == null) {
-      statement.setNull(12, Types.INTEGER);
       statement.setNull(13, Types.INTEGER);
+      statement.setNull(14, Types.INTEGER);
     } else {
-      statement.setInt(12, after.toNanosPart() / 1_000);
-      statement.setInt(13, Math.toIntExact(after.toSeconds()));
+      statement.setInt(13, after.toNanosPart() / 1_000);
+      statement.setInt(14, Math.toIntExact(after.toSeconds()));
     }
   }
 

@@ -1,19 +1,22 @@
 package dev.outbox.store.sqlserver;
 
-import static java.util.Objects.requireNonNull;
-
-import dev.outbox.OutboxException;
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.ClaimRequest;
-import dev.outbox.store.core.FairShare;
-import dev.outbox.store.core.Lease;
-import dev.outbox.store.core.Names;
-import dev.outbox.store.core.Row;
-import dev.outbox.store.core.Served;
-import dev.outbox.store.core.Status;
-import dev.outbox.store.jdbc.JsonRows;
-import dev.outbox.store.jdbc.Sql;
-import dev.outbox.store.jdbc.StatementDialect;
+import dev.outbox.PermanentOutboxException;
+import dev.outbox.store.core.internal.Database.Block;
+import dev.outbox.store.core.internal.Database.Failure;
+import dev.outbox.store.core.internal.Database.Key;
+import dev.outbox.store.core.internal.Database.Leases;
+import dev.outbox.store.core.internal.Database.Limits;
+import dev.outbox.store.core.internal.Lease;
+import dev.outbox.store.core.internal.Names;
+import dev.outbox.store.core.internal.Row;
+import dev.outbox.store.core.internal.Row.OfMessage;
+import dev.outbox.store.core.internal.Status;
+import dev.outbox.store.jdbc.internal.Batches;
+import dev.outbox.store.jdbc.internal.JsonRows;
+import dev.outbox.store.jdbc.internal.Rows;
+import dev.outbox.store.jdbc.internal.SqlAdministration;
+import dev.outbox.store.jdbc.internal.SqlDialect;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -22,44 +25,266 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.Supplier;
 import java.util.function.ToIntFunction;
 import java.util.stream.Collectors;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
 import org.jdbi.v3.core.statement.PreparedBatch;
-import org.jdbi.v3.core.statement.Query;
 import org.jdbi.v3.core.statement.SqlStatements;
 import org.jspecify.annotations.Nullable;
 
-/** SQL Server's statements and types. */
-final class SqlServerDialect extends StatementDialect {
+/** How SQL Server is talked to, and how messages are read and written there. */
+final class SqlServerDialect implements SqlDialect {
 
   /** The longest that any statement waits, as for a lock that a stalled client holds. */
   private static final int WAIT_SECONDS = 30;
 
-  private static final int MAX_RELAY = 255;
-
   /** DATEADD has room for 68 years of seconds, and no dedup key is older. */
   private static final Duration MAX_WINDOW = Duration.ofDays(60 * 365);
 
-  private final SqlServerStatements sql;
+  /** Of the bits of @@OPTIONS, 512 is NOCOUNT. */
+  private static final String SCHEMA_VERSION =
+      """
+      select version, @@options & 512 as no_count,
+        (select min(i.name) from sys.indexes i
+          where i.allow_page_locks = 1 and i.object_id in (
+            object_id(N'${q}${p}message'), object_id(N'${q}${p}blocked_key'),
+            object_id(N'${q}${p}bucket'), object_id(N'${q}${p}dedup'))) as page_locks
+      from ${q}${p}schema ${now}
+      """;
+
+  private static final String PLACE =
+      "select concat(N'schema ', object_schema_name(object_id(N'${q}${p}schema')), N' of database ', db_name())";
+
+  /** The sequences of each bucket's first PENDING messages; see {@link TwoReads}. */
+  private static final String FIRST_PENDING =
+      """
+      select m.seq
+      from openjson(:buckets) with (bucket int '$[0]', most int '$[1]') l
+      cross apply (
+        select top (l.most) m.seq
+        from ${q}${p}message m ${seekPast}
+        where m.bucket = l.bucket and m.status = N'PENDING' and m.place = 0x00
+        order by m.seq
+      ) m
+      """;
+
+  /**
+   * Reads the first messages of each bucket that {@code where} finds. A message moves to BLOCKED
+   * when its key is blocked, or else as {@code orElse} says; whether a bucket has blocked keys at
+   * all is asked once a bucket.
+   *
+   * <p>TOP may name columns of an outer query.
+   */
+  private static final String READ =
+      """
+      select ${columns}
+      from (
+        select o.*, case when exists (select 1 from ${q}${p}blocked_key k ${dirtyKey}
+          where k.bucket = o.bucket) then 1 else 0 end as any_blocked
+        from openjson(:buckets) with (bucket int '$[0]', most int '$[1]') o
+      ) l
+      cross apply (
+        select top (l.most) ${content},
+          case when l.any_blocked = 1 and exists (select 1 from ${q}${p}blocked_key k ${dirtyKey}
+            where k.bucket = m.bucket and k.key_hash = m.key_hash) then N'BLOCKED' ${orElse}
+          end as target
+        from ${q}${p}message m ${seekPast}
+        where ${where}
+        order by ${order}
+      ) m
+      order by l.bucket, ${order}
+      """
+          .replace("${content}", Rows.COLUMNS);
+
+  private static final String CONTENT =
+      Rows.COLUMNS.replace(
+              "m.payload",
+              "case when m.target is null and datalength(m.payload) <= :bytes then m.payload end as payload")
+          + ", m.target, convert(bigint, 0) as horizon";
+
+  private static final String SIZE =
+      "m.bucket, case when m.target is null then datalength(m.payload) else 0 end as size";
+
+  private static final String READ_PENDING = pending(CONTENT);
+  private static final String SIZES_PENDING = pending(SIZE);
+  private static final String READ_SCHEDULED = scheduled(CONTENT);
+  private static final String SIZES_SCHEDULED = scheduled(SIZE);
+
+  private static String pending(String columns) {
+    return READ.replace("${columns}", columns)
+        .replace("${orElse}", "when m.available_at > sysutcdatetime() then N'SCHEDULED'")
+        .replace("${where}", "m.bucket = l.bucket and m.status = N'PENDING' and m.place = 0x00")
+        .replace("${order}", "m.seq");
+  }
+
+  private static String scheduled(String columns) {
+    return READ.replace("${columns}", columns)
+        .replace("${orElse}", "")
+        .replace(
+            "${where}",
+            """
+            m.bucket = l.bucket and m.status = N'SCHEDULED' and m.available_at <= sysutcdatetime()
+            """)
+        .replace("${order}", "m.available_at, m.seq");
+  }
+
+  /**
+   * The head is read first by itself: whether it failed before says how many come with it. A key
+   * that an operator is just letting go is skipped, and with it the message that he requeues.
+   * Nobody else but the holder of the bucket writes BLOCKED rows.
+   */
+  private static final String READ_BLOCKED =
+      """
+      select ${columns}, m.due_bucket, m.due_key, m.due_low_seq
+      from (
+        select ${columns}, d.bucket as due_bucket, d.message_key as due_key,
+          d.low_seq as due_low_seq, d.retry_at, d.key_hash,
+          sum(coalesce(datalength(m.payload), 0))
+            over (partition by d.bucket order by d.retry_at, d.key_hash, m.seq rows unbounded preceding)
+            - coalesce(datalength(m.payload), 0) as bytes_before
+        from openjson(:buckets)
+          with (bucket int '$[0]', most int '$[1]') l
+        cross apply (
+          select k.*, count(*) over () as due
+          from (
+            select top (l.most) k.bucket, k.message_key, k.key_hash, k.low_seq, k.retry_at
+            from ${q}${p}blocked_key k ${past}
+            where k.bucket = l.bucket and k.halted_by is null and k.retry_at <= sysutcdatetime()
+            order by k.retry_at
+          ) k
+        ) d
+        outer apply (
+          select top (1) m.seq, case when m.last_failed_at is null then 0 else 1 end as failed
+          from ${q}${p}message m ${seekNow}
+          where m.bucket = d.bucket and m.status = N'BLOCKED' and m.place = d.key_hash
+            and m.seq >= d.low_seq
+          order by m.seq
+        ) head
+        outer apply (
+          select top (case when head.failed = 1 or l.most < d.due then 1 else l.most / d.due end)
+            ${columns}
+          from ${q}${p}message m ${seekNow}
+          where m.bucket = d.bucket and m.status = N'BLOCKED' and m.place = d.key_hash
+            and m.seq >= head.seq
+          order by m.seq
+        ) m
+      ) m
+      where m.bytes_before < :bytes
+      order by m.due_bucket, m.retry_at, m.key_hash, m.seq
+      """
+          .replace("${columns}", Rows.COLUMNS);
+
+  /**
+   * Statements for messages of one status and place. Each is found by a seek with the whole
+   * clustered key, or else its statement would lock, to look at them, rows that it does not change,
+   * and wait for producers that have not committed theirs. FORCESEEK "can be specified [...] in the
+   * FROM clause of an UPDATE or DELETE statement"; the list comes first (FORCE ORDER), each of its
+   * rows is looked up by itself (LOOP JOIN), and because the bucket, with which the key begins, is
+   * known from the list only, nothing can be looked up without it. What must be true of a row is
+   * asked of the row that is changed.
+   */
+  private static final String THESE =
+      """
+        from openjson(:messages)
+          with (bucket int '$[0]', seq bigint '$[1]', id uniqueidentifier '$[2]') l
+        inner join ${q}${p}message m with (forceseek) on m.bucket = l.bucket and m.seq = l.seq
+        where m.status = :was and m.place = :place and m.id = l.id ${and}
+        option (loop join, force order)
+        """;
+
+  private static final String MOVE_TO_BLOCKED =
+      "update m set status = N'BLOCKED' "
+          + THESE.replace("${and}", "and m.status in (N'PENDING', N'SCHEDULED')");
+
+  private static final String MOVE_TO_SCHEDULED =
+      "update m set status = N'SCHEDULED' " + THESE.replace("${and}", "and m.status = N'PENDING'");
+
+  private static final String COUNT =
+      """
+      update m set attempts = case
+        when :by < 0 and m.attempts = 0 then 0
+        when :by > 0 and m.attempts = 2147483647 then m.attempts
+        else m.attempts + :by end
+      """
+          + THESE.replace("${and}", "and m.status <> N'DEAD'");
+
+  private static final String DELETE = "delete m " + THESE.replace("${and}", "");
+
+  private static final String FAIL =
+      """
+      update ${q}${p}message set
+        status = :status, attempts = :attemptsAfter, last_error = :error,
+        last_failed_at = sysutcdatetime()
+      where bucket = :bucket and status = :was and place = :place and seq = :seq
+        and id = :id and attempts = :attempts and status <> N'DEAD'
+        and (available_at = convert(datetime2(6), :availableAt, 126)
+          or available_at is null and :availableAt is null)
+      """;
+
+  private static final String BLOCK =
+      """
+      update ${q}${p}blocked_key set
+        retry_at = ${later},
+        halted_by = case when :halted = 1 then :seq else halted_by end,
+        low_seq = case when low_seq < :lowSeq then low_seq else :lowSeq end
+      where bucket = :bucket and key_hash = ${key}
+      """
+          .replace("${later}", SqlServerText.later(":delayMillis"));
+
+  private static final String INSERT_BLOCKED =
+      """
+      insert into ${q}${p}blocked_key (bucket, message_key, retry_at, halted_by, low_seq)
+      values (:bucket, :key, ${later}, case when :halted = 1 then :seq end, :lowSeq)
+      """
+          .replace("${later}", SqlServerText.later(":delayMillis"));
+
+  private static final String LOWER =
+      """
+      update ${q}${p}blocked_key set low_seq = :seq
+      where bucket = :bucket and key_hash = ${key} and low_seq > :seq
+      """;
+
+  private static final String WAITING =
+      """
+        ${q}${p}message m ${seekNow}
+        where m.bucket = k.bucket and m.status = N'BLOCKED' and m.place = k.key_hash
+          and m.seq >= k.low_seq
+        """;
+
+  private static final String ADVANCE =
+      """
+      update k set
+        retry_at = sysutcdatetime(),
+        low_seq = coalesce((select min(m.seq) from ${waiting}), k.low_seq)
+      from ${q}${p}blocked_key k
+      where k.bucket = :bucket and k.key_hash = ${key} and k.halted_by is null
+      """
+          .replace("${waiting}", WAITING);
+
+  private static final String FREE =
+      """
+      delete k from ${q}${p}blocked_key k
+      where k.bucket = :bucket and k.key_hash = ${key} and k.halted_by is null
+        and not exists (select 1 from ${waiting})
+      """
+          .replace("${waiting}", WAITING);
+
+  private final SqlServerText text;
   private final Append append;
 
   SqlServerDialect(Names names) {
-    this(new SqlServerStatements(names));
+    text = new SqlServerText(names);
+    append = new Append(text);
   }
 
-  private SqlServerDialect(SqlServerStatements sql) {
-    super(sql.all);
-    this.sql = sql;
-    append = new Append(sql);
-  }
+  // ---- the server
 
   @Override
   public String name() {
@@ -89,14 +314,20 @@ final class SqlServerDialect extends StatementDialect {
 
   @Override
   public int schemaVersion(Connection connection) throws SQLException {
-    try (PreparedStatement statement = connection.prepareStatement(text(Sql.SCHEMA_VERSION));
+    try (PreparedStatement statement = connection.prepareStatement(fill(SCHEMA_VERSION));
         ResultSet row = statement.executeQuery()) {
       if (!row.next()) {
         return 0;
       }
       if (row.getInt("no_count") != 0) {
-        throw new OutboxException(
+        throw new PermanentOutboxException(
             "the session has NOCOUNT on, so that nobody learns what a statement changed: take it out of the server's 'user options', or set it off on each connection");
+      }
+      String index = row.getString("page_locks");
+      if (index != null) {
+        throw new PermanentOutboxException(
+            "index %s allows page locks, for which relays and producers wait for each other: alter index %s on its table set (allow_page_locks = off)"
+                .formatted(index, index));
       }
       return row.getInt("version");
     }
@@ -126,138 +357,54 @@ final class SqlServerDialect extends StatementDialect {
     return append.append(connection, messages, clamped(dedupWindow));
   }
 
-  private static Duration clamped(Duration window) {
+  static Duration clamped(Duration window) {
     return window.compareTo(MAX_WINDOW) > 0 ? MAX_WINDOW : window;
   }
 
-  /** Chooses without locks, then tries each by itself until there are enough. */
   @Override
-  public List<Lease> lease(Handle handle, UUID owner, ClaimRequest request, int most) {
-    FairShare share = new FairShare(relay(request));
-    List<Integer> free = new ArrayList<>();
-    for (Bucket bucket : buckets(handle)) {
-      if (bucket.hasWork()) {
-        share.free();
-        free.add(bucket.number());
-      } else if (bucket.leasedBy() != null) {
-        share.leased(bucket.leasedBy());
-      }
-    }
-    List<Integer> leased =
-        Served.upTo(share.of(most), free, some -> lease(handle, owner, request, some));
-    return leased.isEmpty() ? List.of() : leased(handle, owner, request, Set.copyOf(leased));
-  }
-
-  /**
-   * A bucket as it stands.
-   *
-   * @param hasWork and is free
-   * @param leasedBy the worker, while its lease lasts
-   */
-  private record Bucket(int number, boolean hasWork, @Nullable String leasedBy) {}
-
-  private List<Bucket> buckets(Handle handle) {
-    return handle
-        .createQuery(sql.buckets)
-        .map(
-            (row, context) ->
-                new Bucket(
-                    row.getInt("bucket"),
-                    row.getBoolean("free")
-                        && (row.getBoolean("pending")
-                            || row.getBoolean("scheduled")
-                            || row.getBoolean("blocked")),
-                    row.getString("leased_by")))
-        .list();
-  }
-
-  private Set<Integer> lease(
-      Handle handle, UUID owner, ClaimRequest request, List<Integer> buckets) {
-    return Set.copyOf(
-        changed(
-            handle,
-            sql.lease,
-            buckets,
-            (batch, bucket) ->
-                batch
-                    .bind("bucket", bucket)
-                    .bind("owner", id(owner))
-                    .bind("relay", relay(request))
-                    .bind("leaseMillis", request.lease().toMillis())
-                    .bind("mostMessages", request.maxMessages())));
-  }
-
-  private List<Lease> leased(
-      Handle handle, UUID owner, ClaimRequest request, Set<Integer> buckets) {
-    return Served.inTurn(
-        handle
-            .createQuery(sql.leased)
-            .bind("owner", id(owner))
-            .map((row, context) -> served(row, request))
-            .filter(served -> buckets.contains(served.lease().bucket()))
-            .list());
-  }
-
-  private static String relay(ClaimRequest request) {
-    String name = request.owner();
-    return name.length() > MAX_RELAY ? name.substring(0, MAX_RELAY) : name;
+  public String place() {
+    return PLACE;
   }
 
   @Override
-  public List<Held> lockHeld(Handle handle, UUID owner, Collection<Lease> leases) {
-    List<Lease> ascending = leases.stream().sorted(Comparator.comparingInt(Lease::bucket)).toList();
-    Set<Integer> locked =
-        changed(
-                handle,
-                sql.lock,
-                ascending,
-                (batch, lease) ->
-                    batch
-                        .bind("bucket", lease.bucket())
-                        .bind("owner", id(owner))
-                        .bind("token", lease.token()))
-            .stream()
-            .map(Lease::bucket)
-            .collect(Collectors.toSet());
-    if (locked.isEmpty()) {
-      return List.of();
-    }
-    return handle
-        .createQuery(sql.locked)
-        .bind("owner", id(owner))
-        .map((row, context) -> held(row))
-        .filter(held -> locked.contains(held.bucket()))
-        .list();
+  public String fill(String sql) {
+    return text.fill(sql);
   }
 
   @Override
-  public void release(Handle handle, UUID owner, List<Release> releases) {
-    batch(
-        handle,
-        sql.release,
-        releases,
-        (batch, release) ->
-            batch
-                .bind("bucket", release.lease().bucket())
-                .bind("owner", id(owner))
-                .bind("decided", release.decided())
-                .bind("settled", release.settled())
-                .bind("keepsTurn", release.keepsTurn()));
+  public Leases<Handle> leases() {
+    return new SqlServerLeases(this);
   }
 
   @Override
-  protected Query read(
-      Handle handle, Sql read, List<Lease> leases, ToIntFunction<Lease> most, long bytes) {
-    return query(handle, read, leases, most).bind("bytes", bytes);
+  public SqlAdministration.Texts administration() {
+    return new SqlServerAdministration();
+  }
+
+  // ---- reads
+
+  @Override
+  public <R> R read(
+      Handle handle,
+      Status status,
+      List<Lease> leases,
+      ToIntFunction<Lease> most,
+      long bytes,
+      Reader<R> reader) {
+    String sql = status == Status.PENDING ? READ_PENDING : READ_SCHEDULED;
+    return reader.readAll(
+        handle.createQuery(sql).bind("buckets", buckets(leases, most)).bind("bytes", bytes));
   }
 
   @Override
-  protected Query sizes(Handle handle, Sql sizes, List<Lease> leases, ToIntFunction<Lease> most) {
-    return query(handle, sizes, leases, most);
-  }
-
-  private Query query(Handle handle, Sql read, List<Lease> leases, ToIntFunction<Lease> most) {
-    return handle.createQuery(text(read)).bind("buckets", buckets(leases, most));
+  public <R> R sizes(
+      Handle handle,
+      Status status,
+      List<Lease> leases,
+      ToIntFunction<Lease> most,
+      Reader<R> reader) {
+    String sql = status == Status.PENDING ? SIZES_PENDING : SIZES_SCHEDULED;
+    return reader.readAll(handle.createQuery(sql).bind("buckets", buckets(leases, most)));
   }
 
   private static String buckets(List<Lease> leases, ToIntFunction<Lease> most) {
@@ -269,29 +416,29 @@ final class SqlServerDialect extends StatementDialect {
   }
 
   @Override
-  public Pending readPending(Handle handle, List<Lease> leases, Limits limits) {
+  public List<Row> readPending(
+      Handle handle, List<Lease> leases, Limits limits, Supplier<List<Row>> read) {
     Set<Long> first =
         handle
-            .createQuery(sql.firstPending)
+            .createQuery(FIRST_PENDING)
             .bind("buckets", buckets(leases, most(limits)))
             .map((row, context) -> row.getLong("seq"))
             .collect(Collectors.toSet());
-    if (first.isEmpty()) {
-      return new Pending(List.of(), 0);
-    }
-    Pending second = super.readPending(handle, leases, limits);
-    return new Pending(TwoReads.together(first, second.rows()), second.horizon());
+    return first.isEmpty() ? List.of() : TwoReads.together(first, read.get());
   }
 
   @Override
   public List<Row> readBlocked(Handle handle, List<Lease> leases, Limits limits) {
+    Rows rows = new Rows(this);
     return handle
-        .createQuery(sql.readBlocked)
+        .createQuery(READ_BLOCKED)
         .bind("buckets", buckets(leases, most(limits)))
         .bind("bytes", limits.bytes())
-        .map((row, context) -> blocked(row))
+        .map((row, context) -> rows.blocked(row))
         .list();
   }
+
+  // ---- writes
 
   /**
    * Where in its bucket a row stands.
@@ -299,7 +446,7 @@ final class SqlServerDialect extends StatementDialect {
    * @param key of BLOCKED messages
    */
   private record Place(Status status, @Nullable String key) {
-    static Place of(Row row) {
+    static Place of(OfMessage row) {
       return new Place(row.status(), row.status() == Status.BLOCKED ? row.key() : null);
     }
 
@@ -310,54 +457,76 @@ final class SqlServerDialect extends StatementDialect {
 
   /** One statement a place, in one round trip. */
   @Override
-  protected void forRows(Handle handle, String sql, Collection<Row> rows, Map<String, ?> more) {
-    Map<Place, List<Row>> places =
+  public void forRows(
+      Handle handle, String sql, Collection<? extends OfMessage> rows, Map<String, ?> more) {
+    Map<Place, List<OfMessage>> places =
         rows.stream()
             .collect(Collectors.groupingBy(Place::of, LinkedHashMap::new, Collectors.toList()));
-    batch(
-        handle,
-        sql,
-        places.entrySet(),
-        (batch, place) ->
-            batch
-                .bind("was", place.getKey().status().name())
-                .bind("place", place.getKey().bytes())
-                .bind(
-                    "messages",
-                    JsonRows.of(
-                        place.getValue(),
-                        row -> List.of(row.bucket(), row.sequence(), requireNonNull(row.id()))))
-                .bindMap(more));
+    int[] ignored =
+        Batches.run(
+            handle,
+            sql,
+            places.entrySet(),
+            (batch, place) ->
+                batch
+                    .bind("was", place.getKey().status().name())
+                    .bind("place", place.getKey().bytes())
+                    .bind(
+                        "messages",
+                        JsonRows.of(
+                            place.getValue(),
+                            row -> List.of(row.bucket(), row.sequence(), row.id())))
+                    .bindMap(more));
   }
 
   @Override
-  protected PreparedBatch bind(PreparedBatch batch, Failure failure) {
-    return super.bind(batch, failure)
+  public PreparedBatch bindMore(PreparedBatch batch, Failure failure) {
+    return batch
         .bind("was", failure.row().status().name())
         .bind("place", Place.of(failure.row()).bytes());
+  }
+
+  @Override
+  public String moveToBlocked() {
+    return MOVE_TO_BLOCKED;
+  }
+
+  @Override
+  public String moveToScheduled() {
+    return MOVE_TO_SCHEDULED;
+  }
+
+  @Override
+  public String count() {
+    return COUNT;
+  }
+
+  @Override
+  public String delete() {
+    return DELETE;
+  }
+
+  @Override
+  public String fail() {
+    return FAIL;
+  }
+
+  @Override
+  public String lower() {
+    return LOWER;
   }
 
   /** Only the holder of the bucket adds keys, so what was not there to change can be inserted. */
   @Override
   public void block(Handle handle, List<Block> blocks) {
     List<Block> added = new ArrayList<>(blocks);
-    added.removeAll(changed(handle, text(Sql.BLOCK), blocks, StatementDialect::bind));
-    batch(handle, sql.insertBlocked, added, StatementDialect::bind);
+    added.removeAll(Batches.changed(handle, BLOCK, blocks, Batches::bind));
+    int[] ignored = Batches.run(handle, INSERT_BLOCKED, added, Batches::bind);
   }
 
   @Override
   public void advance(Handle handle, Collection<Key> keys) {
-    forKeys(handle, sql.free, keys);
-    forKeys(handle, sql.advance, keys);
-  }
-
-  @Override
-  public boolean purgeDedup(Handle handle, Duration window) {
-    return handle
-            .createUpdate(sql.purgeDedup)
-            .bind("most", PURGE)
-            .bind("windowMillis", -clamped(window).toMillis())
-            .execute()
-        == PURGE;
+    Batches.forKeys(handle, FREE, keys);
+    Batches.forKeys(handle, ADVANCE, keys);
   }
 }

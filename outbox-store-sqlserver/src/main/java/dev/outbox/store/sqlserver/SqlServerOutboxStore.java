@@ -4,9 +4,41 @@ import dev.outbox.store.jdbc.JdbcOutboxStore;
 import javax.sql.DataSource;
 
 /**
- * The outbox on SQL Server 2019 and newer, and on Azure SQL, with Microsoft's JDBC driver. The
- * algorithm is {@link JdbcOutboxStore}'s, the statements are in {@code SqlServerStatements}, the
- * tables in {@code changelog.sql} beside this class.
+ * The outbox on SQL Server 2019 and newer, and on Azure SQL, with Microsoft's JDBC driver.
+ *
+ * <p>What is stored, in tables whose names begin with the prefix:
+ *
+ * <pre>{@code
+ * outbox_message      seq                                     its place in the order, by the database
+ *                     bucket, status                          where it stands: PENDING, SCHEDULED, …
+ *                     id, aggregate_type, aggregate_id, event_type, partition_key,
+ *                     payload, content_type, headers, dedup_key, correlation_id, created_at
+ *                     available_at, max_attempts              where given
+ *                     attempts, last_error, last_failed_at    when it failed
+ *                     message_key, key_hash                   the key and what it is compared by
+ *                     place                                   by what it is found in its status
+ * outbox_bucket       bucket, token                           grows each time it changes hands
+ *                     claim_id, worker, leased_at, lease_until     while leased
+ *                     served_at                               whose turn is next
+ *                     takeovers, singles                      how often holders did not come back
+ *                     settles                                 counted up to lock the row
+ * outbox_blocked_key  bucket, message_key, key_hash, retry_at, halted_by, low_seq
+ * outbox_dedup        dedup_key, created_at
+ * outbox_schema       version
+ * }</pre>
+ *
+ * <ol>
+ *   <li><b>append</b>: dedup keys are taken first, without an error; then one {@code insert} a
+ *       message, all in one round trip, in the caller's transaction.
+ *   <li><b>claim</b>, one transaction: buckets are read without locks; an {@code update} with
+ *       READPAST a bucket takes free ones that have work, longest unserved first; the first
+ *       messages of each are read twice, because one read that skips locked rows is no snapshot;
+ *       what cannot be sent now moves to another status; commit.
+ *   <li><b>publish</b>, outside any transaction.
+ *   <li><b>settle</b>, one transaction: an {@code update} locks the buckets that claim id and token
+ *       still say are ours; delivered messages are deleted, failed ones changed; buckets are given
+ *       back, or kept and read again; commit.
+ * </ol>
  *
  * <p>Append works on the caller's connection, at any isolation level. Everything else takes
  * connections from the data source, one at a time for each call, and needs no setting of them. The

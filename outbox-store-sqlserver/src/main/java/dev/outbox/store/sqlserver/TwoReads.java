@@ -1,6 +1,6 @@
 package dev.outbox.store.sqlserver;
 
-import dev.outbox.store.core.Row;
+import dev.outbox.store.core.internal.Row;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;

@@ -6,21 +6,21 @@
 -- Text is nvarchar of twice 255 units, because an emoji has two; the checks count characters, which
 -- LEN does under a collation with supplementary characters (_SC). It leaves trailing spaces out,
 -- hence the full stop.
--- Keys are compared by their hash: T-SQL says that 'a' = 'a ', and 1,020 bytes are too long for an
+-- Keys are compared by their hash: T-SQL says that 'a' = 'a ', and 2,042 bytes are too long for an
 -- index.
 create table ${q}${p}message (
   -- The unit that a relay leases. Computed here, so that a producer in any language only inserts.
-  bucket          as (convert(int, substring(hashbytes('SHA2_256', convert(varbinary(1020), coalesce(partition_key, aggregate_id))), 1, 1)) & 63) persisted not null,
+  bucket          as (convert(int, substring(hashbytes('SHA2_256', convert(varbinary(2042), coalesce(partition_key, aggregate_type + N'/' + aggregate_id))), 1, 1)) & 63) persisted not null,
   status          nvarchar(9) collate Latin1_General_100_BIN2 not null constraint ${p}message_status default N'PENDING',
   -- Where the message stands among those of its status: BLOCKED ones with their key.
-  place           as convert(varbinary(32), case when status = N'BLOCKED' then hashbytes('SHA2_256', convert(varbinary(1020), coalesce(partition_key, aggregate_id))) else 0x00 end) persisted not null,
+  place           as convert(varbinary(32), case when status = N'BLOCKED' then hashbytes('SHA2_256', convert(varbinary(2042), coalesce(partition_key, aggregate_type + N'/' + aggregate_id))) else 0x00 end) persisted not null,
   seq             bigint identity(1, 1) not null,
-  key_hash        as convert(varbinary(32), hashbytes('SHA2_256', convert(varbinary(1020), coalesce(partition_key, aggregate_id)))),
+  key_hash        as convert(varbinary(32), hashbytes('SHA2_256', convert(varbinary(2042), coalesce(partition_key, aggregate_type + N'/' + aggregate_id)))),
   id              uniqueidentifier not null constraint ${p}message_id default newid(),
   aggregate_type  nvarchar(510) collate Latin1_General_100_BIN2 not null,
   aggregate_id    nvarchar(510) collate Latin1_General_100_BIN2 not null,
   event_type      nvarchar(510) collate Latin1_General_100_BIN2 not null,
-  -- Null: the aggregate's id is the key.
+  -- Null: the aggregate's type and id are the key.
   partition_key   nvarchar(510) collate Latin1_General_100_BIN2 null,
   payload         varbinary(max) not null,
   content_type    nvarchar(510) collate Latin1_General_100_BIN2 not null constraint ${p}message_content_type default N'application/json',
@@ -31,6 +31,8 @@ create table ${q}${p}message (
   created_at      datetime2(6) not null constraint ${p}message_created_at default sysutcdatetime(),
   -- In UTC; null: at once.
   available_at    datetime2(6) null,
+  -- Null: as the relay's retry policy says.
+  max_attempts    int null,
   attempts        int not null constraint ${p}message_attempts default 0,
   last_error      nvarchar(4000) collate Latin1_General_100_BIN2 null,
   last_failed_at  datetime2(6) null,
@@ -52,7 +54,8 @@ create table ${q}${p}message (
   constraint ${p}message_headers_size check (datalength(headers) <= 200000),
   constraint ${p}message_available_at_range check (available_at >= '1970-01-01T00:00:00' and available_at < '9999-01-01T00:00:00'),
   constraint ${p}message_scheduled_when check (status <> N'SCHEDULED' or available_at is not null),
-  constraint ${p}message_attempts_not_negative check (attempts >= 0)
+  constraint ${p}message_attempts_not_negative check (attempts >= 0),
+  constraint ${p}message_max_attempts_positive check (max_attempts > 0)
 );
 -- What others than the claim of PENDING messages look up; a PENDING message is in none of them.
 create index ${p}message_scheduled on ${q}${p}message (bucket, available_at, seq) where status = N'SCHEDULED' with (allow_page_locks = off);
@@ -63,8 +66,8 @@ alter table ${q}${p}message set (lock_escalation = disable);
 -- One row a key that waits: for its next try, or for a person.
 create table ${q}${p}blocked_key (
   bucket       int not null,
-  key_hash     as convert(varbinary(32), hashbytes('SHA2_256', convert(varbinary(1020), message_key))) persisted not null,
-  message_key  nvarchar(510) collate Latin1_General_100_BIN2 not null,
+  key_hash     as convert(varbinary(32), hashbytes('SHA2_256', convert(varbinary(2042), message_key))) persisted not null,
+  message_key  nvarchar(1021) collate Latin1_General_100_BIN2 not null,
   retry_at     datetime2(6) not null,
   -- The dead letter that halts the key until someone decides about it; null: not halted.
   halted_by    bigint null,
@@ -80,9 +83,9 @@ create table ${q}${p}bucket (
   -- Grows each time the bucket changes hands.
   token        bigint not null constraint ${p}bucket_token default 0,
   -- Random for each claim; null: free.
-  owner        uniqueidentifier null,
+  claim_id     uniqueidentifier null,
   -- The worker's name, for people and for sharing.
-  relay        nvarchar(255) collate Latin1_General_100_BIN2 null,
+  worker       nvarchar(255) collate Latin1_General_100_BIN2 null,
   leased_at    datetime2(6) null,
   lease_until  datetime2(6) null,
   served_at    datetime2(6) not null constraint ${p}bucket_served_at default '1970-01-01T00:00:00',

@@ -97,6 +97,8 @@ class BindingsTest {
             "correlation_id",
             null,
             "available_at",
+            null,
+            "max_attempts",
             null);
     row.putAll(row(more));
     return row;
@@ -109,9 +111,10 @@ class BindingsTest {
   }
 
   private void answerClaims() {
-    answers.put("SCHEMA_VERSION", List.of(row("version", 1, "no_count", 0)));
+    answers.put("PLACE", List.of(row("place", "schema shop of database app")));
+    answers.put("SCHEMA_VERSION", List.of(row("version", 1, "no_count", 0, "page_locks", null)));
     answers.put(
-        "buckets",
+        "BUCKETS",
         List.of(
             row(
                 "bucket",
@@ -127,7 +130,7 @@ class BindingsTest {
                 "blocked",
                 1)));
     answers.put(
-        "leased",
+        "LEASED",
         List.of(
             row(
                 "bucket",
@@ -143,7 +146,7 @@ class BindingsTest {
                 "blocked",
                 1)));
     answers.put(
-        "locked",
+        "LOCKED",
         List.of(
             row(
                 "bucket",
@@ -159,7 +162,7 @@ class BindingsTest {
                 "blocked",
                 1)));
     answers.put(
-        "firstPending", Stream.of(11L, 12L, 13L, 14L, 15L).map(seq -> row("seq", seq)).toList());
+        "FIRST_PENDING", Stream.of(11L, 12L, 13L, 14L, 15L).map(seq -> row("seq", seq)).toList());
     answers.put(
         "READ_PENDING",
         List.of(
@@ -170,7 +173,7 @@ class BindingsTest {
             toMove(15, "SCHEDULED")));
     answers.put("READ_SCHEDULED", List.of(message(21, "d", "target", null, "horizon", 0L)));
     answers.put(
-        "readBlocked",
+        "READ_BLOCKED",
         List.of(
             message(31, "blocked", "due_bucket", 3, "due_key", "blocked", "due_low_seq", 31L),
             emptyKey()));
@@ -197,8 +200,8 @@ class BindingsTest {
   private static Map<Long, Decision> decisions() {
     Map<Long, Decision> decisions = new LinkedHashMap<>();
     decisions.put(11L, Decision.delivered());
-    decisions.put(12L, Decision.retry(Duration.ofDays(30), true, "later"));
-    decisions.put(13L, Decision.dead("never", true));
+    decisions.put(12L, Decision.retry(Duration.ofDays(30), "later"));
+    decisions.put(13L, Decision.deadHaltingKey("never"));
     decisions.put(21L, Decision.delivered());
     decisions.put(31L, Decision.delivered());
     return decisions;
@@ -231,6 +234,7 @@ class BindingsTest {
     assertThat(settled.lost()).isEmpty();
     settled.next().settle(Map.of());
     singly();
+    assertThat(store.place()).isEqualTo("schema shop of database app");
     large();
     operators();
     appends();
@@ -253,7 +257,7 @@ class BindingsTest {
   /** A bucket whose messages are handed out one at a time: attempts are counted beforehand. */
   private void singly() {
     answers.put(
-        "leased",
+        "LEASED",
         List.of(
             row(
                 "bucket",
@@ -313,7 +317,8 @@ class BindingsTest {
                 null)));
     assertThat(store.statistics().pending()).isEqualTo(1);
     answers.put(
-        "LEASES", List.of(row("relay", "r", "buckets", 2, "leased_at", TIME, "lease_until", TIME)));
+        "LEASES",
+        List.of(row("worker", "r", "buckets", 2, "leased_at", TIME, "lease_until", TIME)));
     assertThat(store.leases()).hasSize(1);
     answers.put("HALTED_BY_NOTHING", List.of(row("bucket", 3, "key", "k", "halted_by", 5L)));
     store.housekeep();
@@ -321,11 +326,12 @@ class BindingsTest {
 
   private void appends() throws SQLException {
     Connection connection = driver.connection();
-    counts.put("insertDedup", 0);
-    counts.put("renewDedup", 0);
+    counts.put("INSERT_DEDUP", 0);
+    counts.put("RENEW_DEDUP", 0);
     OutboxMessage plain = builder().build();
     OutboxMessage duplicate = builder().dedupKey("d").deliverAfter(Duration.ofDays(3650)).build();
-    assertThat(store.append(connection, List.of(plain, duplicate))).containsExactly(duplicate.id());
+    assertThat(store.append(connection, List.of(plain, duplicate)).duplicates())
+        .containsExactly(duplicate.id());
   }
 
   private static OutboxMessage.Builder builder() {
@@ -355,7 +361,7 @@ class BindingsTest {
         .containsExactly(
             "[[3,11,\"" + ID + "\"]]", "[[3,21,\"" + ID + "\"]]", "[[3,31,\"" + ID + "\"]]");
     assertThat(deletes.stream().map(e -> parameter(e, "place").value()))
-        .containsExactly(new byte[] {0}, new byte[] {0}, Hash.of("blocked"));
+        .containsExactly(new byte[] {0}, new byte[] {0}, Hash.of("order/blocked"));
     assertThat(executions("MOVE_TO_BLOCKED").stream().map(e -> parameter(e, "messages").value()))
         .containsExactly("[[3,14,\"" + ID + "\"]]");
     assertThat(executions("MOVE_TO_SCHEDULED").stream().map(e -> parameter(e, "messages").value()))
@@ -366,7 +372,7 @@ class BindingsTest {
   @DisplayName("of PENDING messages is read twice, and what came between does not overtake")
   void readsTwice() {
     answerClaims();
-    answers.put("firstPending", Stream.of(11L, 13L).map(seq -> row("seq", seq)).toList());
+    answers.put("FIRST_PENDING", Stream.of(11L, 13L).map(seq -> row("seq", seq)).toList());
     answers.put(
         "READ_PENDING",
         List.of(
@@ -382,11 +388,11 @@ class BindingsTest {
         driver.executions.stream()
             .filter(
                 e ->
-                    Set.of("firstPending", "READ_PENDING")
+                    Set.of("FIRST_PENDING", "READ_PENDING")
                         .contains(names.getOrDefault(e.sql(), "")))
             .toList();
     assertThat(reads.stream().map(e -> names.get(e.sql())))
-        .containsExactly("firstPending", "READ_PENDING");
+        .containsExactly("FIRST_PENDING", "READ_PENDING");
     assertThat(reads.stream().map(e -> parameter(e, "buckets").value())).containsOnly("[[3,50]]");
   }
 
@@ -395,7 +401,7 @@ class BindingsTest {
   void leasesTheNext() {
     answerClaims();
     answers.put(
-        "buckets",
+        "BUCKETS",
         List.of(4, 5, 6).stream()
             .map(
                 bucket ->
@@ -413,9 +419,9 @@ class BindingsTest {
                         "blocked",
                         0))
             .toList());
-    counts.put("lease", 0);
+    counts.put("LEASE", 0);
     assertThat(store.claim(new ClaimRequest("worker", 2, 1_000, LEASE)).messages()).isEmpty();
-    assertThat(executions("lease").stream().map(e -> parameter(e, "bucket").value()))
+    assertThat(executions("LEASE").stream().map(e -> parameter(e, "bucket").value()))
         .startsWith(4, 5, 6);
   }
 
@@ -428,11 +434,11 @@ class BindingsTest {
         List.of(
             builder().availableAt(Instant.parse("2024-02-29T23:59:00Z")).build(),
             builder().deliverAfter(Duration.ofMillis(61_001)).build()));
-    List<Execution> inserts = executions("append");
-    assertThat(inserts.get(0).parameters().get(11).value()).isEqualTo("2024-02-29T23:59:00.000000");
-    assertThat(inserts.get(0).parameters().get(12).setter()).isEqualTo("setNull");
-    assertThat(inserts.get(1).parameters().get(12).value()).isEqualTo(1_000);
-    assertThat(inserts.get(1).parameters().get(13).value()).isEqualTo(61);
+    List<Execution> inserts = executions("INSERT");
+    assertThat(inserts.get(0).parameters().get(12).value()).isEqualTo("2024-02-29T23:59:00.000000");
+    assertThat(inserts.get(0).parameters().get(13).setter()).isEqualTo("setNull");
+    assertThat(inserts.get(1).parameters().get(13).value()).isEqualTo(1_000);
+    assertThat(inserts.get(1).parameters().get(14).value()).isEqualTo(61);
   }
 
   @Test
@@ -442,13 +448,13 @@ class BindingsTest {
     OutboxMessage first = builder().dedupKey("b").build();
     OutboxMessage second = builder().dedupKey("b").build();
     OutboxMessage other = builder().dedupKey("a").build();
-    assertThat(store.append(driver.connection(), List.of(first, second, other)))
+    assertThat(store.append(driver.connection(), List.of(first, second, other)).duplicates())
         .containsExactly(second.id());
-    assertThat(executions("insertDedup").stream().map(e -> e.parameters().get(1).value()))
+    assertThat(executions("INSERT_DEDUP").stream().map(e -> e.parameters().get(1).value()))
         .as("in the order of the keys")
         .containsExactly("a", "b");
-    assertThat(executions("renewDedup")).isEmpty();
-    assertThat(executions("append")).hasSize(2);
+    assertThat(executions("RENEW_DEDUP")).isEmpty();
+    assertThat(executions("INSERT")).hasSize(2);
   }
 
   @Test

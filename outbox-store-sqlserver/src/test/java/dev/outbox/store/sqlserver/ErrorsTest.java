@@ -8,7 +8,7 @@ import dev.outbox.OutboxException;
 import dev.outbox.OutboxMessage;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.spi.ClaimRequest;
-import dev.outbox.store.jdbc.Dialect.Trouble;
+import dev.outbox.store.jdbc.internal.SqlDialect.Trouble;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -141,6 +141,20 @@ class ErrorsTest {
   }
 
   @Test
+  @DisplayName("of an index that somebody gave page locks are said before producers wait")
+  void pageLocks() {
+    Recorder driver =
+        new Recorder(
+            sql ->
+                List.of(
+                    Recorder.row("version", 1, "no_count", 0, "page_locks", "outbox_message_pk")),
+            sql -> 1);
+    assertThatThrownBy(() -> SqlServerOutboxStore.of(driver.dataSource()).verify())
+        .isInstanceOf(OutboxException.class)
+        .hasMessageContaining("alter index outbox_message_pk");
+  }
+
+  @Test
   @DisplayName("of a session with NOCOUNT on are said before every lease looks lost")
   void noCount() {
     Recorder driver =
@@ -161,7 +175,7 @@ class ErrorsTest {
             "INSERT failed because the following SET options have incorrect settings");
     Recorder driver =
         new Recorder(
-            sql -> List.of(Recorder.row("version", 1, "no_count", 0)),
+            sql -> List.of(Recorder.row("version", 1, "no_count", 0, "page_locks", null)),
             sql -> {
               throw sneaky(failure);
             });

@@ -44,19 +44,19 @@ class ParserTest {
 
   private static final List<Unknown> UNKNOWN =
       List.of(
-          new Unknown("firstPending", "top \\(l.most\\)", "top (?)", TOP),
+          new Unknown("FIRST_PENDING", "top \\(l.most\\)", "top (?)", TOP),
           new Unknown("READ_PENDING", "top \\(l.most\\)", "top (?)", TOP),
           new Unknown("SIZES_PENDING", "top \\(l.most\\)", "top (?)", TOP),
           new Unknown("READ_SCHEDULED", "top \\(l.most\\)", "top (?)", TOP),
           new Unknown("SIZES_SCHEDULED", "top \\(l.most\\)", "top (?)", TOP),
-          new Unknown("readBlocked", "top \\((l.most|case .* end)\\)", "top (?)", TOP),
+          new Unknown("READ_BLOCKED", "top \\((l.most|case .* end)\\)", "top (?)", TOP),
           new Unknown(
-              "readBlocked",
+              "READ_BLOCKED",
               "over \\([^)]*\\)",
               "",
               "OVER: \"<aggregate> OVER ( [ PARTITION BY ] [ ORDER BY ] [ ROWS ] )\""),
           new Unknown(
-              "purgeDedup",
+              "PURGE_DEDUP",
               "with \\(readpast +readcommittedlock\\)",
               "",
               "DELETE: \"[ WITH ( <Table_Hint_Limited> ) ]\""),
@@ -170,15 +170,15 @@ class ParserTest {
   @ParameterizedTest
   @ValueSource(
       strings = {
-        "lease|readpast|readpasst",
-        "lease|readcommittedlock|readcommitedlock",
-        "lease|set|",
-        "buckets|with \\(nolock\\)|with nolock",
-        "buckets|end as free|as free",
+        "LEASE|readpast|readpasst",
+        "LEASE|readcommittedlock|readcommitedlock",
+        "LEASE|set|",
+        "BUCKETS|with \\(nolock\\)|with nolock",
+        "BUCKETS|end as free|as free",
         "LOCK_DEAD_LETTER|updlock|updatelock",
-        "append|from|form",
-        "append|as due|as",
-        "advance|coalesce\\(|coalesce",
+        "INSERT|from|form",
+        "INSERT|as due|as",
+        "ADVANCE|coalesce\\(|coalesce",
         "DELETE|openjson|",
         "FAIL|where|wehre",
         "STATISTICS|,|",

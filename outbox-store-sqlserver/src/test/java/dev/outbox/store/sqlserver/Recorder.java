@@ -169,6 +169,8 @@ final class Recorder {
 
   private static ResultSet results(String sql, List<Map<String, Object>> rows) {
     int[] at = {-1};
+    Object[] last = new Object[1];
+    Function<Object, Object> read = column -> last[0] = value(rows.get(at[0]), named(sql, column));
     return proxy(
         ResultSet.class,
         (proxy, method, a) ->
@@ -176,10 +178,11 @@ final class Recorder {
               case "next" -> ++at[0] < rows.size();
               case "findColumn" ->
                   new ArrayList<>(rows.get(at[0]).keySet()).indexOf(named(sql, a[0])) + 1;
-              case "getInt" -> number(value(rows.get(at[0]), named(sql, a[0]))).intValue();
-              case "getLong" -> number(value(rows.get(at[0]), named(sql, a[0]))).longValue();
-              case "getBoolean" -> number(value(rows.get(at[0]), named(sql, a[0]))).intValue() != 0;
-              case "getString", "getBytes", "getObject" -> value(rows.get(at[0]), named(sql, a[0]));
+              case "getInt" -> number(read.apply(a[0])).intValue();
+              case "getLong" -> number(read.apply(a[0])).longValue();
+              case "getBoolean" -> number(read.apply(a[0])).intValue() != 0;
+              case "getString", "getBytes", "getObject" -> read.apply(a[0]);
+              case "wasNull" -> last[0] == null;
               case "getMetaData" -> columns(rows.get(0).keySet());
               default -> nothing(method);
             });

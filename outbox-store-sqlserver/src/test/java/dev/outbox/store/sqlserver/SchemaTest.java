@@ -4,10 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.microsoft.sqlserver.jdbc.SQLServerDataSource;
-import dev.outbox.store.core.Names;
-import java.io.IOException;
+import dev.outbox.store.core.internal.Names;
 import java.io.StringWriter;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,17 +23,6 @@ import org.junit.jupiter.api.io.TempDir;
 
 @DisplayName("The schema")
 class SchemaTest {
-  private static final Path PLAIN_DDL =
-      Path.of("src/main/resources/dev/outbox/store/sqlserver/schema-1.sql");
-
-  @Test
-  @DisplayName("in the plain DDL file is what the changelog says")
-  void plainFile() throws IOException {
-    assertThat(SqlServerOutboxStore.of(new SQLServerDataSource()).ddl())
-        .as("%s; when the changelog has changed, write ddl() there", PLAIN_DDL)
-        .isEqualTo(Files.readString(PLAIN_DDL));
-  }
-
   @Test
   @DisplayName("as Liquibase would make it is what ddl() prints")
   void liquibase(@TempDir Path directory) throws Exception {

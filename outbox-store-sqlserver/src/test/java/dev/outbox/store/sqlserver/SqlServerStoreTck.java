@@ -5,7 +5,7 @@ import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Decision;
-import dev.outbox.store.core.Names;
+import dev.outbox.store.core.internal.Names;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
 import dev.outbox.store.jdbc.JdbcStoreTck;
 import dev.outbox.store.jdbc.TestDatabase;
@@ -53,6 +53,11 @@ public class SqlServerStoreTck extends JdbcStoreTck {
   @Override
   protected String earlier(String column, long millis) {
     return "dateadd(millisecond, %d, %s)".formatted(-millis, column);
+  }
+
+  @Override
+  protected String now() {
+    return "sysutcdatetime()";
   }
 
   @Override

@@ -1,16 +1,18 @@
 package dev.outbox.store.sqlserver;
 
-import dev.outbox.store.core.Names;
-import dev.outbox.store.jdbc.Sql;
+import dev.outbox.store.core.internal.Names;
+import dev.outbox.store.jdbc.internal.SqlAdministration;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.reflect.Field;
+import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -23,22 +25,40 @@ final class Texts {
 
   /** Each statement by its name. */
   static Map<String, String> statements() {
-    SqlServerStatements all = new SqlServerStatements(NAMES);
+    SqlServerText text = new SqlServerText(NAMES);
     Map<String, String> statements = new LinkedHashMap<>();
     try {
-      for (Field field : SqlServerStatements.class.getDeclaredFields()) {
-        if (field.getType() == String.class && !Modifier.isStatic(field.getModifiers())) {
-          field.setAccessible(true);
-          statements.put(field.getName(), (String) field.get(all));
+      for (Class<?> owner :
+          List.of(
+              SqlServerLeases.class,
+              SqlServerDialect.class,
+              SqlServerAdministration.class,
+              Append.class)) {
+        for (Field field : owner.getDeclaredFields()) {
+          if (field.getType() == String.class && Modifier.isStatic(field.getModifiers())) {
+            field.setAccessible(true);
+            addStatement(statements, field.getName(), text.fill((String) field.get(null)));
+          }
+        }
+      }
+      for (Method method : SqlAdministration.Texts.class.getDeclaredMethods()) {
+        if (method.getReturnType() == String.class && method.getParameterCount() == 0) {
+          String name = method.getName().replaceAll("([A-Z])", "_$1").toUpperCase(Locale.ROOT);
+          String sql = (String) method.invoke(new SqlServerAdministration());
+          addStatement(statements, name, text.fill(sql));
         }
       }
     } catch (ReflectiveOperationException e) {
       throw new IllegalStateException(e);
     }
-    for (Sql sql : Sql.values()) {
-      statements.put(sql.name(), all.all.get(sql));
-    }
     return statements;
+  }
+
+  /** Parts of statements have no verb in front, or something that is not filled in yet. */
+  private static void addStatement(Map<String, String> statements, String name, String sql) {
+    if (sql.matches("(?s)(select|insert|update|delete)\\b.*") && !sql.contains("${")) {
+      statements.put(name, sql);
+    }
   }
 
   /** The statements of a script of ours, without comments. */

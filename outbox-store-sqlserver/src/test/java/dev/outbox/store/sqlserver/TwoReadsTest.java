@@ -3,8 +3,9 @@ package dev.outbox.store.sqlserver;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.outbox.store.core.Row;
-import dev.outbox.store.core.Status;
+import dev.outbox.store.core.internal.Row;
+import dev.outbox.store.core.internal.Row.ToMove;
+import dev.outbox.store.core.internal.Status;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashSet;
@@ -61,7 +62,7 @@ class TwoReadsTest {
       if (!taken) {
         locked.get(producer).add(key);
         open.get(producer).add(rows.size());
-        rows.add(new Row(0, rows.size(), key, Status.PENDING, null, null, null, null));
+        rows.add(new ToMove(0, rows.size(), key, Status.PENDING, rows.size(), Status.BLOCKED));
       }
     }
 

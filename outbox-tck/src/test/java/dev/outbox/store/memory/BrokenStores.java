@@ -1,11 +1,14 @@
 package dev.outbox.store.memory;
 
+import dev.outbox.Appended;
 import dev.outbox.Header;
-import dev.outbox.OutboxException;
 import dev.outbox.OutboxMessage;
+import dev.outbox.PermanentOutboxException;
+import dev.outbox.TransientOutboxException;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Decision;
+import dev.outbox.spi.KeepingStore.Keeper;
 import dev.outbox.spi.StoredMessage;
 import dev.outbox.tck.Rule;
 import java.time.Duration;
@@ -22,6 +25,7 @@ import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Stores that break one rule each, which the tests of just that rule must notice. Each is a mistake
@@ -40,6 +44,12 @@ public final class BrokenStores {
     Broken() {
       super(CLOCK.get(), DEDUP_WINDOW.get());
     }
+
+    /** What the clock of the client that calls shows beyond the store's. */
+    Duration clientIsAhead = Duration.ZERO;
+
+    /** So many writes from now the connection breaks; 0 or less: it does not. */
+    int writesLeft;
 
     /** As {@code insert} by plain SQL would make it. */
     Row rawRow(OutboxMessage message) {
@@ -64,15 +74,38 @@ public final class BrokenStores {
   @Rule("A2")
   static final class AppendsWithoutTransaction extends Broken {
     @Override
-    public synchronized Set<UUID> append(
+    public synchronized Appended append(
         MemoryTransaction transaction, List<OutboxMessage> messages) {
       if (transaction.active) {
         return super.append(transaction, messages);
       }
       MemoryTransaction own = begin();
-      Set<UUID> duplicates = super.append(own, messages);
+      Appended appended = super.append(own, messages);
       own.commit();
-      return duplicates;
+      return appended;
+    }
+  }
+
+  /** Names the sequences of an append by their place in it. */
+  @Rule("A4")
+  static final class NamesWrongSequences extends Broken {
+    @Override
+    public synchronized Appended append(
+        MemoryTransaction transaction, List<OutboxMessage> messages) {
+      Appended appended = super.append(transaction, messages);
+      Map<UUID, Long> sequences = new HashMap<>();
+      messages.forEach(message -> sequences.put(message.id(), (long) sequences.size()));
+      return new Appended(appended.stored(), appended.duplicates(), sequences);
+    }
+  }
+
+  /** Knows no most attempts. */
+  @Rule("A3")
+  static final class ForgetsMostAttempts extends Broken {
+    @Override
+    Row newRow(String key, OutboxMessage message) {
+      return super.newRow(
+          key, message == null ? null : bare(message).addHeaders(message.headers()).build());
     }
   }
 
@@ -86,6 +119,15 @@ public final class BrokenStores {
           withHeaders(
               message,
               headers -> headers.stream().sorted(Comparator.comparing(Header::name)).toList()));
+    }
+  }
+
+  /** Takes invoices for orders. */
+  @Rule("A3")
+  static final class ForgetsTheType extends Broken {
+    @Override
+    Row newRow(String key, OutboxMessage message) {
+      return super.newRow(key.replaceFirst("^invoice/", "order/"), message);
     }
   }
 
@@ -154,7 +196,9 @@ public final class BrokenStores {
     @Override
     boolean isFree(Key key, Instant now) {
       return super.isFree(key, now)
-          || (key.holder != null && key.live().size() > key.holder.rows.get(key).size());
+          || (key.holder != null
+              && key.holder.rows.containsKey(key)
+              && key.live().size() > key.holder.rows.get(key).size());
     }
   }
 
@@ -190,7 +234,7 @@ public final class BrokenStores {
         try {
           wait();
         } catch (InterruptedException e) {
-          throw new OutboxException("interrupted", e);
+          throw new PermanentOutboxException("interrupted", e);
         }
       }
       return super.claim(request);
@@ -230,9 +274,124 @@ public final class BrokenStores {
     List<Row> due(Key key, Instant now) {
       List<Row> due = super.due(key, now);
       if (due.stream().anyMatch(row -> row.message == null)) {
-        throw new OutboxException("unexpected end of headers");
+        throw new PermanentOutboxException("unexpected end of headers");
       }
       return due;
+    }
+  }
+
+  /** Gives nothing back when the relay stops. */
+  @Rule("C8")
+  static final class KeepsAfterTheStop extends Broken {
+    @Override
+    public Keeper keeper(Duration idle) {
+      return new MemoryKeeper(this, idle) {
+        @Override
+        public void close() {}
+      };
+    }
+  }
+
+  /** Gives back what it keeps, and keeps what is settled after that. */
+  @Rule("C8")
+  static final class GoesOnKeeping extends Broken {
+    @Override
+    public Keeper keeper(Duration idle) {
+      return new MemoryKeeper(this, idle) {
+        @Override
+        boolean isOver() {
+          return false;
+        }
+      };
+    }
+  }
+
+  /** Keeps whatever it ever had. */
+  @Rule("C8")
+  static final class KeepsForEver extends Broken {
+    @Override
+    public Keeper keeper(Duration idle) {
+      return new MemoryKeeper(this, idle) {
+        @Override
+        boolean isIdle(Key key, Instant now) {
+          return false;
+        }
+      };
+    }
+  }
+
+  /** Keeps keys by leases that nobody has to prolong. */
+  @Rule("C8")
+  static final class KeepsWithoutEnd extends Broken {
+    @Override
+    public Keeper keeper(Duration idle) {
+      return new MemoryKeeper(this, idle) {
+        @Override
+        void lease(Key key, Instant now, Duration length) {
+          super.lease(key, now, length.plusHours(1));
+        }
+      };
+    }
+  }
+
+  /** Believes what it remembers, and does not ask whether its lease still stands. */
+  @Rule("C8")
+  static final class HandsOutWhatItLost extends Broken {
+    private final List<MemoryKeeper> keepers = new CopyOnWriteArrayList<>();
+
+    @Override
+    public Keeper keeper(Duration idle) {
+      MemoryKeeper keeper =
+          new MemoryKeeper(this, idle) {
+            @Override
+            boolean isKept(Key key, Instant now) {
+              return true;
+            }
+          };
+      keepers.add(keeper);
+      return keeper;
+    }
+
+    @Override
+    boolean mayHave(MemoryClaim claim, Key key, Instant now) {
+      return super.mayHave(claim, key, now)
+          || keepers.stream().anyMatch(k -> k.kept == claim.kept && k.idleSince.containsKey(key));
+    }
+  }
+
+  /** Looks at others when there is nothing in what it keeps. */
+  @Rule("C8")
+  static final class LooksAtOthersLast extends Broken {
+    @Override
+    boolean mayHave(MemoryClaim claim, Key key, Instant now) {
+      boolean busy =
+          claim.kept != null
+              && keys.values().stream()
+                  .anyMatch(k -> k.holder == claim.kept && !due(k, now).isEmpty());
+      return super.mayHave(claim, key, now) && (!busy || key.holder == claim.kept);
+    }
+  }
+
+  /** While it keeps anything it looks nowhere else. */
+  @Rule("C8")
+  static final class LooksOnlyAtWhatItKeeps extends Broken {
+    @Override
+    boolean mayHave(MemoryClaim claim, Key key, Instant now) {
+      boolean keeps =
+          claim.kept != null && keys.values().stream().anyMatch(k -> k.holder == claim.kept);
+      return keeps ? key.holder == claim.kept : super.mayHave(claim, key, now);
+    }
+  }
+
+  /** Looks for new messages in what it keeps, and not for those whose time has come. */
+  @Rule("C8")
+  static final class LooksOnlyForNewOnes extends Broken {
+    @Override
+    boolean mayHave(MemoryClaim claim, Key key, Instant now) {
+      boolean waited =
+          key.live().stream().anyMatch(row -> row.failed || row.dueAt.isAfter(row.createdAt));
+      return super.mayHave(claim, key, now)
+          && !(waited && claim.kept != null && key.holder == claim.kept);
     }
   }
 
@@ -254,6 +413,18 @@ public final class BrokenStores {
             }
           });
       return lost;
+    }
+  }
+
+  /** Knows a message that failed by when it was due, as told by a clock that has moved on since. */
+  @Rule("S1")
+  static final class ForgetsLateFailures extends Broken {
+    @Override
+    void apply(Key key, Row row, @Nullable Decision decision, boolean countedBefore) {
+      boolean changed =
+          row.dueAt != Row.ALWAYS && row.dueAt.isBefore(now().minus(Duration.ofHours(1)));
+      boolean failed = !(decision instanceof Decision.Delivered);
+      super.apply(key, row, changed && failed ? null : decision, countedBefore);
     }
   }
 
@@ -374,6 +545,32 @@ public final class BrokenStores {
     }
   }
 
+  /** Counts the tries. */
+  @Rule("S2")
+  static final class MakesDeadLettersItself extends Broken {
+    @Override
+    void apply(Key key, Row row, Decision decision, boolean countedBefore) {
+      boolean tooOften = decision instanceof Decision.Retry retry && retry.counts();
+      super.apply(
+          key,
+          row,
+          tooOften && row.attempts >= 20 ? Decision.dead("too many attempts") : decision,
+          countedBefore);
+    }
+  }
+
+  /** Commits each decision by itself. */
+  @Rule("S1")
+  static final class SettlesOneByOne extends Broken {
+    @Override
+    void apply(Key key, Row row, Decision decision, boolean countedBefore) {
+      if (--writesLeft == 0) {
+        throw new TransientOutboxException("the connection broke");
+      }
+      super.apply(key, row, decision, countedBefore);
+    }
+  }
+
   /** Takes a crashed relay's word for what it had not settled. */
   @Rule("S4")
   static final class LosesWhatACrashedRelayHeld extends Broken {
@@ -387,24 +584,28 @@ public final class BrokenStores {
     }
   }
 
-  /** Stores error texts as they come. */
+  /** Has room for 255 characters of an error. */
   @Rule("S5")
-  static final class FailsOnStrangeErrors extends Broken {
+  static final class FailsOnLongErrors extends Broken {
     @Override
     void apply(Key key, Row row, Decision decision, boolean countedBefore) {
-      if (decision instanceof Decision.Retry retry && retry.error().indexOf('\0') >= 0) {
-        throw new OutboxException("invalid byte sequence: 0x00");
+      if (decision instanceof Decision.Retry retry && retry.error().length() > 255) {
+        throw new PermanentOutboxException("data too long for column last_error");
       }
       super.apply(key, row, decision, countedBefore);
     }
   }
 
-  /** Adds a delay as it comes. */
+  /** Keeps a delay in a column for milliseconds of 32 bits. */
   @Rule("S5")
-  static final class DoesNotClampDelays extends Broken {
+  static final class FailsOnLongDelays extends Broken {
     @Override
-    Duration clamp(Duration delay) {
-      return delay;
+    void apply(Key key, Row row, Decision decision, boolean countedBefore) {
+      if (decision instanceof Decision.Retry retry
+          && retry.delay().toMillis() > Integer.MAX_VALUE) {
+        throw new PermanentOutboxException("integer out of range");
+      }
+      super.apply(key, row, decision, countedBefore);
     }
   }
 
@@ -415,6 +616,94 @@ public final class BrokenStores {
     List<Row> due(Key key, Instant now) {
       List<Row> due = super.due(key, now);
       return key.holder != null && due.size() >= 4 ? due.subList(1, due.size()) : due;
+    }
+  }
+
+  /** Reads in the order of the time of append. */
+  @Rule("O1")
+  static final class OrdersByTimeOfAppend extends Broken {
+    @Override
+    List<Row> due(Key key, Instant now) {
+      List<Row> due = new ArrayList<>(super.due(key, now));
+      due.sort(Comparator.comparing(row -> row.createdAt));
+      return due;
+    }
+  }
+
+  /** Reads in the order of a time that is the beginning of the transaction. */
+  @Rule("O1")
+  static final class OrdersByBeginOfTransaction extends Broken {
+    private final Map<MemoryTransaction, Integer> begun = new ConcurrentHashMap<>();
+    private final Map<Row, Integer> order = new ConcurrentHashMap<>();
+
+    @Override
+    public MemoryTransaction begin() {
+      MemoryTransaction transaction = super.begin();
+      begun.put(transaction, begun.size());
+      return transaction;
+    }
+
+    @Override
+    synchronized void commit(MemoryTransaction transaction) {
+      transaction.rows.forEach(row -> order.put(row, begun.get(transaction)));
+      super.commit(transaction);
+    }
+
+    @Override
+    List<Row> due(Key key, Instant now) {
+      List<Row> due = new ArrayList<>(super.due(key, now));
+      due.sort(Comparator.comparing(order::get));
+      return due;
+    }
+  }
+
+  /** Computes by the client's clock when a retry is due. */
+  @Rule("T1")
+  static final class RetriesByTheClientsClock extends Broken {
+    @Override
+    Instant dueAgain(Decision.Retry retry) {
+      return super.dueAgain(retry).plus(clientIsAhead);
+    }
+  }
+
+  /** Computes by the client's clock when a delayed message is due. */
+  @Rule("T1")
+  static final class DelaysByTheClientsClock extends Broken {
+    @Override
+    Row newRow(String key, OutboxMessage message) {
+      Row row = super.newRow(key, message);
+      if (row.dueAt != Row.ALWAYS) {
+        row.dueAt = row.dueAt.plus(clientIsAhead);
+      }
+      return row;
+    }
+  }
+
+  /** Compares the end of a lease with the client's clock. */
+  @Rule("T1")
+  static final class ComparesLeasesWithTheClientsClock extends Broken {
+    @Override
+    boolean isFree(Key key, Instant now) {
+      return super.isFree(key, now.plus(clientIsAhead));
+    }
+  }
+
+  /** Remembers dedup keys by the client's clock. */
+  @Rule("T1")
+  static final class RemembersByTheClientsClock extends Broken {
+    @Override
+    Instant now() {
+      return super.now()
+          .plus(clientIsAhead.compareTo(Duration.ofDays(1)) > 0 ? clientIsAhead : Duration.ZERO);
+    }
+  }
+
+  /** Cannot tell half a minute from none. */
+  @Rule("T1")
+  static final class CountsInMinutes extends Broken {
+    @Override
+    Instant dueAgain(Decision.Retry retry) {
+      return retry.delay().getSeconds() == 30 ? now() : super.dueAgain(retry);
     }
   }
 
@@ -455,7 +744,7 @@ public final class BrokenStores {
     @Override
     List<Row> due(Key key, Instant now) {
       for (Row blocker : key.rows.values()) {
-        if (blocker.dead && blocker.blocksKey) {
+        if (blocker.dead && blocker.haltsKey) {
           return key.live().stream()
               .filter(row -> row.isDue(now) && row.createdAt.isAfter(blocker.failedAt))
               .toList();
@@ -483,7 +772,7 @@ public final class BrokenStores {
     private void free(long sequence) {
       for (Key key : keys.values()) {
         if (key.rows.containsKey(sequence)) {
-          key.rows.values().forEach(row -> row.blocksKey = false);
+          key.rows.values().forEach(row -> row.haltsKey = false);
         }
       }
     }
@@ -503,6 +792,11 @@ public final class BrokenStores {
     if (m == null || m.headers().isEmpty()) {
       return m;
     }
+    return bare(m).addHeaders(change.apply(m.headers())).maxAttempts(m.maxAttempts()).build();
+  }
+
+  /** All of a message but its headers and its most attempts. */
+  private static OutboxMessage.Builder bare(OutboxMessage m) {
     return OutboxMessage.builder()
         .id(m.id())
         .aggregate(m.aggregateType(), m.aggregateId())
@@ -510,11 +804,9 @@ public final class BrokenStores {
         .partitionKey(m.partitionKey())
         .payload(m.payload())
         .contentType(m.contentType())
-        .headers(change.apply(m.headers()))
         .dedupKey(m.dedupKey())
         .correlationId(m.correlationId())
         .availableAt(m.availableAt())
-        .deliverAfter(m.deliverAfter())
-        .build();
+        .deliverAfter(m.deliverAfter());
   }
 }

@@ -1,8 +1,14 @@
 package dev.outbox.store.memory;
 
+import dev.outbox.Appended;
 import dev.outbox.OutboxMessage;
+import dev.outbox.TransientOutboxException;
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.OutboxStore;
 import dev.outbox.tck.AutoCommit;
+import dev.outbox.tck.BreaksConnections;
+import dev.outbox.tck.ClientClocks;
 import dev.outbox.tck.DedupWindows;
 import dev.outbox.tck.FindsPoison;
 import dev.outbox.tck.LosesReplies;
@@ -10,9 +16,11 @@ import dev.outbox.tck.MovesClock;
 import dev.outbox.tck.OutboxStoreTck;
 import dev.outbox.tck.RawRows;
 import dev.outbox.tck.RestartsSequences;
+import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.List;
 import java.util.function.Consumer;
 
 /** The suite over a memory store, with all that can be unlocked in memory. */
@@ -22,6 +30,8 @@ public abstract class MemoryStoreFixture extends OutboxStoreTck<MemoryTransactio
         DedupWindows<MemoryTransaction>,
         MovesClock,
         LosesReplies,
+        BreaksConnections,
+        ClientClocks<MemoryTransaction>,
         RestartsSequences,
         FindsPoison {
   private Duration moved = Duration.ZERO;
@@ -72,15 +82,7 @@ public abstract class MemoryStoreFixture extends OutboxStoreTck<MemoryTransactio
   /** In memory a row by plain SQL is a message with nothing but what is required. */
   @Override
   public void insertRaw(MemoryTransaction transaction, RawRow row) {
-    OutboxMessage message =
-        OutboxMessage.builder()
-            .id(row.id())
-            .aggregate(row.aggregateType(), row.aggregateId())
-            .eventType(row.eventType())
-            .payload(row.payload())
-            .partitionKey(row.partitionKey())
-            .availableAt(row.availableAt())
-            .build();
+    OutboxMessage message = row.message();
     transaction.rows.add(
         store instanceof BrokenStores.Broken broken
             ? broken.rawRow(message)
@@ -88,14 +90,57 @@ public abstract class MemoryStoreFixture extends OutboxStoreTck<MemoryTransactio
   }
 
   @Override
-  public void insertUndecodable(MemoryTransaction transaction, String key) {
-    transaction.rows.add(store.newRow(key, null));
+  public void insertUndecodable(MemoryTransaction transaction, RawRow row) {
+    transaction.rows.add(store.newRow(row.message().key(), null));
   }
 
   /** What the store has answered is all that gets lost. */
   @Override
   public void losingTheReply(Runnable work) {
     work.run();
+  }
+
+  /** A store that is right changes all at once. */
+  @Override
+  public boolean breakingAtWrite(int write, Runnable work) {
+    if (!(store instanceof BrokenStores.Broken broken)) {
+      work.run();
+      return false;
+    }
+    broken.writesLeft = write;
+    try {
+      work.run();
+    } catch (TransientOutboxException e) {
+      return true;
+    } finally {
+      broken.writesLeft = 0;
+    }
+    return false;
+  }
+
+  /** A store that is right does not look at it. */
+  @Override
+  public OutboxStore<MemoryTransaction> createStore(Clock clientClock) {
+    return store instanceof BrokenStores.Broken broken
+        ? new ClientWithClock(broken, Duration.between(Instant.now(), clientClock.instant()))
+        : store;
+  }
+
+  /** A client of the store on another machine. */
+  private record ClientWithClock(BrokenStores.Broken store, Duration ahead)
+      implements OutboxStore<MemoryTransaction> {
+
+    @Override
+    public Appended append(MemoryTransaction transaction, List<OutboxMessage> messages) {
+      store.clientIsAhead = ahead;
+      return store.append(transaction, messages);
+    }
+
+    @Override
+    public Claim claim(ClaimRequest request) {
+      store.clientIsAhead = ahead;
+      return store.claim(request);
+    }
   }
 
   @Override

@@ -3,10 +3,12 @@ package dev.outbox.store.memory;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.platform.engine.discovery.DiscoverySelectors.selectNestedClass;
 
+import dev.outbox.Appended;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.Decision;
 import dev.outbox.tck.Failure;
 import dev.outbox.tck.OutboxStoreProperties;
+import java.text.Normalizer;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -14,7 +16,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.UUID;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
@@ -71,6 +72,7 @@ class PropertiesTest {
     return Failure.of(
         EngineTestKit.engine("junit-jupiter")
             .selectors(selectNestedClass(List.of(Suite.class), Suite.Properties.class))
+            .configurationParameter("outbox.tck.summary", "false")
             .execute());
   }
 
@@ -102,8 +104,8 @@ class PropertiesTest {
   /** Takes a delay for a comment. */
   static final class ForgetsDelays extends BrokenStores.Broken {
     @Override
-    Duration clamp(Duration delay) {
-      return Duration.ZERO;
+    Instant dueAgain(Decision.Retry retry) {
+      return now();
     }
   }
 
@@ -129,20 +131,20 @@ class PropertiesTest {
     @Override
     void apply(Key key, Row row, Decision decision, boolean countedBefore) {
       super.apply(key, row, decision, countedBefore);
-      row.blocksKey = false;
+      row.haltsKey = false;
     }
   }
 
   /** Names duplicates, and stores them too. */
   static final class StoresDuplicates extends BrokenStores.Broken {
     @Override
-    public synchronized Set<UUID> append(
+    public synchronized Appended append(
         MemoryTransaction transaction, List<OutboxMessage> messages) {
-      Set<UUID> duplicates = super.append(transaction, messages);
+      Appended appended = super.append(transaction, messages);
       messages.stream()
-          .filter(message -> duplicates.contains(message.id()))
+          .filter(message -> appended.duplicates().contains(message.id()))
           .forEach(message -> transaction.rows.add(newRow(message.key(), message)));
-      return duplicates;
+      return appended;
     }
   }
 
@@ -153,9 +155,7 @@ class PropertiesTest {
       super.apply(
           key,
           row,
-          decision instanceof Decision.Retry r
-              ? Decision.retry(r.delay(), true, r.error())
-              : decision,
+          decision instanceof Decision.Retry r ? Decision.retry(r.delay(), r.error()) : decision,
           countedBefore);
     }
   }
@@ -181,6 +181,22 @@ class PropertiesTest {
     }
   }
 
+  /** Has a collation that pads with blanks. */
+  static final class TrimsKeys extends BrokenStores.Broken {
+    @Override
+    Row newRow(String key, OutboxMessage message) {
+      return super.newRow(key.strip(), message);
+    }
+  }
+
+  /** Has a collation that knows how to write an accent. */
+  static final class NormalizesKeys extends BrokenStores.Broken {
+    @Override
+    Row newRow(String key, OutboxMessage message) {
+      return super.newRow(Normalizer.normalize(key, Normalizer.Form.NFC), message);
+    }
+  }
+
   @ParameterizedTest
   @DisplayName("each broken store is caught, with a story of at most eleven lines")
   @ValueSource(
@@ -196,6 +212,9 @@ class PropertiesTest {
         BrokenStores.KeepsWhatIsRolledBack.class,
         BrokenStores.RemembersRolledBackDedupKeys.class,
         BrokenStores.LeasesMessages.class,
+        BrokenStores.MixesUpCase.class,
+        TrimsKeys.class,
+        NormalizesKeys.class,
         BrokenStores.RefusesLateSettles.class,
         BrokenStores.SettlesWhatItLost.class,
         BrokenStores.ForgetsTheError.class,
@@ -213,6 +232,7 @@ class PropertiesTest {
     assertThat(failures).as("what %s does", store.getSimpleName()).hasSize(1);
     String story = failures.get(0).thrown().getMessage();
     assertThat(failures.get(0).thrown()).isInstanceOf(AssertionError.class);
+    assertThat(story).as("a story names its rule").matches("(?s)[ACSO]\\d: .*");
     assertThat(story)
         .as("the story of %s", store.getSimpleName())
         .contains("-Doutbox.properties.seed=");

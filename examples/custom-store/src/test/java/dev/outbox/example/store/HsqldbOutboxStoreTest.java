@@ -1,6 +1,10 @@
 package dev.outbox.example.store;
 
+import dev.outbox.spi.OutboxStore;
 import dev.outbox.tck.AutoCommit;
+import dev.outbox.tck.BreaksConnections;
+import dev.outbox.tck.FaultyConnections;
+import dev.outbox.tck.LosesReplies;
 import dev.outbox.tck.MovesClock;
 import dev.outbox.tck.OutboxStoreProperties;
 import dev.outbox.tck.RawRows;
@@ -10,9 +14,8 @@ import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.ZoneOffset;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.UUID;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -21,7 +24,23 @@ import org.junit.jupiter.api.Nested;
 
 /** The TCK over the example, with the fixtures that cost a few lines. */
 class HsqldbOutboxStoreTest extends HsqldbCoreTest
-    implements AutoCommit<Connection>, ReadOnlyTransactions<Connection>, RawRows<Connection> {
+    implements AutoCommit<Connection>,
+        ReadOnlyTransactions<Connection>,
+        RawRows<Connection>,
+        LosesReplies,
+        BreaksConnections {
+  private final FaultyConnections faults = new FaultyConnections();
+
+  @Override
+  protected OutboxStore<Connection> createStore() {
+    return new HsqldbOutboxStore(faults.of(dataSource));
+  }
+
+  /** {@link HsqldbCoreTest} has run with the whole load. */
+  @Override
+  protected int load() {
+    return 500;
+  }
 
   @AfterAll
   void shutdown() {
@@ -77,40 +96,47 @@ class HsqldbOutboxStoreTest extends HsqldbCoreTest
   }
 
   @Override
-  public void insertRaw(Connection connection, RawRow row) {
-    List<String> columns =
-        new ArrayList<>(List.of("id", "aggregate_type", "aggregate_id", "event_type", "payload"));
-    List<Object> values =
-        new ArrayList<>(
-            List.of(
-                row.id(), row.aggregateType(), row.aggregateId(), row.eventType(), row.payload()));
-    if (row.partitionKey() != null) {
-      columns.add("partition_key");
-      values.add(row.partitionKey());
-    }
-    if (row.availableAt() != null) {
-      columns.add("available_at");
-      values.add(row.availableAt().atOffset(ZoneOffset.UTC));
-    }
-    insert(connection, columns, values);
+  public void losingTheReply(Runnable work) {
+    faults.losingTheReply(work);
   }
 
   @Override
-  public void insertUndecodable(Connection connection, String key) {
-    insert(
-        connection,
-        List.of("id", "aggregate_type", "aggregate_id", "event_type", "payload", "headers"),
-        List.of(UUID.randomUUID(), "order", key, "OrderChanged", new byte[0], "no headers"));
+  public boolean breakingAtWrite(int write, Runnable work) {
+    return faults.breakingAtWrite(write, work);
   }
 
-  private static void insert(Connection connection, List<String> columns, List<Object> values) {
-    String marks = ", ?".repeat(values.size()).substring(2);
+  @Override
+  public void insertRaw(Connection connection, RawRow row) {
+    insert(connection, row, Map.of());
+  }
+
+  @Override
+  public void insertUndecodable(Connection connection, RawRow row) {
+    insert(connection, row, Map.of("headers", "no headers"));
+  }
+
+  private static void insert(Connection connection, RawRow row, Map<String, Object> more) {
+    Map<String, Object> columns = new LinkedHashMap<>(more);
+    columns.put("id", row.id());
+    columns.put("aggregate_type", row.aggregateType());
+    columns.put("aggregate_id", row.aggregateId());
+    columns.put("event_type", row.eventType());
+    columns.put("payload", row.payload());
+    if (row.partitionKey() != null) {
+      columns.put("partition_key", row.partitionKey());
+    }
+    if (row.availableAt() != null) {
+      columns.put("available_at", row.availableAt().atOffset(ZoneOffset.UTC));
+    }
     try (PreparedStatement insert =
         connection.prepareStatement(
             "insert into outbox_message (%s) values (%s)"
-                .formatted(String.join(", ", columns), marks))) {
-      for (int i = 0; i < values.size(); i++) {
-        insert.setObject(i + 1, values.get(i));
+                .formatted(
+                    String.join(", ", columns.keySet()),
+                    ", ?".repeat(columns.size()).substring(2)))) {
+      int i = 0;
+      for (Object value : columns.values()) {
+        insert.setObject(++i, value);
       }
       insert.executeUpdate();
     } catch (SQLException e) {

@@ -103,7 +103,7 @@ class DocumentsTest {
     if (known == null) {
       List<String> java =
           new ArrayList<>(List.of(System.getProperty("java.home") + "/bin/java", "-cp"));
-      java.addAll(List.of(System.getProperty("java.class.path"), "dev.outbox.cli.Main"));
+      java.addAll(List.of(System.getProperty("java.class.path"), "dev.outbox.dev.DevMain"));
       java.addAll(words);
       java.add("--help");
       Process process = new ProcessBuilder(java).redirectErrorStream(true).start();

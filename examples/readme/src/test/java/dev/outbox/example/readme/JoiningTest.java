@@ -3,6 +3,7 @@ package dev.outbox.example.readme;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.outbox.Appended;
 import dev.outbox.JoinedOutbox;
 import dev.outbox.NoTransactionException;
 import dev.outbox.OutboxMessage;
@@ -10,8 +11,6 @@ import dev.outbox.spi.StoredMessage;
 import dev.outbox.store.postgres.PostgresOutboxStore;
 import dev.outbox.testing.RecordingPublisher;
 import dev.outbox.testing.RelayOnce;
-import java.util.Set;
-import java.util.UUID;
 import org.jdbi.v3.core.Jdbi;
 import org.jooq.DSLContext;
 import org.jooq.SQLDialect;
@@ -97,7 +96,7 @@ class JoiningTest {
         new TransactionTemplate(new DataSourceTransactionManager(shop.dataSource));
     // tag::spring
     JoinedOutbox joined =
-        outbox.joining(append -> jdbc.execute((ConnectionCallback<Set<UUID>>) append::apply));
+        outbox.joining(append -> jdbc.execute((ConnectionCallback<Appended>) append::apply));
 
     transaction.executeWithoutResult(
         status -> {

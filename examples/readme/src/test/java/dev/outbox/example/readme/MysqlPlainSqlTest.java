@@ -68,7 +68,7 @@ class MysqlPlainSqlTest {
   void insert() throws Exception {
     run("insert");
     OutboxMessage message = delivered().get(0);
-    assertThat(message.key()).isEqualTo("order-1");
+    assertThat(message.key()).isEqualTo("order/order-1");
     assertThat(message.payloadAsString()).isEqualTo("{\"total\": 12.50}");
   }
 
@@ -79,6 +79,7 @@ class MysqlPlainSqlTest {
     execute("update outbox_message set available_at = utc_timestamp(6), place = default");
     OutboxMessage message = delivered().get(0);
     assertThat(message.key()).isEqualTo("customer-7");
+    assertThat(message.maxAttempts()).isEqualTo(3);
     assertThat(message.payload()).containsExactly(10, 7, '1', '2', '.', '5', '0');
     assertThat(message.headers()).hasSize(2).contains(new Header("tenant", "a"));
   }

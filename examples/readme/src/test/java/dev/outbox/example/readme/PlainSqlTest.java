@@ -55,7 +55,7 @@ class PlainSqlTest {
   void insert() throws Exception {
     run("insert");
     OutboxMessage message = delivered().get(0);
-    assertThat(message.key()).isEqualTo("order-1");
+    assertThat(message.key()).isEqualTo("order/order-1");
     assertThat(message.payloadAsString()).isEqualTo("{\"total\": 12.50}");
     assertThat(message.contentType()).isEqualTo("application/json");
   }
@@ -95,6 +95,7 @@ class PlainSqlTest {
     assertThat(message.key()).isEqualTo("customer-7");
     assertThat(message.headers()).hasSize(2).contains(new Header("tenant", "a"));
     assertThat(message.correlationId()).isEqualTo("request-17");
+    assertThat(message.maxAttempts()).isEqualTo(3);
     assertThat(message.availableAt()).isBefore(Instant.now().plus(Duration.ofDays(1)));
   }
 
@@ -119,7 +120,7 @@ class PlainSqlTest {
             .build();
     assertThat(
             jdbi.<Boolean, RuntimeException>inTransaction(
-                h -> outbox.append(h.getConnection(), appended)))
+                h -> outbox.append(h.getConnection(), appended).allStored()))
         .as("appended through the library with the same dedup key")
         .isFalse();
   }

@@ -27,11 +27,11 @@ class SettingsTest {
           Relay.builder(outbox, kafka)
               .workers(4)
               .retryPolicy(RetryPolicy.builder().maxAttempts(20).build())
-              .blockKeyWhenDead(
+              .haltKeyWhenDead(
                   m -> m.problem() != null || m.message().aggregateType().equals("account"))
               .build();
       // end::settings
-      append(shop, relay.watch(outbox), "opened");
+      append(shop, relay.wakeOnAppend(outbox), "opened");
       append(shop, outbox, "closed");
       relay.runOnce();
       assertThat(outbox.statistics().dead()).isEqualTo(1);

@@ -103,7 +103,7 @@ class StartTest {
         new KafkaConsumer<>(settings, new StringDeserializer(), new ByteArrayDeserializer())) {
       consumer.subscribe(List.of(TOPIC));
       await()
-          .atMost(Duration.ofSeconds(60))
+          .atMost(Duration.ofMinutes(2))
           .until(
               () -> {
                 pollOnce(consumer, jdbi);

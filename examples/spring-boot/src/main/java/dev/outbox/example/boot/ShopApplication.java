@@ -1,11 +1,10 @@
 package dev.outbox.example.boot;
 
+import dev.outbox.Appended;
 import dev.outbox.JoinedOutbox;
 import dev.outbox.publisher.kafka.KafkaPublisher;
 import dev.outbox.relay.Relay;
 import dev.outbox.store.postgres.PostgresOutboxStore;
-import java.util.Set;
-import java.util.UUID;
 import javax.sql.DataSource;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.SpringApplication;
@@ -32,7 +31,7 @@ public class ShopApplication {
 
   @Bean
   JoinedOutbox outbox(PostgresOutboxStore store, JdbcTemplate jdbc) {
-    return store.joining(append -> jdbc.execute((ConnectionCallback<Set<UUID>>) append::apply));
+    return store.joining(append -> jdbc.execute((ConnectionCallback<Appended>) append::apply));
   }
 
   @Bean(destroyMethod = "close")

@@ -1,0 +1,111 @@
+package dev.outbox.peers;
+
+import dev.outbox.cli.Address;
+import dev.outbox.cli.Cleanup;
+import dev.outbox.cli.DatabaseOptions;
+import dev.outbox.cli.Logs;
+import dev.outbox.cli.Secrets;
+import dev.outbox.dev.bench.CpuClock;
+import dev.outbox.dev.bench.Machine;
+import dev.outbox.embedded.EmbeddedPostgres;
+import java.io.PrintWriter;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.ArgGroup;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+@Command(
+    name = "peers",
+    mixinStandardHelpOptions = true,
+    description = {
+      "Measure other outboxes beside this one: the same work, on the same PostgreSQL, in one run.",
+      "A server is started for it, unless you name your own; what is made there is removed again."
+          + " One run at full size takes about 20 minutes."
+    })
+final class PeersCommand implements Callable<Integer> {
+  @Option(names = "--runs", defaultValue = "1", description = "How often; default: 1.")
+  private int runs;
+
+  @Option(
+      names = "--scale",
+      defaultValue = "1",
+      description = "Of sizes and durations; default: 1.")
+  private double scale;
+
+  @ArgGroup(exclusive = false, heading = "Your own PostgreSQL (schemas of its own are used):%n")
+  private @Nullable DatabaseOptions database;
+
+  @Spec
+  @SuppressWarnings("NullAway.Init") // set by picocli
+  private CommandSpec spec;
+
+  private @Nullable EmbeddedPostgres server;
+  private @Nullable Address own;
+
+  @Override
+  public Integer call() throws Exception {
+    Logs.off();
+    if (runs < 1 || runs > 100 || !(scale > 0 && scale <= 100)) {
+      throw new ParameterException(
+          spec.commandLine(),
+          "--runs is %d, allowed is from 1 to 100; --scale is %s, allowed is more than 0 and up to 100"
+              .formatted(runs, scale));
+    }
+    try (Cleanup ignored = Cleanup.atEnd(this::stop)) {
+      CpuClock cpu = new CpuClock();
+      Address address = address(cpu);
+      PrintWriter err = spec.commandLine().getErr();
+      Peers peers = new Peers(address, cpu, scale, text -> err.println("bench peers: " + text));
+      Map<String, String> about = new LinkedHashMap<>(Machine.describe());
+      try (Connection connection = Schema.connect(address)) {
+        about.put("database", "PostgreSQL " + connection.getMetaData().getDatabaseProductVersion());
+      }
+      about.put("Spring Boot", Versions.of("spring-boot"));
+      about.put("server CPU", cpu.describe());
+      about.put("runs", "" + runs);
+      about.put("scale", "" + scale);
+      PrintWriter out = spec.commandLine().getOut();
+      out.print(PeersReport.markdown(peers.run(runs), about));
+      out.flush();
+    }
+    return 0;
+  }
+
+  private Address address(CpuClock cpu) {
+    if (database != null) {
+      cpu.add(OptionalLong.empty());
+      Address address = database.address();
+      if (!address.url().startsWith("jdbc:postgresql:")) {
+        throw new ParameterException(
+            spec.commandLine(), "the peers are compared on PostgreSQL only, not on " + address);
+      }
+      own = address;
+      return address;
+    }
+    EmbeddedPostgres started = EmbeddedPostgres.start();
+    server = started;
+    cpu.add(OptionalLong.of(started.pid()));
+    return new Address(started.jdbcUrl(), started.user(), started.password());
+  }
+
+  private void stop() {
+    if (server != null) {
+      server.close();
+    } else if (own != null) {
+      try {
+        Schema.removeAll(own);
+      } catch (SQLException e) {
+        System.err.println("outbox: " + Secrets.mask(String.valueOf(e.getMessage())));
+      }
+    }
+  }
+}

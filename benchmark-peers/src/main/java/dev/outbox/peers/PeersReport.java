@@ -1,0 +1,86 @@
+package dev.outbox.peers;
+
+import dev.outbox.dev.bench.Report;
+import dev.outbox.dev.bench.Table;
+import dev.outbox.peers.Peers.Figures;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.function.ToDoubleFunction;
+
+/** What was measured: one table. */
+final class PeersReport {
+  private static final String[] HEAD = {
+    "work",
+    "outbox",
+    "messages/s",
+    "p50 ms",
+    "p99 ms",
+    "server CPU",
+    "client CPU",
+    "CPU",
+    "statements",
+    "round trips",
+    "published",
+    "out of order",
+    "twice"
+  };
+  private static final int FIRST_NUMBER = 2;
+
+  private static final String LEGEND =
+      """
+      Median of the runs. A backlog's time begins when its broker takes messages again, and ends with the last message or when the time is over. \
+      p50 and p99 are from the return of a commit to the publisher; a dash where not all messages were published in time. \
+      CPU is microseconds a message, of the server's processes, of this JVM, and of both; statements and round trips are of one message, \
+      counted at the data source, commits among the round trips; of a load, all of it counts, with the transactions that append. \
+      Published: of all runs, of how many. Out of order: messages, of all runs, that came after a later one of their key. Twice: that came again.""";
+
+  private PeersReport() {}
+
+  static String markdown(
+      Map<String, Map<Contender, List<Figures>>> all, Map<String, String> about) {
+    List<String[]> rows = new ArrayList<>();
+    rows.add(HEAD);
+    all.forEach(
+        (work, contenders) ->
+            contenders.forEach((contender, runs) -> rows.add(cells(work, contender, runs))));
+    StringBuilder text = new StringBuilder(Table.markdown(rows, FIRST_NUMBER));
+    text.append('\n').append(LEGEND).append("\n\n");
+    Peers.ALL.forEach(
+        contender -> text.append("- %s: %s%n".formatted(contender.name(), contender.what())));
+    text.append('\n');
+    about.forEach((what, value) -> text.append("- %s: %s%n".formatted(what, value)));
+    return text.toString();
+  }
+
+  static String[] cells(String work, Contender contender, List<Figures> runs) {
+    boolean backlog = runs.stream().allMatch(run -> run.millis().length == 0);
+    return new String[] {
+      work,
+      contender.name(),
+      backlog ? median(runs, Figures::rate) : "",
+      backlog ? "" : median(runs, run -> run.percentile(50)),
+      backlog ? "" : median(runs, run -> run.percentile(99)),
+      median(runs, run -> run.cpuPerMessage().server()),
+      median(runs, run -> run.cpuPerMessage().client()),
+      median(runs, run -> run.cpuPerMessage().sum()),
+      median(runs, run -> (double) run.statements() / run.arrived()),
+      median(runs, run -> (double) run.roundTrips() / run.arrived()),
+      sum(runs, Figures::arrived) + " of " + sum(runs, Figures::messages),
+      sum(runs, Figures::outOfOrder),
+      sum(runs, Figures::twice)
+    };
+  }
+
+  private static String sum(List<Figures> runs, ToDoubleFunction<Figures> figure) {
+    return "%,.0f".formatted(runs.stream().mapToDouble(figure).sum());
+  }
+
+  private static String median(List<Figures> runs, ToDoubleFunction<Figures> figure) {
+    double[] values = runs.stream().mapToDouble(figure).sorted().toArray();
+    int middle = values.length / 2;
+    double median =
+        values.length % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+    return !Double.isFinite(median) ? "-" : Report.number(median);
+  }
+}

@@ -1,0 +1,129 @@
+package dev.outbox.peers;
+
+import java.time.Duration;
+import java.util.BitSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Stands for the broker of one run: keeps what it was given, looks whether the order of each key
+ * held, and fails now and then. What it refuses it has not got. Safe for use by many threads.
+ */
+final class Recorder {
+  private final int failEach;
+  private final Map<String, Key> keys = new ConcurrentHashMap<>();
+  private final Map<String, Long> times = new ConcurrentHashMap<>();
+  private final Set<String> refused = ConcurrentHashMap.newKeySet();
+  private final AtomicLong arrived = new AtomicLong();
+  private final AtomicInteger outOfOrder = new AtomicInteger();
+  private final AtomicInteger twice = new AtomicInteger();
+  private final CountDownLatch called = new CountDownLatch(1);
+  private final CountDownLatch gate = new CountDownLatch(1);
+  private volatile long last;
+  private volatile boolean closed;
+
+  /**
+   * @param failEach refuses each so many-th message of a key, once; 0: none
+   */
+  Recorder(int failEach) {
+    this.failEach = failEach;
+  }
+
+  /** It failed; the message has to come again. */
+  static final class Refused extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    Refused(String message) {
+      super(message, null, false, false);
+    }
+  }
+
+  /** Messages of a key that have arrived. */
+  private static final class Key {
+    private final BitSet numbers = new BitSet();
+  }
+
+  /** Waits at the gate until it is open. */
+  void accept(OrderPlaced message) {
+    called.countDown();
+    try {
+      gate.await();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new Refused("interrupted");
+    }
+    if (closed) {
+      throw new Refused("the run is over");
+    }
+    String id = message.id();
+    if (failEach > 0 && (message.number() + 1) % failEach == 0 && refused.add(id)) {
+      throw new Refused("on purpose");
+    }
+    Key key = keys.computeIfAbsent(message.key(), k -> new Key());
+    synchronized (key) {
+      if (key.numbers.get(message.number())) {
+        twice.incrementAndGet();
+        return;
+      }
+      if (key.numbers.length() > message.number()) {
+        outOfOrder.incrementAndGet();
+      }
+      key.numbers.set(message.number());
+    }
+    long now = System.nanoTime();
+    times.put(id, now);
+    last = now;
+    arrived.incrementAndGet();
+  }
+
+  /** Lets messages through. */
+  void open() {
+    gate.countDown();
+  }
+
+  /** Takes nothing any more. */
+  void close() {
+    closed = true;
+    open();
+  }
+
+  /** Waits for the first message, which waits at the gate. */
+  boolean awaitCall(Duration patience) throws InterruptedException {
+    return called.await(patience.toMillis(), TimeUnit.MILLISECONDS);
+  }
+
+  /** How many messages have arrived, each counted once. */
+  long arrived() {
+    return arrived.get();
+  }
+
+  /** When the last one did, as {@link System#nanoTime}. */
+  long last() {
+    return last;
+  }
+
+  /** When each message did, as {@link System#nanoTime}, by {@link OrderPlaced#id}. */
+  Map<String, Long> times() {
+    return times;
+  }
+
+  /** Messages that arrived after a later one of their key. */
+  int outOfOrder() {
+    return outOfOrder.get();
+  }
+
+  /** Arrivals of messages that were there already. */
+  int twice() {
+    return twice.get();
+  }
+
+  /** Messages that were refused, each once. */
+  int refused() {
+    return refused.size();
+  }
+}

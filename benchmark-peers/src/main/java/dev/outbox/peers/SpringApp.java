@@ -1,0 +1,85 @@
+package dev.outbox.peers;
+
+import java.util.Map;
+import java.util.function.Consumer;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.Banner;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.support.GenericApplicationContext;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/** An application with Spring Boot, as the users of all contenders have it. */
+abstract class SpringApp implements Contender.App {
+  static final String BUSINESS_TABLE =
+      """
+      create table business (
+        id         bigint generated always as identity primary key,
+        customer   text not null,
+        amount     bigint not null,
+        placed_at  timestamptz not null default now()
+      )
+      """;
+
+  private static final String BUSINESS =
+      "insert into business (customer, amount) values ('customer-1', 1250)";
+
+  final ConfigurableApplicationContext context;
+  final JdbcTemplate jdbc;
+  private final TransactionTemplate transactions;
+
+  SpringApp(
+      Class<?> configuration,
+      Map<String, Object> properties,
+      DataSource dataSource,
+      @Nullable Recorder recorder) {
+    context =
+        new SpringApplicationBuilder(configuration)
+            .web(WebApplicationType.NONE)
+            .bannerMode(Banner.Mode.OFF)
+            .logStartupInfo(false)
+            .registerShutdownHook(false)
+            .properties(properties)
+            .initializers(
+                c -> {
+                  GenericApplicationContext beans = (GenericApplicationContext) c;
+                  beans.registerBean(DataSource.class, () -> dataSource);
+                  if (recorder != null) {
+                    beans.registerBean(Recorder.class, () -> recorder);
+                  }
+                })
+            .run();
+    jdbc = context.getBean(JdbcTemplate.class);
+    transactions = new TransactionTemplate(context.getBean(PlatformTransactionManager.class));
+  }
+
+  /** In the current transaction. */
+  abstract void append(OrderPlaced message);
+
+  @Override
+  public void transaction(Consumer<Contender.Transaction> work) {
+    transactions.executeWithoutResult(
+        status ->
+            work.accept(
+                new Contender.Transaction() {
+                  @Override
+                  public void business() {
+                    jdbc.update(BUSINESS);
+                  }
+
+                  @Override
+                  public void append(OrderPlaced message) {
+                    SpringApp.this.append(message);
+                  }
+                }));
+  }
+
+  @Override
+  public void close() {
+    context.close();
+  }
+}

@@ -1,0 +1,137 @@
+package dev.outbox.example.store;
+
+import dev.outbox.Appended;
+import dev.outbox.OutboxMessage;
+import dev.outbox.SchemaException;
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.DeadLetterStore;
+import dev.outbox.spi.OutboxStore;
+import dev.outbox.spi.SchemaStore;
+import dev.outbox.spi.StatisticsStore;
+import java.sql.Connection;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import javax.sql.DataSource;
+import org.jdbi.v3.core.Jdbi;
+
+/** The store with what operators ask of it; each ability is an interface, and none is a must. */
+final class AdministeredHsqldbStore
+    implements OutboxStore<Connection>, SchemaStore, StatisticsStore, DeadLetterStore {
+  private final HsqldbOutboxStore store;
+  private final Jdbi jdbi;
+
+  AdministeredHsqldbStore(DataSource dataSource) {
+    store = new HsqldbOutboxStore(dataSource);
+    jdbi = Jdbi.create(dataSource);
+  }
+
+  @Override
+  public Appended append(Connection transaction, List<OutboxMessage> messages) {
+    return store.append(transaction, messages);
+  }
+
+  @Override
+  public Claim claim(ClaimRequest request) {
+    return store.claim(request);
+  }
+
+  private boolean isThere() {
+    String tables =
+        "select count(*) from information_schema.tables where table_name = 'OUTBOX_MESSAGE'";
+    return jdbi.withHandle(handle -> handle.select(tables).mapTo(Integer.class).one()) > 0;
+  }
+
+  @Override
+  public void migrate() {
+    if (!isThere()) {
+      store.migrate();
+    }
+  }
+
+  @Override
+  public String ddl() {
+    return HsqldbOutboxStore.DDL;
+  }
+
+  @Override
+  public void verify() {
+    if (!isThere()) {
+      throw new SchemaException("the tables outbox_* are missing: run outbox migrate");
+    }
+  }
+
+  @Override
+  public String place() {
+    return "schema PUBLIC";
+  }
+
+  @Override
+  public Statistics statistics() {
+    String counts =
+        """
+        select current_timestamp(6) as time,
+          count(case when not dead and coalesce(retry_at, available_at) is null
+            or coalesce(retry_at, available_at) <= current_timestamp(6) then 1 end) as pending,
+          count(case when not dead and retry_at is null
+            and available_at > current_timestamp(6) then 1 end) as scheduled,
+          count(case when not dead and retry_at > current_timestamp(6) then 1 end) as blocked,
+          count(case when dead then 1 end) as dead,
+          count(distinct case when not dead and retry_at > current_timestamp(6)
+            then message_key end) as blocked_keys,
+          count(distinct case when dead and blocks_key then message_key end) as halted_keys,
+          min(case when not dead and coalesce(retry_at, available_at) is null
+            then created_at end) as oldest
+        from outbox_message
+        """;
+    return jdbi.withHandle(
+        handle ->
+            handle
+                .select(counts)
+                .map(
+                    row -> {
+                      Instant oldest = row.getColumn("oldest", Instant.class);
+                      return new Statistics(
+                          row.getColumn("pending", Long.class),
+                          row.getColumn("scheduled", Long.class),
+                          row.getColumn("blocked", Long.class),
+                          row.getColumn("dead", Long.class),
+                          row.getColumn("blocked_keys", Long.class),
+                          row.getColumn("halted_keys", Long.class),
+                          oldest == null
+                              ? null
+                              : Duration.between(oldest, row.getColumn("time", Instant.class)));
+                    })
+                .one());
+  }
+
+  @Override
+  public List<DeadLetter> deadLetters(long afterSequence, int limit) {
+    String letters = "select * from outbox_message where dead and seq > ? order by seq limit ?";
+    return jdbi.withHandle(
+        handle ->
+            handle
+                .select(letters, afterSequence, limit)
+                .map(
+                    row ->
+                        new DeadLetter(
+                            store.decode(row), row.getColumn("last_error", String.class), null))
+                .list());
+  }
+
+  @Override
+  public boolean requeue(long sequence) {
+    return change(
+        "update outbox_message set dead = false, attempts = 0 where seq = ? and dead", sequence);
+  }
+
+  @Override
+  public boolean discard(long sequence) {
+    return change("delete from outbox_message where seq = ? and dead", sequence);
+  }
+
+  private boolean change(String sql, long sequence) {
+    return jdbi.withHandle(handle -> handle.execute(sql, sequence)) > 0;
+  }
+}

@@ -1,0 +1,91 @@
+package dev.outbox.spi;
+
+import dev.outbox.OutboxException;
+import dev.outbox.PermanentOutboxException;
+import java.time.Duration;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Opens a store by the URL of its database, for programs that are told where an outbox is. They
+ * find it by {@link java.util.ServiceLoader}: its class is named in {@code
+ * META-INF/services/dev.outbox.spi.StoreProvider} of the store's jar.
+ */
+public interface StoreProvider {
+
+  /** The store's name in options, in small letters: {@code postgres}. */
+  String name();
+
+  /** The form of a URL, for help and errors: {@code jdbc:postgresql://host:5432/name}. */
+  String exampleUrl();
+
+  /** What the URLs of its databases begin with: {@code jdbc:postgresql:}. */
+  List<String> urlPrefixes();
+
+  /**
+   * Makes a store. Connects to nothing that {@link Opened#check} has not seen before, unless more
+   * than one connection is asked for.
+   *
+   * @throws IllegalArgumentException when a setting cannot be right, naming it
+   * @throws OutboxException when something is missing, as a driver
+   */
+  Opened open(Settings settings);
+
+  /** A store and the connections that it uses. Safe for use by many threads. */
+  interface Opened extends AutoCloseable {
+
+    /** Always the same; it does not connect by itself. */
+    OutboxStore<?> store();
+
+    /**
+     * Connects once: the server answers, is of the right kind and lets this user in, and the schema
+     * is one that this user may know of.
+     *
+     * @throws PasswordMissingException when the server wants a password and was given none
+     * @throws OutboxException saying in one sentence what is wrong and what to do; it may name the
+     *     URL as it was given, with a password in it
+     */
+    void check();
+
+    /** Closes the connections. */
+    @Override
+    void close();
+  }
+
+  /**
+   * Where an outbox is, who goes there, and how.
+   *
+   * @param url begins as {@link #urlPrefixes} says
+   * @param user empty: as the URL says
+   * @param password empty: as the URL says
+   * @param schema of the tables; null: where the URL leads
+   * @param prefix before the name of each table
+   * @param dedupWindow how long a dedup key is remembered; null: as the store does by default
+   * @param connections how many are used at once at most; of more than one some are kept open
+   */
+  record Settings(
+      String url,
+      String user,
+      String password,
+      @Nullable String schema,
+      String prefix,
+      @Nullable Duration dedupWindow,
+      int connections) {
+    public static final String DEFAULT_PREFIX = "outbox_";
+
+    /** Without what may be secret. */
+    @Override
+    public String toString() {
+      return "settings of the outbox %s* of %s".formatted(prefix, user.isEmpty() ? "a URL" : user);
+    }
+  }
+
+  /** The server wants a password, and was given none. */
+  final class PasswordMissingException extends PermanentOutboxException {
+    private static final long serialVersionUID = 1L;
+
+    public PasswordMissingException(String message, @Nullable Throwable cause) {
+      super(message, cause);
+    }
+  }
+}

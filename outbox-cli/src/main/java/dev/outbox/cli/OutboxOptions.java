@@ -1,0 +1,47 @@
+package dev.outbox.cli;
+
+import dev.outbox.spi.OutboxStore;
+import dev.outbox.spi.StoreProvider;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.ArgGroup;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** An outbox of which statements can be printed: the user's, or one of some kind. */
+final class OutboxOptions {
+  @ArgGroup(exclusive = false)
+  private @Nullable DatabaseOptions database;
+
+  @Mixin private final DatabaseOptions.Tables tables = new DatabaseOptions.Tables();
+
+  @Option(
+      names = "--store",
+      paramLabel = "STORE",
+      completionCandidates = Stores.Names.class,
+      description =
+          "Whose statements to print without --url: ${COMPLETION-CANDIDATES}; default: postgres.")
+  private @Nullable StoreProvider store;
+
+  @Nullable DatabaseOptions database() {
+    return database;
+  }
+
+  DatabaseOptions.Tables tables() {
+    return tables;
+  }
+
+  /** What the store says by itself; nothing connects. */
+  String print(Function<OutboxStore<?>, String> text) {
+    Address address =
+        database != null
+            ? database.address(tables)
+            : new Address(
+                Stores.orDefault(store).exampleUrl(), "", "", tables.schema(), tables.prefix());
+    try (StoreProvider.Opened none = Stores.open(address, null, 1)) {
+      return text.apply(none.store());
+    } catch (IllegalArgumentException e) {
+      throw new Failure(String.valueOf(e.getMessage()), e);
+    }
+  }
+}

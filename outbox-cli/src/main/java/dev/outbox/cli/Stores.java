@@ -1,0 +1,133 @@
+package dev.outbox.cli;
+
+import dev.outbox.OutboxException;
+import dev.outbox.spi.OutboxStore;
+import dev.outbox.spi.StoreProvider;
+import dev.outbox.spi.StoreProvider.Opened;
+import dev.outbox.spi.StoreProvider.PasswordMissingException;
+import java.time.Duration;
+import java.util.AbstractList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.ServiceLoader;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.TypeConversionException;
+
+/** The stores whose providers are on the class path, by name. */
+public final class Stores {
+  private static final String DEFAULT = "postgres";
+
+  private static final List<StoreProvider> FOUND =
+      ServiceLoader.load(StoreProvider.class).stream()
+          .map(ServiceLoader.Provider::get)
+          .sorted(Comparator.comparing(StoreProvider::name))
+          .toList();
+
+  private Stores() {}
+
+  /** For the help. */
+  static final class Names extends Listed {
+    Names() {
+      super(StoreProvider::name);
+    }
+  }
+
+  /** For the help. */
+  static final class ExampleUrls extends Listed {
+    ExampleUrls() {
+      super(StoreProvider::exampleUrl);
+    }
+  }
+
+  private abstract static class Listed extends AbstractList<String> {
+    private final List<String> texts;
+
+    Listed(Function<StoreProvider, String> text) {
+      texts = FOUND.stream().map(text).toList();
+    }
+
+    @Override
+    public String get(int index) {
+      return texts.get(index);
+    }
+
+    @Override
+    public int size() {
+      return texts.size();
+    }
+  }
+
+  /** The one that takes a URL. */
+  static StoreProvider of(String url) {
+    return FOUND.stream()
+        .filter(store -> store.urlPrefixes().stream().anyMatch(url::startsWith))
+        .findFirst()
+        .orElseThrow(
+            () ->
+                new Failure(
+                    "no store takes the URL %s, those that were found take %s: put the jars of another one on the class path"
+                        .formatted(
+                            Secrets.mask(url),
+                            FOUND.stream()
+                                .map(s -> s.name() + " " + String.join(", ", s.urlPrefixes()))
+                                .collect(Collectors.joining("; ")))));
+  }
+
+  static StoreProvider named(String name) {
+    return FOUND.stream()
+        .filter(store -> store.name().equals(name))
+        .findFirst()
+        .orElseThrow(
+            () ->
+                new TypeConversionException("'%s' is not one of %s".formatted(name, new Names())));
+  }
+
+  static StoreProvider orDefault(@Nullable StoreProvider chosen) {
+    return chosen != null ? chosen : named(DEFAULT);
+  }
+
+  /**
+   * Opens the outbox at an address; see {@link StoreProvider#open}.
+   *
+   * @param dedupWindow null: the store's own
+   */
+  public static Opened open(Address address, @Nullable Duration dedupWindow, int connections) {
+    try {
+      return of(address.url()).open(address.settings(dedupWindow, connections));
+    } catch (PasswordMissingException e) {
+      throw new Failure.NoPassword(e);
+    } catch (IllegalArgumentException e) {
+      throw new Failure(String.valueOf(e.getMessage()), e);
+    }
+  }
+
+  /**
+   * Opens an outbox whose database has answered, for one thing after the other.
+   *
+   * @throws Failure when it does not answer, or not as it should
+   */
+  public static Opened connect(Address address) {
+    Opened opened = open(address, null, 1);
+    try {
+      opened.check();
+      return opened;
+    } catch (OutboxException e) {
+      opened.close();
+      throw e instanceof PasswordMissingException missing
+          ? new Failure.NoPassword(missing)
+          : new Failure(String.valueOf(e.getMessage()), e);
+    }
+  }
+
+  /** The store as one that has an ability, which a command cannot do without. */
+  static <A> A as(Class<A> ability, OutboxStore<?> store) {
+    if (!ability.isInstance(store)) {
+      throw new Failure(
+          "this command needs a store that is a %s, and %s is none"
+              .formatted(ability.getSimpleName(), store.getClass().getSimpleName()));
+    }
+    return ability.cast(store);
+  }
+}

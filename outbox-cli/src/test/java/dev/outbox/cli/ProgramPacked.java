@@ -1,0 +1,409 @@
+package dev.outbox.cli;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.outbox.embedded.DatabaseServer;
+import dev.outbox.embedded.EmbeddedKafka;
+import java.io.IOException;
+import java.net.URL;
+import java.nio.file.FileSystem;
+import java.nio.file.FileSystems;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import javax.tools.ToolProvider;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.common.serialization.StringDeserializer;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * The tar.gz as operators have it: unpacked into a folder of its own, whose name has a space, on a
+ * machine with a Java and no Maven, with an empty home.
+ */
+class ProgramPacked {
+  private static final Path TAR = Path.of(System.getProperty("outbox.tar", "none"));
+  private static final String JAVA_HOME = System.getProperty("java.home");
+
+  @TempDir static Path folder;
+  private static Path home;
+
+  private record Ran(int code, String out, String err) {}
+
+  @BeforeAll
+  static void unpack() throws Exception {
+    assumeTrue(System.getProperty("outbox.tar") != null, "nothing is packed before this phase");
+    Path place = Files.createDirectories(folder.resolve("opt of mine"));
+    Ran tar = run(place, Map.of("PATH", System.getenv("PATH")), "tar", "-xzf", TAR.toString());
+    assertThat(tar.code()).as(tar.err()).isZero();
+    try (Stream<Path> all = Files.list(place)) {
+      home = all.filter(Files::isDirectory).findFirst().orElseThrow();
+    }
+  }
+
+  private static Ran run(Path directory, Map<String, String> environment, String... command)
+      throws Exception {
+    Process process = start(directory, environment, command);
+    try {
+      assertThat(process.waitFor(5, TimeUnit.MINUTES)).as("it ends").isTrue();
+      return new Ran(
+          process.exitValue(),
+          Files.readString(directory.resolve("out")),
+          Files.readString(directory.resolve("err")));
+    } finally {
+      process.destroyForcibly();
+    }
+  }
+
+  private static Process start(Path directory, Map<String, String> environment, String... command)
+      throws IOException {
+    ProcessBuilder builder =
+        new ProcessBuilder(command)
+            .directory(directory.toFile())
+            .redirectOutput(directory.resolve("out").toFile())
+            .redirectError(directory.resolve("err").toFile());
+    builder.environment().clear();
+    builder.environment().putAll(environment);
+    return builder.start();
+  }
+
+  /** What a service's environment has, and nothing of Maven's. */
+  private static Map<String, String> environment() throws IOException {
+    Map<String, String> environment = new LinkedHashMap<>();
+    environment.put("PATH", "/usr/bin:/bin");
+    environment.put("HOME", Files.createTempDirectory(folder, "home").toString());
+    environment.put("JAVA_HOME", JAVA_HOME);
+    return environment;
+  }
+
+  private static Ran outbox(Map<String, String> more, String... arguments) throws Exception {
+    Map<String, String> environment = environment();
+    environment.putAll(more);
+    List<String> command = new ArrayList<>(List.of(home.resolve("bin/outbox").toString()));
+    command.addAll(List.of(arguments));
+    return run(
+        Files.createTempDirectory(folder, "work"), environment, command.toArray(String[]::new));
+  }
+
+  @Test
+  @DisplayName("has jars for operators in lib, and none for tests or for developers")
+  void jars() throws Exception {
+    List<String> jars;
+    try (Stream<Path> all = Files.list(home.resolve("lib"))) {
+      jars = all.map(jar -> jar.getFileName().toString()).sorted().toList();
+    }
+    assertThat(jars)
+        .filteredOn(jar -> jar.startsWith("outbox-"))
+        .map(jar -> jar.replaceFirst("-\\d.*", ""))
+        .containsExactly(
+            "outbox-api",
+            "outbox-cli",
+            "outbox-publisher-kafka",
+            "outbox-relay",
+            "outbox-store-core",
+            "outbox-store-jdbc",
+            "outbox-store-mongo",
+            "outbox-store-mysql",
+            "outbox-store-postgres",
+            "outbox-store-sqlserver");
+    assertThat(jars)
+        .noneMatch(
+            jar ->
+                jar.matches(
+                    "(?i).*(tests|junit|opentest4j|apiguardian|assertj|awaitility|jqwik|mockito|hamcrest|testcontainers|embedded|kafka_2|kafka-server|hsqldb).*"));
+    List<String> inThem = new ArrayList<>();
+    for (String jar : jars) {
+      try (FileSystem content = FileSystems.newFileSystem(home.resolve("lib").resolve(jar))) {
+        for (String library : List.of("org/junit", "org/opentest4j", "org/assertj")) {
+          if (Files.exists(content.getPath(library))) {
+            inThem.add(jar + " " + library);
+          }
+        }
+      }
+    }
+    assertThat(inThem).isEmpty();
+  }
+
+  @Test
+  @DisplayName("says its version and its commands, also by links to it from elsewhere")
+  void links() throws Exception {
+    Path bin = Files.createDirectories(folder.resolve("links"));
+    Files.createSymbolicLink(bin.resolve("absolute"), home.resolve("bin/outbox"));
+    Files.createSymbolicLink(bin.resolve("relative"), Path.of("absolute"));
+    for (String link : List.of("absolute", "relative")) {
+      Ran version = run(bin, environment(), bin.resolve(link).toString(), "--version");
+      assertThat(version.err()).isEmpty();
+      assertThat(version.out()).startsWith("outbox ");
+      assertThat(version.code()).isZero();
+    }
+    assertThat(outbox(Map.of(), "--help").out())
+        .contains("relay", "migrate", "grants", "status", "dead-letters")
+        .doesNotContain("demo", "torture");
+  }
+
+  @Test
+  @DisplayName("says what is missing when there is no Java, or one that is too old")
+  void java() throws Exception {
+    Path none = Files.createDirectories(folder.resolve("none"));
+    for (String tool : List.of("dirname", "sed", "head", "readlink")) {
+      Path script = none.resolve(tool);
+      Files.writeString(script, "#!/bin/sh\nexec /usr/bin/%s \"$@\"\n".formatted(tool));
+      assertThat(script.toFile().setExecutable(true)).isTrue();
+    }
+    Map<String, String> noJava = Map.of("PATH", none.toString(), "JAVA_HOME", "");
+    Ran missing = outbox(noJava, "--version");
+    assertThat(missing.code()).isEqualTo(2);
+    assertThat(missing.err()).startsWith("outbox: there is no java: install a JRE of Java 17");
+
+    Ran wrongHome = outbox(Map.of("JAVA_HOME", "/nowhere"), "--version");
+    assertThat(wrongHome.code()).isEqualTo(2);
+    assertThat(wrongHome.err())
+        .startsWith("outbox: JAVA_HOME is /nowhere, but there is no bin/java");
+
+    Path old = Files.createDirectories(folder.resolve("old jre/bin")).resolve("java");
+    Files.writeString(old, "#!/bin/sh\necho 'openjdk version \"11.0.2\" 2019-01-15' >&2\n");
+    assertThat(old.toFile().setExecutable(true)).isTrue();
+    Ran tooOld = outbox(Map.of("JAVA_HOME", old.getParent().getParent().toString()), "--version");
+    assertThat(tooOld.code()).isEqualTo(2);
+    assertThat(tooOld.err()).contains("has version 11, 17 or newer is needed");
+  }
+
+  @Test
+  @DisplayName("takes options of the JVM from JAVA_OPTS")
+  void options() throws Exception {
+    Ran bad = outbox(Map.of("JAVA_OPTS", "-Xmx64m -XX:NoSuchOption"), "--version");
+    assertThat(bad.code()).isEqualTo(1);
+    assertThat(bad.out() + bad.err()).contains("NoSuchOption");
+  }
+
+  @Test
+  @DisplayName("migrates, relays from PostgreSQL to Kafka until SIGTERM, and looks at the outbox")
+  void relay() throws Exception {
+    try (DatabaseServer server = DatabaseServer.postgres();
+        EmbeddedKafka kafka = EmbeddedKafka.start()) {
+      relay(server.jdbcUrl(), server.user(), server.password(), kafka.bootstrapServers());
+    }
+  }
+
+  @Test
+  @DisplayName("does the same for a store of one's own, whose jar is in ext")
+  void customStore() throws Exception {
+    Ran unknown = outbox(Map.of(), "status", "--url=jdbc:hsqldb:mem:x");
+    assertThat(unknown.code()).isEqualTo(2);
+    assertThat(unknown.err())
+        .startsWith("outbox: no store takes the URL jdbc:hsqldb:mem:x, those that were found take")
+        .contains("postgres jdbc:postgresql:;")
+        .hasLineCount(1);
+
+    Path jar = home.resolve("ext/hsqldb-store.jar");
+    Path driver = home.resolve("ext/hsqldb.jar");
+    packExample(jar);
+    Files.copy(jarOf("org.hsqldb.jdbc.JDBCDriver"), driver);
+    String url = "jdbc:hsqldb:file:%s;shutdown=true".formatted(folder.resolve("db/shop"));
+    try (EmbeddedKafka kafka = EmbeddedKafka.start()) {
+      relay(url, "sa", "", kafka.bootstrapServers());
+    } finally {
+      Files.delete(jar);
+      Files.delete(driver);
+    }
+  }
+
+  private static Path jarOf(String type) throws Exception {
+    URL source = Class.forName(type).getProtectionDomain().getCodeSource().getLocation();
+    return Path.of(source.toURI());
+  }
+
+  /** The example's store, compiled as its author would, into a jar outside of this build. */
+  private static void packExample(Path jar) throws Exception {
+    Path main = Path.of("../examples/custom-store/src/main");
+    Path classes = Files.createTempDirectory(folder, "classes");
+    List<String> javac =
+        new ArrayList<>(
+            List.of(
+                "-proc:none",
+                "-nowarn",
+                "-d",
+                classes.toString(),
+                "-cp",
+                System.getProperty("java.class.path")));
+    try (Stream<Path> all = Files.walk(main)) {
+      all.map(Path::toString).filter(file -> file.endsWith(".java")).forEach(javac::add);
+    }
+    assertThat(
+            ToolProvider.getSystemJavaCompiler()
+                .run(null, null, null, javac.toArray(String[]::new)))
+        .isZero();
+    try (FileSystem content = FileSystems.newFileSystem(jar, Map.of("create", "true"))) {
+      copy(classes, content.getPath("/"));
+      copy(main.resolve("resources"), content.getPath("/"));
+    }
+  }
+
+  private static void copy(Path from, Path to) throws IOException {
+    try (Stream<Path> all = Files.walk(from)) {
+      for (Path file : all.filter(Files::isRegularFile).toList()) {
+        Path target = to.resolve(from.relativize(file).toString());
+        Files.createDirectories(target.getParent());
+        Files.copy(file, target);
+      }
+    }
+  }
+
+  private static void relay(String url, String user, String password, String kafka)
+      throws Exception {
+    Map<String, String> secret =
+        password.isEmpty() ? Map.of() : Map.of(DatabaseOptions.PASSWORD_VARIABLE, password);
+    List<String> where = List.of("--url=" + url, "--user=" + user);
+    Ran before = outbox(secret, with("status", where));
+    assertThat(before.code()).isEqualTo(2);
+    assertThat(before.err()).contains("outbox migrate").hasLineCount(1);
+    Ran migrate = outbox(secret, with("migrate", where));
+    assertThat(migrate.code()).as(migrate.err()).isZero();
+    assertThat(outbox(secret, with("migrate", where)).out()).contains("is up to date");
+    insert(url, user, password, false);
+    insert(url, user, password, true);
+    assertThat(outbox(secret, with("status", where)).out().replaceAll(" +", " "))
+        .contains("pending 1", "dead 1");
+    Ran tooMany = outbox(secret, with("status", where, "--max-dead=0"));
+    assertThat(tooMany.code()).isEqualTo(1);
+    assertThat(tooMany.out()).contains("TOO MUCH");
+    assertThat(outbox(secret, with("dead-letters", List.of("list"), where)).out())
+        .contains("OrderPlaced");
+
+    Path work = Files.createTempDirectory(folder, "relay");
+    Path file = work.resolve("relay.properties");
+    Files.writeString(
+        file,
+        """
+        store.url=%s
+        store.user=%s
+        store.password=%s
+        kafka.bootstrap.servers=%s
+        topic.prefix=packed.%d.
+        """
+            .formatted(url, user, password, kafka, Math.floorMod(url.hashCode(), 1_000)));
+    Process relay =
+        start(
+            work,
+            environment(),
+            home.resolve("bin/outbox").toString(),
+            "relay",
+            "--config=" + file);
+    try {
+      String topic = "packed.%d.order".formatted(Math.floorMod(url.hashCode(), 1_000));
+      assertThat(first(kafka, topic, relay, work)).isEqualTo("hello");
+    } finally {
+      relay.destroy(); // SIGTERM
+      assertThat(relay.waitFor(2, TimeUnit.MINUTES)).as("the relay stops").isTrue();
+    }
+    assertThat(relay.exitValue()).isEqualTo(143);
+    assertThat(Files.readString(work.resolve("err"))).contains("From jdbc:", " to " + kafka);
+
+    Ran requeue = outbox(secret, with("dead-letters", List.of("requeue", "--all"), where));
+    assertThat(requeue.out()).as(requeue.err()).contains("1 requeued.");
+    assertThat(outbox(secret, with("status", where)).out().replaceAll(" +", " "))
+        .contains("dead 0")
+        .containsPattern("(pending|scheduled) 1");
+  }
+
+  private static String[] with(String command, List<String> more, String... rest) {
+    return with(command, more, List.of(rest));
+  }
+
+  private static String[] with(String command, List<String> more, List<String> rest) {
+    return Stream.of(List.of(command), more, rest).flatMap(List::stream).toArray(String[]::new);
+  }
+
+  private static void insert(String url, String user, String password, boolean dead)
+      throws SQLException {
+    String columns = "aggregate_type, aggregate_id, event_type, payload";
+    String values = "'order', '%s', 'OrderPlaced', ?".formatted(dead ? "2" : "1");
+    if (url.startsWith("jdbc:hsqldb:")) {
+      columns += ", id, dead";
+      values += ", uuid(), " + dead;
+    } else if (dead) {
+      columns += ", status, attempts";
+      values += ", 'DEAD', 10";
+    }
+    try (Connection connection = DriverManager.getConnection(url, user, password);
+        PreparedStatement insert =
+            connection.prepareStatement(
+                "insert into outbox_message (%s) values (%s)".formatted(columns, values))) {
+      insert.setBytes(1, "hello".getBytes(UTF_8));
+      insert.executeUpdate();
+    }
+  }
+
+  /** The value of the first record, from the embedded broker, which makes topics by itself. */
+  private static String first(String kafka, String topic, Process relay, Path work)
+      throws IOException {
+    try (KafkaConsumer<String, String> consumer =
+        new KafkaConsumer<>(
+            Map.of(
+                "bootstrap.servers",
+                kafka,
+                "group.id",
+                "packed",
+                "auto.offset.reset",
+                "earliest",
+                "metadata.max.age.ms",
+                500),
+            new StringDeserializer(),
+            new StringDeserializer())) {
+      consumer.subscribe(List.of(topic));
+      List<String> values = new ArrayList<>();
+      await()
+          .atMost(Duration.ofMinutes(3))
+          .until(
+              () -> {
+                consumer.poll(Duration.ofMillis(200)).forEach(record -> values.add(record.value()));
+                return !values.isEmpty() || !relay.isAlive();
+              });
+      assertThat(values).as(Files.readString(work.resolve("err"))).isNotEmpty();
+      return values.get(0);
+    }
+  }
+
+  @Test
+  @DisplayName("fits the Containerfile, which runs it as a user who is not root")
+  void containerfile() throws Exception {
+    Map<String, List<String>> instructions = new LinkedHashMap<>();
+    for (String line : Files.readAllLines(Path.of("Containerfile"))) {
+      if (!line.isBlank() && !line.startsWith("#")) {
+        String[] part = line.split(" ", 2);
+        instructions.computeIfAbsent(part[0], name -> new ArrayList<>()).add(part[1]);
+      }
+    }
+    assertThat(instructions.keySet())
+        .containsExactly("FROM", "ADD", "RUN", "USER", "ENTRYPOINT", "CMD");
+    assertThat(instructions.get("FROM").get(0)).matches("[a-z./-]+:17-jre");
+    String glob = instructions.get("ADD").get(0).split(" ")[0];
+    try (var found = Files.newDirectoryStream(Path.of("target"), glob.replace("target/", ""))) {
+      assertThat(found)
+          .as("what %s adds", glob)
+          .containsExactly(Path.of("target", TAR.getFileName().toString()));
+    }
+    assertThat(instructions.get("USER").get(0)).matches("[1-9]\\d*:[1-9]\\d*");
+    assertThat(instructions.get("ENTRYPOINT")).containsExactly("[\"/opt/outbox/bin/outbox\"]");
+    assertThat(home.resolve("bin/outbox")).isExecutable();
+    assertThat(Files.readAllLines(Path.of(".containerignore"))).containsExactly("*", "!" + glob);
+    // Every other argument of CMD is one that the program takes.
+    Ran relay = outbox(Map.of(), "relay", "--config", "/etc/outbox/relay.properties");
+    assertThat(relay.err()).startsWith("outbox: there is no file /etc/outbox/relay.properties");
+  }
+}

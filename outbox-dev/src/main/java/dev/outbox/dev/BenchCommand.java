@@ -1,0 +1,185 @@
+package dev.outbox.dev;
+
+import dev.outbox.cli.Address;
+import dev.outbox.cli.Cleanup;
+import dev.outbox.cli.DatabaseOptions;
+import dev.outbox.cli.Failure;
+import dev.outbox.cli.Logs;
+import dev.outbox.cli.Secrets;
+import dev.outbox.dev.bench.Bench;
+import dev.outbox.dev.bench.BenchDatabase;
+import dev.outbox.dev.bench.CpuClock;
+import dev.outbox.dev.bench.Report;
+import dev.outbox.embedded.EmbeddedKafka;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** The benchmarks, on servers of their own or the user's. */
+@Command(
+    name = "bench",
+    mixinStandardHelpOptions = true,
+    description = {
+      "Measure how fast the outbox is, beside what the database or the broker can do at most.",
+      "Servers are started for it, unless you name your own; what is made there is removed again."
+          + " All scenarios at full size take half an hour or more and 10 GB of disk: name some, or use"
+          + " --quick.",
+      "\"./outbox bench peers\" in a checkout measures other outboxes beside this one."
+    })
+final class BenchCommand implements Callable<Integer> {
+  @Parameters(
+      arity = "0..*",
+      paramLabel = "SCENARIO",
+      completionCandidates = Scenarios.class,
+      description = "What to measure: ${COMPLETION-CANDIDATES}; default: all.")
+  private List<String> scenarios = List.of();
+
+  @Option(
+      names = "--runs",
+      description = "How often each figure is measured; default: 3, with --quick 1.")
+  private @Nullable Integer runs;
+
+  @Option(
+      names = "--scale",
+      description = "Of all sizes and durations; default: 1, with --quick 0.05.")
+  private @Nullable Double scale;
+
+  @Option(names = "--quick", description = "Small sizes, one run: to see that it works.")
+  private boolean quick;
+
+  @Option(
+      names = "--out",
+      paramLabel = "DIR",
+      description = "Write bench.md and bench.json to this directory too.")
+  private @Nullable Path out;
+
+  @Mixin private final ServerOptions server = new ServerOptions();
+
+  @Option(
+      names = "--bootstrap-servers",
+      description = "Your own Kafka (topics of its own are used).")
+  private @Nullable String bootstrapServers;
+
+  private @Nullable String kafka;
+
+  @Spec
+  @SuppressWarnings("NullAway.Init") // set by picocli
+  private CommandSpec spec;
+
+  private final Deque<AutoCloseable> open = new ArrayDeque<>();
+  private final CpuClock cpu = new CpuClock();
+
+  /** For the help. */
+  static final class Scenarios extends java.util.ArrayList<String> {
+    private static final long serialVersionUID = 1L;
+
+    Scenarios() {
+      super(Bench.names());
+    }
+  }
+
+  @Override
+  public Integer call() throws Exception {
+    Logs.off();
+    Bench.Settings settings = settings();
+    PrintWriter err = spec.commandLine().getErr();
+    try (Cleanup ignored = Cleanup.atEnd(this::closeAll)) {
+      Report report =
+          Bench.run(settings, database(), cpu, this::kafka, text -> err.println("bench: " + text));
+      if (out != null) {
+        write(out, report);
+      }
+      spec.commandLine().getOut().print(report.markdown());
+      spec.commandLine().getOut().flush();
+    }
+    return 0;
+  }
+
+  private Bench.Settings settings() {
+    try {
+      return new Bench.Settings(
+          scenarios,
+          runs != null ? runs : quick ? 1 : Bench.DEFAULT_RUNS,
+          scale != null ? scale : quick ? Bench.QUICK : 1);
+    } catch (IllegalArgumentException e) {
+      throw new ParameterException(spec.commandLine(), String.valueOf(e.getMessage()), e);
+    }
+  }
+
+  private BenchDatabase database() {
+    Address address;
+    DatabaseOptions own = server.own();
+    if (own == null) {
+      StartedServer started = opened(server.kind().start());
+      cpu.add(started.pid());
+      address = started.address();
+    } else {
+      own.withPassword(() -> Database.connect(own.address())).close();
+      address = own.address();
+      cpu.add(OptionalLong.empty());
+    }
+    return opened(BenchDatabase.open(address.url(), address.user(), address.password()));
+  }
+
+  private String kafka() {
+    if (kafka == null) {
+      if (bootstrapServers == null) {
+        EmbeddedKafka started = opened(EmbeddedKafka.start());
+        cpu.add(OptionalLong.of(started.pid()));
+        kafka = started.bootstrapServers();
+      } else {
+        cpu.add(OptionalLong.empty());
+        kafka = bootstrapServers;
+      }
+    }
+    return kafka;
+  }
+
+  private <C extends AutoCloseable> C opened(C resource) {
+    synchronized (open) {
+      open.push(resource);
+    }
+    return resource;
+  }
+
+  private void closeAll() {
+    while (true) {
+      AutoCloseable next;
+      synchronized (open) {
+        next = open.poll();
+      }
+      if (next == null) {
+        return;
+      }
+      try {
+        next.close();
+      } catch (Exception e) {
+        System.err.println("outbox: " + Secrets.mask(String.valueOf(e.getMessage())));
+      }
+    }
+  }
+
+  private static void write(Path directory, Report report) {
+    try {
+      Files.createDirectories(directory);
+      Files.writeString(directory.resolve("bench.md"), report.markdown());
+      Files.writeString(directory.resolve("bench.json"), report.json());
+    } catch (IOException e) {
+      throw new Failure("the files cannot be written to %s: %s".formatted(directory, e), e);
+    }
+  }
+}

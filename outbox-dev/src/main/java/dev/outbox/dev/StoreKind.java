@@ -1,0 +1,191 @@
+package dev.outbox.dev;
+
+import dev.outbox.cli.Address;
+import dev.outbox.cli.Failure;
+import dev.outbox.dev.bench.JdbcKind;
+import dev.outbox.embedded.EmbeddedMysql;
+import dev.outbox.embedded.EmbeddedPostgres;
+import dev.outbox.embedded.MongoServer;
+import dev.outbox.store.mongo.MongoStoreTck;
+import dev.outbox.store.mongo.MongoUrl;
+import dev.outbox.store.mysql.MariadbStoreTck;
+import dev.outbox.store.mysql.MysqlStoreTck;
+import dev.outbox.store.postgres.PostgresStoreTck;
+import dev.outbox.store.sqlserver.SqlServerStoreTck;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.opentest4j.TestAbortedException;
+import picocli.CommandLine.TypeConversionException;
+
+/** The stores that there are, and where their databases come from. */
+public enum StoreKind {
+  POSTGRES(
+      "jdbc:postgresql:",
+      "//host:5432/name",
+      PostgresStoreTck.class,
+      () -> StartedServer.of(EmbeddedPostgres.start())),
+  MYSQL(
+      "jdbc:mysql:",
+      "//host:3306/name",
+      MysqlStoreTck.class,
+      () -> StartedServer.of(started(EmbeddedMysql.builder()))),
+  MARIADB("jdbc:mariadb:", "//host:3306/name", MariadbStoreTck.class, StoreKind::startedMariadb),
+  SQLSERVER("jdbc:sqlserver:", "//host:1433;databaseName=name", SqlServerStoreTck.class, null),
+  MONGO(
+      "MongoDB",
+      MongoUrl.BEGIN,
+      "mongodb://host:27017/name?replicaSet=rs0",
+      MongoStoreTck.class,
+      StoreKind::startedMongo,
+      DatabaseByMongo::at);
+
+  private final String label;
+  private final List<String> urls;
+  private final String exampleUrl;
+  private final Class<?> tck;
+  private final @Nullable Supplier<StartedServer> server;
+  private final Function<Address, Database> open;
+
+  /** A relational one. */
+  StoreKind(String url, String rest, Class<?> tck, @Nullable Supplier<StartedServer> server) {
+    this(
+        jdbc(url).name(),
+        List.of(url),
+        url + rest,
+        tck,
+        server,
+        address -> DatabaseByJdbc.at(jdbc(url), address));
+  }
+
+  /**
+   * @param label for people
+   * @param urls what they begin with
+   * @param tck the store's own suite
+   * @param server starts one; null: there is none
+   */
+  StoreKind(
+      String label,
+      List<String> urls,
+      String exampleUrl,
+      Class<?> tck,
+      @Nullable Supplier<StartedServer> server,
+      Function<Address, Database> open) {
+    this.label = label;
+    this.urls = urls;
+    this.exampleUrl = exampleUrl;
+    this.tck = tck;
+    this.server = server;
+    this.open = open;
+  }
+
+  private static JdbcKind jdbc(String url) {
+    return JdbcKind.of(url).orElseThrow();
+  }
+
+  /** With what counts row writes, for the benchmarks; on MySQL it is on by default. */
+  private static EmbeddedMysql started(EmbeddedMysql.Builder builder) {
+    return builder.setting("performance_schema", "ON").start();
+  }
+
+  /** The embedded MariaDB gives a URL for MySQL's driver. */
+  private static StartedServer startedMariadb() {
+    EmbeddedMysql server = started(EmbeddedMysql.mariadb());
+    return StartedServer.of(server, server.jdbcUrl().replaceFirst("^jdbc:mysql:", "jdbc:mariadb:"));
+  }
+
+  /** The user's own or a container, as for tests. */
+  private static StartedServer startedMongo() {
+    try {
+      return StartedServer.of(MongoServer.start());
+    } catch (TestAbortedException e) {
+      throw new Failure(
+          "there is no MongoDB to be started: give your own with --url %s or in the variable OUTBOX_TEST_MONGO_URL, or run Docker"
+              .formatted(MONGO.exampleUrl),
+          e);
+    } catch (IllegalStateException e) {
+      throw new Failure("there is no MongoDB to be started: " + e.getMessage(), e);
+    }
+  }
+
+  /**
+   * The one that a URL is of.
+   *
+   * @throws Failure when no store knows it
+   */
+  public static StoreKind of(String url) {
+    return Arrays.stream(values())
+        .filter(kind -> kind.urls.stream().anyMatch(url::startsWith))
+        .findFirst()
+        .orElseThrow(
+            () ->
+                new Failure(
+                    "the URL %s is not of a database that this release knows: give one that begins with one of %s"
+                        .formatted(
+                            url,
+                            Arrays.stream(values())
+                                .flatMap(kind -> kind.urls.stream())
+                                .collect(Collectors.joining(", ")))));
+  }
+
+  /** The one that an option names. */
+  static StoreKind named(String name) {
+    return Arrays.stream(values())
+        .filter(kind -> kind.toString().equals(name))
+        .findFirst()
+        .orElseThrow(
+            () ->
+                new TypeConversionException(
+                    "'%s' is not one of %s".formatted(name, Arrays.toString(values()))));
+  }
+
+  /** What is meant where nothing is said. */
+  static StoreKind orDefault(@Nullable StoreKind chosen) {
+    return chosen != null ? chosen : POSTGRES;
+  }
+
+  /** As in options and in the properties of tests: postgres. */
+  @Override
+  public String toString() {
+    return name().toLowerCase(Locale.ROOT);
+  }
+
+  String exampleUrl() {
+    return exampleUrl;
+  }
+
+  /** The store's own suite. */
+  Class<?> tck() {
+    return tck;
+  }
+
+  /** The database at an address; see {@link Database#at}. */
+  Database open(Address address) {
+    return open.apply(address);
+  }
+
+  /**
+   * Starts a server of its own.
+   *
+   * @throws Failure when there is none of this kind
+   */
+  public StartedServer start() {
+    if (server == null) {
+      throw new Failure(
+          "%s cannot be started from here: give your own with --url %s"
+              .formatted(label, exampleUrl));
+    }
+    try {
+      return server.get();
+    } catch (UnsupportedOperationException e) {
+      throw new Failure(
+          "%s cannot be started on this machine, %s: give your own with --url %s"
+              .formatted(label, e.getMessage(), exampleUrl),
+          e);
+    }
+  }
+}

@@ -1,0 +1,161 @@
+package dev.outbox.dev;
+
+import dev.outbox.cli.Address;
+import dev.outbox.cli.Cleanup;
+import dev.outbox.cli.DatabaseOptions;
+import dev.outbox.cli.Failure;
+import dev.outbox.cli.Logs;
+import dev.outbox.cli.Main;
+import dev.outbox.cli.Secrets;
+import dev.outbox.cli.Terminal;
+import java.io.PrintWriter;
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.Callable;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.platform.engine.discovery.DiscoverySelectors;
+import org.junit.platform.launcher.LauncherDiscoveryRequest;
+import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
+import org.junit.platform.launcher.core.LauncherFactory;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/**
+ * The store's TCK in a user's own database. It makes schemas whose names begin with one that nobody
+ * else uses, and names its connections alike: so whatever is left when it is interrupted can be
+ * found and removed.
+ */
+@Command(
+    name = "tck",
+    mixinStandardHelpOptions = true,
+    description = {
+      "Check in your own database that the store keeps its contract, rule by rule.",
+      "The user must be allowed to create schemas (on MySQL, MariaDB and MongoDB: databases); what is"
+          + " made is removed again."
+    })
+final class TckCommand implements Callable<Integer> {
+  private static final String BEGIN = "outbox_tck_";
+  private static final Pattern LEFTOVER = Pattern.compile(BEGIN + "[0-9a-f]{8}");
+  private static final int TRIES = 3;
+  private static final Duration PAUSE = Duration.ofSeconds(1);
+
+  @Mixin
+  @SuppressWarnings("NullAway.Init") // set by picocli
+  private DatabaseOptions database;
+
+  @Option(
+      names = "--clean",
+      description =
+          "Run no test: remove what earlier runs have left, while no other run is going on.")
+  private boolean clean;
+
+  @Option(
+      names = "--all",
+      description =
+          "Run all tests, however long those take that fail. Else the rest is skipped when they have"
+              + " taken a minute.")
+  private boolean all;
+
+  @Spec
+  @SuppressWarnings("NullAway.Init") // set by picocli
+  private CommandSpec spec;
+
+  @Override
+  public Integer call() {
+    Logs.off();
+    String name = BEGIN + UUID.randomUUID().toString().substring(0, 8);
+    PrintWriter out = spec.commandLine().getOut();
+    try (Database connected = database.withPassword(() -> Database.connect(database.address()))) {
+      List<String> left = leftovers(connected);
+      if (clean) {
+        left.forEach(connected::removeSchemas);
+        out.println("Removed: " + (left.isEmpty() ? "nothing was left." : String.join(", ", left)));
+        return 0;
+      }
+      out.println(connected.server());
+      if (!left.isEmpty()) {
+        out.printf(
+            "Earlier runs have left %s: remove it with --clean, while no other run is going on.%n",
+            String.join(", ", left));
+      }
+      out.flush();
+      connected.createSchema(name); // so that a user who may not is told at once
+      connected.removeSchemas(name);
+      Address address = connected.named(name);
+      StoreKind kind = StoreKind.of(address.url());
+      String server = "outbox.test." + kind;
+      System.setProperty(server + ".url", address.url());
+      System.setProperty(server + ".user", address.user());
+      System.setProperty(server + ".password", address.password());
+      System.setProperty("outbox.test.schema", name);
+      try (Cleanup ignored = Cleanup.atEnd(() -> removeSchemas(connected, name))) {
+        return run(kind.tck(), all, out, () -> answers(connected));
+      }
+    }
+  }
+
+  /** How the schemas of runs begin, each run's with a name of its own. */
+  private static List<String> leftovers(Database database) {
+    return database.schemas(BEGIN).stream()
+        .map(LEFTOVER::matcher)
+        .filter(Matcher::lookingAt)
+        .map(Matcher::group)
+        .distinct()
+        .toList();
+  }
+
+  /** Not at the first try alone: it may have no connection left for the moment. */
+  static boolean answers(Database database) {
+    for (int i = 1; ; i++) {
+      try {
+        database.check();
+        return true;
+      } catch (Failure e) {
+        if (i == TRIES) {
+          return false;
+        }
+        LockSupport.parkNanos(PAUSE.toNanos());
+      }
+    }
+  }
+
+  /**
+   * Runs a TCK class and prints the report.
+   *
+   * @param all whether tests run after those that failed have taken long
+   * @param serverAnswers asked after each failure; when it does not, the rest is not run
+   */
+  static int run(Class<?> tck, boolean all, PrintWriter out, BooleanSupplier serverAnswers) {
+    TckProgress progress = new TckProgress(out, Terminal.isThere());
+    TckReport report = new TckReport(progress, serverAnswers);
+    WhileServerAnswers.begin();
+    LauncherDiscoveryRequest request =
+        LauncherDiscoveryRequestBuilder.request()
+            .selectors(DiscoverySelectors.selectClass(tck))
+            .configurationParameter("junit.jupiter.extensions.autodetection.enabled", "true")
+            .configurationParameter("outbox.tck.all", String.valueOf(all))
+            .configurationParameter("outbox.tck.summary", "false") // the report has the reasons
+            .build();
+    LauncherFactory.create().execute(request, report);
+    progress.wipe();
+    report.print(out);
+    out.flush();
+    return report.failed() ? Main.CHECK_FAILED : 0;
+  }
+
+  /** Ends what still works in our schemas, as after Ctrl-C, and removes them. */
+  static void removeSchemas(Database database, String name) {
+    try {
+      database.removeSchemas(name);
+    } catch (Failure e) {
+      System.err.println("outbox: " + Secrets.mask(String.valueOf(e.getMessage())));
+    }
+  }
+}

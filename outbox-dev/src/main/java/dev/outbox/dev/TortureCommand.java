@@ -1,0 +1,186 @@
+package dev.outbox.dev;
+
+import dev.outbox.cli.Cleanup;
+import dev.outbox.cli.Failure;
+import dev.outbox.cli.Logs;
+import dev.outbox.cli.Main;
+import dev.outbox.dev.torture.Settings;
+import dev.outbox.dev.torture.Summary;
+import dev.outbox.dev.torture.Torture;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** The fault harness. */
+@Command(
+    name = "torture",
+    mixinStandardHelpOptions = true,
+    description = {
+      "Let everything go wrong, again and again, and check that nothing is lost, leaked, out of order"
+          + " or stuck.",
+      "Producers, relays and consumers are processes of their own, on a real database and a real"
+          + " Kafka that are started for it. They are killed and stopped, servers too; connections are"
+          + " cut, stalled and slowed; clocks are shifted; pools are exhausted. Every message is"
+          + " accounted for in the end. Exit code 1: something was wrong."
+    })
+final class TortureCommand implements Callable<Integer> {
+  @Option(
+      names = "--store",
+      paramLabel = "STORE",
+      description = "postgres, mysql or mariadb; default: postgres.")
+  private @Nullable StoreKind store;
+
+  @Option(
+      names = "--time",
+      paramLabel = "TIME",
+      description = "How long faults happen, as 90s, 5m or 8h; default: 3m.")
+  private Duration time = Settings.DEFAULT_TIME;
+
+  @Option(
+      names = "--seed",
+      description =
+          "Of the plan of faults and of all processes; default: another one each time, which is printed.")
+  private @Nullable Long seed;
+
+  @Option(
+      names = "--faults-per-minute",
+      paramLabel = "N",
+      description = "On average; default: ${DEFAULT-VALUE}.")
+  private double faultsPerMinute = Settings.DEFAULT_FAULTS_PER_MINUTE;
+
+  @Option(
+      names = "--at-least",
+      paramLabel = "N",
+      description = "Exit with 1 when fewer faults have happened; default: ${DEFAULT-VALUE}.")
+  private int atLeast = 1;
+
+  @Option(
+      names = "--history",
+      paramLabel = "DIR",
+      description =
+          "Where to write what happened, an empty directory; default: a temporary one, which is kept"
+              + " when something was wrong.")
+  private @Nullable Path history;
+
+  @Spec
+  @SuppressWarnings("NullAway.Init") // set by picocli
+  private CommandSpec spec;
+
+  private volatile boolean keep;
+
+  @Override
+  public Integer call() throws Exception {
+    Logs.off();
+    String database = database();
+    check();
+    Path directory =
+        history != null ? empty(history) : Files.createTempDirectory("outbox-torture-");
+    Settings settings =
+        new Settings(
+            database,
+            time,
+            seed != null ? seed : ThreadLocalRandom.current().nextInt(1, Integer.MAX_VALUE),
+            faultsPerMinute,
+            directory);
+    say("seed " + settings.seed() + ", history in " + directory);
+    keep = history != null;
+    try (Cleanup ignored = Cleanup.atEnd(() -> delete(directory))) {
+      return run(settings);
+    }
+  }
+
+  private int run(Settings settings) throws Exception {
+    Summary summary;
+    try {
+      summary = Torture.run(settings, this::say);
+    } catch (UnsupportedOperationException e) {
+      throw new Failure(settings.database() + " cannot be tortured here: " + e.getMessage(), e);
+    } catch (Exception e) {
+      keep = true;
+      throw e;
+    }
+    PrintWriter out = spec.commandLine().getOut();
+    out.print(summary.text());
+    out.flush();
+    if (!summary.violations().isEmpty()) {
+      keep = true;
+      say("the history is in " + settings.history());
+      return Main.CHECK_FAILED;
+    }
+    if (summary.faultCount() < atLeast) {
+      keep = true;
+      say("only %d faults have happened, not %d".formatted(summary.faultCount(), atLeast));
+      return Main.CHECK_FAILED;
+    }
+    return 0;
+  }
+
+  private String database() {
+    String name = StoreKind.orDefault(store).toString();
+    if (!Settings.databases().contains(name)) {
+      throw new ParameterException(
+          spec.commandLine(),
+          "--store is %s, but it takes a database that can be started and killed here: one of %s"
+              .formatted(name, String.join(", ", Settings.databases())));
+    }
+    return name;
+  }
+
+  private void check() {
+    if (time.toMillis() < 1) {
+      throw new ParameterException(spec.commandLine(), "--time is 0, at least 1ms is needed");
+    }
+    if (!(faultsPerMinute > 0 && faultsPerMinute <= 1_000)) {
+      throw new ParameterException(
+          spec.commandLine(),
+          "--faults-per-minute is %s, allowed is more than 0, up to 1000"
+              .formatted(faultsPerMinute));
+    }
+  }
+
+  private Path empty(Path directory) throws IOException {
+    if (Files.exists(directory)) {
+      try (Stream<Path> files = Files.list(directory)) {
+        if (files.findAny().isPresent()) {
+          throw new ParameterException(
+              spec.commandLine(),
+              "--history is %s, where files are already: name an empty directory or a new one"
+                  .formatted(directory));
+        }
+      }
+    }
+    return directory;
+  }
+
+  private void say(String text) {
+    PrintWriter err = spec.commandLine().getErr();
+    err.println("torture: " + text);
+    err.flush();
+  }
+
+  /** After Ctrl-C processes may still write there: what cannot be deleted stays. */
+  private void delete(Path directory) {
+    if (keep) {
+      return;
+    }
+    try (Stream<Path> files = Files.list(directory)) {
+      for (Path file : files.toList()) {
+        Files.deleteIfExists(file);
+      }
+      Files.deleteIfExists(directory);
+    } catch (IOException e) {
+      say(directory + " could not be deleted: " + e.getMessage());
+    }
+  }
+}

@@ -1,0 +1,181 @@
+package dev.outbox.dev.bench;
+
+import static java.util.Objects.requireNonNull;
+
+import dev.outbox.OutboxMessage;
+import dev.outbox.dev.bench.BenchDatabase.Access;
+import dev.outbox.dev.bench.BenchDatabase.Append;
+import dev.outbox.dev.bench.BenchDatabase.Business;
+import dev.outbox.dev.bench.BenchDatabase.Side;
+import dev.outbox.dev.bench.Cost.ServerWork;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+
+/** What appending adds to a business transaction. */
+final class AppendScenario implements Scenario {
+  private static final int TRANSACTIONS = 5_000;
+  private static final int WARM_UP = 2_000;
+  private static final int PAYLOAD = 200;
+  static final int[] MESSAGES = {1, 10};
+
+  @Override
+  public String name() {
+    return "append";
+  }
+
+  @Override
+  public String what() {
+    return """
+        One client; a transaction writes one business row and appends messages of 200 bytes. \
+        Time of the whole transaction, commit included; the kinds take turns, transaction by transaction. \
+        CPU is that of as many transactions of one kind after the other. \
+        Limit: the same with bare inserts of a like row, or with none.""";
+  }
+
+  @Override
+  public void run(Bench bench) throws Exception {
+    for (int messages : MESSAGES) {
+      measure(bench, messages);
+    }
+  }
+
+  private void measure(Bench bench, int messages) throws Exception {
+    String name = DrainScenario.count(messages, "message") + " a transaction";
+    int transactions = bench.scaled(TRANSACTIONS);
+    List<Map<Append, double[]>> runs = new ArrayList<>();
+    Map<Append, List<CpuClock.Time>> cpu = new EnumMap<>(Append.class);
+    try (Access access = bench.database().open(1);
+        Business business = access.business()) {
+      for (int run = 0; run <= bench.runs(); run++) {
+        String which = run == 0 ? "warm-up" : "run %d of %d".formatted(run, bench.runs());
+        bench.progress("%s, %s: %s".formatted(name(), name, which));
+        empty(bench);
+        bench.settle();
+        int count = run == 0 ? Math.min(transactions, WARM_UP) : transactions;
+        Map<Append, double[]> micros = byTurns(business, count, messages);
+        if (run > 0) {
+          runs.add(micros);
+          for (Append append : Append.values()) {
+            CpuClock.Time time = cpu(bench, business, append, count, messages);
+            cpu.computeIfAbsent(append, a -> new ArrayList<>()).add(time);
+          }
+        }
+      }
+    }
+    bench.progress("%s, %s: counting".formatted(name(), name));
+    Cost ours = counted(bench, Append.OUTBOX, Side.OURS, transactions, messages);
+    Cost bare = counted(bench, Append.BARE, Side.LIMIT, transactions, messages);
+    report(bench, name + ", p50, beside bare inserts", runs, Append.BARE, true, ours, bare, cpu);
+    report(bench, name + ", mean, beside bare inserts", runs, Append.BARE, false, null, null, null);
+    report(bench, name + ", p50, beside no message", runs, Append.NONE, true, null, null, cpu);
+    report(bench, name + ", mean, beside no message", runs, Append.NONE, false, null, null, null);
+  }
+
+  /** Of transactions of one kind, for each message that they append, or would. */
+  private static CpuClock.Time cpu(
+      Bench bench, Business business, Append append, int transactions, int messages) {
+    List<List<OutboxMessage>> appended =
+        IntStream.range(0, transactions).mapToObj(i -> messages(i, messages)).toList();
+    bench.settle();
+    CpuClock.Time before = bench.cpu().now();
+    appended.forEach(each -> business.transaction(append, each));
+    return bench.cpu().now().since(before).perMessage((long) transactions * messages);
+  }
+
+  private static void empty(Bench bench) {
+    for (Side side : Side.values()) {
+      bench.database().empty(side);
+      bench.database().tidy(side);
+    }
+    bench.database().checkpoint();
+  }
+
+  /** Microseconds of each transaction, sorted. */
+  private static Map<Append, double[]> byTurns(Business business, int transactions, int messages) {
+    Map<Append, double[]> micros = new EnumMap<>(Append.class);
+    for (Append append : Append.values()) {
+      micros.put(append, new double[transactions]);
+    }
+    for (int i = 0; i < transactions; i++) {
+      for (Append append : Append.values()) {
+        List<OutboxMessage> appended = messages(i, messages);
+        long before = System.nanoTime();
+        business.transaction(append, appended);
+        of(micros, append)[i] = (System.nanoTime() - before) / 1e3;
+      }
+    }
+    micros.values().forEach(Arrays::sort);
+    return micros;
+  }
+
+  private static <T> T of(Map<Append, T> all, Append append) {
+    return requireNonNull(all.get(append));
+  }
+
+  /** Built outside the measured time, of both sides alike. */
+  private static List<OutboxMessage> messages(int transaction, int count) {
+    return IntStream.range(0, count)
+        .mapToObj(
+            i ->
+                OutboxMessage.builder()
+                    .aggregate("order", "order-" + (transaction * count + i) % 10_000)
+                    .eventType("OrderPlaced")
+                    .payload(new byte[PAYLOAD])
+                    .build())
+        .toList();
+  }
+
+  /** Appends to empty tables, with everything counted and nothing timed. */
+  static Cost counted(Bench bench, Append append, Side side, int transactions, int messages) {
+    empty(bench);
+    WorkCounter counter = new WorkCounter();
+    ServerWork before = bench.database().written(side);
+    try (Access access = bench.database().open(1, counter);
+        Business business = access.business()) {
+      for (int i = 0; i < transactions; i++) {
+        business.transaction(append, messages(i, messages));
+      }
+    }
+    return new Cost(
+        (long) transactions * messages,
+        counter.counted(),
+        bench.database().written(side).since(before));
+  }
+
+  private void report(
+      Bench bench,
+      String name,
+      List<Map<Append, double[]>> runs,
+      Append beside,
+      boolean median,
+      @Nullable Cost cost,
+      @Nullable Cost limitCost,
+      @Nullable Map<Append, List<CpuClock.Time>> cpu) {
+    bench.report(
+        new Line(
+            name(),
+            name,
+            "µs",
+            samples(runs, Append.OUTBOX, median),
+            samples(runs, beside, median),
+            cost,
+            limitCost,
+            cpu == null ? null : new Cpu(of(cpu, Append.OUTBOX)),
+            cpu == null ? null : new Cpu(of(cpu, beside))));
+  }
+
+  private static Samples samples(List<Map<Append, double[]>> runs, Append append, boolean median) {
+    return new Samples(
+        runs.stream()
+            .map(run -> of(run, append))
+            .map(
+                micros ->
+                    median ? micros[micros.length / 2] : Arrays.stream(micros).average().orElse(0))
+            .toList());
+  }
+}

@@ -1,0 +1,169 @@
+package dev.outbox.dev.bench;
+
+import dev.outbox.OutboxMessage;
+import dev.outbox.dev.bench.Cost.ServerWork;
+import dev.outbox.relay.Relay;
+import dev.outbox.spi.OutboxStore;
+import dev.outbox.store.mongo.MongoUrl;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the scenarios need of one kind of database; all else they do through the store. It works in
+ * a schema (or what is like it) of its own, which {@link #close} removes. Tables, rows and
+ * statements are collections, documents and commands where the database has those.
+ */
+public interface BenchDatabase extends AutoCloseable {
+
+  /** Whose table. */
+  enum Side {
+    /** The outbox's. */
+    OURS,
+    /** One like it, with the only index that the limit wants. */
+    LIMIT
+  }
+
+  /** What a business transaction appends to. */
+  enum Append {
+    /** The outbox. */
+    OUTBOX,
+    /** The limit's table, by bare inserts. */
+    BARE,
+    /** Nothing: only the business row is written. */
+    NONE
+  }
+
+  /** What another session may hold open. */
+  enum Pin {
+    /** A read-only snapshot: vacuum can remove nothing that is deleted from now on. */
+    SNAPSHOT,
+    /** A transaction that has written, so that it has an id; low-water marks stand still too. */
+    WRITER
+  }
+
+  /** In which state messages are filled in. */
+  enum State {
+    DUE,
+    DELAYED,
+    DEAD
+  }
+
+  /**
+   * Messages to be filled in, their keys by turns.
+   *
+   * @param keys how many; 0: unordered, each message has one of its own
+   * @param prefix of the keys, so that scenarios can tell them apart
+   */
+  record Load(long messages, int keys, int payloadBytes, String prefix, State state) {
+    /** The scenarios' usual one: due, 200 bytes. */
+    static Load of(long messages, int keys) {
+      return new Load(messages, keys, 200, "key-", State.DUE);
+    }
+  }
+
+  /** For the report: product and version, what its durability depends on, a round trip's time. */
+  Map<String, String> describe();
+
+  /** What clients ask a server for, as "statements". */
+  default String requests() {
+    return "statements";
+  }
+
+  /** Another one like it, with tables of its own; closed with this one at the latest. */
+  BenchDatabase sibling();
+
+  /** A pool of its own; ready when it returns, each connection opened. */
+  default Access open(int connections) {
+    return open(connections, null);
+  }
+
+  /** A pool whose work is counted when there is a counter. Counting is not free. */
+  Access open(int connections, @Nullable WorkCounter counter);
+
+  /** What a process of its own needs to {@link #attach} to the same tables; may hold a password. */
+  Properties address();
+
+  /**
+   * Connects and makes a schema with all tables.
+   *
+   * @throws IllegalStateException when it is not possible, with what the database said
+   */
+  static BenchDatabase open(String url, String user, String password) {
+    return MongoUrl.isOne(url)
+        ? MongoBenchDatabase.open(url, user, password)
+        : JdbcBenchDatabase.open(url, user, password);
+  }
+
+  /** The tables of another process's database. It is that process's to close. */
+  static BenchDatabase attach(Properties address) {
+    return MongoUrl.isOne(address.getProperty("url"))
+        ? MongoBenchDatabase.attach(address)
+        : JdbcBenchDatabase.attach(address);
+  }
+
+  /** Empties one side's tables, so that a run does not pay for another's. */
+  void empty(Side side);
+
+  /** Adds messages, as fast as it can. */
+  void fill(Side side, Load load);
+
+  /** Vacuum and statistics: what the database would do in the background after a fill. */
+  void tidy(Side side);
+
+  /** Writes to disk what is due to be written, where one can and we may ask for that. */
+  void checkpoint();
+
+  /** Counted so far, when all pools that are closed have had their say. */
+  ServerWork written(Side side);
+
+  /** Holds something open in a session of its own until it is closed. */
+  AutoCloseable pin(Pin pin);
+
+  @Override
+  void close();
+
+  /** A pool, and what is done through it. */
+  interface Access extends AutoCloseable {
+
+    /** The store on this pool; the same each time. */
+    OutboxStore<?> store();
+
+    /** One worker of the limit, with a connection of its own; takes so many at once. */
+    LimitWorker limitWorker(int most);
+
+    /** One client with business transactions, with a connection of its own. */
+    default Business business() {
+      return business(null);
+    }
+
+    /**
+     * The same.
+     *
+     * @param relay in this process, whose {@link Relay#watch} the messages are appended through
+     */
+    Business business(@Nullable Relay relay);
+
+    @Override
+    void close();
+  }
+
+  /** Not safe for use by many threads. */
+  interface LimitWorker extends AutoCloseable {
+    /** Takes, reads and deletes some messages; returns how many. */
+    int batch();
+
+    @Override
+    void close();
+  }
+
+  /** Not safe for use by many threads. */
+  interface Business extends AutoCloseable {
+    /** One transaction with one business row, and messages to where {@code append} says. */
+    void transaction(Append append, List<OutboxMessage> messages);
+
+    @Override
+    void close();
+  }
+}

@@ -1,0 +1,150 @@
+package dev.outbox.dev.bench;
+
+import dev.outbox.dev.bench.BenchDatabase.Access;
+import dev.outbox.dev.bench.BenchDatabase.LimitWorker;
+import dev.outbox.relay.Relay;
+import dev.outbox.relay.RelayEvent;
+import dev.outbox.relay.RelayListener;
+import dev.outbox.spi.MessagePublisher;
+import dev.outbox.spi.Result;
+import dev.outbox.spi.StatisticsStore;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Drains a number of messages: by relays, as users run them, or by the limit's loop. The time
+ * begins before the first thread is started and ends when the last message is known to be settled;
+ * that a worker of the relay checks the schema and starts is included.
+ */
+final class Drain {
+  /** Takes everything at once. */
+  static final MessagePublisher NO_OP =
+      messages -> Collections.nCopies(messages.size(), Result.delivered());
+
+  private static final Duration NOTHING_LEFT = Duration.ofNanos(200_000);
+
+  private Drain() {}
+
+  /** One relay with defaults on each access. */
+  static Pace relays(List<Access> accesses, int workers, long messages)
+      throws InterruptedException {
+    return relays(accesses, messages, NO_OP, relay -> relay.workers(workers));
+  }
+
+  /**
+   * One relay on each access, until so many messages are delivered; then the relays are closed.
+   *
+   * @throws IllegalStateException when the store failed or a lease was lost on the way: such a run
+   *     says nothing about speed
+   */
+  static Pace relays(
+      List<Access> accesses,
+      long messages,
+      MessagePublisher publisher,
+      UnaryOperator<Relay.Builder> settings)
+      throws InterruptedException {
+    Watch watch = new Watch(new Meter(messages));
+    List<Relay> relays = new ArrayList<>();
+    for (Access access : accesses) {
+      Relay.Builder relay = Relay.builder(access.store(), publisher).listener(watch);
+      relays.add(settings.apply(relay).build());
+    }
+    try {
+      watch.meter.begin();
+      relays.forEach(Relay::start);
+      watch.meter.await(() -> watch.trouble() + left(accesses));
+    } finally {
+      relays.forEach(Relay::close);
+    }
+    if (watch.trouble.get() != null) {
+      throw new IllegalStateException("a relay was disturbed: " + watch.trouble());
+    }
+    return watch.meter.pace();
+  }
+
+  private static String left(List<Access> accesses) {
+    return accesses.get(0).store() instanceof StatisticsStore store
+        ? "; there is " + store.statistics()
+        : "";
+  }
+
+  /** So many workers of the limit on each access, until so many messages are deleted. */
+  static Pace limit(List<Access> accesses, int workers, long messages) throws InterruptedException {
+    Meter meter = new Meter(messages);
+    AtomicReference<@Nullable RuntimeException> failure = new AtomicReference<>();
+    List<LimitWorker> loops = new ArrayList<>();
+    List<Thread> threads = new ArrayList<>();
+    try {
+      for (Access access : accesses) {
+        for (int i = 0; i < workers; i++) {
+          LimitWorker loop = access.limitWorker(Relay.Builder.DEFAULT_BATCH_SIZE);
+          loops.add(loop);
+          threads.add(new Thread(() -> run(loop, meter, failure), "limit-" + loops.size()));
+        }
+      }
+      meter.begin();
+      threads.forEach(Thread::start);
+      for (Thread thread : threads) {
+        thread.join();
+      }
+    } finally {
+      loops.forEach(LimitWorker::close);
+    }
+    RuntimeException problem = failure.get();
+    if (problem != null) {
+      throw problem;
+    }
+    return meter.pace();
+  }
+
+  private static void run(
+      LimitWorker loop, Meter meter, AtomicReference<@Nullable RuntimeException> failure) {
+    try {
+      while (!meter.isOver() && failure.get() == null) {
+        int count = loop.batch();
+        meter.done(count);
+        if (count == 0) {
+          LockSupport.parkNanos(NOTHING_LEFT.toNanos()); // others have the rest
+        }
+      }
+    } catch (RuntimeException e) {
+      failure.compareAndSet(null, e);
+    }
+  }
+
+  /** Counts what is delivered and keeps the first sign of trouble. */
+  private static final class Watch implements RelayListener {
+    private final Meter meter;
+    private final AtomicReference<@Nullable String> trouble = new AtomicReference<>();
+
+    Watch(Meter meter) {
+      this.meter = meter;
+    }
+
+    String trouble() {
+      String known = trouble.get();
+      return known != null ? known : "no error was reported";
+    }
+
+    @Override
+    public void on(RelayEvent event) {
+      if (event instanceof RelayEvent.Delivered) {
+        meter.done(1);
+      } else if (event instanceof RelayEvent.StoreFailed e) {
+        trouble.compareAndSet(null, e.operation() + " failed: " + e.error().getMessage());
+      } else if (event instanceof RelayEvent.LeaseLost) {
+        trouble.compareAndSet(null, "a lease was lost");
+      } else if (event instanceof RelayEvent.Abandoned e) {
+        trouble.compareAndSet(null, "a claim was left to its lease: " + e.reason());
+      } else if (event instanceof RelayEvent.PublisherBroken e) {
+        trouble.compareAndSet(null, "the publisher: " + e.problem());
+      }
+    }
+  }
+}

@@ -1,0 +1,64 @@
+package dev.outbox.dev.bench;
+
+import dev.outbox.dev.bench.BenchDatabase.Load;
+import dev.outbox.dev.bench.Throughput.Case;
+import dev.outbox.dev.bench.Throughput.Part;
+
+/** The rate at which a backlog goes away, by number of keys and workers. */
+final class DrainScenario implements Scenario {
+  static final int MESSAGES = 200_000;
+  static final int MANY_KEYS = 10_000;
+
+  private static final int UNORDERED = 0;
+  private static final int[] KEYS = {MANY_KEYS, 10, 1, UNORDERED};
+  private static final int[] WORKERS = {1, 2, 4};
+
+  @Override
+  public String name() {
+    return "drain";
+  }
+
+  @Override
+  public String what() {
+    return """
+        200,000 messages of 200 bytes drained by one relay whose publisher takes everything at once. \
+        Limit: select and delete in a loop, without order, with as many workers.""";
+  }
+
+  @Override
+  public void run(Bench bench) throws Exception {
+    Throughput throughput = new Throughput(bench, name(), Part.WHOLE);
+    for (int keys : KEYS) {
+      for (int workers : WORKERS) {
+        Load load = Load.of(bench.scaled(MESSAGES), keys);
+        throughput.add(
+            new Case(
+                keys(keys) + ", " + count(workers, "worker"),
+                bench.database(),
+                1,
+                workers + 1,
+                1,
+                Fills.ours(bench.database(), load, workers),
+                Fills.limit(bench.database(), load, workers)));
+      }
+    }
+    throughput.measure();
+    for (int keys = 1; keys < KEYS.length; keys++) {
+      for (int workers = 0; workers < WORKERS.length; workers++) {
+        throughput.compare(
+            keys * WORKERS.length + workers,
+            workers,
+            "%s, %s, beside our own with %s"
+                .formatted(keys(KEYS[keys]), count(WORKERS[workers], "worker"), keys(KEYS[0])));
+      }
+    }
+  }
+
+  static String keys(int keys) {
+    return keys == UNORDERED ? "unordered" : count(keys, "key");
+  }
+
+  static String count(int count, String what) {
+    return "%,d %s%s".formatted(count, what, count == 1 ? "" : "s");
+  }
+}

@@ -1,0 +1,61 @@
+package dev.outbox.dev.bench;
+
+import dev.outbox.dev.bench.BenchDatabase.Access;
+import dev.outbox.dev.bench.BenchDatabase.Business;
+import dev.outbox.dev.bench.BenchDatabase.Side;
+import dev.outbox.dev.bench.OtherProcess.Work;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/** What a relay costs that has nothing to do. */
+final class IdleScenario implements Scenario {
+  private static final Duration BEFORE = Duration.ofMinutes(1);
+  private static final Duration TIME = Duration.ofSeconds(10);
+
+  @Override
+  public String name() {
+    return "idle";
+  }
+
+  @Override
+  public String what() {
+    return """
+        A relay with defaults in a process of its own, to Kafka, after a last message and a time of nothing \
+        (a minute at full scale): statements (on MongoDB commands) a second, counted in that process, commits not, and CPU time of that \
+        process. There is no limit to compare with.""";
+  }
+
+  @Override
+  public void run(Bench bench) throws Exception {
+    bench.database().empty(Side.OURS);
+    Duration before = bench.scaled(BEFORE);
+    Duration time = bench.scaled(TIME);
+    List<Double> statements = new ArrayList<>();
+    List<Double> cpu = new ArrayList<>();
+    try (KafkaTopic topic = new KafkaTopic(bench.kafka());
+        Access access = bench.database().open(1);
+        Business client = access.business();
+        OtherProcess relay = new OtherProcess(bench.database(), topic, true)) {
+      client.transaction(BenchDatabase.Append.OUTBOX, List.of(OpenLoad.message(1)));
+      while (relay.stamps().isEmpty()) {
+        Thread.sleep(10);
+      }
+      bench.progress("%s: %s of nothing".formatted(name(), before));
+      Thread.sleep(before.toMillis());
+      for (int run = 1; run <= bench.runs(); run++) {
+        bench.progress("%s: run %d of %d".formatted(name(), run, bench.runs()));
+        Work first = relay.work();
+        long begin = System.nanoTime();
+        Thread.sleep(time.toMillis());
+        Work last = relay.work();
+        double seconds = (System.nanoTime() - begin) / 1e9;
+        statements.add((last.statements() - first.statements()) / seconds);
+        cpu.add((last.cpuNanos() - first.cpuNanos()) / 1e7 / seconds);
+      }
+    }
+    String requests = bench.database().requests();
+    bench.report(Line.alone(name(), requests, requests + "/s", new Samples(statements)));
+    bench.report(Line.alone(name(), "CPU", "% of a core", new Samples(cpu)));
+  }
+}

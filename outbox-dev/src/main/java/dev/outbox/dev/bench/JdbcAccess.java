@@ -1,0 +1,49 @@
+package dev.outbox.dev.bench;
+
+import com.zaxxer.hikari.HikariDataSource;
+import dev.outbox.Outbox;
+import dev.outbox.relay.Relay;
+import dev.outbox.store.jdbc.JdbcOutboxStore;
+import java.sql.Connection;
+import java.sql.SQLException;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A pool.
+ *
+ * @param pool to be closed
+ * @param dataSource to be used: the pool, or what counts in front of it
+ */
+record JdbcAccess(
+    HikariDataSource pool,
+    DataSource dataSource,
+    JdbcOutboxStore store,
+    BenchKind kind,
+    String schema)
+    implements BenchDatabase.Access {
+
+  @Override
+  public BenchDatabase.LimitWorker limitWorker(int most) {
+    try {
+      return new JdbcLimit.Worker(kind, dataSource.getConnection(), schema, most);
+    } catch (SQLException e) {
+      throw new IllegalStateException("the limit has no connection: " + e.getMessage(), e);
+    }
+  }
+
+  @Override
+  public BenchDatabase.Business business(@Nullable Relay relay) {
+    try {
+      Outbox<Connection> outbox = relay == null ? store : relay.wakeOnAppend(store);
+      return new JdbcBusiness(kind, dataSource.getConnection(), outbox, schema);
+    } catch (SQLException e) {
+      throw new IllegalStateException("there is no connection: " + e.getMessage(), e);
+    }
+  }
+
+  @Override
+  public void close() {
+    pool.close();
+  }
+}

@@ -1,0 +1,336 @@
+package dev.outbox.dev.bench;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import dev.outbox.dev.bench.Cost.ServerWork;
+import dev.outbox.store.jdbc.JdbcOutboxStore;
+import java.sql.Connection;
+import java.sql.DatabaseMetaData;
+import java.sql.DriverManager;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.UUID;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/** A schema with a name that nobody else uses, on a database of any kind. */
+final class JdbcBenchDatabase implements BenchDatabase {
+  private static final int ROUND_TRIPS = 500;
+  private static final int FILL_AT_ONCE = 10_000;
+  private static final String NUMBER = "create table ${s}.number (n bigint not null primary key)";
+  private static final String MESSAGES = "outbox_message";
+  private static final String LIMIT = "like_message";
+
+  private final BenchKind kind;
+  private final String url;
+  private final String user;
+  private final String password;
+  private final String schema;
+  private final Session admin;
+  private final List<BenchDatabase> siblings = new CopyOnWriteArrayList<>();
+  private boolean mayCheckpoint = true;
+  private volatile boolean closed;
+
+  private JdbcBenchDatabase(String url, String user, String password, String schema)
+      throws SQLException {
+    kind =
+        JdbcKind.of(url)
+            .filter(BenchKind.class::isInstance)
+            .map(BenchKind.class::cast)
+            .orElseThrow(() -> new IllegalArgumentException("there are no benchmarks for it"));
+    this.url = url;
+    this.user = user;
+    this.password = password;
+    this.schema = schema;
+    admin = connect("admin");
+  }
+
+  static JdbcBenchDatabase open(String url, String user, String password) {
+    JdbcBenchDatabase database = null;
+    try {
+      String schema = "outbox_bench_" + UUID.randomUUID().toString().substring(0, 8);
+      database = new JdbcBenchDatabase(url, user, password, schema);
+      database.create();
+      return database;
+    } catch (SQLException | RuntimeException e) {
+      if (database != null) {
+        database.close();
+      }
+      throw new IllegalStateException("the tables could not be made: " + e.getMessage(), e);
+    }
+  }
+
+  static JdbcBenchDatabase attach(Properties address) {
+    try {
+      return new JdbcBenchDatabase(
+          address.getProperty("url"),
+          address.getProperty("user"),
+          address.getProperty("password"),
+          address.getProperty("schema"));
+    } catch (SQLException e) {
+      throw new IllegalStateException("cannot connect: " + e.getMessage(), e);
+    }
+  }
+
+  @Override
+  public Properties address() {
+    Properties address = new Properties();
+    address.putAll(Map.of("url", url, "user", user, "password", password, "schema", schema));
+    return address;
+  }
+
+  /** A session that {@link #close} finds once it has entered the schema. */
+  private Session connect(String role) throws SQLException {
+    Properties properties = new Properties();
+    if (!user.isEmpty()) {
+      properties.setProperty("user", user);
+    }
+    if (!password.isEmpty()) {
+      properties.setProperty("password", password);
+    }
+    String named = kind.named(url, sessionName(role));
+    return new Session(kind.name(), DriverManager.getConnection(named, properties));
+  }
+
+  private String sessionName(String role) {
+    return schema + "_" + role;
+  }
+
+  private void create() throws SQLException {
+    kind.createSchema(admin.connection(), schema);
+    enter(admin);
+    try (HikariDataSource pool = pool(1)) {
+      store(pool).migrate();
+    }
+    for (String sql : List.of(kind.limitTable(), kind.businessTable(), NUMBER, numbers())) {
+      admin.execute(JdbcLimit.in(schema, sql));
+    }
+  }
+
+  /** 0 to 9,999. */
+  private static String numbers() {
+    String digits =
+        IntStream.range(0, 10)
+            .mapToObj(digit -> "select " + digit + " as n")
+            .collect(Collectors.joining(" union all "));
+    return Stream.of("a", "b", "c", "d")
+        .map(table -> "(" + digits + ") " + table)
+        .collect(
+            Collectors.joining(
+                " cross join ",
+                "insert into ${s}.number select a.n + 10 * b.n + 100 * c.n + 1000 * d.n from ",
+                ""));
+  }
+
+  private void enter(Session session) throws SQLException {
+    String sql = kind.enter(schema);
+    if (sql != null) {
+      session.run(sql);
+    }
+  }
+
+  private JdbcOutboxStore store(DataSource dataSource) {
+    return kind.store(dataSource).schema(schema).build();
+  }
+
+  /** The driver's and the pool's own settings, on both sides. */
+  private HikariDataSource pool(int connections) {
+    HikariConfig config = new HikariConfig();
+    config.setJdbcUrl(kind.named(url, sessionName("pool")));
+    config.setUsername(user.isEmpty() ? null : user);
+    config.setPassword(password.isEmpty() ? null : password);
+    config.setMaximumPoolSize(connections);
+    config.setConnectionInitSql(kind.enter(schema));
+    return new HikariDataSource(config);
+  }
+
+  @Override
+  public Map<String, String> describe() {
+    Map<String, String> all = new LinkedHashMap<>();
+    try {
+      DatabaseMetaData data = admin.connection().getMetaData();
+      all.put("database", kind.name() + " " + data.getDatabaseProductVersion());
+      all.put("driver", data.getDriverName() + " " + version(data));
+    } catch (SQLException e) {
+      throw admin.failed("version", e);
+    }
+    for (String setting : kind.settings()) {
+      all.put(setting, admin.text(kind.setting().formatted(setting)));
+    }
+    all.put("round trip of select 1", "%.0f µs".formatted(roundTripMicros()));
+    return all;
+  }
+
+  /** MySQL's driver says its name and revision too. */
+  private static String version(DatabaseMetaData data) throws SQLException {
+    return data.getDriverVersion().replaceFirst("^mysql-connector-j-", "").replaceFirst(" .*", "");
+  }
+
+  /** Of the smallest statement there is; the median of some hundreds. */
+  private double roundTripMicros() {
+    try (PreparedStatement select = admin.connection().prepareStatement("select 1")) {
+      double[] micros = new double[ROUND_TRIPS];
+      for (int i = 0; i < 2 * ROUND_TRIPS; i++) {
+        long before = System.nanoTime();
+        select.executeQuery().close();
+        micros[i % ROUND_TRIPS] = (System.nanoTime() - before) / 1e3;
+      }
+      Arrays.sort(micros);
+      return micros[ROUND_TRIPS / 2];
+    } catch (SQLException e) {
+      throw admin.failed("select 1", e);
+    }
+  }
+
+  @Override
+  public BenchDatabase sibling() {
+    BenchDatabase sibling = open(url, user, password);
+    siblings.add(sibling);
+    return sibling;
+  }
+
+  @Override
+  public Access open(int connections, @Nullable WorkCounter counter) {
+    HikariDataSource pool = pool(connections);
+    try {
+      Connection[] all = new Connection[connections];
+      for (int i = 0; i < connections; i++) {
+        all[i] = pool.getConnection();
+      }
+      for (Connection connection : all) {
+        connection.close();
+      }
+    } catch (SQLException e) {
+      pool.close();
+      throw admin.failed("connect", e);
+    }
+    DataSource used = counter == null ? pool : StatementWatch.watch(pool, counter);
+    return new JdbcAccess(pool, used, store(used), kind, schema);
+  }
+
+  /** PostgreSQL's sequences go on, so its marks stay right; the others have no marks. */
+  @Override
+  public void empty(Side side) {
+    List<String> tables =
+        side == Side.OURS ? List.of(MESSAGES, "outbox_blocked_key") : List.of(LIMIT);
+    tables.forEach(table -> admin.execute("truncate table " + table(table)));
+  }
+
+  private String table(String name) {
+    return schema + "." + name;
+  }
+
+  @Override
+  public void fill(Side side, Load load) {
+    String sql =
+        JdbcLimit.in(schema, kind.fill(load.state()))
+            .replace("${t}", table(side == Side.OURS ? MESSAGES : LIMIT));
+    synchronized (admin) {
+      try (PreparedStatement insert = admin.connection().prepareStatement(sql)) {
+        insert.setString(1, status(load.state()));
+        insert.setString(2, load.prefix());
+        insert.setInt(3, load.keys());
+        insert.setInt(4, load.keys());
+        insert.setBytes(5, payload(load.payloadBytes()));
+        for (long from = 0; from < load.messages(); from += FILL_AT_ONCE) {
+          insert.setLong(6, from);
+          insert.setLong(7, Math.min(load.messages() - from, FILL_AT_ONCE));
+          insert.executeUpdate();
+        }
+      } catch (SQLException e) {
+        throw admin.failed("filling", e);
+      }
+    }
+  }
+
+  private static String status(State state) {
+    return switch (state) {
+      case DUE -> "PENDING";
+      case DELAYED -> "SCHEDULED";
+      case DEAD -> "DEAD";
+    };
+  }
+
+  private static byte[] payload(int bytes) {
+    byte[] payload = new byte[bytes];
+    Arrays.fill(payload, (byte) 'x');
+    return payload;
+  }
+
+  @Override
+  public void tidy(Side side) {
+    List<String> tables =
+        side == Side.OURS
+            ? List.of(MESSAGES, "outbox_blocked_key", "outbox_bucket")
+            : List.of(LIMIT);
+    tables.forEach(table -> admin.execute(kind.tidy(table(table))));
+  }
+
+  @Override
+  public void checkpoint() {
+    String sql = kind.checkpoint();
+    if (sql == null || !mayCheckpoint) {
+      return;
+    }
+    try {
+      admin.run(sql);
+    } catch (SQLException e) {
+      if (!kind.isNotAllowed(e)) {
+        throw admin.failed(sql, e);
+      }
+      mayCheckpoint = false; // then the server makes them when it likes to
+    }
+  }
+
+  @Override
+  public ServerWork written(Side side) {
+    kind.awaitCounted(admin, sessionName("pool"));
+    boolean ours = side == Side.OURS;
+    return new ServerWork(
+        kind.writes(admin, schema, ours ? MESSAGES : LIMIT),
+        ours ? kind.writes(admin, schema, "outbox_bucket") : 0,
+        ours ? kind.writes(admin, schema, "outbox_blocked_key") : 0,
+        kind.logBytes(admin));
+  }
+
+  @Override
+  public AutoCloseable pin(Pin pin) {
+    try {
+      Session session = connect("pin");
+      enter(session);
+      session.connection().setAutoCommit(false);
+      switch (pin) {
+        case SNAPSHOT -> kind.pinSnapshot(session, schema);
+        case WRITER -> session.run(JdbcBusiness.insert(schema));
+      }
+      return session;
+    } catch (SQLException e) {
+      throw admin.failed("pin", e);
+    }
+  }
+
+  /** Removes everything, also while a run is under way, as after Ctrl-C. */
+  @Override
+  public void close() {
+    siblings.forEach(BenchDatabase::close);
+    if (closed) {
+      return;
+    }
+    closed = true;
+    try (Session last = connect("last")) {
+      kind.removeSchemas(last.connection(), schema);
+      admin.close();
+    } catch (SQLException e) {
+      throw admin.failed("dropping the schema " + schema, e);
+    }
+  }
+}

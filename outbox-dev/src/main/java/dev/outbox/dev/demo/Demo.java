@@ -1,0 +1,260 @@
+package dev.outbox.dev.demo;
+
+import dev.outbox.cli.Address;
+import dev.outbox.cli.Cleanup;
+import dev.outbox.cli.DatabaseOptions;
+import dev.outbox.cli.Failure;
+import dev.outbox.cli.Logs;
+import dev.outbox.cli.Main;
+import dev.outbox.dev.Database;
+import dev.outbox.dev.demo.Ledger.Verdict;
+import dev.outbox.embedded.ChildJvm;
+import dev.outbox.spi.DeadLetterStore;
+import dev.outbox.spi.DeadLetterStore.DeadLetter;
+import dev.outbox.spi.StatisticsStore;
+import dev.outbox.spi.StatisticsStore.Statistics;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.CountDownLatch;
+import java.util.stream.Stream;
+
+/** One run, from the servers' start to the table. */
+final class Demo {
+  /** Short, so that a killed relay's messages do not wait long. */
+  private static final Duration LEASE = Duration.ofSeconds(4);
+
+  /** Without any delivery for so long, nothing more is expected. */
+  private static final Duration PATIENCE = Duration.ofSeconds(45);
+
+  private static final int DEAD_LETTERS = 10_000;
+
+  private final DemoSettings settings;
+  private final PrintWriter out;
+  private final Resources resources = new Resources();
+  private final Ledger ledger = new Ledger();
+  private final Progress progress;
+  private final DemoServers servers;
+  private final Path logs;
+  private volatile boolean keepLogs;
+
+  Demo(DemoSettings settings, PrintWriter out) {
+    this.settings = settings;
+    this.out = out;
+    progress = new Progress(out);
+    servers = new DemoServers(settings);
+    try {
+      logs = Files.createTempDirectory("outbox-demo-");
+    } catch (IOException e) {
+      throw new UncheckedIOException("no directory for the logs", e);
+    }
+  }
+
+  /** Returns the exit code. */
+  int run() throws InterruptedException {
+    Logs.toFile(logs.resolve("demo.log"));
+    try (Cleanup ignored = Cleanup.atEnd(this::cleanUp)) {
+      Verdict verdict = produceAndConsume();
+      out.println();
+      VerdictTable.print(
+          verdict,
+          settings,
+          servers.canStopBroker() ? "the kill and the outage are in it" : "the kill is in it",
+          out);
+      out.println();
+      out.println(lastSentence(verdict));
+      out.flush();
+      keepLogs = !verdict.good();
+      if (settings.keep()) {
+        awaitEnd();
+      }
+      return verdict.good() ? 0 : Main.CHECK_FAILED;
+    } finally {
+      if (keepLogs && !Cleanup.interrupted()) {
+        out.println("The logs are in " + logs);
+        out.flush();
+      }
+    }
+  }
+
+  private String lastSentence(Verdict verdict) {
+    if (!verdict.good()) {
+      return "That must not be: please report it, with the logs and seed " + settings.seed() + ".";
+    }
+    return "All that was committed is in Kafka, nothing that was rolled back is, and the messages of each key came in order, although a relay was killed%s. Next: %sREADME.md shows an application, ./outbox tck checks a database of yours."
+        .formatted(
+            servers.canStopBroker() ? " and the broker stopped" : "",
+            settings.keep() ? "" : "--keep leaves the servers running to look into, ");
+  }
+
+  /** Nothing of it outlives this process. */
+  private void awaitEnd() throws InterruptedException {
+    out.println();
+    out.println("Database and Kafka run until Ctrl-C:");
+    servers.waysToLook().forEach(line -> out.println("  " + line));
+    out.flush();
+    new CountDownLatch(1).await();
+  }
+
+  private Verdict produceAndConsume() throws InterruptedException {
+    progress.event("seed " + settings.seed() + "; the servers start");
+    resources.add(servers);
+    try (Progress.Going ignored = progress.going("the servers start")) {
+      servers.start();
+    }
+    progress.event(servers.names());
+    keepLogs = true;
+    Database database = resources.add(pool());
+    ChildJvm a = relay("A");
+    ChildJvm b = relay("B");
+    Reader reader =
+        resources.add(new Reader(servers.bootstrapServers(), servers.partitions(), ledger));
+    reader.start();
+    a.await(DemoRelay.STARTED);
+    b.await(DemoRelay.STARTED);
+    progress.event("relays A and B run; the order service starts");
+    Customers customers = resources.add(new Customers(database.orderService(), ledger, settings));
+    Incidents incidents =
+        new Incidents(
+            servers, a, () -> relay("C"), this::done, customers::allow, progress, settings);
+    customers.start();
+    incidents.start();
+    while (!(customers.done() & incidents.over())) {
+      show();
+    }
+    progress.event("what waits is delivered");
+    awaitDelivered(database.store());
+    ledger.quietFromNow();
+    customers.allowQuietly();
+    progress.event(
+        "quiet times: nothing goes wrong, with %d transactions a second"
+            .formatted(settings.quietRate()));
+    while (!customers.done()) {
+      show();
+    }
+    awaitDelivered(database.store());
+    for (ChildJvm relay : List.of(b, incidents.newcomer())) {
+      stop(relay);
+    }
+    reader.readToTheEnd();
+    show();
+    progress.wipe();
+    return ledger.verdict(dead(database.store()));
+  }
+
+  private Database pool() {
+    try (Database one = Database.at(servers.outbox())) {
+      return one.pool(settings.threads() + 1);
+    }
+  }
+
+  private double done() {
+    return (double) ledger.commits() / settings.transactions();
+  }
+
+  private void show() throws InterruptedException {
+    progress.at(ledger.commits(), settings.transactions(), ledger.arrived());
+    Thread.sleep(100);
+  }
+
+  /**
+   * Until nothing is left in the outbox but dead letters and all that was committed has arrived, or
+   * nothing happens any more.
+   */
+  private void awaitDelivered(StatisticsStore store) throws InterruptedException {
+    long lastArrived = -1;
+    long lastChange = System.nanoTime();
+    while (true) {
+      Statistics now = store.statistics();
+      if (now.pending() + now.scheduled() + now.blocked() == 0
+          && ledger.outstanding() <= now.dead()) {
+        return;
+      }
+      if (ledger.arrived() != lastArrived) {
+        lastArrived = ledger.arrived();
+        lastChange = System.nanoTime();
+      } else if (System.nanoTime() - lastChange > PATIENCE.toNanos()) {
+        progress.event(
+            "nothing was delivered for %d s; %d committed messages are missing, and the outbox has %d pending, %d scheduled and %d blocked ones"
+                .formatted(
+                    PATIENCE.toSeconds(),
+                    ledger.outstanding(),
+                    now.pending(),
+                    now.scheduled(),
+                    now.blocked()));
+        return;
+      }
+      show();
+    }
+  }
+
+  private static Set<UUID> dead(DeadLetterStore store) {
+    Set<UUID> ids = new HashSet<>();
+    for (DeadLetter letter : store.deadLetters(0, DEAD_LETTERS)) {
+      ids.add(letter.message().message().id());
+    }
+    return ids;
+  }
+
+  private ChildJvm relay(String name) {
+    Address outbox = servers.outbox();
+    Map<String, String> properties = new LinkedHashMap<>();
+    properties.put("store.url", outbox.url());
+    properties.put("store.user", outbox.user());
+    properties.put("store.password", "${" + DatabaseOptions.PASSWORD_VARIABLE + "}");
+    if (outbox.schema() != null) {
+      properties.put("store.schema", outbox.schema());
+    }
+    properties.put("kafka.bootstrap.servers", servers.bootstrapServers());
+    properties.put("topic.prefix", servers.topicPrefix());
+    properties.put("relay.name", name);
+    properties.put("relay.lease", LEASE.toString());
+    return resources.add(
+        ChildJvm.start(
+            DemoRelay.class,
+            properties,
+            Map.of(DatabaseOptions.PASSWORD_VARIABLE, outbox.password()),
+            logs.resolve("relay-" + name + ".log")));
+  }
+
+  private static void stop(ChildJvm relay) {
+    relay.send(DemoRelay.STOP);
+    if (relay.exitCode() != 0) {
+      throw new Failure("a relay did not stop in good order; it said: " + relay.said());
+    }
+  }
+
+  private void cleanUp() {
+    try {
+      if (keepLogs && !Cleanup.interrupted()) {
+        servers.copyLogs(logs);
+      }
+    } catch (IOException e) {
+      System.err.println("outbox: the servers' logs could not be saved: " + e.getMessage());
+    }
+    resources.closeAll();
+    if (!keepLogs || Cleanup.interrupted()) {
+      deleteLogs();
+    }
+  }
+
+  private void deleteLogs() {
+    try (Stream<Path> files = Files.walk(logs)) {
+      for (Path file : List.copyOf(files.sorted(Comparator.reverseOrder()).toList())) {
+        Files.deleteIfExists(file);
+      }
+    } catch (IOException e) {
+      System.err.println("outbox: " + logs + " could not be deleted: " + e.getMessage());
+    }
+  }
+}

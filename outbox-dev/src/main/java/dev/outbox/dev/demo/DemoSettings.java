@@ -1,0 +1,34 @@
+package dev.outbox.dev.demo;
+
+import dev.outbox.cli.Address;
+import dev.outbox.dev.StoreKind;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What to do.
+ *
+ * @param transactions to be committed
+ * @param rate transactions a second, 0 for as many as there can be
+ * @param seed of everything random
+ * @param store the kind of database
+ * @param database the user's own, or null
+ * @param bootstrapServers of the user's own Kafka, or null
+ * @param keep leave the servers running in the end, until the process is ended
+ */
+record DemoSettings(
+    int transactions,
+    int orders,
+    int threads,
+    int rate,
+    long seed,
+    StoreKind store,
+    @Nullable Address database,
+    @Nullable String bootstrapServers,
+    boolean keep) {
+  private static final int QUIET_RATE = 200;
+
+  /** Transactions a second in quiet times: so few that a machine with two cores can idle. */
+  int quietRate() {
+    return rate == 0 ? QUIET_RATE : Math.min(rate, QUIET_RATE);
+  }
+}

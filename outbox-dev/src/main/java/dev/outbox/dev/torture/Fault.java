@@ -1,0 +1,70 @@
+package dev.outbox.dev.torture;
+
+import java.time.Duration;
+
+/**
+ * Something that goes wrong.
+ *
+ * @param number from 1
+ * @param after since the fault before it
+ * @param which of several, as processes or connections: from 0 to 1
+ * @param length of what does not end at once
+ */
+record Fault(int number, Duration after, Kind kind, double which, Duration length) {
+
+  /** How often, beside the others; and how long, in milliseconds. */
+  enum Kind {
+    KILL_RELAY(10),
+    STOP_RELAY(14, 200, 8_000),
+    KILL_PRODUCER(5),
+    STOP_PRODUCER(6, 200, 6_000),
+    KILL_CONSUMER(2),
+    /** SIGKILL, and a restart after a while. */
+    KILL_DATABASE(5, 0, 2_000),
+    KILL_BROKER(2, 0, 2_000),
+    /** SIGSTOP and SIGCONT. */
+    STOP_BROKER(4, 200, 5_000),
+    /** Connections are reset: a part of them, or all. */
+    CUT_DATABASE(8),
+    CUT_BROKER(4),
+    /** No byte gets through. */
+    STALL_DATABASE(8, 200, 8_000),
+    STALL_BROKER(4, 200, 6_000),
+    /** Few bytes get through. */
+    SLOW_DATABASE(4, 500, 5_000),
+    SLOW_BROKER(3, 500, 5_000),
+    /** One end is told that the other sends no more. */
+    HALF_CLOSE_DATABASE(6),
+    HALF_CLOSE_BROKER(3),
+    /** The wall clock of a process jumps, for a while. */
+    SHIFT_CLOCK(8, 500, 8_000),
+    /** Somebody else in a process has all connections of its pool. */
+    EXHAUST_POOL(6, 500, 5_000),
+    /** Somebody else has all connections of the database. */
+    EXHAUST_DATABASE(3, 500, 4_000),
+    /** A producer commits late, with low sequences. */
+    LONG_TRANSACTION(8, 1_000, 10_000),
+    /** A snapshot that keeps deleted rows from being removed. */
+    SNAPSHOT(5, 2_000, 15_000);
+
+    final int weight;
+    final int shortest;
+    final int longest;
+
+    Kind(int weight) {
+      this(weight, 0, 0);
+    }
+
+    Kind(int weight, int shortest, int longest) {
+      this.weight = weight;
+      this.shortest = shortest;
+      this.longest = longest;
+    }
+  }
+
+  /** For the history. */
+  @Override
+  public String toString() {
+    return "%s which=%.2f millis=%d".formatted(kind, which, length.toMillis());
+  }
+}

@@ -1,0 +1,177 @@
+package dev.outbox.dev.torture;
+
+import dev.outbox.embedded.ChildJvm;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Random;
+
+/** The processes. Used by one thread. */
+final class Fleet implements AutoCloseable {
+
+  enum Role {
+    RELAY(RelayMain.class, 3),
+    PRODUCER(ProducerMain.class, 2),
+    CONSUMER(ConsumerMain.class, 2);
+
+    private final Class<?> main;
+    private final int count;
+
+    Role(Class<?> main, int count) {
+      this.main = main;
+      this.count = count;
+    }
+  }
+
+  private final Map<String, String> settings;
+  private final Path directory;
+  private final Clocks clocks;
+  private final Random random;
+  private final List<Member> members = new ArrayList<>();
+  private final Map<Role, Integer> started = new HashMap<>();
+
+  /** A place in the fleet, which one process after the other takes. */
+  final class Member {
+    final Role role;
+    private String name = "";
+    private ChildJvm jvm;
+
+    private Member(Role role) {
+      this.role = role;
+      jvm = start();
+    }
+
+    private ChildJvm start() {
+      name = role.name().toLowerCase(Locale.ROOT) + "-" + started.merge(role, 1, Integer::sum);
+      Map<String, String> own = new LinkedHashMap<>(settings);
+      own.put("name", name);
+      own.put("seed", Long.toString(random.nextLong()));
+      return ChildJvm.start(
+          role.main, own, clocks.environment(name), directory.resolve(name + ".log"));
+    }
+
+    String name() {
+      return name;
+    }
+
+    boolean isStopped() {
+      return jvm.isStopped();
+    }
+
+    /** SIGKILL; another takes its place. */
+    void replace() {
+      jvm.close();
+      jvm = start();
+    }
+
+    void stop() {
+      jvm.stop();
+    }
+
+    void go() {
+      jvm.go();
+    }
+
+    void send(String command) {
+      jvm.send(command);
+    }
+
+    void shiftClock(Duration by) {
+      clocks.shift(name, by);
+    }
+  }
+
+  /**
+   * @param settings of all
+   */
+  Fleet(Map<String, String> settings, Path directory, Clocks clocks, long seed) {
+    this.settings = settings;
+    this.directory = directory;
+    this.clocks = clocks;
+    random = new Random(seed);
+  }
+
+  /** Starts all, and waits until they run. */
+  void launch() {
+    for (Role role : Role.values()) {
+      for (int i = 0; i < role.count; i++) {
+        members.add(new Member(role));
+      }
+    }
+    members.forEach(member -> member.jvm.await(Child.STARTED));
+  }
+
+  /** One of those that run, by chance; empty when all of the role are stopped. */
+  Optional<Member> pick(double which, Role... roles) {
+    List<Member> running =
+        members.stream().filter(m -> List.of(roles).contains(m.role) && !m.isStopped()).toList();
+    return running.isEmpty()
+        ? Optional.empty()
+        : Optional.of(running.get((int) (which * running.size())));
+  }
+
+  /** Those that ended by themselves, with what they said; others take their places. */
+  List<String> replaceEnded() {
+    List<String> ended = new ArrayList<>();
+    for (Member member : members) {
+      if (!member.jvm.isAlive()) {
+        ended.add("%s ended by itself: %s".formatted(member.name, member.jvm.said()));
+        member.replace();
+      }
+    }
+    return ended;
+  }
+
+  /** All go on, with their clocks right; relays have no trouble of their own, producers pause. */
+  void pause() {
+    for (Member member : members) {
+      member.go();
+      member.shiftClock(Duration.ZERO);
+      if (member.role != Role.CONSUMER) {
+        member.send(Child.PAUSE);
+      }
+    }
+    members.stream()
+        .filter(member -> member.role == Role.PRODUCER)
+        .forEach(member -> member.jvm.await(Child.PAUSED));
+  }
+
+  void goOn() {
+    for (Member member : members) {
+      if (member.role != Role.CONSUMER) {
+        member.send(Child.GO_ON);
+      }
+    }
+  }
+
+  /** Ends them in good order; returns what those that did not end so said. */
+  List<String> end(Role... roles) {
+    List<Member> ending =
+        members.stream().filter(member -> List.of(roles).contains(member.role)).toList();
+    ending.forEach(member -> member.send(Child.END));
+    List<String> bad = new ArrayList<>();
+    for (Member member : ending) {
+      try {
+        if (member.jvm.exitCode() != 0) {
+          bad.add("%s did not end well: %s".formatted(member.name, member.jvm.said()));
+        }
+      } catch (IllegalStateException e) {
+        bad.add("%s: %s".formatted(member.name, e.getMessage()));
+        member.jvm.close();
+      }
+    }
+    members.removeAll(ending);
+    return bad;
+  }
+
+  @Override
+  public void close() {
+    members.forEach(member -> member.jvm.close());
+  }
+}

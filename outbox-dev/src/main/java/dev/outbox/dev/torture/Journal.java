@@ -1,0 +1,131 @@
+package dev.outbox.dev.torture;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * What a process did, a line each, in a file of its own: "nanoseconds what details…". A line that
+ * was written is there whatever happens to the process then. The time is of {@link
+ * System#nanoTime}, which is one clock for all processes of a machine and is not shifted with the
+ * wall clock.
+ */
+final class Journal implements AutoCloseable {
+  private static final String SUFFIX = ".journal";
+
+  private final FileChannel file;
+
+  private Journal(FileChannel file) {
+    this.file = file;
+  }
+
+  /**
+   * @param process names the file
+   */
+  static Journal open(Path directory, String process) {
+    try {
+      return new Journal(
+          FileChannel.open(
+              directory.resolve(process + SUFFIX),
+              StandardOpenOption.CREATE,
+              StandardOpenOption.APPEND));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** One write, so that lines of several threads do not mix. */
+  void write(String what, Object... details) {
+    StringBuilder line = new StringBuilder().append(System.nanoTime()).append(' ').append(what);
+    for (Object detail : details) {
+      line.append(' ').append(detail);
+    }
+    ByteBuffer bytes = ByteBuffer.wrap(line.append('\n').toString().getBytes(UTF_8));
+    try {
+      while (bytes.hasRemaining()) {
+        file.write(bytes);
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  @Override
+  public void close() {
+    try {
+      file.close();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /**
+   * A line.
+   *
+   * @param process which wrote it
+   * @param at of {@link System#nanoTime}
+   */
+  record Line(String process, long at, String what, List<String> details) {
+    String detail(int index) {
+      return details.get(index);
+    }
+
+    /** A detail that is a list; without elements it is "-". */
+    List<String> list(int index) {
+      String text = detail(index);
+      return text.equals("-") ? List.of() : Arrays.asList(text.split(","));
+    }
+
+    long number(int index) {
+      return Long.parseLong(detail(index));
+    }
+  }
+
+  /** As a detail. */
+  static String list(Stream<?> elements) {
+    String text = String.join(",", elements.map(Object::toString).toList());
+    return text.isEmpty() ? "-" : text;
+  }
+
+  /** The lines of all processes, each process's in their order. */
+  static List<Line> readAll(Path directory) {
+    List<Line> lines = new ArrayList<>();
+    for (Path file : files(directory)) {
+      String name = file.getFileName().toString();
+      String process = name.substring(0, name.length() - SUFFIX.length());
+      try (Stream<String> all = Files.lines(file, UTF_8)) {
+        all.map(line -> line.split(" "))
+            .filter(part -> part.length >= 2)
+            .forEach(
+                part ->
+                    lines.add(
+                        new Line(
+                            process,
+                            Long.parseLong(part[0]),
+                            part[1],
+                            List.of(part).subList(2, part.length))));
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    }
+    return lines;
+  }
+
+  private static List<Path> files(Path directory) {
+    try (Stream<Path> all = Files.list(directory)) {
+      return all.filter(file -> file.toString().endsWith(SUFFIX)).sorted().toList();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}

@@ -1,0 +1,157 @@
+package dev.outbox.dev.torture;
+
+import dev.outbox.Appended;
+import dev.outbox.OutboxMessage;
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.Decision;
+import dev.outbox.spi.HousekeepingStore;
+import dev.outbox.spi.OutboxStore;
+import dev.outbox.spi.SchemaStore;
+import dev.outbox.spi.StoredMessage;
+import dev.outbox.store.jdbc.JdbcOutboxStore;
+import java.sql.Connection;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
+
+/**
+ * Writes down from when to when each claim surely lasted, and what was accepted of it: from after
+ * the store gave it, to before the store is asked to settle it.
+ *
+ * <pre>
+ *   claim   NUMBER ASKED_AT LEASE_NANOS SEQUENCE|KEY,…
+ *   renewed NUMBER ASKED_AT LEASE_NANOS SEQUENCE,…     those still ours
+ *   settle  NUMBER
+ *   settled NUMBER SEQUENCE,…                          those not lost
+ *   dead    SEQUENCE
+ * </pre>
+ *
+ * @param beforeSettle may take its time
+ */
+record JournalingStore(
+    JdbcOutboxStore store, Journal journal, AtomicLong numbers, Runnable beforeSettle)
+    implements OutboxStore<Connection>, HousekeepingStore, SchemaStore {
+
+  @Override
+  public Appended append(Connection transaction, List<OutboxMessage> messages) {
+    return store.append(transaction, messages);
+  }
+
+  @Override
+  public Claim claim(ClaimRequest request) {
+    long asked = System.nanoTime();
+    return begun(store.claim(request), asked, request);
+  }
+
+  @Override
+  public Settled settleAndClaim(Claim done, Map<Long, Decision> decisions, ClaimRequest next) {
+    Journaled ending = (Journaled) done;
+    ending.settles(decisions);
+    long asked = System.nanoTime();
+    Settled settled = store.settleAndClaim(ending.claim, decisions, next);
+    ending.settled(settled.lost());
+    return new Settled(settled.lost(), begun(settled.next(), asked, next));
+  }
+
+  @Override
+  public void housekeep() {
+    store.housekeep();
+  }
+
+  @Override
+  public String ddl() {
+    return store.ddl();
+  }
+
+  @Override
+  public void migrate() {
+    store.migrate();
+  }
+
+  @Override
+  public void verify() {
+    store.verify();
+  }
+
+  @Override
+  public String place() {
+    return store.place();
+  }
+
+  private Claim begun(Claim claim, long asked, ClaimRequest request) {
+    Journaled journaled = new Journaled(claim, numbers.incrementAndGet());
+    if (!claim.messages().isEmpty()) {
+      Stream<String> messages = claim.messages().stream().map(m -> m.sequence() + "|" + m.key());
+      journal.write(
+          "claim", journaled.number, asked, request.lease().toNanos(), Journal.list(messages));
+    }
+    return journaled;
+  }
+
+  private final class Journaled implements Claim {
+    private final Claim claim;
+    private final long number;
+
+    private Journaled(Claim claim, long number) {
+      this.claim = claim;
+      this.number = number;
+    }
+
+    @Override
+    public List<StoredMessage> messages() {
+      return claim.messages();
+    }
+
+    @Override
+    public boolean pollAgain() {
+      return claim.pollAgain();
+    }
+
+    @Override
+    public Set<Long> renew(Duration lease) {
+      long asked = System.nanoTime();
+      Set<Long> ours = claim.renew(lease);
+      journal.write(
+          "renewed", number, asked, lease.toNanos(), Journal.list(sequences(ours::contains)));
+      return ours;
+    }
+
+    @Override
+    public Set<Long> settle(Map<Long, Decision> decisions) {
+      settles(decisions);
+      Set<Long> lost = claim.settle(decisions);
+      settled(lost);
+      return lost;
+    }
+
+    private void settles(Map<Long, Decision> decisions) {
+      if (!messages().isEmpty()) {
+        beforeSettle.run();
+        decisions.forEach(
+            (sequence, decision) -> {
+              if (decision instanceof Decision.Dead) {
+                journal.write("dead", sequence);
+              }
+            });
+        journal.write("settle", number);
+      }
+    }
+
+    private void settled(Set<Long> lost) {
+      if (!messages().isEmpty()) {
+        Set<Long> gone = new HashSet<>(lost);
+        journal.write("settled", number, Journal.list(sequences(s -> !gone.contains(s))));
+      }
+    }
+
+    private Stream<Long> sequences(Predicate<Long> which) {
+      return messages().stream().map(StoredMessage::sequence).filter(which);
+    }
+  }
+}

@@ -1,0 +1,70 @@
+package dev.outbox.dev.torture;
+
+import dev.outbox.OutboxException;
+import dev.outbox.spi.DeadLetterStore.DeadLetter;
+import dev.outbox.store.jdbc.JdbcOutboxStore;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import java.util.UUID;
+
+/**
+ * Somebody who repairs and requeues dead letters, or discards them. Those that cannot be repaired
+ * stay as they are. Used by one thread.
+ */
+final class Operator {
+  private static final int MOST = 1_000;
+
+  private final JdbcOutboxStore store;
+  private final Repairs repairs;
+  private final Journal journal;
+  private final Random random;
+  private final Set<UUID> discarded = new HashSet<>();
+
+  Operator(JdbcOutboxStore store, Repairs repairs, Journal journal, long seed) {
+    this.store = store;
+    this.repairs = repairs;
+    this.journal = journal;
+    random = new Random(seed);
+  }
+
+  /** Which messages it discarded, or may have: the answer was lost. */
+  Set<UUID> discarded() {
+    return discarded;
+  }
+
+  /** Looks at some dead letters, or at all. */
+  void look(boolean all) {
+    try {
+      long after = 0;
+      List<DeadLetter> letters;
+      do {
+        letters = store.deadLetters(after, MOST);
+        for (DeadLetter letter : letters) {
+          after = letter.message().sequence();
+          decide(letter, all);
+        }
+      } while (letters.size() == MOST);
+    } catch (OutboxException e) {
+      // the database is away
+    }
+  }
+
+  private void decide(DeadLetter letter, boolean all) {
+    Work work = Work.of(letter.message().message());
+    if (!work.kind().repairable() || !(all || random.nextInt(4) == 0)) {
+      return;
+    }
+    long sequence = letter.message().sequence();
+    if (random.nextInt(3) == 0) {
+      discarded.add(work.id());
+      journal.write("discard", sequence, work.id(), store.discard(sequence));
+    } else {
+      if (!repairs.has(work.id())) {
+        repairs.add(work.id());
+      }
+      journal.write("requeue", sequence, work.id(), store.requeue(sequence));
+    }
+  }
+}

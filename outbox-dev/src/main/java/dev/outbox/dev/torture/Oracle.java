@@ -1,0 +1,322 @@
+package dev.outbox.dev.torture;
+
+import static java.util.Objects.requireNonNull;
+
+import dev.outbox.dev.torture.Journal.Line;
+import dev.outbox.dev.torture.Work.Kind;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Compares what was committed with what arrived and with what the journals tell. It knows nothing
+ * of the library but its contract: what was committed stands in the producers' own table, what
+ * arrived in the broker's log.
+ */
+public final class Oracle {
+  private final Map<UUID, Committed> committed = new HashMap<>();
+  private final List<String> violations = new ArrayList<>();
+  private final Map<Wrong, Integer> counts = new EnumMap<>(Wrong.class);
+
+  /** What a producer and a consumer see, beside what only journals tell. */
+  public enum Wrong {
+    LOST,
+    LEAKED,
+    OUT_OF_ORDER,
+    OTHER
+  }
+
+  /**
+   * A message whose transaction committed.
+   *
+   * @param dedup its dedup key
+   */
+  public record Committed(Work work, @Nullable String dedup) {}
+
+  /** One that is left. */
+  public record DeadLetter(UUID id, long sequence) {}
+
+  public Oracle(List<Committed> committed) {
+    committed.forEach(one -> this.committed.put(one.work().id(), one));
+  }
+
+  private void wrong(Wrong kind, String sentence) {
+    violations.add(sentence);
+    counts.merge(kind, 1, Integer::sum);
+  }
+
+  /** How often something of a kind is wrong. */
+  public int count(Wrong kind) {
+    return counts.getOrDefault(kind, 0);
+  }
+
+  /** What is wrong, a sentence each. */
+  List<String> violations() {
+    return violations;
+  }
+
+  /**
+   * The broker's log: all that was committed, nothing else (A1), first deliveries in order (O1).
+   */
+  public Set<UUID> compareDeliveries(List<Delivery> log) {
+    Map<String, Integer> last = new HashMap<>();
+    Set<UUID> delivered = new HashSet<>();
+    for (Delivery delivery : log) {
+      Committed one = committed.get(delivery.id());
+      if (one == null) {
+        wrong(Wrong.LEAKED, "delivered, but never committed: " + delivery);
+        continue;
+      }
+      Work work = one.work();
+      if (!work.key().equals(delivery.key()) || work.nth() != delivery.nth()) {
+        wrong(
+            Wrong.LEAKED,
+            "delivered with another key or payload: %s as %s".formatted(work, delivery));
+      }
+      if (!delivered.add(work.id()) || work.kind().overtaken()) {
+        continue;
+      }
+      Integer before = last.merge(work.key(), work.nth(), Math::max);
+      if (before > work.nth()) {
+        wrong(
+            Wrong.OUT_OF_ORDER,
+            "out of order, after number %d of its key: %s".formatted(before, delivery));
+      }
+    }
+    return delivered;
+  }
+
+  /** Each committed message has arrived, or is a dead letter, or somebody has discarded it. */
+  public void compareLost(Set<UUID> delivered, List<DeadLetter> letters, Set<UUID> discarded) {
+    Set<UUID> dead = new HashSet<>();
+    letters.forEach(letter -> dead.add(letter.id()));
+    for (Committed one : committed.values()) {
+      Work work = one.work();
+      UUID id = work.id();
+      if (!delivered.contains(id) && !dead.contains(id) && !discarded.contains(id)) {
+        wrong(Wrong.LOST, "lost: " + work);
+      }
+      if (!work.kind().repairable() && delivered.contains(id)) {
+        wrong(Wrong.OTHER, "delivered, though the broker cannot take it: " + work);
+      }
+    }
+    dead.removeAll(committed.keySet());
+    dead.forEach(id -> wrong(Wrong.OTHER, "a dead letter that was never committed: " + id));
+  }
+
+  /** What producers were told stands in their table, where the commit was durable. */
+  void compareCommits(List<Line> lines) {
+    for (Line line : lines) {
+      if (line.what().equals("committed") && line.detail(0).equals("true")) {
+        for (String id : line.list(1)) {
+          if (!committed.containsKey(UUID.fromString(id))) {
+            wrong(
+                Wrong.OTHER,
+                "the database lost a durable commit, of which %s was told: %s"
+                    .formatted(line.process(), id));
+          }
+        }
+      }
+    }
+  }
+
+  /**
+   * A dedup key is stored once, and what was refused because of it was stored (A4).
+   *
+   * @param refused dedup keys
+   */
+  void compareDuplicates(Set<String> refused) {
+    Set<String> stored = new HashSet<>();
+    for (Committed one : committed.values()) {
+      if (one.dedup() != null && !stored.add(one.dedup())) {
+        wrong(Wrong.OTHER, "stored twice: dedup key " + one.dedup());
+      }
+    }
+    for (String dedup : refused) {
+      if (!stored.contains(dedup)) {
+        wrong(
+            Wrong.OTHER, "refused as a duplicate, but the first is not there: dedup key " + dedup);
+      }
+    }
+  }
+
+  /** Each record that the broker has was got by a consumer. */
+  void compareConsumers(List<Line> lines, List<Delivery> log) {
+    Set<String> got = new HashSet<>();
+    for (Line line : lines) {
+      if (line.what().equals("got")) {
+        got.add(Delivery.partition(line.detail(0), (int) line.number(1)) + " " + line.number(2));
+      }
+    }
+    for (Delivery delivery : log) {
+      if (!got.contains(delivery.partition() + " " + delivery.offset())) {
+        wrong(Wrong.OTHER, "no consumer got " + delivery);
+      }
+    }
+  }
+
+  /** No key is in two live claims (C1). Returns how many claims there were. */
+  int compareClaims(List<Line> lines) {
+    Map<String, Span> claims = new HashMap<>();
+    for (Line line : lines) {
+      switch (line.what()) {
+        case "claim" -> claims.put(claim(line), new Span(line));
+        case "renewed" -> requireNonNull(claims.get(claim(line))).renewed(line);
+        case "settle" -> requireNonNull(claims.get(claim(line))).settle(line);
+        case "settled" -> requireNonNull(claims.get(claim(line))).settled(line);
+        default -> {}
+      }
+    }
+    Map<String, List<Lived>> byKey = new HashMap<>();
+    claims.forEach((name, span) -> span.lived(name, byKey));
+    byKey.forEach(this::compareLived);
+    return claims.size();
+  }
+
+  private static String claim(Line line) {
+    return line.process() + "#" + line.detail(0);
+  }
+
+  private void compareLived(String key, List<Lived> all) {
+    all.sort(Comparator.comparingLong(Lived::begin));
+    Lived latest = all.get(0);
+    for (Lived next : all.subList(1, all.size())) {
+      if (next.begin() < latest.end()) {
+        wrong(Wrong.OTHER, "key %s is in two live claims: %s and %s".formatted(key, latest, next));
+      }
+      if (next.end() > latest.end()) {
+        latest = next;
+      }
+    }
+  }
+
+  /** From when to when a key surely was in a claim. */
+  private record Lived(String claim, long begin, long end) {}
+
+  /** One claim: until when it surely lasted, for each of its messages. */
+  private static final class Span {
+    private final long begin;
+    private final Map<String, String> keys = new HashMap<>();
+    private final Map<String, Long> leasedUntil = new HashMap<>();
+    private Set<String> kept = Set.of();
+    private long settle = Long.MAX_VALUE;
+
+    private Span(Line line) {
+      begin = line.at();
+      for (String message : line.list(3)) {
+        String[] part = message.split("\\|", 2);
+        keys.put(part[0], part[1]);
+        leasedUntil.put(part[0], line.number(1) + line.number(2));
+      }
+    }
+
+    private void renewed(Line line) {
+      line.list(3).forEach(sequence -> leasedUntil.put(sequence, line.number(1) + line.number(2)));
+    }
+
+    /** The first time counts: it may have been done, and only the answer lost. */
+    private void settle(Line line) {
+      settle = Math.min(settle, line.at());
+    }
+
+    private void settled(Line line) {
+      kept = Set.copyOf(line.list(1));
+    }
+
+    /**
+     * What was accepted was ours until then; else the lease lasted as long as it was promised by
+     * the database's clock, which began to count after we asked.
+     */
+    private void lived(String name, Map<String, List<Lived>> byKey) {
+      Map<String, Long> ends = new HashMap<>();
+      keys.forEach(
+          (sequence, key) -> {
+            long end =
+                kept.contains(sequence)
+                    ? settle
+                    : Math.min(settle, leasedUntil.getOrDefault(sequence, begin));
+            ends.merge(key, end, Math::max);
+          });
+      ends.forEach(
+          (key, end) -> {
+            if (end > begin) { // else it was over before it was given
+              byKey.computeIfAbsent(key, k -> new ArrayList<>()).add(new Lived(name, begin, end));
+            }
+          });
+    }
+  }
+
+  /** A dead letter was rejected for a reason, or has failed as often as it had attempts (P3). */
+  void compareReasons(List<Line> lines, List<DeadLetter> letters) {
+    Map<Long, UUID> ids = new HashMap<>();
+    letters.forEach(letter -> ids.put(letter.sequence(), letter.id()));
+    Set<Long> dead = new HashSet<>(ids.keySet());
+    // A call that threw may have been an attempt of each, and so may a claim that was never
+    // settled:
+    // the process was killed, or the publisher hung.
+    Map<String, List<String>> calls = new HashMap<>();
+    Map<String, List<String>> claims = new HashMap<>();
+    Map<Long, Integer> failures = new HashMap<>();
+    Set<Long> rejected = new HashSet<>();
+    for (Line line : lines) {
+      switch (line.what()) {
+        case "claim" ->
+            claims.put(claim(line), line.list(3).stream().map(m -> m.split("\\|", 2)[0]).toList());
+        case "settled" -> claims.remove(claim(line));
+        case "publish" -> calls.put(claim(line), line.list(1));
+        case "results" -> {
+          calls.remove(claim(line));
+          for (String result : line.list(1)) {
+            String[] part = result.split("\\|", 2);
+            long sequence = Long.parseLong(part[0]);
+            if (part[1].equals("R")) {
+              rejected.add(sequence);
+            } else if (part[1].equals("F")) {
+              failures.merge(sequence, 1, Integer::sum);
+            }
+          }
+        }
+        case "dead" -> dead.add(line.number(0));
+        case "requeue", "discard" -> ids.put(line.number(0), UUID.fromString(line.detail(1)));
+        default -> {}
+      }
+    }
+    Stream.concat(calls.values().stream(), claims.values().stream())
+        .flatMap(List::stream)
+        .forEach(sequence -> failures.merge(Long.valueOf(sequence), 1, Integer::sum));
+    for (long sequence : dead) {
+      Committed one = committed.get(ids.getOrDefault(sequence, new UUID(0, 0)));
+      Kind kind = one == null ? Kind.PLAIN : one.work().kind();
+      int failed = failures.getOrDefault(sequence, 0);
+      if (one != null && rejected.contains(sequence) && !kind.rejected()) {
+        wrong(
+            Wrong.OTHER,
+            "rejected, though the broker takes it: sequence %d, %s".formatted(sequence, one));
+      }
+      if (!rejected.contains(sequence) && failed < Work.attempts(kind)) {
+        wrong(
+            Wrong.OTHER,
+            "dead after %d failures, of %s: sequence %d, %s"
+                .formatted(failed, Work.attempts(kind), sequence, one));
+      }
+    }
+  }
+
+  /** Something is wrong that was seen in between. */
+  void saw(String violation) {
+    wrong(Wrong.OTHER, violation);
+  }
+
+  /** Of the messages that were committed. */
+  int count() {
+    return committed.size();
+  }
+}

@@ -1,0 +1,33 @@
+package dev.outbox.dev.torture;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * A run.
+ *
+ * @param database one of {@link #databases()}
+ * @param time how long faults happen; what comes before and after takes longer
+ * @param seed of all that is random in the plan and in the processes
+ * @param faultsPerMinute on average
+ * @param history a directory for what happened; it must be empty or not exist
+ */
+public record Settings(
+    String database, Duration time, long seed, double faultsPerMinute, Path history) {
+  public static final Duration DEFAULT_TIME = Duration.ofMinutes(3);
+  public static final double DEFAULT_FAULTS_PER_MINUTE = 40;
+
+  /** Which databases can be tortured: postgres and others. */
+  public static List<String> databases() {
+    return Arrays.stream(Dialect.values())
+        .map(dialect -> dialect.name().toLowerCase(Locale.ROOT))
+        .toList();
+  }
+
+  Dialect dialect() {
+    return Dialect.valueOf(database.toUpperCase(Locale.ROOT));
+  }
+}

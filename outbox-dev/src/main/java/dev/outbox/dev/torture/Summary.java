@@ -1,0 +1,72 @@
+package dev.outbox.dev.torture;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/**
+ * What a run did and found.
+ *
+ * @param faults how many of each kind
+ * @param troubles of the relays' own making, as calls of the publisher that throw
+ * @param deliveries records in the broker's log
+ * @param duplicates deliveries of what had been delivered before
+ * @param claims those with messages
+ * @param longestStandstill of the outbox, after all faults were over: the longest time without
+ *     progress
+ * @param violations a sentence each
+ */
+public record Summary(
+    Settings settings,
+    Map<String, Long> faults,
+    Map<String, Long> troubles,
+    long committed,
+    long deliveries,
+    long duplicates,
+    long deadLetters,
+    long discarded,
+    long claims,
+    Duration longestStandstill,
+    List<String> violations) {
+  private static final int SHOWN = 20;
+
+  public long faultCount() {
+    return faults.values().stream().mapToLong(Long::longValue).sum();
+  }
+
+  /** For people. */
+  public String text() {
+    return """
+        database     %s, seed %d, %d s of faults
+        faults       %d: %s
+        troubles     %s
+        messages     %d committed, %d deliveries of which %d again, %d dead letters left, %d discarded
+        claims       %d
+        standstill   %d ms at most, once all faults were over
+        violations   %d%s
+        """
+        .formatted(
+            settings.database(),
+            settings.seed(),
+            settings.time().toSeconds(),
+            faultCount(),
+            list(faults),
+            list(troubles),
+            committed,
+            deliveries,
+            duplicates,
+            deadLetters,
+            discarded,
+            claims,
+            longestStandstill.toMillis(),
+            violations.size(),
+            violations.stream().limit(SHOWN).map(v -> "\n  " + v).collect(Collectors.joining()));
+  }
+
+  private static String list(Map<String, Long> counts) {
+    return counts.entrySet().stream()
+        .map(e -> e.getKey() + " " + e.getValue())
+        .collect(Collectors.joining(", "));
+  }
+}

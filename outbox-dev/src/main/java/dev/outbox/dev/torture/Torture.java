@@ -1,0 +1,380 @@
+package dev.outbox.dev.torture;
+
+import static java.util.stream.Collectors.counting;
+import static java.util.stream.Collectors.groupingBy;
+
+import dev.outbox.dev.torture.Fleet.Role;
+import dev.outbox.dev.torture.Journal.Line;
+import dev.outbox.dev.torture.Oracle.Committed;
+import dev.outbox.dev.torture.Oracle.DeadLetter;
+import dev.outbox.dev.torture.Work.Kind;
+import dev.outbox.embedded.ChildJvm;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.UUID;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.apache.kafka.common.serialization.StringDeserializer;
+
+/**
+ * One run: rounds of faults, after each of which all is healed and must be delivered, and in the
+ * end the oracle's word.
+ */
+public final class Torture implements AutoCloseable {
+  private static final int KEYS = 60;
+
+  /** Of faults, before all is healed. */
+  private static final Duration ROUND = Duration.ofSeconds(50);
+
+  private static final Duration TICK = Duration.ofMillis(20);
+  private static final Duration LOOK = Duration.ofMillis(500);
+
+  /** Of the relay's {@code Destinations}, which nobody sets. */
+  private static final Duration LONGEST_WAIT_FOR_A_TOPIC = Duration.ofSeconds(30);
+
+  /**
+   * So long nothing may move while something waits, once all faults are over: a lease, a retry, the
+   * relay's longest wait for a topic that was away, an answer that does not come; and a busy
+   * machine.
+   */
+  private static final Duration STANDSTILL =
+      RelayMain.LEASE
+          .plus(RelayMain.LONGEST_RETRY)
+          .plus(LONGEST_WAIT_FOR_A_TOPIC)
+          .plusSeconds(Dialect.PATIENCE_SECONDS)
+          .plusSeconds(60);
+
+  private static final int MOST_TRIES = 120;
+  private static final Duration CONSUMERS = Duration.ofMinutes(2);
+
+  private final Settings settings;
+  private final Consumer<String> progress;
+  private final Path directory;
+  private final Journal journal;
+  private final Plan plan;
+  private final Clocks clocks;
+  private final Servers servers;
+  private final Fleet fleet;
+  private final Havoc havoc;
+  private final Operator operator;
+  private final List<String> seen = new ArrayList<>();
+  private Duration longestStandstill = Duration.ZERO;
+
+  private Torture(Settings settings, Consumer<String> progress) throws Exception {
+    this.settings = settings;
+    this.progress = progress;
+    directory = Files.createDirectories(settings.history()).toAbsolutePath();
+    journal = Journal.open(directory, "torture");
+    Random random = new Random(settings.seed());
+    plan = new Plan(random.nextLong(), settings.faultsPerMinute());
+    clocks = new Clocks(directory);
+    servers = new Servers(settings.dialect(), KEYS);
+    Map<String, String> forAll = servers.settings();
+    forAll.put("directory", directory.toString());
+    forAll.put("keys", "" + KEYS);
+    fleet = new Fleet(forAll, directory, clocks, random.nextLong());
+    havoc = new Havoc(servers, fleet, clocks, journal);
+    operator = new Operator(servers.store(), new Repairs(directory), journal, random.nextLong());
+  }
+
+  /**
+   * Runs it.
+   *
+   * @param progress is told a sentence now and then
+   * @throws UnsupportedOperationException when it cannot be done on this machine, with the reason
+   * @throws Exception when the servers do not work, which is not what is tested
+   */
+  public static Summary run(Settings settings, Consumer<String> progress) throws Exception {
+    if (!ChildJvm.canStop()) {
+      throw new UnsupportedOperationException("Windows has no SIGSTOP to stop processes with");
+    }
+    try (Torture torture = new Torture(settings, progress)) {
+      return torture.run();
+    }
+  }
+
+  private Summary run() throws Exception {
+    try {
+      if (!clocks.canShift()) {
+        progress.accept("no clock is shifted: that takes Linux and a C compiler, cc");
+      }
+      fleet.launch();
+      Duration left = settings.time();
+      for (int round = 1; !left.isNegative() && !left.isZero(); round++) {
+        Duration length = left.compareTo(ROUND) < 0 ? left : ROUND;
+        trouble(length);
+        calm();
+        left = left.minus(length);
+        progress.accept(
+            "round %d: %d faults so far, %d violations seen"
+                .formatted(round, havoc.count(), seen.size()));
+        if (!left.isNegative() && !left.isZero()) {
+          fleet.goOn();
+        }
+      }
+      return judge();
+    } finally {
+      servers.copyLogs(directory);
+    }
+  }
+
+  /** Faults, one after the other, for so long. */
+  private void trouble(Duration length) throws InterruptedException {
+    long begin = System.nanoTime();
+    long nextLook = begin;
+    Fault fault = plan.next();
+    long due = begin + fault.after().toNanos();
+    while (System.nanoTime() - begin < length.toNanos()) {
+      long now = System.nanoTime();
+      if (due - now <= 0) {
+        havoc.apply(fault);
+        fault = plan.next();
+        due = now + fault.after().toNanos();
+      }
+      havoc.heal();
+      if (nextLook - now <= 0) {
+        look(false);
+        nextLook = now + LOOK.toNanos();
+      }
+      Thread.sleep(TICK.toMillis());
+    }
+  }
+
+  /** What must hold at any time, while the database answers; and the operator's work. */
+  private void look(boolean all) {
+    saw(fleet.replaceEnded());
+    try {
+      saw(servers.wrong());
+      operator.look(all);
+    } catch (SQLException e) {
+      // the database is away
+    }
+  }
+
+  private void saw(List<String> violations) {
+    for (String violation : violations) {
+      if (!seen.contains(violation)) {
+        seen.add(violation);
+        journal.write("violation", violation);
+        progress.accept("VIOLATION " + violation);
+      }
+    }
+  }
+
+  /** All is healed, and nothing new comes: what is there must be delivered. */
+  private void calm() throws InterruptedException, SQLException {
+    havoc.healAll();
+    fleet.pause();
+    journal.write("calm");
+    long least = Long.MAX_VALUE;
+    long moved = System.nanoTime();
+    while (true) {
+      look(true);
+      long waiting = certainly(this::waiting);
+      long now = System.nanoTime();
+      if (waiting < least) {
+        least = waiting;
+        moved = now;
+      }
+      Duration standstill = Duration.ofNanos(now - moved);
+      if (standstill.compareTo(longestStandstill) > 0) {
+        longestStandstill = standstill;
+      }
+      if (waiting == 0) {
+        saw(certainly(servers::wrong));
+        return;
+      }
+      if (standstill.compareTo(STANDSTILL) > 0) {
+        saw(
+            List.of(
+                "stuck: nothing has moved for %s, and %d messages wait, as %s"
+                    .formatted(standstill, waiting, certainly(this::firstWaiting))));
+        return;
+      }
+      Thread.sleep(TICK.toMillis());
+    }
+  }
+
+  private interface Question<R> {
+    R ask() throws SQLException;
+  }
+
+  /** A database that has just come back may refuse connections for a moment. */
+  private static <R> R certainly(Question<R> question) throws SQLException, InterruptedException {
+    for (int tries = 1; ; tries++) {
+      try {
+        return question.ask();
+      } catch (SQLException e) {
+        if (tries == MOST_TRIES) {
+          throw e;
+        }
+        Thread.sleep(LOOK.toMillis());
+      }
+    }
+  }
+
+  /** Dead letters that can be repaired count: the operator deals with them all. */
+  private long waiting() throws SQLException {
+    return servers.number(
+        "select count(*) from outbox_message where status <> 'DEAD'"
+            + " or event_type not in ('DOOMED', 'TOO_LARGE')");
+  }
+
+  private String firstWaiting() throws SQLException {
+    return servers
+        .rows(
+            "select seq, status, aggregate_id, event_type, attempts, last_error from outbox_message"
+                + " where status <> 'DEAD' order by seq limit 5")
+        .toString();
+  }
+
+  private Summary judge() throws Exception {
+    saw(fleet.end(Role.PRODUCER, Role.RELAY));
+    List<Delivery> log = readLog();
+    awaitConsumers(log);
+    saw(fleet.end(Role.CONSUMER));
+    List<Line> lines = Journal.readAll(directory);
+    Oracle oracle = new Oracle(readCommitted());
+    seen.forEach(oracle::saw);
+    List<DeadLetter> letters = readDeadLetters();
+    Set<UUID> delivered = oracle.compareDeliveries(log);
+    oracle.compareLost(delivered, letters, operator.discarded());
+    oracle.compareCommits(lines);
+    oracle.compareDuplicates(readRefused());
+    oracle.compareConsumers(lines, log);
+    int claims = oracle.compareClaims(lines);
+    if (oracle.count() == 0 || claims == 0) {
+      oracle.saw("nothing was appended, or nothing claimed: see the processes' logs");
+    }
+    oracle.compareReasons(lines, letters);
+    long leased = servers.number("select count(*) from outbox_bucket where claim_id is not null");
+    if (leased > 0) {
+      oracle.saw(leased + " buckets are still leased after all relays have ended");
+    }
+    Summary summary =
+        new Summary(
+            settings,
+            havoc.happened(),
+            troubles(lines),
+            oracle.count(),
+            log.size(),
+            log.size() - delivered.size(),
+            letters.size(),
+            operator.discarded().size(),
+            claims,
+            longestStandstill,
+            oracle.violations());
+    write(summary, lines);
+    return summary;
+  }
+
+  private static Map<String, Long> troubles(List<Line> lines) {
+    return lines.stream()
+        .filter(line -> line.what().equals("trouble"))
+        .collect(groupingBy(line -> line.detail(0), TreeMap::new, counting()));
+  }
+
+  /** In the order of each partition. */
+  private List<Delivery> readLog() {
+    List<Delivery> log = new ArrayList<>();
+    try (KafkaConsumer<String, byte[]> consumer =
+        new KafkaConsumer<>(
+            servers.kafka(), new StringDeserializer(), new ByteArrayDeserializer())) {
+      List<TopicPartition> partitions = new ArrayList<>();
+      for (int topic = 0; topic < Work.topics(); topic++) {
+        for (int partition = 0; partition < Servers.PARTITIONS; partition++) {
+          partitions.add(new TopicPartition(Work.topic(topic), partition));
+        }
+      }
+      consumer.assign(partitions);
+      consumer.seekToBeginning(partitions);
+      Map<TopicPartition, Long> ends = consumer.endOffsets(partitions);
+      while (partitions.stream().anyMatch(p -> consumer.position(p) < ends.getOrDefault(p, 0L))) {
+        consumer.poll(Duration.ofMillis(200)).forEach(record -> log.add(Delivery.of(record)));
+      }
+    }
+    return log;
+  }
+
+  private void awaitConsumers(List<Delivery> log) throws InterruptedException {
+    long until = System.nanoTime() + CONSUMERS.toNanos();
+    while (until - System.nanoTime() > 0) {
+      Oracle oracle = new Oracle(List.of());
+      oracle.compareConsumers(Journal.readAll(directory), log);
+      if (oracle.violations().isEmpty()) {
+        return;
+      }
+      Thread.sleep(LOOK.toMillis());
+    }
+  }
+
+  private List<Committed> readCommitted() throws SQLException {
+    return servers.rows("select id, name, nth, kind, dedup from torture_work").stream()
+        .map(
+            row ->
+                new Committed(
+                    new Work(
+                        UUID.fromString(row.get(0)),
+                        row.get(1),
+                        Integer.parseInt(row.get(2)),
+                        Kind.valueOf(row.get(3))),
+                    row.get(4).equals("null") ? null : row.get(4)))
+        .toList();
+  }
+
+  private Set<String> readRefused() throws SQLException {
+    Set<String> refused = new HashSet<>();
+    servers.rows("select dedup from torture_refused").forEach(row -> refused.add(row.get(0)));
+    return refused;
+  }
+
+  private List<DeadLetter> readDeadLetters() throws SQLException {
+    return servers.rows("select id, seq from outbox_message where status = 'DEAD'").stream()
+        .map(row -> new DeadLetter(UUID.fromString(row.get(0)), Long.parseLong(row.get(1))))
+        .toList();
+  }
+
+  /** The summary, and all journals as one, in the order of time. */
+  private void write(Summary summary, List<Line> lines) {
+    long begin = lines.stream().mapToLong(Line::at).min().orElse(0);
+    Stream<String> history =
+        lines.stream()
+            .sorted(Comparator.comparingLong(Line::at))
+            .map(
+                line ->
+                    "%10.3f %-12s %s %s"
+                        .formatted(
+                            (line.at() - begin) / 1e9,
+                            line.process(),
+                            line.what(),
+                            String.join(" ", line.details())));
+    try {
+      Files.writeString(directory.resolve("summary.txt"), summary.text());
+      Files.write(directory.resolve("history.txt"), (Iterable<String>) history::iterator);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  @Override
+  public void close() throws Exception {
+    fleet.close();
+    journal.close();
+    servers.close();
+  }
+}

@@ -1,0 +1,97 @@
+package dev.outbox.dev.torture;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.outbox.OutboxMessage;
+import java.util.Arrays;
+import java.util.UUID;
+
+/**
+ * One message of the torture.
+ *
+ * @param nth its place among the committed messages of its key, by the business row's lock
+ * @param kind what the broker thinks of it
+ */
+public record Work(UUID id, String key, int nth, Kind kind) {
+
+  public enum Kind {
+    /** Accepted sooner or later. */
+    PLAIN,
+    /** As PLAIN, but due later. */
+    DELAYED,
+    /** Fails whenever it is tried, until its attempts are used up. */
+    DOOMED,
+    /** Larger than the topic allows: the broker rejects it. */
+    TOO_LARGE,
+    /** Rejected until somebody repairs it. */
+    POISON,
+    /** As POISON, and its key is blocked. */
+    HALTING;
+
+    /** Whether later messages of the key may be delivered first. */
+    public boolean overtaken() {
+      return this != PLAIN && this != HALTING;
+    }
+
+    /** Whether the broker rejects it, for ever or until it is repaired. */
+    boolean rejected() {
+      return this == TOO_LARGE || this == POISON || this == HALTING;
+    }
+
+    /** Whether somebody can make the broker take it, once it is dead. */
+    boolean repairable() {
+      return this != DOOMED && this != TOO_LARGE;
+    }
+  }
+
+  /** How many attempts a message has; a rejected one has none left at once. */
+  static final int ATTEMPTS = 10;
+
+  /** The same of {@link Kind#DOOMED}. */
+  static final int DOOMED_ATTEMPTS = 3;
+
+  /** The largest record that the topics take, in bytes. */
+  static final int MOST_BYTES = 20_000;
+
+  private static final int TOPICS = 3;
+
+  static int attempts(Kind kind) {
+    return kind == Kind.DOOMED ? DOOMED_ATTEMPTS : ATTEMPTS;
+  }
+
+  /** A topic is an aggregate type, of which there are some, so that one can be out of reach. */
+  static String topic(int number) {
+    return "type-" + number;
+  }
+
+  static int topics() {
+    return TOPICS;
+  }
+
+  static Work of(OutboxMessage message) {
+    return new Work(
+        message.id(),
+        message.recordKey(),
+        nth(message.payload()),
+        Kind.valueOf(message.eventType()));
+  }
+
+  /** The payload begins with the number, and a space. */
+  static int nth(byte[] payload) {
+    String text = new String(payload, 0, Math.min(payload.length, 12), UTF_8);
+    return Integer.parseInt(text.substring(0, text.indexOf(' ')));
+  }
+
+  OutboxMessage.Builder message() {
+    return OutboxMessage.builder()
+        .id(id)
+        .aggregate(topic(Math.floorMod(key.hashCode(), TOPICS)), key)
+        .eventType(kind.name())
+        .payload(payload());
+  }
+
+  byte[] payload() {
+    byte[] number = (nth + " ").getBytes(UTF_8);
+    return kind == Kind.TOO_LARGE ? Arrays.copyOf(number, 2 * MOST_BYTES) : number;
+  }
+}

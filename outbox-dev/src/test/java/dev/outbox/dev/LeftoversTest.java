@@ -1,0 +1,105 @@
+package dev.outbox.dev;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.outbox.cli.Address;
+import dev.outbox.dev.bench.JdbcKind;
+import dev.outbox.embedded.DatabaseServer;
+import dev.outbox.embedded.MongoServer;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What a tck that was interrupted has left is removed, and nothing else. */
+class LeftoversTest {
+  private final String mine = "dev_" + UUID.randomUUID().toString().substring(0, 8);
+
+  private static DatabaseServer server(String store) {
+    return store.equals("mysql") ? DatabaseServer.mysql() : DatabaseServer.postgres();
+  }
+
+  private static Address address(DatabaseServer server) {
+    return new Address(server.jdbcUrl(), server.user(), server.password());
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"postgres", "mysql"})
+  @DisplayName("by tck --clean")
+  void clean(String store) throws Exception {
+    try (DatabaseServer server = server(store);
+        Database database = Database.connect(address(server))) {
+      String left = "outbox_tck_00c0ffee";
+      List.of(left + "_1", left + "_2", mine).forEach(database::createSchema);
+      Cli cli =
+          Cli.run(
+              "tck",
+              "--clean",
+              "--url=" + server.jdbcUrl(),
+              "--user=" + server.user(),
+              "--password=" + server.password());
+      assertThat(cli.code()).as(cli.err()).isZero();
+      assertThat(cli.out()).contains("Removed: ", left);
+      assertThat(database.schemas("outbox_tck_")).isEmpty();
+      assertThat(database.schemas(mine)).containsExactly(mine);
+      database.removeSchemas(mine);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"postgres", "mysql"})
+  @DisplayName("also while it is still in use")
+  void inUse(String store) throws Exception {
+    try (DatabaseServer server = server(store);
+        Database database = Database.connect(address(server))) {
+      String name = mine + "_tck";
+      List.of(name + "_1", mine + "xtck_1").forEach(database::createSchema);
+      Address named = database.named(name);
+      try (Connection busy =
+              DriverManager.getConnection(named.url(), named.user(), named.password());
+          Statement statement = busy.createStatement()) {
+        String enter = JdbcKind.of(named.url()).orElseThrow().enter(name + "_1");
+        if (enter != null) {
+          statement.execute(enter);
+        }
+        statement.execute("create table %s_1.t as select 1 as n".formatted(name));
+        busy.setAutoCommit(false);
+        statement.execute("insert into %s_1.t values (2)".formatted(name));
+
+        TckCommand.removeSchemas(database, name);
+
+        assertThat(database.schemas(mine)).containsExactly(mine + "xtck_1");
+        assertThat(busy.isValid(5)).isFalse();
+      }
+      database.removeSchemas(mine);
+    }
+  }
+
+  @Test
+  @DisplayName("of MongoDB")
+  void mongo() {
+    try (MongoServer server = MongoServer.start();
+        Database database = Database.connect(new Address(server.connectionString(), "", ""));
+        var client = com.mongodb.client.MongoClients.create(server.connectionString())) {
+      String begin = mine + "_tck";
+      try {
+        for (String each : List.of(begin + "_1", begin + "_2", mine + "xtck")) {
+          client.getDatabase(each).createCollection("t");
+        }
+        database.createSchema(begin);
+        TckCommand.removeSchemas(database, begin);
+        assertThat(client.listDatabaseNames().into(new ArrayList<>()))
+            .filteredOn(each -> each.startsWith(mine))
+            .containsExactly(mine + "xtck");
+      } finally {
+        client.getDatabase(mine + "xtck").drop();
+      }
+    }
+  }
+}

@@ -1,0 +1,212 @@
+package dev.outbox.dev.bench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.outbox.embedded.DatabaseServer;
+import dev.outbox.embedded.EmbeddedServer;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** That each scenario runs and its figures are there and plausible; how fast is not looked at. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+abstract class BenchTest {
+  private DatabaseServer server;
+
+  abstract DatabaseServer server();
+
+  /** As the report calls it. */
+  abstract String name();
+
+  @BeforeAll
+  void start() {
+    server = server();
+  }
+
+  @AfterAll
+  void stop() {
+    if (server != null) {
+      server.close();
+    }
+  }
+
+  private Report run(String scenario, double scale, List<String> progress) throws Exception {
+    CpuClock cpu = new CpuClock();
+    cpu.add(server.embedded().stream().mapToLong(EmbeddedServer::pid).findFirst());
+    return run(
+        BenchDatabase.open(server.jdbcUrl(), server.user(), server.password()),
+        cpu,
+        scenario,
+        scale,
+        progress);
+  }
+
+  /** One run, after which the database is closed. */
+  static Report run(
+      BenchDatabase database, CpuClock cpu, String scenario, double scale, List<String> progress)
+      throws Exception {
+    try (database) {
+      return Bench.run(
+          new Bench.Settings(List.of(scenario), 1, scale),
+          database,
+          cpu,
+          () -> {
+            throw new AssertionError("no broker is needed");
+          },
+          progress::add);
+    }
+  }
+
+  @ParameterizedTest(name = "{0}: {2} lines")
+  @DisplayName("each scenario reports all its lines beside a limit, and leaves nothing behind")
+  @CsvSource({"backlog, 0.02, 5", "pinned, 0.002, 36", "poison, 0.002, 6"})
+  void scenario(String name, double scale, int lines) throws Exception {
+    check(name, scale, lines);
+  }
+
+  private Report check(String name, double scale, int lines) throws Exception {
+    List<String> progress = new ArrayList<>();
+    Report report = run(name, scale, progress);
+    assertThat(report.lines())
+        .hasSize(lines)
+        .allSatisfy(
+            line -> {
+              assertThat(line.scenario()).isEqualTo(name);
+              assertThat(line.ours().median()).isPositive();
+              assertThat(line.limit().median()).isPositive();
+            })
+        .extracting(Line::name)
+        .doesNotHaveDuplicates();
+    assertThat(progress).isNotEmpty().allMatch(text -> text.startsWith(name));
+    assertThat(schemas()).isEmpty();
+    return report;
+  }
+
+  private List<String> schemas() throws Exception {
+    try (Connection connection =
+            DriverManager.getConnection(server.jdbcUrl(), server.user(), server.password());
+        Statement statement = connection.createStatement();
+        ResultSet rows =
+            statement.executeQuery(
+                "select schema_name from information_schema.schemata where schema_name like 'outbox!_bench!_%' escape '!'")) {
+      List<String> names = new ArrayList<>();
+      while (rows.next()) {
+        names.add(rows.getString(1));
+      }
+      return names;
+    }
+  }
+
+  @Test
+  @DisplayName("drain: a message is two row writes; the limit needs two statements a batch")
+  void drain() throws Exception {
+    Report report = check("drain", 0.003, 21);
+    assertThat(report.lines())
+        .filteredOn(line -> line.cost() != null)
+        .hasSize(12)
+        .allSatisfy(
+            line -> {
+              assertKnown(line);
+              assertThat(line.cost().messageRows()).isEqualTo(2.0);
+              assertThat(line.cost().bucketRows()).isPositive();
+              assertThat(line.cost().statements()).isBetween(0.01, 1.0);
+              assertThat(line.cost().logBytes()).isPositive();
+              // On MySQL, workers of so small a limit may deadlock and begin again.
+              assertThat(line.limitCost().messageRows()).isBetween(2.0, 5.0);
+              assertThat(line.limitCost().bucketRows()).isZero();
+            });
+    // 600 messages are two batches; the last round trip gives the connection back.
+    Cost oneWorker = report.lines().get(0).limitCost();
+    assertThat(oneWorker.messageRows()).isEqualTo(2.0);
+    assertThat(oneWorker.statements()).isEqualTo(4.0 / 600);
+    assertThat(oneWorker.perMessage()).containsEntry("roundTrips", 7.0 / 600);
+  }
+
+  /** The server's CPU where we started it; how much, its clock of 10 ms need not show here. */
+  private void assertKnown(Line line) {
+    for (Cpu cpu : List.of(line.cpu(), line.limitCpu())) {
+      assertThat(Double.isNaN(cpu.server())).isEqualTo(server.embedded().isEmpty());
+      assertThat(cpu.client()).isNotNegative();
+    }
+  }
+
+  @Test
+  @DisplayName("append: a message is one row write and one statement beside the business row's")
+  void append() throws Exception {
+    Line line = check("append", 0.02, 8).lines().get(0);
+    assertKnown(line);
+    for (Cost cost : List.of(line.cost(), line.limitCost())) {
+      assertThat(cost.messageRows()).isEqualTo(1.0);
+      // The first append of a store asks for the schema's version.
+      assertThat(cost.statements()).isBetween(2.0, 2.1);
+    }
+  }
+
+  @Test
+  @DisplayName("work: what is asked and written for a message, in all and by name")
+  void work() throws Exception {
+    Map<String, Line> lines = byName(run("work", 0.003, new ArrayList<>()));
+    for (String what : List.of("drain, 10,000 keys", "drain, 1 key")) {
+      assertThat(ours(lines, what + ": written")).isBetween(2.0, 2.5);
+      assertThat(limit(lines, what + ": written")).isEqualTo(2.0);
+      // 600 messages are two batches.
+      assertThat(limit(lines, what + ": delete")).isEqualTo(2.0 / 600);
+      assertThat(ours(lines, what + ": statements")).isGreaterThan(ours(lines, what + ": delete"));
+    }
+    for (String what : List.of("append, 1 message a", "append, 10 messages a")) {
+      assertThat(ours(lines, what + " transaction: written")).isEqualTo(1.0);
+      assertThat(limit(lines, what + " transaction: insert"))
+          .isEqualTo(what.contains("10") ? 0.2 : 2.0);
+    }
+    assertThat(schemas()).isEmpty();
+  }
+
+  static Map<String, Line> byName(Report report) {
+    Map<String, Line> lines = new HashMap<>();
+    report.lines().forEach(line -> lines.put(line.name(), line));
+    assertThat(report.lines()).hasSize(lines.size());
+    return lines;
+  }
+
+  static double ours(Map<String, Line> lines, String name) {
+    assertThat(lines).containsKey(name);
+    return lines.get(name).ours().median();
+  }
+
+  static double limit(Map<String, Line> lines, String name) {
+    assertThat(lines).containsKey(name);
+    return lines.get(name).limit().median();
+  }
+
+  @Test
+  @DisplayName("Markdown has a row a line, JSON each run's value, both say what it ran on")
+  void formats() throws Exception {
+    Report report = check("relays", 0.003, 7);
+    List<String> rows = report.markdown().lines().filter(row -> row.startsWith("|")).toList();
+    assertThat(rows).hasSize(2 + 7);
+    assertThat(rows.get(0).split(" *\\| *"))
+        .contains("case", "ours", "limit", "ratio", "server CPU", "client CPU", "CPU")
+        .contains("row writes", "bucket writes", "log bytes");
+    assertThat(report.markdown())
+        .startsWith(name())
+        .contains("- CPU: ", "- database: " + name(), "- driver: ", "- relays: As drain");
+    assertThat(report.json())
+        .contains(
+            "\"database\": \"" + name(),
+            "\"case\": \"8 relays\"",
+            "\"min\": ",
+            "\"messageRowWrites\": 2.0");
+  }
+}

@@ -1,0 +1,128 @@
+package dev.outbox.dev.bench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.outbox.cli.Json;
+import dev.outbox.dev.bench.CpuClock.Time;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class FiguresTest {
+
+  @Test
+  @DisplayName("the median of an even number of runs is between the middle two")
+  void median() {
+    assertThat(new Samples(List.of(3.0, 1.0, 2.0)).median()).isEqualTo(2.0);
+    assertThat(new Samples(List.of(4.0, 1.0, 2.0, 100.0)).median()).isEqualTo(3.0);
+  }
+
+  @Test
+  @DisplayName("the ratio is taken run by run")
+  void ratio() {
+    Line line =
+        Line.beside(
+            "s",
+            "c",
+            "u",
+            new Samples(List.of(10.0, 30.0, 20.0)),
+            new Samples(List.of(20.0, 10.0, 20.0)));
+    assertThat(line.ratio().values()).containsExactly(0.5, 3.0, 1.0);
+  }
+
+  @Test
+  @DisplayName("CPU is in the columns of its own, a dash where the server's cannot be known")
+  void cpu() {
+    Samples one = new Samples(List.of(1.0));
+    Cpu ours = new Cpu(List.of(new Time(1.5, 2.5), new Time(2.5, 0.5), new Time(2.0, 9.0)));
+    Cpu foreign = new Cpu(List.of(new Time(Double.NaN, 4.0)));
+    Line line = new Line("s", "c", "u", one, one, null, null, ours, foreign);
+    Report report = new Report(Map.of(), List.of(line), Map.of());
+    assertThat(report.markdown().lines().filter(row -> row.startsWith("| s ")).findFirst())
+        .hasValueSatisfying(
+            row ->
+                assertThat(row.split(" *\\| *")).contains("2.00 / -", "2.50 / 4.00", "4.00 / -"));
+    assertThat(report.json())
+        .contains(
+            "\"cpu\": {\"serverCpuMicros\": 2.0, \"clientCpuMicros\": 2.5, \"cpuMicros\": 4.0}")
+        .contains("\"limitCpu\": {\"clientCpuMicros\": 4.0}");
+  }
+
+  @Test
+  @DisplayName("tenths are told apart, whatever the size of a batch, and rounds add up")
+  void pace() {
+    Meter meter = new Meter(100);
+    meter.begin();
+    meter.done(35);
+    meter.done(60);
+    assertThat(meter.isOver()).isFalse();
+    meter.done(10);
+    assertThat(meter.isOver()).isTrue();
+    assertThat(meter.pace().total()).isEqualTo(105);
+    assertThat(meter.pace().nanos()).hasSize(10).allMatch(nanos -> nanos >= 0);
+
+    Pace second = new Pace(100, 105, List.of(1L, 2L, 3L, 4L, 5L, 6L, 7L, 8L, 9L, 5L));
+    assertThat(second.rate(0, 10)).isEqualTo(100 * 1e9 / 50);
+    assertThat(second.rate(8, 9)).isEqualTo(10 * 1e9 / 9);
+    Pace both = Pace.sum(List.of(second, second));
+    assertThat(both.rate(0, 10)).isEqualTo(second.rate(0, 10));
+    assertThat(both.total()).isEqualTo(210);
+  }
+
+  @ParameterizedTest
+  @DisplayName("a text counts for the statements in it, by their first words")
+  @CsvSource(
+      delimiter = '!',
+      value = {
+        "select 1                                       ! select",
+        "set a = 1; SET b = 2;                          ! set set",
+        "select ';' as \"x\"; values(1)                 ! select values",
+        "select 1 /* ; */ -- ;                          ! select",
+      })
+  void statements(String sql, String names) {
+    assertThat(StatementWatch.names(sql)).containsExactly(names.split(" "));
+  }
+
+  @ParameterizedTest
+  @DisplayName("numbers have as many digits as say something")
+  @CsvSource({
+    "'123,457', 123456.7",
+    "100, 100.2",
+    "12.3, 12.34",
+    "1.23, 1.234",
+    "0.0123, 0.01234",
+    "0, 0"
+  })
+  void numbers(String text, double value) {
+    assertThat(Report.number(value)).isEqualTo(text);
+  }
+
+  @Test
+  @DisplayName("what a database cannot count is absent")
+  void unknown() {
+    Cost.ServerWork none = new Cost.ServerWork(-1, -1, -1, -1);
+    Cost cost =
+        new Cost(10, new Cost.ClientWork(Map.of("select", 15L, "set", 5L), 30), none.since(none));
+    assertThat(cost.perMessage()).isEqualTo(Map.of("statements", 2.0, "roundTrips", 3.0));
+    assertThat(cost.statements("set")).isEqualTo(0.5);
+    assertThat(Report.number(cost.logBytes())).isEqualTo("?");
+  }
+
+  @Test
+  @DisplayName("an unknown scenario is refused with the names of those that exist")
+  void unknownScenario() {
+    assertThatThrownBy(() -> new Bench.Settings(List.of("drian"), 1, 1))
+        .hasMessageStartingWith("there is no scenario drian, only drain, append");
+  }
+
+  @Test
+  @DisplayName("JSON is quoted, and has no number for what is none")
+  void json() {
+    assertThat(Json.of(Map.of("a\"b", List.of(1, "x\ny", 0.5, Double.NaN))))
+        .isEqualTo("{\"a\\\"b\": [1, \"x\\u000ay\", 0.5, null]}");
+  }
+}

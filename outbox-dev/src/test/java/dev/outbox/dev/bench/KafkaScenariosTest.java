@@ -1,0 +1,92 @@
+package dev.outbox.dev.bench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.outbox.embedded.DatabaseServer;
+import dev.outbox.embedded.KafkaServer;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.apache.kafka.clients.admin.Admin;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+/** That the scenarios with a broker run and their figures are there; how fast is not looked at. */
+class KafkaScenariosTest {
+  private static DatabaseServer postgres;
+  private static KafkaServer kafka;
+
+  @BeforeAll
+  static void start() {
+    postgres = DatabaseServer.postgres();
+    kafka = KafkaServer.forTests();
+  }
+
+  @AfterAll
+  static void stop() {
+    kafka.close();
+    postgres.close();
+  }
+
+  private static List<Line> run(String scenario, double scale) throws Exception {
+    try (BenchDatabase database =
+        BenchDatabase.open(postgres.jdbcUrl(), postgres.user(), postgres.password())) {
+      List<Line> lines =
+          Bench.run(
+                  new Bench.Settings(List.of(scenario), 1, scale),
+                  database,
+                  new CpuClock(),
+                  kafka::bootstrapServers,
+                  text -> assertThat(text).startsWith(scenario))
+              .lines();
+      assertThat(lines).extracting(Line::name).doesNotHaveDuplicates();
+      assertThat(lines)
+          .allSatisfy(
+              line -> {
+                assertThat(line.scenario()).isEqualTo(scenario);
+                assertThat(line.ours().median()).isNotNegative();
+              });
+      try (Admin admin = Admin.create(Map.of("bootstrap.servers", kafka.bootstrapServers()))) {
+        Set<String> topics = admin.listTopics().names().get();
+        assertThat(topics).noneMatch(name -> name.startsWith("outbox-bench"));
+      }
+      return lines;
+    }
+  }
+
+  @Test
+  @DisplayName("end-to-end: beside the producer, with two row writes a message")
+  void endToEnd() throws Exception {
+    List<Line> lines = run("end-to-end", 0.01);
+    assertThat(lines)
+        .hasSize(2)
+        .allSatisfy(
+            line -> {
+              assertThat(line.limit().median()).isPositive();
+              assertThat(line.cost().messageRows()).isEqualTo(2.0);
+            });
+  }
+
+  @Test
+  @DisplayName("latency: two rates, two places, to two ends, three percentiles that grow")
+  void latency() throws Exception {
+    List<Line> lines = run("latency", 0.001);
+    assertThat(lines).hasSize(2 * 2 * 2 * 3).allMatch(line -> line.limit() == null);
+    for (int i = 0; i < lines.size(); i += 3) {
+      assertThat(lines.get(i).ours().median())
+          .isLessThanOrEqualTo(lines.get(i + 1).ours().median());
+      assertThat(lines.get(i + 1).ours().median())
+          .isLessThanOrEqualTo(lines.get(i + 2).ours().median());
+    }
+  }
+
+  @Test
+  @DisplayName("idle: a relay asks now and then")
+  void idle() throws Exception {
+    List<Line> lines = run("idle", 0.001);
+    assertThat(lines).extracting(Line::name).containsExactly("statements", "CPU");
+    assertThat(lines.get(0).ours().median()).isPositive();
+  }
+}

@@ -1,0 +1,86 @@
+package dev.outbox.dev.bench;
+
+import static dev.outbox.dev.bench.BenchTest.limit;
+import static dev.outbox.dev.bench.BenchTest.ours;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoClients;
+import dev.outbox.embedded.MongoServer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+
+/** That the scenarios run on MongoDB too, and that what is counted there is counted right. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class MongoBenchTest {
+  private MongoServer server;
+
+  @BeforeAll
+  void start() {
+    server = MongoServer.start();
+  }
+
+  @AfterAll
+  void stop() {
+    if (server != null) {
+      server.close();
+    }
+  }
+
+  /** Also asserts that nothing is left behind. */
+  private Report run(String scenario, double scale) throws Exception {
+    BenchDatabase database = BenchDatabase.open(server.connectionString(), "", "");
+    String name = database.address().getProperty("database");
+    Report report = BenchTest.run(database, new CpuClock(), scenario, scale, new ArrayList<>());
+    try (MongoClient client = MongoClients.create(server.connectionString())) {
+      assertThat(client.listDatabaseNames().into(new ArrayList<>())).doesNotContain(name);
+    }
+    return report;
+  }
+
+  @Test
+  @DisplayName("work: commands by name, and documents written, beside a bare find and deletion")
+  void work() throws Exception {
+    Map<String, Line> lines = BenchTest.byName(run("work", 0.003));
+    for (String what : List.of("drain, 10,000 keys: ", "drain, 1 key: ")) {
+      // 600 messages are two batches.
+      assertThat(limit(lines, what + "commands")).isEqualTo(4.0 / 600);
+      assertThat(limit(lines, what + "find")).isEqualTo(2.0 / 600);
+      assertThat(limit(lines, what + "delete")).isEqualTo(2.0 / 600);
+      assertThat(limit(lines, what + "written")).isEqualTo(2.0);
+      assertThat(ours(lines, what + "written")).isBetween(2.0, 3.0);
+      assertThat(ours(lines, what + "commitTransaction")).isPositive();
+      assertThat(ours(lines, what + "commands"))
+          .isEqualTo(ours(lines, what + "round trips"))
+          .isGreaterThan(ours(lines, what + "commitTransaction"));
+    }
+    for (int messages : List.of(1, 10)) {
+      String what = "append, " + DrainScenario.count(messages, "message") + " a transaction: ";
+      for (double insert : List.of(ours(lines, what + "insert"), limit(lines, what + "insert"))) {
+        assertThat(insert).isEqualTo(2.0 / messages);
+      }
+      assertThat(ours(lines, what + "commitTransaction")).isEqualTo(1.0 / messages);
+      assertThat(ours(lines, what + "written")).isEqualTo(1.0);
+      assertThat(limit(lines, what + "written")).isEqualTo(1.0);
+    }
+  }
+
+  @Test
+  @DisplayName("poison: delayed, dead and failing messages are filled in, and healthy ones drained")
+  void poison() throws Exception {
+    Report report = run("poison", 0.002);
+    assertThat(report.lines())
+        .hasSize(6)
+        .allSatisfy(line -> assertThat(line.ours().median()).isPositive())
+        .allSatisfy(line -> assertThat(line.limit().median()).isPositive());
+    assertThat(report.markdown())
+        .startsWith("MongoDB ")
+        .contains("- driver: MongoDB Java driver 5.", "- round trip of ping: ");
+  }
+}

@@ -1,0 +1,197 @@
+package dev.outbox.dev.torture;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.outbox.dev.torture.Journal.Line;
+import dev.outbox.dev.torture.Oracle.Committed;
+import dev.outbox.dev.torture.Oracle.DeadLetter;
+import dev.outbox.dev.torture.Work.Kind;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+@DisplayName("The oracle")
+class OracleTest {
+  private static final long SECOND = 1_000_000_000L;
+
+  private final Committed first = committed("k", 1, Kind.PLAIN, null);
+  private final Committed second = committed("k", 2, Kind.PLAIN, null);
+  private final Committed delayed = committed("k", 3, Kind.DELAYED, null);
+  private final Committed fourth = committed("k", 4, Kind.PLAIN, null);
+  private final Oracle oracle = new Oracle(List.of(first, second, delayed, fourth));
+  private final List<Line> lines = new ArrayList<>();
+
+  private static Committed committed(String key, int nth, Kind kind, String dedup) {
+    return new Committed(new Work(UUID.randomUUID(), key, nth, kind), dedup);
+  }
+
+  private static Delivery delivery(long offset, Committed one) {
+    return new Delivery("t-0", offset, one.work().id(), one.work().key(), one.work().nth());
+  }
+
+  private void line(String process, long at, String what, Object... details) {
+    lines.add(
+        new Line(process, at, what, List.of(details).stream().map(Object::toString).toList()));
+  }
+
+  @Test
+  @DisplayName("is content with deliveries in order, again, and late where that is allowed")
+  void content() {
+    Set<UUID> delivered =
+        oracle.compareDeliveries(
+            List.of(
+                delivery(0, first),
+                delivery(1, second),
+                delivery(2, first),
+                delivery(3, second),
+                delivery(4, fourth),
+                delivery(5, delayed)));
+    oracle.compareLost(delivered, List.of(), Set.of());
+    assertThat(oracle.violations()).isEmpty();
+  }
+
+  @Test
+  @DisplayName("sees a message that was overtaken")
+  void overtaken() {
+    Set<UUID> ignored = oracle.compareDeliveries(List.of(delivery(0, second), delivery(1, first)));
+    assertThat(oracle.violations())
+        .singleElement()
+        .asString()
+        .startsWith("out of order, after number 2");
+  }
+
+  @Test
+  @DisplayName("sees what was never committed, and what came under another key")
+  void leaked() {
+    Committed stranger = committed("k", 9, Kind.PLAIN, null);
+    Delivery other = new Delivery("t-0", 1, first.work().id(), "other", 1);
+    Set<UUID> ignored = oracle.compareDeliveries(List.of(delivery(0, stranger), other));
+    assertThat(oracle.violations())
+        .satisfiesExactly(
+            one -> assertThat(one).startsWith("delivered, but never committed"),
+            two -> assertThat(two).startsWith("delivered with another key"));
+  }
+
+  @Test
+  @DisplayName("sees what was lost, unless it is a dead letter or was discarded")
+  void lost() {
+    oracle.compareLost(
+        Set.of(first.work().id()),
+        List.of(new DeadLetter(second.work().id(), 2)),
+        Set.of(delayed.work().id()));
+    assertThat(oracle.violations()).containsExactly("lost: " + fourth.work());
+  }
+
+  @Test
+  @DisplayName("sees a commit that a producer was told of, and that is not there")
+  void commits() {
+    UUID gone = UUID.randomUUID();
+    line("producer-1", 1, "committed", true, first.work().id() + "," + gone);
+    line("producer-1", 2, "committed", false, UUID.randomUUID());
+    oracle.compareCommits(lines);
+    assertThat(oracle.violations()).singleElement().asString().contains("producer-1", gone + "");
+  }
+
+  @Test
+  @DisplayName("sees a dedup key that was stored twice, or refused for nothing")
+  void duplicates() {
+    Oracle twice =
+        new Oracle(
+            List.of(
+                committed("a", 1, Kind.PLAIN, "d1"),
+                committed("b", 1, Kind.PLAIN, "d1"),
+                committed("c", 1, Kind.PLAIN, "d2")));
+    twice.compareDuplicates(Set.of("d2", "d3"));
+    assertThat(twice.violations())
+        .containsExactly(
+            "stored twice: dedup key d1",
+            "refused as a duplicate, but the first is not there: dedup key d3");
+  }
+
+  @Test
+  @DisplayName("sees a record that no consumer got")
+  void consumers() {
+    line("consumer-1", 1, "got", "t", 0, 0, first.work().id(), "k");
+    oracle.compareConsumers(lines, List.of(delivery(0, first), delivery(1, second)));
+    assertThat(oracle.violations()).singleElement().asString().contains("offset=1");
+  }
+
+  @Test
+  @DisplayName("sees a key in two claims that were both accepted")
+  void accepted() {
+    // The first lease was over long ago; but nobody took over, as it seems from its settle.
+    line("relay-1", 0, "claim", 1, 0, SECOND, "1|k,2|other");
+    line("relay-2", 5 * SECOND, "claim", 1, 5 * SECOND, SECOND, "1|k");
+    line("relay-1", 6 * SECOND, "settle", 1);
+    line("relay-1", 6 * SECOND + 1, "settled", 1, "1,2");
+    assertThat(oracle.compareClaims(lines)).isEqualTo(2);
+    assertThat(oracle.violations())
+        .singleElement()
+        .asString()
+        .startsWith("key k is in two live claims");
+  }
+
+  @Test
+  @DisplayName("sees a key that was claimed while another's lease lasted")
+  void leased() {
+    line("relay-1", 1, "claim", 1, 0, SECOND, "1|k");
+    line("relay-1", SECOND / 2, "renewed", 1, SECOND / 2, SECOND, "1");
+    line("relay-2", SECOND + SECOND / 4, "claim", 1, SECOND, SECOND, "1|k");
+    assertThat(oracle.compareClaims(lines)).isEqualTo(2);
+    assertThat(oracle.violations()).hasSize(1);
+  }
+
+  @Test
+  @DisplayName("lets a claim end with its settle, its lease, or what was lost of it")
+  void ended() {
+    line("relay-1", 1, "claim", 1, 0, SECOND, "1|k");
+    line("relay-1", 2, "settle", 1);
+    line("relay-1", 9, "settled", 1, "1");
+    line("relay-2", 3, "claim", 1, 2, SECOND, "2|k");
+    line("relay-1", SECOND + 3, "claim", 2, SECOND + 2, SECOND, "2|k");
+    line("relay-2", SECOND + 4, "settle", 1);
+    line("relay-2", SECOND + 5, "settled", 1, "-");
+    assertThat(oracle.compareClaims(lines)).isEqualTo(3);
+    assertThat(oracle.violations()).isEmpty();
+  }
+
+  /** The process was stopped in the middle of it. */
+  @Test
+  @DisplayName("does not count a claim that is given when its lease is over already")
+  void late() {
+    line("relay-1", 3 * SECOND, "claim", 1, 0, SECOND, "1|k");
+    line("relay-2", 2 * SECOND, "claim", 1, 2 * SECOND, 5 * SECOND, "1|k");
+    assertThat(oracle.compareClaims(lines)).isEqualTo(2);
+    assertThat(oracle.violations()).isEmpty();
+  }
+
+  @Test
+  @DisplayName("sees a dead letter that has not failed as often as it may")
+  void reasons() {
+    Committed doomed = committed("d", 1, Kind.DOOMED, null);
+    Oracle one = new Oracle(List.of(first, doomed));
+    List<DeadLetter> letters =
+        List.of(new DeadLetter(first.work().id(), 1), new DeadLetter(doomed.work().id(), 2));
+    for (int call = 1; call <= 2; call++) {
+      line("relay-1", call, "publish", call, "1,2");
+      line("relay-1", call, "results", call, "1|U,2|F");
+    }
+    one.compareReasons(lines, letters);
+    assertThat(one.violations())
+        .satisfiesExactlyInAnyOrder(
+            plain -> assertThat(plain).startsWith("dead after 0 failures, of 10: sequence 1"),
+            other -> assertThat(other).startsWith("dead after 2 failures, of 3: sequence 2"));
+
+    Oracle again = new Oracle(List.of(first, doomed));
+    line("relay-1", 3, "publish", 3, "1,2");
+    line("relay-1", 3, "results", 3, "1|R,2|F");
+    again.compareReasons(lines, letters);
+    assertThat(again.violations())
+        .singleElement()
+        .asString()
+        .startsWith("rejected, though the broker takes it: sequence 1");
+  }
+}

@@ -1,0 +1,72 @@
+package dev.outbox.publisher.kafka;
+
+import dev.outbox.spi.MessagePublisher;
+import dev.outbox.spi.PublisherProvider;
+import java.net.URI;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.common.config.AbstractConfig;
+
+/** Opens a {@link KafkaPublisher} from the properties of a relay. */
+public final class KafkaPublisherProvider implements PublisherProvider {
+  private static final String KAFKA = "kafka.";
+  private static final String TOPIC = "topic.";
+  private static final String TOPIC_PREFIX = "topic.prefix";
+  private static final String TRANSACTIONAL = "publisher.transactional";
+  private static final String CLOUD_EVENTS_SOURCE = "publisher.cloudEventsSource";
+
+  @Override
+  public String name() {
+    return "kafka";
+  }
+
+  /** With the names that Kafka knows: Kafka itself only warns of others, in a log. */
+  @Override
+  public Set<String> properties() {
+    Set<String> names = new TreeSet<>();
+    ProducerConfig.configNames().forEach(name -> names.add(KAFKA + name));
+    names.add(KAFKA + AbstractConfig.CONFIG_PROVIDERS_CONFIG + ".");
+    names.addAll(Set.of(TOPIC, TOPIC_PREFIX, TRANSACTIONAL, CLOUD_EVENTS_SOURCE));
+    return names;
+  }
+
+  @Override
+  public MessagePublisher open(Map<String, String> properties, Duration timeout) {
+    KafkaPublisher.Builder publisher =
+        KafkaPublisher.builder()
+            .properties(settings(properties))
+            .topic(message -> topic(properties, message.message().aggregateType()))
+            .timeout(timeout);
+    String transactional = properties.getOrDefault(TRANSACTIONAL, "");
+    if (!transactional.isEmpty()) {
+      publisher.transactional(transactional);
+    }
+    String source = properties.getOrDefault(CLOUD_EVENTS_SOURCE, "");
+    if (!source.isEmpty()) {
+      publisher.cloudEvents(URI.create(source));
+    }
+    return publisher.build();
+  }
+
+  /** Kafka's own settings, without our prefix. */
+  static Map<String, String> settings(Map<String, String> properties) {
+    Map<String, String> settings = new TreeMap<>();
+    properties.forEach(
+        (name, value) -> {
+          if (name.startsWith(KAFKA)) {
+            settings.put(name.substring(KAFKA.length()), value);
+          }
+        });
+    return settings;
+  }
+
+  /** The topic of an aggregate type: the one named for it, else prefix and type. */
+  static String topic(Map<String, String> properties, String aggregateType) {
+    String named = aggregateType.equals("prefix") ? null : properties.get(TOPIC + aggregateType);
+    return named != null ? named : properties.getOrDefault(TOPIC_PREFIX, "") + aggregateType;
+  }
+}

@@ -1,0 +1,123 @@
+package dev.outbox.relay;
+
+import dev.outbox.spi.Decision;
+import dev.outbox.spi.ReachablePublisher;
+import dev.outbox.spi.Result;
+import dev.outbox.spi.StoredMessage;
+import java.time.Duration;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a {@link RelayListener} is told. Made by the relay; a later version may add components to an
+ * event, and events.
+ */
+public sealed interface RelayEvent {
+
+  /** To whom it happened: a worker's name, as {@code host-17/0}, or the relay's. */
+  String who();
+
+  /**
+   * The relay's workers run from now on.
+   *
+   * @param workers how many
+   * @param place where the store found its tables; null when it does not say
+   */
+  record Started(String who, int workers, @Nullable String place) implements RelayEvent {}
+
+  /**
+   * A claim brought messages.
+   *
+   * @param messages not empty; some may have a {@link StoredMessage#problem()}
+   * @param took how long the store needed
+   */
+  record Claimed(String who, List<StoredMessage> messages, Duration took) implements RelayEvent {}
+
+  /**
+   * The publisher is done with messages, whatever the results.
+   *
+   * @param took how long it needed
+   */
+  record Published(String who, List<StoredMessage> messages, Duration took) implements RelayEvent {}
+
+  /** A message was delivered, and the store knows. */
+  record Delivered(String who, StoredMessage message) implements RelayEvent {}
+
+  /** A message will be tried again, and the store knows. */
+  record Retried(String who, StoredMessage message, Decision.Retry decision)
+      implements RelayEvent {}
+
+  /** A message became a dead letter, and the store knows. */
+  record DeadLettered(String who, StoredMessage message, Decision.Dead decision)
+      implements RelayEvent {}
+
+  /** The publisher could not reach the broker, or this message's destination, for now. */
+  record Unavailable(String who, StoredMessage message, Result.Unavailable result)
+      implements RelayEvent {}
+
+  /**
+   * The lease of these messages was lost: another relay has them, or will. Nothing was changed in
+   * the store; what was delivered may be delivered again. Also told when a settle was carried out
+   * but its reply was lost.
+   */
+  record LeaseLost(String who, List<StoredMessage> messages) implements RelayEvent {}
+
+  /**
+   * A claim was left to its lease without being settled, because the publisher did not return or
+   * the store did not answer. The messages are claimed again when the lease has run out.
+   */
+  record Abandoned(String who, List<StoredMessage> messages, String reason) implements RelayEvent {}
+
+  /**
+   * The publisher broke its contract: threw, did not return in time, gave a wrong number of results
+   * (P1), or delivered a message after an earlier one of its key that was not delivered (P2).
+   *
+   * @param cause what it threw, or null
+   */
+  record PublisherBroken(String who, String problem, @Nullable Throwable cause)
+      implements RelayEvent {}
+
+  /**
+   * The process, or its machine, stood still while a worker waited for the publisher: it was
+   * stopped, suspended or out of memory. The publisher gets the time once more.
+   */
+  record StoodStill(String who, Duration time) implements RelayEvent {}
+
+  /** The broker answered when it was asked at the start; see {@link ReachablePublisher}. */
+  record BrokerReachable(String who, String address) implements RelayEvent {}
+
+  /** The broker did not answer when it was asked at the start; it is asked again. */
+  record BrokerUnreachable(String who, String address, String error) implements RelayEvent {}
+
+  /** The broker as a whole cannot be reached: all workers pause, and try with few messages. */
+  record BreakerOpened(String who, String error) implements RelayEvent {}
+
+  /** The broker can be reached again. */
+  record BreakerClosed(String who) implements RelayEvent {}
+
+  /**
+   * The store threw.
+   *
+   * @param operation claim, renew, settle, housekeep or listen; work when it is not known which
+   */
+  record StoreFailed(String who, String operation, RuntimeException error) implements RelayEvent {}
+
+  /** A settle worked again for this worker, after {@link StoreFailed} on claim or settle. */
+  record StoreRecovered(String who) implements RelayEvent {}
+
+  /**
+   * A function that the application gave to the relay threw or returned null.
+   *
+   * @param setting retryPolicy or haltKeyWhenDead
+   */
+  record CallbackFailed(String who, String setting, StoredMessage message, RuntimeException error)
+      implements RelayEvent {}
+
+  /**
+   * The relay has stopped.
+   *
+   * @param unfinished how many of its threads were still inside the store or the publisher when the
+   *     time to stop was over; 0 as a rule. What they hold is claimed again after the lease
+   */
+  record Stopped(String who, int unfinished) implements RelayEvent {}
+}

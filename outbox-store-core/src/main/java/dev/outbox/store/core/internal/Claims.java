@@ -1,0 +1,620 @@
+package dev.outbox.store.core.internal;
+
+import static java.util.Objects.requireNonNull;
+
+import dev.outbox.OutboxException;
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.Decision;
+import dev.outbox.spi.OutboxStore.Settled;
+import dev.outbox.spi.StoredMessage;
+import dev.outbox.store.core.internal.BatchReader.Batch;
+import dev.outbox.store.core.internal.Database.Leases;
+import dev.outbox.store.core.internal.Database.Release;
+import dev.outbox.store.core.internal.Kept.One;
+import dev.outbox.store.core.internal.Row.Claimable;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import java.util.function.LongSupplier;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+
+/**
+ * A claim's life, in three transactions: lease and read; settle and go on; settle and let go.
+ * Publishing comes between them, after a commit and outside any transaction.
+ *
+ * <p>A key belongs to one of {@value Database#BUCKETS} buckets, by a hash. A worker leases buckets;
+ * who holds a key's bucket holds the key.
+ *
+ * <ol>
+ *   <li><b>lease and read</b>: lease free buckets that have work, longest unserved first; then, so
+ *       that it is seen what was committed before the lease, read the first due messages of each
+ *       ({@link BatchReader}); move what cannot be sent now out of the way; commit.
+ *   <li><b>settle and go on</b>: lock the buckets that are still ours by claim id and token; apply
+ *       the decisions to their messages ({@link Settlement}); keep the buckets that have more, give
+ *       the others back; read the next batch from those that were kept and from others that are
+ *       leased now; commit. For buckets that are not ours any more nothing happens, and the
+ *       sequences of their messages are returned as lost.
+ *   <li><b>settle and let go</b>: lock and apply in the same way; give all back; commit.
+ * </ol>
+ *
+ * <p>A message that fails leaves PENDING and its key is recorded among the blocked keys. While that
+ * record is there, a claim moves the key's messages to BLOCKED, so that they stand in nobody's way,
+ * and takes them from there in order when the key's time has come. The head is always the lowest
+ * BLOCKED sequence; nothing else says who is head. Only the holder of the bucket moves messages and
+ * removes blocked keys.
+ */
+final class Claims<H> {
+
+  /**
+   * How long a bucket is kept from batch to batch before others may have it. Leasing it anew costs
+   * about as much as a batch, so keeping it for some tens of batches is enough.
+   */
+  private static final Duration KEEPS = Duration.ofMillis(100);
+
+  /** How long a claim leases again and again while it finds nothing but there may be more. */
+  private static final Duration LEASES_AGAIN = Duration.ofMillis(100);
+
+  /** How long a claim moves messages aside before it says so to its caller. */
+  private static final Duration MOVES = Duration.ofMillis(100);
+
+  /** How long the database waits for a client that gives back what was kept. */
+  private static final Duration LETS_GO = Duration.ofSeconds(5);
+
+  /** A lease that is kept is prolonged by this part more, so that not each batch must do it. */
+  private static final int SLACK_PART = 4;
+
+  private final Database<H> database;
+  private final Leases<H> leases;
+  private final Transactions<H> transactions;
+  private final LongSupplier clock;
+
+  /**
+   * @param clock as {@link System#nanoTime}
+   */
+  Claims(Database<H> database, Transactions<H> transactions, LongSupplier clock) {
+    this.database = database;
+    this.leases = database.leases();
+    this.transactions = transactions;
+    this.clock = clock;
+  }
+
+  /** What a worker holds, and what it does with it. */
+  private static final class Held<H> implements Claim {
+    private final Claims<H> claims;
+    private final Kept kept;
+    private final UUID claimId;
+    private final Batch batch;
+    private final List<StoredMessage> messages;
+    private final Set<Long> sequences;
+
+    /** This claim's own, until it is closed or handed on. */
+    private Transactions<H> transactions;
+
+    private Duration lease;
+    private boolean over;
+
+    Held(
+        Claims<H> claims,
+        Kept kept,
+        UUID claimId,
+        Batch batch,
+        Transactions<H> transactions,
+        Duration lease) {
+      this.claims = claims;
+      this.kept = kept;
+      this.claimId = claimId;
+      this.batch = batch;
+      this.transactions = transactions;
+      this.lease = lease;
+      messages = batch.rows().stream().map(Claimable::message).toList();
+      sequences = batch.rows().stream().map(Row::sequence).collect(Collectors.toSet());
+    }
+
+    @Override
+    public List<StoredMessage> messages() {
+      return messages;
+    }
+
+    @Override
+    public boolean pollAgain() {
+      return batch.pollAgain();
+    }
+
+    @Override
+    public Set<Long> renew(Duration newLease) {
+      lease = newLease;
+      return over || sequences.isEmpty() ? Set.of() : sequences(claims.renew(this)::contains);
+    }
+
+    @Override
+    public Set<Long> settle(Map<Long, Decision> decisions) {
+      check(decisions);
+      return batch.leases().isEmpty() ? Set.of() : lostBut(held(decisions));
+    }
+
+    /** The buckets may be leased on under the same claim id, by the claim that came after it. */
+    private Set<Integer> held(Map<Long, Decision> decisions) {
+      return over ? Set.of() : claims.settleAndLetGo(this, decisions);
+    }
+
+    void check(Map<Long, Decision> decisions) {
+      if (!sequences.containsAll(decisions.keySet())) {
+        throw new IllegalArgumentException(
+            "decisions name sequences that this claim does not have: "
+                + decisions.keySet().stream()
+                    .filter(s -> !sequences.contains(s))
+                    .sorted()
+                    .toList());
+      }
+    }
+
+    Set<Long> lostBut(Set<Integer> buckets) {
+      return sequences(bucket -> !buckets.contains(bucket));
+    }
+
+    private Set<Long> sequences(Predicate<Integer> ofBucket) {
+      return batch.rows().stream()
+          .filter(row -> ofBucket.test(row.bucket()))
+          .map(Row::sequence)
+          .collect(Collectors.toUnmodifiableSet());
+    }
+
+    boolean isEmpty() {
+      return batch.rows().isEmpty();
+    }
+
+    /** From now on settling finds that everything was lost. */
+    void over() {
+      over = true;
+    }
+
+    /** It holds nothing any more. A settle that is repeated finds so in {@code others}. */
+    void end(Transactions<H> others) {
+      if (transactions != others) {
+        transactions.close();
+        transactions = others;
+      }
+    }
+  }
+
+  // ---- lease and read
+
+  Claim claim(ClaimRequest request, Kept kept) {
+    List<One> taken = kept.take();
+    if (taken.isEmpty()) {
+      return leaseAndRead(request, kept);
+    }
+    Optional<Looked> looked =
+        kept.wantCloseLook(taken, request.lease()) ? Optional.empty() : look(taken, request, kept);
+    if (looked.isEmpty()) {
+      return lookClosely(taken, request, kept);
+    }
+    Batch batch = looked.get().batch();
+    boolean elsewhere = looked.get().elsewhere() || kept.leasesNowAndThen();
+    return batch.rows().isEmpty() && elsewhere
+        ? leaseAndRead(request, kept)
+        : pastMoves(
+            new Held<>(this, kept, kept.claimId(), batch, transactions.forClaim(), request.lease()),
+            request);
+  }
+
+  /** Until there is something, or nothing more. */
+  private Held<H> leaseAndRead(ClaimRequest request, Kept kept) {
+    long began = clock.getAsLong();
+    Held<H> claim = leaseOnce(request, kept);
+    while (claim.isEmpty() && claim.pollAgain() && !isOver(LEASES_AGAIN, began)) {
+      claim = leaseOnce(request, kept);
+    }
+    return claim;
+  }
+
+  private Held<H> leaseOnce(ClaimRequest request, Kept kept) {
+    UUID claimId = kept.claimId();
+    Transactions<H> own = transactions.forClaim();
+    try {
+      return pastMoves(
+          own.run(
+              request.lease(),
+              handle -> fill(handle, own, kept, claimId, List.of(), true, request)),
+          request);
+    } catch (RuntimeException | Error e) {
+      own.abandon();
+      throw e;
+    }
+  }
+
+  /** Reads the next batch from the buckets that were kept, and from others while there is room. */
+  private Held<H> fill(
+      H handle,
+      Transactions<H> own,
+      Kept kept,
+      UUID claimId,
+      List<Lease> held,
+      boolean leasesMore,
+      ClaimRequest request) {
+    BatchReader<H> reader = new BatchReader<>(handle, database, claimId, request, kept.keeps());
+    reader.read(prolong(handle, claimId, held, request.lease()));
+    int most = Math.min(leases.mostBuckets() - reader.used(), reader.roomForBuckets());
+    if (leasesMore && reader.hasRoom() && most > 0) {
+      kept.leases();
+      reader.read(leases.lease(handle, claimId, kept.keeps() ? withSlack(request) : request, most));
+    }
+    return new Held<>(this, kept, claimId, reader.choose(!leasesMore), own, request.lease());
+  }
+
+  /** Kept leases must last for a claim when they are looked at. */
+  private static ClaimRequest withSlack(ClaimRequest request) {
+    return new ClaimRequest(
+        request.worker(), request.maxMessages(), request.maxBytes(), withSlack(request.lease()));
+  }
+
+  private static Duration withSlack(Duration lease) {
+    return lease.plus(lease.dividedBy(SLACK_PART));
+  }
+
+  /**
+   * Messages that must wait may stand in front of others: moves them aside, lease by lease. What it
+   * returns has messages, or has ended.
+   */
+  private Held<H> pastMoves(Held<H> claim, ClaimRequest request) {
+    long began = clock.getAsLong();
+    Held<H> current = claim;
+    while (current.isEmpty() && !current.batch.leases().isEmpty()) {
+      if (isOver(MOVES, began)) {
+        Set<Integer> ignored = settleAndLetGo(current, Map.of());
+        current.over();
+        return current;
+      }
+      current = goOn(current, Map.of(), request).next();
+    }
+    if (current.isEmpty()) {
+      current.end(transactions);
+    }
+    return current;
+  }
+
+  private boolean isOver(Duration time, long began) {
+    return clock.getAsLong() - began > time.toNanos();
+  }
+
+  // ---- look at what was kept
+
+  /**
+   * Reads without locking anything, and takes no lease: those that were kept are durable and last
+   * for long enough.
+   */
+  private Optional<Looked> look(List<One> taken, ClaimRequest request, Kept kept) {
+    Optional<Looked> looked;
+    try {
+      looked =
+          transactions
+              .forClaim()
+              .run(
+                  request.lease(),
+                  handle -> {
+                    BatchReader<H> reader =
+                        new BatchReader<>(handle, database, kept.claimId(), request, true);
+                    return reader
+                        .look(leases(taken))
+                        .map(elsewhere -> new Looked(reader.choose(elsewhere), elsewhere));
+                  });
+    } catch (UnsupportedOperationException e) {
+      kept.close();
+      return Optional.empty();
+    } catch (RuntimeException | Error e) {
+      kept.add(taken);
+      throw e;
+    }
+    Map<Integer, One> ones = byBucket(taken);
+    looked.ifPresent(
+        found ->
+            kept.add(
+                found.batch().idle().stream()
+                    .map(lease -> requireNonNull(ones.get(lease.bucket())).with(lease))
+                    .toList()));
+    return looked;
+  }
+
+  /**
+   * @param elsewhere whether buckets that nobody holds may have messages
+   */
+  private record Looked(Batch batch, boolean elsewhere) {}
+
+  private static List<Lease> leases(List<One> taken) {
+    return taken.stream().map(One::lease).toList();
+  }
+
+  /**
+   * Locks what was kept, prolongs it, gives back what was not used for long, reads whatever is due
+   * there, and leases others; but nothing where all was given back, so that others see it free.
+   */
+  private Held<H> lookClosely(List<One> taken, ClaimRequest request, Kept kept) {
+    long began = clock.getAsLong();
+    Map<Integer, One> ones = byBucket(taken);
+    Transactions<H> own = transactions.forClaim();
+    Held<H> claim;
+    try {
+      claim =
+          own.run(
+              request.lease(),
+              handle -> {
+                List<Lease> held = leases.lockHeld(handle, kept.claimId(), leases(taken));
+                boolean all = kept.givesAllBack();
+                List<Lease> over =
+                    held.stream()
+                        .filter(
+                            lease -> all || kept.isOver(requireNonNull(ones.get(lease.bucket()))))
+                        .toList();
+                release(handle, kept.claimId(), over);
+                List<Lease> rest = held.stream().filter(lease -> !over.contains(lease)).toList();
+                List<Lease> next = extend(handle, kept.claimId(), rest, request.lease());
+                return fill(handle, own, kept, kept.claimId(), next, !all, request);
+              });
+    } catch (RuntimeException | Error e) {
+      own.abandon();
+      kept.add(taken);
+      throw e;
+    }
+    kept.add(
+        claim.batch.idle().stream()
+            .map(
+                lease -> One.until(began, lease, requireNonNull(ones.get(lease.bucket())).usedAt()))
+            .toList());
+    return pastMoves(claim, request);
+  }
+
+  private static Map<Integer, One> byBucket(List<One> taken) {
+    return taken.stream().collect(Collectors.toMap(One::bucket, one -> one));
+  }
+
+  /** Gives back all that waits for a next claim. */
+  void letGo(Kept kept) {
+    kept.close();
+    List<One> taken = kept.take();
+    if (!taken.isEmpty()) {
+      boolean ignored =
+          transactions
+              .forClaim()
+              .run(
+                  LETS_GO,
+                  handle -> {
+                    release(
+                        handle,
+                        kept.claimId(),
+                        leases.lockHeld(handle, kept.claimId(), leases(taken)));
+                    return true;
+                  });
+    }
+  }
+
+  private void release(H handle, UUID claimId, List<Lease> unused) {
+    if (!unused.isEmpty()) {
+      leases.release(
+          handle, claimId, unused.stream().map(l -> new Release(l, 0, true, false)).toList());
+    }
+  }
+
+  // ---- settle and go on
+
+  /** Empty where the claim is not one of these, or is over. */
+  Optional<Settled> settleAndClaim(
+      Claim done, Map<Long, Decision> decisions, ClaimRequest request) {
+    if (!(done instanceof Held<?> held) || held.claims != this || held.over) {
+      return Optional.empty();
+    }
+    @SuppressWarnings("unchecked") // these claims' own have their handle
+    Held<H> own = (Held<H>) held;
+    own.check(decisions);
+    Step<H> step = goOn(own, decisions, request);
+    Held<H> next = pastMoves(step.next(), request);
+    own.over();
+    if (next.batch.leases().isEmpty() && !leases.leasesInTransaction()) {
+      next = claimOr(next, request);
+    }
+    return Optional.of(new Settled(own.lostBut(step.held()), next));
+  }
+
+  /** What is settled is settled, also when the claim fails: the next one meets the error again. */
+  private Held<H> claimOr(Held<H> none, ClaimRequest request) {
+    try {
+      return leaseAndRead(request, none.kept);
+    } catch (OutboxException e) {
+      return none;
+    }
+  }
+
+  /**
+   * What settling and going on came to.
+   *
+   * @param held the buckets that were still ours
+   * @param idle leases that are kept, though their buckets have no more messages
+   */
+  private record Step<H>(Set<Integer> held, List<Lease> idle, Held<H> next) {}
+
+  private Step<H> goOn(Held<H> done, Map<Long, Decision> decisions, ClaimRequest request) {
+    long began = clock.getAsLong();
+    Step<H> step =
+        done.transactions.run(request.lease(), handle -> goOn(handle, done, decisions, request));
+    List<Lease> idle = new ArrayList<>(step.idle());
+    idle.addAll(step.next().batch.idle());
+    done.kept.add(idle.stream().map(lease -> One.until(began, lease, clock.getAsLong())).toList());
+    return step;
+  }
+
+  /** While leases are kept the next claim looks there first, and mostly needs no other. */
+  private Step<H> goOn(
+      H handle, Held<H> done, Map<Long, Decision> decisions, ClaimRequest request) {
+    Map<Integer, Lease> held = settle(handle, done, decisions);
+    List<Lease> wanted = wanted(held.values(), done.batch, decisions);
+    List<Lease> used = used(wanted);
+    List<Lease> idle = idle(held.values(), wanted, done, decisions);
+    List<Lease> others = new ArrayList<>(held.values());
+    others.removeAll(used);
+    others.removeAll(idle);
+    release(handle, done, decisions, others);
+    if (used.isEmpty() && !idle.isEmpty()) {
+      return new Step<>(
+          held.keySet(),
+          idle,
+          new Held<>(
+              this, done.kept, done.claimId, Batch.UNREAD, done.transactions, request.lease()));
+    }
+    UUID claimId = used.isEmpty() ? done.kept.claimId() : done.claimId;
+    boolean leasesMore =
+        leases.leasesInTransaction() && (used.isEmpty() || used.size() == wanted.size());
+    List<Lease> next = decisions.isEmpty() ? extend(handle, claimId, used, request.lease()) : used;
+    return new Step<>(
+        held.keySet(),
+        idle,
+        fill(handle, done.transactions, done.kept, claimId, next, leasesMore, request));
+  }
+
+  /**
+   * The leases that are kept though nothing more was found: of buckets whose messages were all
+   * delivered, and where nothing else is due.
+   */
+  private static <H> List<Lease> idle(
+      Collection<Lease> held, List<Lease> wanted, Held<H> done, Map<Long, Decision> decisions) {
+    if (!done.kept.keeps()) {
+      return List.of();
+    }
+    Set<Integer> troubled = new HashSet<>();
+    for (Row row : done.batch.rows()) {
+      if (!(decisions.get(row.sequence()) instanceof Decision.Delivered)) {
+        troubled.add(row.bucket());
+      }
+    }
+    return held.stream()
+        .filter(lease -> !wanted.contains(lease) && !troubled.contains(lease.bucket()))
+        .filter(lease -> !lease.single() && !lease.scheduled() && !lease.blocked())
+        .filter(lease -> done.kept.served(lease.bucket()))
+        .toList();
+  }
+
+  /**
+   * The leases that are of use for the next batch: of buckets that have more. Not of buckets with
+   * messages that have no decision, and not of those whose messages are handed out singly, because
+   * a settle that is repeated would take back an attempt twice.
+   */
+  private static List<Lease> wanted(
+      Collection<Lease> held, Batch done, Map<Long, Decision> decisions) {
+    Set<Integer> undecided = new HashSet<>();
+    for (Row row : done.rows()) {
+      if (!decisions.containsKey(row.sequence())) {
+        undecided.add(row.bucket());
+      }
+    }
+    return held.stream()
+        .filter(lease -> done.more().contains(lease.bucket()))
+        .filter(lease -> !lease.single() && !undecided.contains(lease.bucket()))
+        .toList();
+  }
+
+  /**
+   * Without half of those that were held for long enough. While there is a rest to be busy with,
+   * nothing is leased in the transaction that gives them up, so that others see them free: else a
+   * worker that comes later would never get any.
+   */
+  private List<Lease> used(List<Lease> wanted) {
+    long now = clock.getAsLong();
+    List<Lease> old =
+        wanted.stream().filter(lease -> now - lease.since() >= KEEPS.toNanos()).toList();
+    List<Lease> used = new ArrayList<>(wanted);
+    used.removeAll(old.subList(0, (old.size() + 1) / 2));
+    return used;
+  }
+
+  private List<Lease> prolong(H handle, UUID claimId, List<Lease> held, Duration lease) {
+    boolean needed = held.stream().anyMatch(l -> l.left().compareTo(lease) < 0);
+    return needed ? extend(handle, claimId, held, lease) : held;
+  }
+
+  /**
+   * Prolongs leases. A transaction in which nothing else was written needs it too: a commit that
+   * writes nothing does not wait for the disk, and what it has read may not be durable yet (A1).
+   */
+  private List<Lease> extend(H handle, UUID claimId, List<Lease> held, Duration lease) {
+    if (held.isEmpty()) {
+      return held;
+    }
+    Duration left = withSlack(lease);
+    Set<Integer> ignored = leases.renew(handle, claimId, held, left);
+    return held.stream().map(l -> l.lasts(left)).toList();
+  }
+
+  // ---- settle and let go
+
+  /** Returns the buckets that were still ours. */
+  private Set<Integer> settleAndLetGo(Held<H> done, Map<Long, Decision> decisions) {
+    Set<Integer> held =
+        done.transactions.run(
+            done.lease,
+            handle -> {
+              Map<Integer, Lease> now = settle(handle, done, decisions);
+              release(handle, done, decisions, now.values());
+              return now.keySet();
+            });
+    done.end(transactions);
+    return held;
+  }
+
+  // ---- in both
+
+  /**
+   * Locks the buckets that are still ours, and carries the decisions out for their messages.
+   * Returns their leases as they stand now.
+   */
+  private Map<Integer, Lease> settle(H handle, Held<H> done, Map<Long, Decision> decisions) {
+    List<Lease> locked = leases.lockHeld(handle, done.claimId, done.batch.leases());
+    Set<Integer> buckets = locked.stream().map(Lease::bucket).collect(Collectors.toSet());
+    List<Claimable> ours =
+        done.batch.rows().stream().filter(row -> buckets.contains(row.bucket())).toList();
+    Set<Integer> counted =
+        done.batch.leases().stream()
+            .filter(Lease::single)
+            .map(Lease::bucket)
+            .collect(Collectors.toSet());
+    Map<Integer, Lease> held = new HashMap<>();
+    new Settlement<>(handle, database.writes(), counted)
+        .apply(locked, ours, decisions)
+        .forEach(lease -> held.put(lease.bucket(), lease));
+    return held;
+  }
+
+  private void release(
+      H handle, Held<H> done, Map<Long, Decision> decisions, Collection<Lease> released) {
+    if (released.isEmpty()) {
+      return;
+    }
+    Map<Integer, Integer> decided = new HashMap<>();
+    for (Row row : done.batch.rows()) {
+      if (decisions.containsKey(row.sequence())) {
+        decided.merge(row.bucket(), 1, Integer::sum);
+      }
+    }
+    leases.release(
+        handle,
+        done.claimId,
+        released.stream()
+            .map(l -> new Release(l, decided.getOrDefault(l.bucket(), 0), true, false))
+            .toList());
+  }
+
+  // ---- meanwhile
+
+  /** Returns the buckets that are still ours. */
+  private Set<Integer> renew(Held<H> claim) {
+    return claim.transactions.run(
+        claim.lease,
+        handle -> leases.renew(handle, claim.claimId, claim.batch.leases(), claim.lease));
+  }
+}

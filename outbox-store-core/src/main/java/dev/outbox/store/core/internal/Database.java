@@ -1,0 +1,256 @@
+package dev.outbox.store.core.internal;
+
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.DeadLetterStore;
+import dev.outbox.spi.DeadLetterStore.DeadLetter;
+import dev.outbox.spi.LeaseStore;
+import dev.outbox.spi.LeaseStore.WorkerLease;
+import dev.outbox.spi.StatisticsStore;
+import dev.outbox.spi.StatisticsStore.Statistics;
+import dev.outbox.spi.WarningStore;
+import dev.outbox.store.core.internal.Row.Claimable;
+import dev.outbox.store.core.internal.Row.ToMove;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+import java.util.function.Consumer;
+import java.util.stream.IntStream;
+
+/**
+ * What the algorithm asks of a database, in four parts. Each question is asked inside a transaction
+ * of the store's own ({@link Transactions}). A database decides nothing: {@link Claims}, {@link
+ * BatchReader} and {@link Settlement} do.
+ *
+ * @param <H> through what a transaction's statements are run
+ */
+public record Database<H>(
+    Leases<H> leases, Reads<H> reads, Writes<H> writes, Administration<H> administration) {
+
+  /** How many buckets there are. */
+  public static final int BUCKETS = 64;
+
+  /** Who holds which buckets. */
+  public interface Leases<H> {
+
+    /** The most buckets of one claim: enough to fill a batch, few enough to leave others some. */
+    default int mostBuckets() {
+      return 16;
+    }
+
+    /**
+     * False where {@link #lease} cannot be part of a transaction that has done something already,
+     * because a conflict would undo that, or its snapshot would be older than the lease. Then it is
+     * only called first thing in a transaction's work, and with the same claim id again when the
+     * transaction is run again: buckets that this claim has leased already must be returned too.
+     */
+    default boolean leasesInTransaction() {
+      return true;
+    }
+
+    /**
+     * Leases free buckets with work, a fair share of them but at least one, and returns them
+     * longest unserved first; waits for nobody.
+     *
+     * @param claimId random, of one claim or of all that are kept for a relay
+     * @param most the most buckets
+     */
+    List<Lease> lease(H handle, UUID claimId, ClaimRequest request, int most);
+
+    /**
+     * Locks, in ascending order, the buckets that the claim still holds under the same token, and
+     * returns their leases as they stand now ({@link Lease#goesOn}). What they say of the bucket's
+     * work is read in the same statement.
+     */
+    List<Lease> lockHeld(H handle, UUID claimId, Collection<Lease> leases);
+
+    /** Extends the leases that the claim still holds; locks buckets in ascending order. */
+    Set<Integer> renew(H handle, UUID claimId, Collection<Lease> leases, Duration lease);
+
+    /** Gives buckets back, and stores what their leases' states say. */
+    void release(H handle, UUID claimId, List<Release> releases);
+  }
+
+  /**
+   * A bucket given back.
+   *
+   * @param decided how many of its messages had a decision
+   * @param settled whether something was settled under this lease: its holder came back (S6)
+   * @param keepsTurn whether it had messages for which the claim had no room
+   */
+  public record Release(Lease lease, int decided, boolean settled, boolean keepsTurn) {}
+
+  /** What waits in leased buckets. Of a message that is only to be moved no content is read. */
+  public interface Reads<H> {
+
+    /** The first PENDING messages of each bucket, in sequence order. */
+    Pending readPending(H handle, List<Lease> leases, Limits limits);
+
+    /**
+     * Looks at buckets whose leases were kept, without locking them: the first PENDING messages of
+     * each, in sequence order. It is the first statement of its transaction.
+     *
+     * @throws UnsupportedOperationException when this database cannot say all that a {@link Look}
+     *     says: then nothing is kept any more
+     */
+    default Look look(H handle, UUID claimId, List<Lease> leases, Limits limits) {
+      throw new UnsupportedOperationException();
+    }
+
+    /** The first due SCHEDULED messages of each bucket. */
+    List<Row> readScheduled(H handle, List<Lease> leases, Limits limits);
+
+    /**
+     * Of each bucket's due blocked keys the head alone when it has failed before, or else the first
+     * BLOCKED messages in sequence order; or that the key has none.
+     */
+    List<Row> readBlocked(H handle, List<Lease> leases, Limits limits);
+  }
+
+  /**
+   * What a read of PENDING messages found.
+   *
+   * @param leases those that were read, in the same order, with the state that they have after it
+   */
+  public record Pending(List<Row> rows, List<Lease> leases) {}
+
+  /**
+   * What a look found.
+   *
+   * @param sure whether the snapshot that was read has all these leases as they were, and nothing
+   *     in it could be lost if the server failed now (A1); if not, only a close look can tell
+   * @param elsewhere whether buckets that nobody holds may have messages
+   */
+  public record Look(Pending pending, boolean sure, boolean elsewhere) {}
+
+  /** How much one read may bring of each bucket. */
+  public record Limits(int messages, long bytes) {}
+
+  /** What becomes of messages and keys whose buckets are held and locked. */
+  public interface Writes<H> {
+
+    /** Changes the status of rows that must move, as far as they are still there. */
+    void move(H handle, Collection<ToMove> rows);
+
+    /** Counts an attempt before it is made (S6), or takes it back; {@code by} is 1 or -1. */
+    void count(H handle, Collection<Claimable> rows, int by);
+
+    /**
+     * Deletes delivered messages.
+     *
+     * @param leases of the buckets that are held and locked
+     * @return these leases, with the states that they have then
+     */
+    List<Lease> delete(H handle, Collection<Lease> leases, Collection<Claimable> delivered);
+
+    /** Records failures; returns the sequences that were changed. */
+    Set<Long> fail(H handle, List<Failure> failures);
+
+    /** Blocks keys, or prolongs their wait. */
+    void block(H handle, List<Block> blocks);
+
+    /** Makes reading blocked keys begin at these sequences, where it would begin later. */
+    void lower(H handle, List<Key> keys);
+
+    /**
+     * Goes on with blocked keys that are not halted: those with BLOCKED messages are due now, the
+     * others are free.
+     */
+    void advance(H handle, Collection<Key> keys);
+  }
+
+  /**
+   * One message that failed. Nothing is changed unless the database has its attempts and its {@link
+   * Claimable#availableAt} as they were claimed (S1): a settle that is repeated finds other
+   * attempts, or after a requeue another time.
+   *
+   * @param attempts as the database must have it
+   * @param attemptsAfter what it becomes
+   * @param status BLOCKED or DEAD
+   */
+  public record Failure(
+      Claimable row, int attempts, int attemptsAfter, Status status, String error) {}
+
+  /**
+   * A key that must wait.
+   *
+   * @param sequence its head, or the dead letter that halts it
+   * @param lowSequence no BLOCKED message of the key is below
+   * @param delay until the next try
+   * @param halted whether it waits for a person's decision instead
+   */
+  public record Block(
+      int bucket, String key, long sequence, long lowSequence, Duration delay, boolean halted) {}
+
+  /** A key, and the lowest sequence that is known of it here. */
+  public record Key(int bucket, String key, long sequence) {
+    static Key of(Row row) {
+      return new Key(row.bucket(), row.key(), row.sequence());
+    }
+  }
+
+  /** What people and housekeeping ask. */
+  public interface Administration<H> {
+
+    /** As {@link DeadLetterStore#deadLetters}. */
+    List<DeadLetter> deadLetters(H handle, long afterSequence, int limit);
+
+    /** As {@link DeadLetterStore#requeue}. */
+    boolean requeue(H handle, long sequence);
+
+    /** As {@link DeadLetterStore#discard}. */
+    boolean discard(H handle, long sequence);
+
+    /** As {@link StatisticsStore#statistics}. */
+    Statistics statistics(H handle);
+
+    /** As {@link WarningStore#warnings}. */
+    default List<String> warnings(H handle) {
+      return List.of();
+    }
+
+    /** As {@link LeaseStore#leases}. */
+    List<WorkerLease> leases(H handle);
+
+    /**
+     * What only this database has to do, before everything else: the rest may wait for what it
+     * frees. Each step is run in a transaction of its own.
+     *
+     * @param round how often housekeeping was done before
+     * @param lease how long the leases are that claims ask for
+     */
+    default List<Consumer<H>> ownSteps(int round, Duration lease) {
+      return List.of();
+    }
+
+    /** Lets keys go that are halted by a dead letter which somebody deleted with plain SQL. */
+    void freeHaltedByNothing(H handle);
+
+    /**
+     * Puts back bucket rows that somebody deleted (E1).
+     *
+     * @return whether any was missing
+     */
+    boolean restore(H handle);
+
+    /** The buckets that have BLOCKED messages; where that costs more than it saves, all. */
+    default List<Integer> blockedBuckets(H handle) {
+      return IntStream.range(0, BUCKETS).boxed().toList();
+    }
+
+    /**
+     * Puts right what BLOCKED messages of some buckets need to be found: the record of a key that
+     * has none, because somebody deleted it or inserted a message as BLOCKED, or one that begins
+     * above them.
+     */
+    void restoreBlockedKeys(H handle, List<Integer> buckets);
+
+    /**
+     * Deletes dedup keys older than the window, as many as a small transaction should.
+     *
+     * @return whether there may be more
+     */
+    boolean purgeDedup(H handle, Duration window);
+  }
+}

@@ -1,0 +1,199 @@
+package dev.outbox.store.core.internal;
+
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.DeadLetterStore.DeadLetter;
+import dev.outbox.spi.Decision;
+import dev.outbox.spi.LeaseStore.WorkerLease;
+import dev.outbox.spi.OutboxStore.Settled;
+import dev.outbox.spi.StatisticsStore.Statistics;
+import dev.outbox.store.core.internal.Database.Administration;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import java.util.stream.IntStream;
+
+/**
+ * What a store does on its database: claims ({@link Claims}), what people ask, and housekeeping.
+ *
+ * @param <H> through what the statements of the store's own transactions are run
+ */
+public final class Engine<H> {
+
+  /** How long the database waits for a client in a transaction that belongs to no lease. */
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+  /** How long an idle store may miss buckets that somebody deleted. */
+  private static final long RESTORE_NANOS = Duration.ofSeconds(1).toNanos();
+
+  private static final List<Integer> ALL_BUCKETS =
+      IntStream.range(0, Database.BUCKETS).boxed().toList();
+
+  private final Claims<H> claims;
+  private final Administration<H> administration;
+  private final Transactions<H> transactions;
+  private final Duration dedupWindow;
+  private final LongSupplier clock;
+  private volatile Duration lease = PATIENCE;
+  private volatile int housekept;
+  private volatile long restoredAt;
+
+  /**
+   * @throws IllegalArgumentException when the window is less than 1 ms
+   */
+  public Engine(Database<H> database, Transactions<H> transactions, Duration dedupWindow) {
+    this(database, transactions, dedupWindow, System::nanoTime);
+  }
+
+  /** For tests: with a clock for what is not the database's to time. */
+  Engine(
+      Database<H> database,
+      Transactions<H> transactions,
+      Duration dedupWindow,
+      LongSupplier clock) {
+    if (dedupWindow.toMillis() < 1) {
+      throw new IllegalArgumentException(
+          "dedupWindow is " + dedupWindow + ", at least 1 ms is needed");
+    }
+    this.administration = database.administration();
+    this.transactions = transactions;
+    this.dedupWindow = dedupWindow;
+    this.clock = clock;
+    restoredAt = clock.getAsLong() - RESTORE_NANOS;
+    claims = new Claims<>(database, transactions, clock);
+  }
+
+  public Duration dedupWindow() {
+    return dedupWindow;
+  }
+
+  // ---- claims
+
+  public Claim claim(ClaimRequest request) {
+    return claim(request, Kept.NOTHING);
+  }
+
+  /**
+   * @param kept what the workers of one relay keep
+   */
+  public Claim claim(ClaimRequest request, Kept kept) {
+    lease = request.lease();
+    Claim claim = claims.claim(request, kept);
+    return claim.messages().isEmpty() && restoredNowAndThen() ? claims.claim(request, kept) : claim;
+  }
+
+  /**
+   * For the workers of a relay.
+   *
+   * @param idle how long buckets without messages are kept
+   */
+  public Kept keep(Duration idle) {
+    return Kept.idleFor(idle, clock);
+  }
+
+  /** Gives back what is kept; nothing is from then on. */
+  public void letGo(Kept kept) {
+    claims.letGo(kept);
+  }
+
+  /** Empty where the claim is not one of this store's, or is over. */
+  public Optional<Settled> settleAndClaim(
+      Claim done, Map<Long, Decision> decisions, ClaimRequest next) {
+    return claims.settleAndClaim(done, decisions, next);
+  }
+
+  /** Test cleaners empty everything; without its record a bucket would never be served again. */
+  private boolean restoredNowAndThen() {
+    if (clock.getAsLong() - restoredAt < RESTORE_NANOS) {
+      return false;
+    }
+    restoredAt = clock.getAsLong();
+    return run(this::restore);
+  }
+
+  /** Where rows of one table are missing, those of another may be missing too. */
+  private boolean restore(H handle) {
+    boolean wrong = administration.restore(handle);
+    if (wrong) {
+      administration.restoreBlockedKeys(handle, ALL_BUCKETS);
+    }
+    return wrong;
+  }
+
+  // ---- what people ask
+
+  public List<DeadLetter> deadLetters(long afterSequence, int limit) {
+    if (limit < 1) {
+      throw new IllegalArgumentException("limit is " + limit + ", at least 1 is needed");
+    }
+    return run(handle -> administration.deadLetters(handle, afterSequence, limit));
+  }
+
+  public boolean requeue(long sequence) {
+    return run(handle -> administration.requeue(handle, sequence));
+  }
+
+  public boolean discard(long sequence) {
+    return run(handle -> administration.discard(handle, sequence));
+  }
+
+  public Statistics statistics() {
+    return run(administration::statistics);
+  }
+
+  public List<String> warnings() {
+    return run(administration::warnings);
+  }
+
+  public List<WorkerLease> leases() {
+    return run(administration::leases);
+  }
+
+  // ---- housekeeping
+
+  /**
+   * In small transactions: a transaction that holds a bucket's row for long keeps claims from it.
+   */
+  public void housekeep() {
+    int round = housekept;
+    for (Consumer<H> step : administration.ownSteps(round, lease)) {
+      inTransaction(step);
+    }
+    inTransaction(administration::freeHaltedByNothing);
+    // There may be many keys: at first all buckets that have any, one bucket at a time after that.
+    List<Integer> buckets =
+        round == 0
+            ? run(administration::blockedBuckets)
+            : List.of(Math.floorMod(round, Database.BUCKETS));
+    for (int bucket : buckets) {
+      if (isStopping()) {
+        return;
+      }
+      inTransaction(handle -> administration.restoreBlockedKeys(handle, List.of(bucket)));
+    }
+    boolean ignored = run(this::restore);
+    housekept = round + 1;
+    // In small transactions, so that nobody waits for long for a key that is being purged.
+    while (!isStopping() && run(handle -> administration.purgeDedup(handle, dedupWindow))) {}
+  }
+
+  private static boolean isStopping() {
+    return Thread.currentThread().isInterrupted();
+  }
+
+  private void inTransaction(Consumer<H> work) {
+    boolean ignored =
+        run(
+            handle -> {
+              work.accept(handle);
+              return true;
+            });
+  }
+
+  private <R> R run(Transactions.Work<H, R> work) {
+    return transactions.run(PATIENCE, work);
+  }
+}

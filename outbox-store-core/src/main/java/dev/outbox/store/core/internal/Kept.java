@@ -1,0 +1,166 @@
+package dev.outbox.store.core.internal;
+
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The leases that the workers of one relay keep while they have nothing to do in them. They are
+ * held under one claim id, and each is in the hands of one worker or waits here for the next one.
+ * What is remembered here decides nothing: whether a lease is still held is asked in the statement
+ * that reads or locks. Safe for use by many threads.
+ *
+ * <p>A bucket is kept when it was served twice within the time that it may be idle: one that is
+ * served seldom costs less when it is given back with its messages.
+ */
+public final class Kept {
+
+  /**
+   * After so long without a lease of others one is tried: what another relay left behind is not
+   * told by anything.
+   */
+  private static final Duration LEASES_NOW_AND_THEN = Duration.ofMillis(250);
+
+  /**
+   * After so long without a lease of others, all is given back: looks that find messages each time
+   * would leave those of other buckets where they are (C6).
+   */
+  private static final Duration GIVES_ALL_BACK = LEASES_NOW_AND_THEN.multipliedBy(2);
+
+  /** For claims that stand for themselves. */
+  static final Kept NOTHING = new Kept(null, Duration.ZERO, () -> 0);
+
+  private final @Nullable UUID claimId;
+  private final long idle;
+  private final LongSupplier clock;
+  private final Map<Integer, One> waiting = new HashMap<>();
+  private final long[] servedAt = new long[Database.BUCKETS];
+  private long leasedAt;
+  private volatile boolean closed;
+
+  /**
+   * A lease that is kept.
+   *
+   * @param endsAt it lasts until then at least
+   * @param usedAt when its bucket had messages last
+   */
+  record One(Lease lease, long endsAt, long usedAt) {
+
+    /**
+     * @param asked before the database said how long it lasts, by the clock
+     */
+    static One until(long asked, Lease lease, long usedAt) {
+      return new One(lease, asked + lease.left().toNanos(), usedAt);
+    }
+
+    int bucket() {
+      return lease.bucket();
+    }
+
+    One with(Lease newLease) {
+      return new One(newLease, endsAt, usedAt);
+    }
+  }
+
+  private Kept(@Nullable UUID claimId, Duration idle, LongSupplier clock) {
+    this.claimId = claimId;
+    this.idle = idle.toNanos();
+    this.clock = clock;
+    leasedAt = clock.getAsLong();
+    Arrays.fill(servedAt, leasedAt - this.idle);
+  }
+
+  /**
+   * @param idle how long a bucket without messages is kept
+   * @param clock as {@link System#nanoTime}
+   */
+  static Kept idleFor(Duration idle, LongSupplier clock) {
+    return new Kept(UUID.randomUUID(), idle, clock);
+  }
+
+  boolean keeps() {
+    return claimId != null && !closed;
+  }
+
+  /** For a claim that begins. */
+  UUID claimId() {
+    return claimId == null ? UUID.randomUUID() : claimId;
+  }
+
+  /**
+   * All that wait, in ascending order of their buckets: nobody else has them until they are back.
+   */
+  List<One> take() {
+    if (claimId == null) { // all claims of the process share it: no lock
+      return List.of();
+    }
+    synchronized (this) {
+      List<One> all =
+          waiting.values().stream().sorted(Comparator.comparingInt(One::bucket)).toList();
+      waiting.clear();
+      return all;
+    }
+  }
+
+  /** They wait for the next claim. */
+  void add(Collection<One> leases) {
+    if (!leases.isEmpty()) {
+      synchronized (this) {
+        leases.forEach(one -> waiting.put(one.bucket(), one));
+      }
+    }
+  }
+
+  /**
+   * Whether leases must be locked before they are read: one may end soon, or must be given back.
+   *
+   * @param lease how long a claim must last
+   */
+  boolean wantCloseLook(List<One> taken, Duration lease) {
+    long now = clock.getAsLong();
+    return taken.stream().anyMatch(one -> one.endsAt - now < lease.toNanos() || isOver(one));
+  }
+
+  /** Whether a bucket must be given back: it had no messages for so long, or others wait. */
+  boolean isOver(One one) {
+    return clock.getAsLong() - one.usedAt >= idle || givesAllBack();
+  }
+
+  synchronized boolean givesAllBack() {
+    return clock.getAsLong() - leasedAt >= GIVES_ALL_BACK.toNanos();
+  }
+
+  /** A bucket's messages were settled; returns whether its lease is to be kept, if any are. */
+  synchronized boolean served(int bucket) {
+    long now = clock.getAsLong();
+    boolean again = now - servedAt[bucket] < idle;
+    servedAt[bucket] = now;
+    return again;
+  }
+
+  /** Others are leased now. */
+  void leases() {
+    if (claimId != null) {
+      synchronized (this) {
+        leasedAt = clock.getAsLong();
+      }
+    }
+  }
+
+  /** Whether it is time to look for others, though nothing says that there are any. */
+  synchronized boolean leasesNowAndThen() {
+    return clock.getAsLong() - leasedAt >= LEASES_NOW_AND_THEN.toNanos();
+  }
+
+  /** From now on nothing more is kept. */
+  void close() {
+    closed = true;
+  }
+}

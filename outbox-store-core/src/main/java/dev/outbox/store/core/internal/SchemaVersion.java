@@ -1,0 +1,39 @@
+package dev.outbox.store.core.internal;
+
+import dev.outbox.SchemaException;
+import org.jspecify.annotations.Nullable;
+
+/** What is said of a schema that this library does not work with (E1). */
+public final class SchemaVersion {
+  private SchemaVersion() {}
+
+  /**
+   * Refuses a version that is older or newer.
+   *
+   * @param schema the table or collection with the version, by its full name
+   */
+  public static void check(String schema, int version, int needed) {
+    if (version < needed) {
+      throw new SchemaException(
+          "the schema of %s has version %d, this library needs %d: migrate the database (./outbox migrate, or migrate() of the store)"
+              .formatted(schema, version, needed));
+    }
+    if (version > needed) {
+      throw new SchemaException(
+          "the schema of %s has version %d, this library knows only %d: use a newer release of the library"
+              .formatted(schema, version, needed));
+    }
+  }
+
+  /**
+   * There is no such thing.
+   *
+   * @param what as {@code table outbox_schema}
+   */
+  public static SchemaException missing(String what, @Nullable Throwable cause) {
+    return new SchemaException(
+        "there is no %s: migrate the database first (./outbox migrate, or migrate() of the store)"
+            .formatted(what),
+        cause);
+  }
+}

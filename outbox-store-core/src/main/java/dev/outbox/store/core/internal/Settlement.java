@@ -1,0 +1,146 @@
+package dev.outbox.store.core.internal;
+
+import dev.outbox.OutboxMessage;
+import dev.outbox.spi.Decision;
+import dev.outbox.spi.ErrorText;
+import dev.outbox.store.core.internal.Database.Block;
+import dev.outbox.store.core.internal.Database.Failure;
+import dev.outbox.store.core.internal.Database.Key;
+import dev.outbox.store.core.internal.Database.Writes;
+import dev.outbox.store.core.internal.Row.Claimable;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Applies decisions to messages whose buckets are locked by this transaction.
+ *
+ * <p>A failure changes a message only while its attempts are as they were claimed, and blocks its
+ * key only when it changed the message: so a settle that is repeated after a lost reply does
+ * nothing twice (S1).
+ */
+final class Settlement<H> {
+  private final H handle;
+  private final Writes<H> writes;
+  private final Set<Integer> counted;
+  private final List<Claimable> delivered = new ArrayList<>();
+  private final List<Claimable> undecidedButCounted = new ArrayList<>();
+  private final List<Failure> failures = new ArrayList<>();
+  private final Map<Long, Block> blockBySequence = new LinkedHashMap<>();
+  private final Map<String, Key> progress = new LinkedHashMap<>();
+
+  /**
+   * @param counted buckets whose messages had their attempt counted when they were claimed
+   */
+  Settlement(H handle, Writes<H> writes, Set<Integer> counted) {
+    this.handle = handle;
+    this.writes = writes;
+    this.counted = counted;
+  }
+
+  /**
+   * @param leases of the buckets that are locked
+   * @param rows in sequence order
+   * @return the leases as they are after it
+   */
+  Collection<Lease> apply(
+      Collection<Lease> leases, List<Claimable> rows, Map<Long, Decision> decisions) {
+    for (Claimable row : rows) {
+      Decision decision = decisions.get(row.sequence());
+      if (decision instanceof Decision.Delivered) {
+        delivered.add(row);
+        progressed(row);
+      } else if (decision instanceof Decision.Retry retry) {
+        failed(row, retry.counts(), Status.BLOCKED, retry.error());
+        blockBySequence.put(row.sequence(), block(row, clamp(retry.delay()), false));
+      } else if (decision instanceof Decision.Dead dead) {
+        failed(row, true, Status.DEAD, dead.error());
+        progressed(row);
+        if (dead.haltsKey()) {
+          blockBySequence.put(row.sequence(), block(row, Duration.ZERO, true));
+        }
+      } else if (counted.contains(row.bucket())) {
+        undecidedButCounted.add(row);
+      }
+    }
+    return write(leases);
+  }
+
+  private Collection<Lease> write(Collection<Lease> leases) {
+    Collection<Lease> after =
+        delivered.isEmpty() ? leases : writes.delete(handle, leases, delivered);
+    if (!undecidedButCounted.isEmpty()) {
+      writes.count(handle, undecidedButCounted, -1);
+    }
+    Set<Long> changed = failures.isEmpty() ? Set.of() : writes.fail(handle, failures);
+    // A failure that is written already has blocked its key already: nothing of that is undone.
+    blockBySequence.forEach(
+        (sequence, block) -> {
+          if (!changed.contains(sequence)) {
+            progress.remove(block.key());
+          }
+        });
+    // First who may go on, then who must wait: of a key that had both, the wait is what counts.
+    if (!progress.isEmpty()) {
+      writes.advance(handle, progress.values());
+    }
+    List<Block> blocks = headOfEachKey(changed);
+    if (!blocks.isEmpty()) {
+      writes.block(handle, blocks);
+    }
+    return after;
+  }
+
+  private void failed(Claimable row, boolean counts, Status status, String error) {
+    int before = row.message().attempts();
+    int claimed = counted.contains(row.bucket()) ? oneMore(before) : before;
+    failures.add(
+        new Failure(
+            row, claimed, counts ? oneMore(before) : before, status, ErrorText.clean(error)));
+  }
+
+  private void progressed(Claimable row) {
+    if (row.status() == Status.BLOCKED) {
+      progress.putIfAbsent(row.key(), Key.of(row));
+    }
+  }
+
+  private static Block block(Claimable row, Duration delay, boolean halted) {
+    return new Block(row.bucket(), row.key(), row.sequence(), row.sequence(), delay, halted);
+  }
+
+  private List<Block> headOfEachKey(Set<Long> changed) {
+    Map<String, Block> heads = new LinkedHashMap<>();
+    blockBySequence.forEach(
+        (sequence, block) -> {
+          if (changed.contains(sequence)) {
+            heads.merge(block.key(), block, Settlement::together);
+          }
+        });
+    return List.copyOf(heads.values());
+  }
+
+  /** Of two blocks of a key: the halting one, read from the first message of both on. */
+  private static Block together(Block head, Block later) {
+    return later.halted()
+        ? new Block(
+            later.bucket(), later.key(), later.sequence(), head.lowSequence(), later.delay(), true)
+        : head;
+  }
+
+  /** Plain SQL may have set any number (S5). */
+  private static int oneMore(int attempts) {
+    return attempts == Integer.MAX_VALUE ? attempts : attempts + 1;
+  }
+
+  private static Duration clamp(Duration delay) {
+    if (delay.isNegative()) {
+      return Duration.ZERO;
+    }
+    return delay.compareTo(OutboxMessage.MAX_DELAY) > 0 ? OutboxMessage.MAX_DELAY : delay;
+  }
+}

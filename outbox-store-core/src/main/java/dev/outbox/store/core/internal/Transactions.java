@@ -1,0 +1,48 @@
+package dev.outbox.store.core.internal;
+
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The store's own transactions.
+ *
+ * @param <H> through what a transaction's statements are run
+ */
+public interface Transactions<H> extends AutoCloseable {
+
+  /** What is done in a transaction. */
+  interface Work<H, R extends @Nullable Object> {
+    R in(H handle);
+  }
+
+  /**
+   * Runs work in a transaction of the store's own, again when it lost a conflict; it must bear
+   * that.
+   *
+   * @param patience after this long without a sign of the client the database ends the transaction
+   *     by itself, so that a stalled client holds no bucket (C4)
+   * @throws dev.outbox.OutboxException when the work failed or could not be committed
+   */
+  <R extends @Nullable Object> R run(Duration patience, Work<H, R> work);
+
+  /**
+   * Transactions of one claim, in which the first statement is one of {@link Database.Leases}.
+   * Where the database ties a claim's transactions to one session, they are closed when the claim
+   * is over. A claim that is left to its lease is never over.
+   */
+  default Transactions<H> forClaim() {
+    return this;
+  }
+
+  /**
+   * Closes those of a claim that has failed; what was leased for it outside a transaction is given
+   * back, as far as it can be. Does not throw.
+   */
+  default void abandon() {
+    close();
+  }
+
+  /** Called on what {@link #forClaim} gave. Must not throw: what was done is committed by then. */
+  @Override
+  default void close() {}
+}

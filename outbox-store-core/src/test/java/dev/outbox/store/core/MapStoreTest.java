@@ -1,8 +1,0 @@
-package dev.outbox.store.core;
-
-/** As in the relational databases: more buckets are leased in the transaction of a settle. */
-class MapStoreTest extends MapStoreTck {
-  MapStoreTest() {
-    super(false);
-  }
-}

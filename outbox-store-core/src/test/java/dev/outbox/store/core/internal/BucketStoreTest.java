@@ -1,0 +1,130 @@
+package dev.outbox.store.core.internal;
+
+import static dev.outbox.store.core.internal.ClaimsTest.FOUR;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import dev.outbox.spi.ClaimRequest;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+@DisplayName("A store with buckets")
+class BucketStoreTest {
+  private static final List<Integer> ALL = IntStream.range(0, 64).boxed().toList();
+
+  private final FakeDatabase database = new FakeDatabase(false);
+  private final FakeStore store = new FakeStore(database);
+
+  private long asked(String statement) {
+    return Collections.frequency(database.asked, "store: " + statement);
+  }
+
+  @Test
+  @DisplayName("looks once a second whether its own rows are whole, when there is nothing to do")
+  void restores() {
+    store.claim(FOUR);
+    assertThat(database.sessions).as("claims, when all was whole").hasSize(1);
+    store.claim(FOUR);
+    assertThat(asked("restore")).isEqualTo(1);
+    database.clock += Duration.ofSeconds(1).toNanos() - 1;
+    store.claim(FOUR);
+    assertThat(asked("restore")).as("before a second is over").isEqualTo(1);
+    database.clock++;
+    store.claim(FOUR);
+    assertThat(asked("restore")).as("after a second").isEqualTo(2);
+    assertThat(database.restored).as("blocked keys, where no bucket was missing").isEmpty();
+  }
+
+  @Test
+  @DisplayName("claims again when it put back rows, and does not look while there is work")
+  void claimsAgain() {
+    database.chores.add(true);
+    store.claim(FOUR);
+    assertThat(database.sessions).as("claims").hasSize(2);
+    assertThat(database.restored).containsExactly(ALL);
+    database.clock += Duration.ofHours(1).toNanos();
+    database.add(1, 1, 2);
+    assertThat(store.claim(FOUR).messages()).hasSize(2);
+    assertThat(asked("restore")).isEqualTo(1);
+  }
+
+  @Test
+  @DisplayName("tidies up: blocked keys of each bucket in turn, dedup keys until none is left")
+  void housekeeps() {
+    database.chores.addAll(List.of(false, true, true, false));
+    database.blocked = List.of(7, 40);
+    store.housekeep();
+    assertThat(asked("freeHaltedByNothing")).isEqualTo(1);
+    assertThat(asked("restore")).isEqualTo(1);
+    assertThat(asked("purgeDedup")).as("until nothing is left").isEqualTo(3);
+    for (int i = 1; i < 65; i++) {
+      store.housekeep();
+    }
+    // Each in a transaction of its own, or a bucket would be held for as long as all take.
+    assertThat(database.restored.subList(0, 2))
+        .as("blocked keys at first, where there are any")
+        .containsExactly(List.of(7), List.of(40));
+    assertThat(database.restored.subList(2, 66).stream().flatMap(List::stream))
+        .as("blocked keys after that, a bucket at a time")
+        .containsExactlyInAnyOrderElementsOf(ALL);
+  }
+
+  @Test
+  @DisplayName("does what is the database's own first, each step in a transaction of its own")
+  void ownSteps() {
+    store.housekeep();
+    store.claim(new ClaimRequest("relay", 1, 1, Duration.ofSeconds(7)));
+    int transactions = database.ran;
+    store.housekeep();
+    assertThat(database.ownSteps)
+        .as("rounds and leases")
+        .containsExactly(
+            "1 of round 0, PT30S",
+            "2 of round 0, PT30S",
+            "1 of round 1, PT7S",
+            "2 of round 1, PT7S");
+    assertThat(database.asked.get(0)).isEqualTo("store: own step");
+    assertThat(database.asked.get(1)).isEqualTo("store: own step");
+    assertThat(database.ran - transactions)
+        .as("transactions: two own steps, halted, blocked keys, buckets, dedup keys")
+        .isEqualTo(6);
+  }
+
+  @Test
+  @DisplayName("refuses a limit of no dead letters")
+  void limit() {
+    assertThat(store.deadLetters(0, 1)).isEmpty();
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> store.deadLetters(0, 0))
+        .withMessage("limit is 0, at least 1 is needed");
+  }
+
+  @Test
+  @DisplayName("refuses a dedup window below a millisecond")
+  void window() {
+    assertThat(new MapStore(new MapDatabase(false), Duration.ofMillis(1)).window())
+        .isEqualTo(Duration.ofMillis(1));
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> new MapStore(new MapDatabase(false), Duration.ofNanos(999_999)))
+        .withMessage("dedupWindow is PT0.000999999S, at least 1 ms is needed");
+  }
+
+  @Test
+  @DisplayName("migrates, and looks at the schema again afterwards")
+  void migrates() {
+    MapDatabase map = new MapDatabase(false);
+    MapStore migrated = new MapStore(map, Duration.ofDays(1));
+    migrated.verify();
+    assertThat(migrated.isVerified()).isTrue();
+    map.schemaVersion = 0;
+    migrated.migrate();
+    assertThat(migrated.isVerified()).isFalse();
+    assertThat(map.schemaVersion).isEqualTo(MapDatabase.VERSION);
+    assertThat(migrated.claim(FOUR).messages()).isEmpty();
+    assertThat(migrated.isVerified()).as("by the first claim").isTrue();
+  }
+}

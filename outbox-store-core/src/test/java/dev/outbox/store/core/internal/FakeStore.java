@@ -1,0 +1,43 @@
+package dev.outbox.store.core.internal;
+
+import dev.outbox.Appended;
+import dev.outbox.OutboxMessage;
+import dev.outbox.store.core.BucketStore;
+import java.util.List;
+import java.util.OptionalInt;
+
+/** A store on a {@link FakeDatabase}, for what comes after append. */
+final class FakeStore extends BucketStore<Void> {
+
+  FakeStore(FakeDatabase database) {
+    super(
+        new Engine<>(
+            database.asked(), database.transactions, DEFAULT_DEDUP_WINDOW, () -> database.clock));
+  }
+
+  @Override
+  public Appended append(Void transaction, List<OutboxMessage> messages) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  protected void checkSchema() {}
+
+  @Override
+  protected void migrateSchema() {}
+
+  @Override
+  public String place() {
+    return "nowhere";
+  }
+
+  @Override
+  public String ddl() {
+    return "";
+  }
+
+  @Override
+  public OptionalInt maxConnections() {
+    return OptionalInt.empty();
+  }
+}

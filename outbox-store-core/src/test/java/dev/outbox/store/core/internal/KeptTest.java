@@ -1,0 +1,278 @@
+package dev.outbox.store.core.internal;
+
+import static dev.outbox.store.core.internal.ClaimsTest.FOUR;
+import static dev.outbox.store.core.internal.ClaimsTest.delivered;
+import static dev.outbox.store.core.internal.ClaimsTest.sequences;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.outbox.TransientOutboxException;
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.OutboxStore.Settled;
+import dev.outbox.store.core.internal.FakeDatabase.Trouble;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+@DisplayName("A bucket that is kept")
+class KeptTest {
+  private static final Duration IDLE = Duration.ofSeconds(1);
+
+  private final FakeDatabase database = new FakeDatabase(false);
+  private final Engine<String> engine =
+      new Engine<>(
+          database.asked(), database.transactions, Duration.ofDays(1), () -> database.clock);
+  private final Kept kept = engine.keep(IDLE);
+  private long last;
+
+  @AfterEach
+  void nothingForbidden() {
+    assertThat(database.misuse).isEmpty();
+  }
+
+  private Claim claim() {
+    return engine.claim(FOUR, kept);
+  }
+
+  private Settled settle(Claim claim) {
+    return engine.settleAndClaim(claim, delivered(claim), FOUR).orElseThrow();
+  }
+
+  /** A message of the bucket comes, and is delivered by the next claim. */
+  private void serve(int bucket) {
+    database.add(bucket, ++last, false);
+    Claim claim = claim();
+    assertThat(sequences(claim)).containsExactly(last);
+    Settled settled = settle(claim);
+    assertThat(settled.lost()).isEmpty();
+    assertThat(settled.next().messages()).isEmpty();
+  }
+
+  private void keep(int bucket) {
+    serve(bucket);
+    serve(bucket);
+    assertThat(database.held()).containsExactly(bucket);
+    database.asked.clear();
+  }
+
+  /** What was asked since, without by whom. */
+  private List<String> asked() {
+    List<String> asked =
+        database.asked.stream().map(each -> each.substring(each.indexOf(':') + 2)).toList();
+    database.asked.clear();
+    return asked;
+  }
+
+  @Test
+  @DisplayName("is looked at, and costs three statements a message")
+  void cheap() {
+    keep(1);
+    serve(1);
+    assertThat(asked()).containsExactly("look", "lockHeld", "delete");
+    assertThat(database.held()).containsExactly(1);
+  }
+
+  @Test
+  @DisplayName("was served twice within the time; else it is given back with its message")
+  void seldom() {
+    for (int i = 0; i < 3; i++) {
+      serve(1);
+      assertThat(database.held()).isEmpty();
+      database.clock += IDLE.toNanos();
+    }
+  }
+
+  @Test
+  @DisplayName("is given back when it had no messages for so long")
+  void idle() {
+    keep(1);
+    for (int i = 0; i < 9; i++) {
+      database.clock += IDLE.dividedBy(10).toNanos();
+      assertThat(claim().messages()).isEmpty();
+      assertThat(database.held()).containsExactly(1);
+    }
+    database.clock += IDLE.dividedBy(10).toNanos();
+    assertThat(claim().messages()).isEmpty();
+    assertThat(database.held()).isEmpty();
+  }
+
+  @Test
+  @DisplayName("is not given back before others are looked for, now and then at least")
+  void others() {
+    keep(1);
+    database.add(2, ++last, false);
+    assertThat(claim().messages()).as("a look says that there is nothing elsewhere").isEmpty();
+    database.elsewhere = true;
+    assertThat(sequences(claim())).containsExactly(last);
+    database.elsewhere = false;
+    database.add(3, ++last, false);
+    database.clock += Duration.ofMillis(250).toNanos();
+    assertThat(sequences(claim())).containsExactly(last);
+    assertThat(database.held()).containsExactlyInAnyOrder(1, 2, 3);
+  }
+
+  @Test
+  @DisplayName("is given back with all others when its messages kept others waiting for too long")
+  void busy() {
+    keep(1);
+    database.elsewhere = true;
+    database.add(2, ++last, false);
+    long waiting = last;
+    List<Long> came = new ArrayList<>();
+    for (int i = 0; i < 20 && !came.contains(waiting); i++) {
+      database.clock += Duration.ofMillis(100).toNanos();
+      database.add(1, ++last, false);
+      for (Claim claim = claim(); !claim.messages().isEmpty(); claim = settle(claim).next()) {
+        came.addAll(sequences(claim));
+      }
+    }
+    assertThat(came).contains(waiting).hasSize(7);
+  }
+
+  @Test
+  @DisplayName("is locked before it is read when a look cannot be sure")
+  void unsure() {
+    keep(1);
+    database.looksAreSure = false;
+    database.add(1, ++last, false);
+    Claim claim = claim();
+    assertThat(sequences(claim)).containsExactly(last);
+    assertThat(asked()).startsWith("look", "lockHeld").contains("readPending");
+    settle(claim);
+    assertThat(database.held()).containsExactly(1);
+  }
+
+  @Test
+  @DisplayName("is prolonged before a claim would be shorter than it was asked for")
+  void prolonged() {
+    database.left = FOUR.lease();
+    keep(1);
+    database.clock += Duration.ofMillis(1).toNanos();
+    database.add(1, ++last, false);
+    assertThat(sequences(claim())).containsExactly(last);
+    assertThat(asked()).startsWith("lockHeld").doesNotContain("look");
+  }
+
+  @Test
+  @DisplayName("is in the hands of one worker, or of none")
+  void oneWorker() {
+    keep(1);
+    database.add(1, ++last, false);
+    Claim claim = claim();
+    assertThat(sequences(claim)).containsExactly(last);
+    database.asked.clear();
+    assertThat(claim().messages()).as("another worker's claim").isEmpty();
+    assertThat(asked()).doesNotContain("look");
+    assertThat(settle(claim).lost()).isEmpty();
+  }
+
+  @Test
+  @DisplayName("waits for the next claim when a look fails")
+  void failedLook() {
+    keep(1);
+    database.add(1, ++last, false);
+    database.troubles.add(Trouble.ROLLBACK);
+    assertThatThrownBy(this::claim).isInstanceOf(TransientOutboxException.class);
+    assertThat(sequences(claim())).containsExactly(last);
+    assertThat(asked()).containsExactly("look", "look");
+  }
+
+  @Test
+  @DisplayName("waits for nobody while it is not known whether its settle was carried out")
+  void lostReply() {
+    keep(1);
+    database.add(1, ++last, false);
+    Claim claim = claim();
+    database.troubles.add(Trouble.LOST_REPLY);
+    assertThatThrownBy(() -> settle(claim)).isInstanceOf(TransientOutboxException.class);
+    database.asked.clear();
+    assertThat(claim().messages()).as("another worker's claim").isEmpty();
+    assertThat(asked()).doesNotContain("look");
+    assertThat(settle(claim).lost()).isEmpty();
+    assertThat(claim().messages()).isEmpty();
+    assertThat(asked()).contains("look");
+  }
+
+  @Test
+  @DisplayName("is given back with a message that was not delivered")
+  void troubled() {
+    keep(1);
+    database.add(1, ++last, false);
+    Claim claim = claim();
+    engine.settleAndClaim(claim, Map.of(), FOUR).orElseThrow().next().settle(Map.of());
+    assertThat(database.held()).isEmpty();
+  }
+
+  @Test
+  @DisplayName("is lost when another took it over")
+  void lost() {
+    keep(1);
+    database.lose(1);
+    database.add(1, ++last, false);
+    assertThat(claim().messages()).isEmpty();
+    assertThat(asked()).contains("look", "lockHeld");
+    assertThat(claim().messages()).isEmpty();
+    assertThat(asked()).doesNotContain("look");
+  }
+
+  @Test
+  @DisplayName("is given back by a relay that ends, and by its workers when they settle after that")
+  void letGo() {
+    keep(1);
+    keep(2, 1);
+    database.add(1, ++last, false);
+    Claim claim = claim();
+    engine.letGo(kept);
+    assertThat(database.held()).containsExactly(1);
+    settle(claim);
+    assertThat(database.held()).isEmpty();
+    engine.letGo(kept);
+  }
+
+  private void keep(int bucket, int other) {
+    database.elsewhere = true;
+    serve(bucket);
+    serve(bucket);
+    database.elsewhere = false;
+    assertThat(database.held()).containsExactlyInAnyOrder(bucket, other);
+  }
+
+  @Test
+  @DisplayName(
+      "is given back where the database cannot be looked at, and none is kept from then on")
+  void cannotLook() {
+    keep(1);
+    database.cannotLook = true;
+    for (int i = 0; i < 3; i++) {
+      serve(1);
+      assertThat(database.held()).isEmpty();
+    }
+    assertThat(asked()).containsOnlyOnce("look");
+  }
+
+  @Test
+  @DisplayName("is looked at together with all others that wait, in one statement")
+  void many() {
+    database.elsewhere = true;
+    List<Integer> buckets = List.of(1, 2, 3);
+    for (int i = 0; i < 2; i++) {
+      buckets.forEach(this::serve);
+    }
+    assertThat(database.held()).containsExactlyInAnyOrderElementsOf(buckets);
+    database.elsewhere = false;
+    List<Long> added = new ArrayList<>();
+    for (int bucket : buckets) {
+      database.add(bucket, ++last, false);
+      added.add(last);
+    }
+    database.asked.clear();
+    Claim claim = claim();
+    assertThat(sequences(claim)).isEqualTo(added);
+    assertThat(asked()).containsExactly("look");
+    assertThat(settle(claim).lost()).isEmpty();
+  }
+}

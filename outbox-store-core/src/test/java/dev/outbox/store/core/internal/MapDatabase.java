@@ -1,0 +1,782 @@
+package dev.outbox.store.core.internal;
+
+import dev.outbox.NoTransactionException;
+import dev.outbox.OutboxMessage;
+import dev.outbox.TransientOutboxException;
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.DeadLetterStore.DeadLetter;
+import dev.outbox.spi.LeaseStore.WorkerLease;
+import dev.outbox.spi.StatisticsStore.Statistics;
+import dev.outbox.spi.StoredMessage;
+import dev.outbox.store.core.internal.Database.Administration;
+import dev.outbox.store.core.internal.Database.Block;
+import dev.outbox.store.core.internal.Database.Failure;
+import dev.outbox.store.core.internal.Database.Key;
+import dev.outbox.store.core.internal.Database.Leases;
+import dev.outbox.store.core.internal.Database.Limits;
+import dev.outbox.store.core.internal.Database.Pending;
+import dev.outbox.store.core.internal.Database.Reads;
+import dev.outbox.store.core.internal.Database.Release;
+import dev.outbox.store.core.internal.Database.Writes;
+import dev.outbox.store.core.internal.Row.Claimable;
+import dev.outbox.store.core.internal.Row.EmptyKey;
+import dev.outbox.store.core.internal.Row.OfMessage;
+import dev.outbox.store.core.internal.Row.ToMove;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.UUID;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+/**
+ * The {@link Database} on maps: what the other databases do in SQL. One lock around each of the
+ * store's transactions. It refuses a lease that does not bring back the state which it was given
+ * last.
+ */
+final class MapDatabase
+    implements Leases<MapDatabase>,
+        Reads<MapDatabase>,
+        Writes<MapDatabase>,
+        Administration<MapDatabase>,
+        Transactions<MapDatabase> {
+  static final int VERSION = 2;
+  private static final int SUSPICIOUS = 2;
+
+  /** A producer's transaction. */
+  static final class Producer {
+    private final List<Message> messages = new ArrayList<>();
+    private boolean ended;
+  }
+
+  private static final class Message {
+    private final UUID id = UUID.randomUUID();
+    private final long sequence;
+    private final String key;
+    private final Instant createdAt;
+
+    /** Null when it cannot be decoded. */
+    private final OutboxMessage content;
+
+    private Instant availableAt;
+    private Status status;
+    private int attempts;
+    private String error;
+    private Instant failedAt;
+
+    private Message(long sequence, String key, Instant createdAt, OutboxMessage content) {
+      this.sequence = sequence;
+      this.key = key;
+      this.createdAt = createdAt;
+      this.content = content;
+      availableAt = content == null ? null : content.availableAt();
+      status = Status.PENDING;
+    }
+
+    private boolean isDue(Instant now) {
+      return availableAt == null || !availableAt.isAfter(now);
+    }
+
+    private int size() {
+      return content == null ? 0 : content.payloadSize();
+    }
+
+    private StoredMessage stored() {
+      return content == null
+          ? StoredMessage.undecodable(sequence, key, attempts, createdAt, "it was damaged")
+          : StoredMessage.of(sequence, attempts, createdAt, content);
+    }
+  }
+
+  private static final class Bucket {
+    private UUID claimId;
+    private String worker;
+    private long token;
+    private Instant leasedAt;
+    private Instant leaseUntil;
+    private Instant servedAt = Instant.EPOCH;
+    private int takeovers;
+    private int singles;
+    private Object state = new Object();
+
+    private boolean isFree(Instant now) {
+      return leaseUntil == null
+          || !leaseUntil.isAfter(now)
+          || Duration.between(now, leasedAt).compareTo(Duration.between(leasedAt, leaseUntil)) > 0;
+    }
+
+    /** What was served in the future was served before the clock was put back. */
+    private Instant lastServed(Instant now) {
+      return servedAt.isAfter(now) ? Instant.EPOCH : servedAt;
+    }
+
+    private void leaseFor(Duration lease, Instant now) {
+      leasedAt = now;
+      leaseUntil = now.plus(lease);
+    }
+  }
+
+  private static final class BlockedKey {
+    private final String name;
+    private Instant retryAt;
+    private Long haltedBy;
+    private long lowSequence;
+
+    private BlockedKey(String name, long lowSequence) {
+      this.name = name;
+      this.lowSequence = lowSequence;
+    }
+
+    private boolean isDue(Instant now) {
+      return haltedBy == null && !retryAt.isAfter(now);
+    }
+  }
+
+  private record Taken(Producer by, Instant at) {}
+
+  private final boolean leasesApart;
+  private final TreeMap<Long, Message> messages = new TreeMap<>();
+  private final Map<Integer, Bucket> buckets = new TreeMap<>();
+  private final Map<String, BlockedKey> blockedKeys = new TreeMap<>();
+  private final Map<String, Taken> dedup = new HashMap<>();
+  private Duration clockMoved = Duration.ZERO;
+  private long lastSequence;
+  private boolean replyLost;
+
+  /** 0 when there is no schema. */
+  int schemaVersion = VERSION;
+
+  /**
+   * @param leasesApart as where {@link Leases#leasesInTransaction} is false
+   */
+  MapDatabase(boolean leasesApart) {
+    this.leasesApart = leasesApart;
+    putBackBuckets();
+  }
+
+  synchronized void moveClock(Duration by) {
+    clockMoved = clockMoved.plus(by);
+  }
+
+  synchronized void emptyInternalRows() {
+    buckets.clear();
+    blockedKeys.clear();
+  }
+
+  /** As it was in the beginning; the sequence goes on. */
+  synchronized void clear() {
+    emptyInternalRows();
+    putBackBuckets();
+    messages.clear();
+    dedup.clear();
+    clockMoved = Duration.ZERO;
+    schemaVersion = VERSION;
+  }
+
+  /** As TRUNCATE by somebody else: what is appended next has the sequences of what is gone. */
+  synchronized void restartSequence() {
+    messages.clear();
+    lastSequence = 0;
+  }
+
+  private Instant now() {
+    return Instant.now().plus(clockMoved);
+  }
+
+  static int bucket(String key) {
+    return Math.floorMod(key.hashCode(), Database.BUCKETS);
+  }
+
+  Database<MapDatabase> asked() {
+    return new Database<>(this, this, this, this);
+  }
+
+  // ---- producers
+
+  synchronized Producer begin() {
+    Producer producer = new Producer();
+    return producer;
+  }
+
+  synchronized void commit(Producer producer) {
+    producer.messages.forEach(message -> messages.put(message.sequence, message));
+    end(producer);
+  }
+
+  synchronized void rollback(Producer producer) {
+    dedup.values().removeIf(taken -> taken.by == producer);
+    end(producer);
+  }
+
+  private void end(Producer producer) {
+    producer.ended = true;
+    notifyAll();
+  }
+
+  synchronized Set<UUID> append(Producer producer, List<OutboxMessage> appended, Duration window) {
+    checkSchema();
+    if (producer.ended) {
+      throw new NoTransactionException("the transaction has ended: append in an open one");
+    }
+    Set<String> fresh = new HashSet<>();
+    for (String key : Deduplicated.keys(appended)) {
+      if (take(key, producer, window)) {
+        fresh.add(key);
+      }
+    }
+    Deduplicated deduplicated = Deduplicated.of(appended, fresh);
+    for (OutboxMessage message : deduplicated.fresh()) {
+      insert(producer, message.key(), message);
+      Message last = producer.messages.get(producer.messages.size() - 1);
+      last.status = last.isDue(last.createdAt) ? Status.PENDING : Status.SCHEDULED;
+    }
+    return deduplicated.duplicates();
+  }
+
+  /** False when it was taken within the window; waits for the end of another that has it now. */
+  private boolean take(String key, Producer producer, Duration window) {
+    Taken first = dedup.get(key);
+    while (first != null && first.by != producer && !first.by.ended) {
+      awaitEndOfATransaction();
+      first = dedup.get(key);
+    }
+    boolean fresh = first == null || first.at.isBefore(now().minus(window));
+    if (fresh) {
+      dedup.put(key, new Taken(producer, now()));
+    }
+    return fresh;
+  }
+
+  @SuppressWarnings("WaitNotInLoop") // the caller looks again
+  private void awaitEndOfATransaction() {
+    try {
+      wait();
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  /**
+   * As by plain SQL.
+   *
+   * @param content null for a row that cannot be decoded
+   */
+  synchronized void insert(Producer producer, String key, OutboxMessage content) {
+    Instant now = now();
+    OutboxMessage dated = content == null ? null : dated(content, now);
+    producer.messages.add(new Message(++lastSequence, key, now, dated));
+  }
+
+  /** A delay counts from the append. */
+  private static OutboxMessage dated(OutboxMessage m, Instant now) {
+    if (m.deliverAfter() == null) {
+      return m;
+    }
+    return OutboxMessage.builder()
+        .id(m.id())
+        .aggregate(m.aggregateType(), m.aggregateId())
+        .eventType(m.eventType())
+        .partitionKey(m.partitionKey())
+        .payload(m.payload())
+        .contentType(m.contentType())
+        .addHeaders(m.headers())
+        .dedupKey(m.dedupKey())
+        .correlationId(m.correlationId())
+        .availableAt(now.plus(m.deliverAfter()))
+        .build();
+  }
+
+  // ---- the store's transactions
+
+  /** Nobody hears of the end of the next one. */
+  synchronized void loseReply() {
+    replyLost = true;
+  }
+
+  @Override
+  public synchronized <R> R run(Duration patience, Work<MapDatabase, R> work) {
+    checkSchema();
+    R result = work.in(this);
+    if (replyLost) {
+      replyLost = false;
+      throw new TransientOutboxException("the reply was lost", null);
+    }
+    return result;
+  }
+
+  synchronized void checkSchema() {
+    if (schemaVersion == 0) {
+      throw SchemaVersion.missing("map", null);
+    }
+    SchemaVersion.check("map", schemaVersion, VERSION);
+  }
+
+  @Override
+  public boolean leasesInTransaction() {
+    return !leasesApart;
+  }
+
+  // ---- leases
+
+  @Override
+  public List<Lease> lease(MapDatabase handle, UUID claimId, ClaimRequest request, int most) {
+    Instant now = now();
+    List<Integer> candidates = new ArrayList<>();
+    FairShare share = new FairShare(request.worker());
+    buckets.forEach(
+        (number, bucket) -> {
+          if (!bucket.isFree(now)) {
+            share.leased(bucket.worker);
+          } else if (hasPending(number) || hasScheduled(number, now) || hasBlocked(number, now)) {
+            share.free();
+            candidates.add(number);
+          }
+        });
+    candidates.sort(Comparator.comparing(number -> buckets.get(number).lastServed(now)));
+    List<Served> leased =
+        Served.upTo(
+            share.of(most),
+            candidates,
+            some -> some.stream().map(number -> lease(number, claimId, request, now)).toList());
+    return Served.inTurn(leased);
+  }
+
+  private Served lease(int number, UUID claimId, ClaimRequest request, Instant now) {
+    Bucket bucket = buckets.get(number);
+    if (bucket.claimId != null) {
+      boolean suspicious = bucket.takeovers >= SUSPICIOUS;
+      bucket.singles = suspicious ? request.maxMessages() : bucket.singles;
+      bucket.takeovers = suspicious ? 0 : bucket.takeovers + 1;
+    }
+    bucket.token++;
+    bucket.claimId = claimId;
+    bucket.worker = request.worker();
+    bucket.leaseFor(request.lease(), now);
+    return new Served(
+        bucket.lastServed(now),
+        new Lease(
+            number,
+            bucket.token,
+            newState(bucket),
+            hasScheduled(number, now),
+            hasBlocked(number, now),
+            bucket.singles > 0,
+            request.lease(),
+            0,
+            System.nanoTime()));
+  }
+
+  private static Object newState(Bucket bucket) {
+    bucket.state = new Object();
+    return bucket.state;
+  }
+
+  private void checkState(Lease lease) {
+    if (lease.state() != buckets.get(lease.bucket()).state) {
+      throw new IllegalStateException("the state of " + lease + " is not the last one");
+    }
+  }
+
+  private boolean isHeld(UUID claimId, Lease lease) {
+    Bucket bucket = buckets.get(lease.bucket());
+    return bucket != null && claimId.equals(bucket.claimId) && bucket.token == lease.token();
+  }
+
+  @Override
+  public Set<Integer> renew(
+      MapDatabase handle, UUID claimId, Collection<Lease> leases, Duration lease) {
+    List<Lease> held = leases.stream().filter(l -> isHeld(claimId, l)).toList();
+    held.forEach(l -> buckets.get(l.bucket()).leaseFor(lease, now()));
+    return held.stream().map(Lease::bucket).collect(Collectors.toSet());
+  }
+
+  @Override
+  public List<Lease> lockHeld(MapDatabase handle, UUID claimId, Collection<Lease> leases) {
+    Instant now = now();
+    return leases.stream()
+        .filter(lease -> isHeld(claimId, lease))
+        .map(
+            lease -> {
+              // Of a settle whose reply was lost the caller has no newer one.
+              Bucket bucket = buckets.get(lease.bucket());
+              return lease.goesOn(
+                  Duration.between(now, bucket.leaseUntil),
+                  hasScheduled(lease.bucket(), now),
+                  hasBlocked(lease.bucket(), now),
+                  newState(bucket));
+            })
+        .toList();
+  }
+
+  @Override
+  public void release(MapDatabase handle, UUID claimId, List<Release> releases) {
+    for (Release release : releases) {
+      Bucket bucket = buckets.get(release.lease().bucket());
+      if (bucket != null && claimId.equals(bucket.claimId)) {
+        checkState(release.lease());
+        bucket.claimId = null;
+        bucket.leasedAt = null;
+        bucket.leaseUntil = null;
+        bucket.servedAt = release.keepsTurn() ? bucket.servedAt : now();
+        bucket.takeovers = release.settled() ? 0 : bucket.takeovers;
+        bucket.singles = Math.max(0, bucket.singles - release.decided());
+      }
+    }
+  }
+
+  // ---- reads
+
+  private Stream<Message> in(int bucket, Status status, long from) {
+    return messages.tailMap(from).values().stream()
+        .filter(message -> message.status == status && bucket(message.key) == bucket);
+  }
+
+  private boolean hasPending(int bucket) {
+    return in(bucket, Status.PENDING, 0).findAny().isPresent();
+  }
+
+  private boolean hasScheduled(int bucket, Instant now) {
+    return in(bucket, Status.SCHEDULED, 0).anyMatch(message -> message.isDue(now));
+  }
+
+  private boolean hasBlocked(int bucket, Instant now) {
+    return blockedKeys.values().stream()
+        .anyMatch(key -> bucket(key.name) == bucket && key.isDue(now));
+  }
+
+  @Override
+  public Pending readPending(MapDatabase handle, List<Lease> leases, Limits limits) {
+    Room room = new Room(leases, limits);
+    Instant now = now();
+    List<Row> rows = new ArrayList<>();
+    for (Lease lease : leases) {
+      in(lease.bucket(), Status.PENDING, 0)
+          .map(message -> row(message, message.isDue(now) ? null : Status.SCHEDULED))
+          .takeWhile(
+              row -> room.take(row.bucket(), row instanceof Claimable c ? c.payloadSize() : 0))
+          .forEach(rows::add);
+    }
+    leases.forEach(this::checkState);
+    return new Pending(
+        rows, leases.stream().map(l -> l.with(newState(buckets.get(l.bucket())))).toList());
+  }
+
+  @Override
+  public List<Row> readScheduled(MapDatabase handle, List<Lease> leases, Limits limits) {
+    Room room = new Room(leases, limits);
+    Instant now = now();
+    List<Row> rows = new ArrayList<>();
+    for (Lease lease : leases) {
+      in(lease.bucket(), Status.SCHEDULED, 0)
+          .filter(message -> message.isDue(now))
+          .sorted(Comparator.comparing((Message message) -> message.availableAt))
+          .map(message -> row(message, null))
+          .takeWhile(
+              row -> room.take(row.bucket(), row instanceof Claimable c ? c.payloadSize() : 0))
+          .forEach(rows::add);
+    }
+    return rows;
+  }
+
+  private Row row(Message message, Status targetOfFreeKey) {
+    Status target = blockedKeys.containsKey(message.key) ? Status.BLOCKED : targetOfFreeKey;
+    return target == null
+        ? claimable(message)
+        : new ToMove(
+            bucket(message.key), message.sequence, message.key, message.status, message.id, target);
+  }
+
+  private static Claimable claimable(Message message) {
+    return new Claimable(
+        bucket(message.key),
+        message.sequence,
+        message.key,
+        message.status,
+        message.id,
+        message.stored(),
+        message.availableAt);
+  }
+
+  @Override
+  public List<Row> readBlocked(MapDatabase handle, List<Lease> leases, Limits limits) {
+    Room room = new Room(leases, limits);
+    List<Row> rows = new ArrayList<>();
+    for (Lease lease : leases) {
+      List<BlockedKey> due =
+          blockedKeys.values().stream()
+              .filter(key -> bucket(key.name) == lease.bucket() && key.isDue(now()))
+              .sorted(Comparator.comparing(key -> key.retryAt))
+              .limit(lease.single() ? 1 : limits.messages())
+              .toList();
+      for (BlockedKey key : due) {
+        List<Message> waiting = waiting(key);
+        if (waiting.isEmpty()) {
+          rows.add(new EmptyKey(lease.bucket(), key.lowSequence, key.name));
+        }
+        boolean alone = !waiting.isEmpty() && waiting.get(0).failedAt != null;
+        waiting.stream()
+            .limit(alone ? 1 : Math.max(1, limits.messages() / due.size()))
+            .takeWhile(message -> room.take(lease.bucket(), message.size()))
+            .forEach(message -> rows.add(claimable(message)));
+      }
+    }
+    return rows;
+  }
+
+  /** In sequence order. */
+  private List<Message> waiting(BlockedKey key) {
+    return in(bucket(key.name), Status.BLOCKED, key.lowSequence)
+        .filter(message -> message.key.equals(key.name))
+        .toList();
+  }
+
+  // ---- writes
+
+  private Message find(OfMessage row) {
+    Message message = messages.get(row.sequence());
+    return message != null && message.id.equals(row.id()) ? message : null;
+  }
+
+  @Override
+  public void move(MapDatabase handle, Collection<ToMove> rows) {
+    for (ToMove row : rows) {
+      Message message = find(row);
+      if (message != null && message.status == row.status()) {
+        message.status = row.target();
+      }
+    }
+  }
+
+  @Override
+  public void count(MapDatabase handle, Collection<Claimable> rows, int by) {
+    for (Claimable row : rows) {
+      Message message = find(row);
+      if (message != null && message.status != Status.DEAD) {
+        message.attempts = Math.max(0, Math.min(message.attempts, Integer.MAX_VALUE - 1) + by);
+      }
+    }
+  }
+
+  @Override
+  public List<Lease> delete(
+      MapDatabase handle, Collection<Lease> leases, Collection<Claimable> delivered) {
+    for (Claimable row : delivered) {
+      if (find(row) != null) {
+        messages.remove(row.sequence());
+      }
+    }
+    return List.copyOf(leases);
+  }
+
+  @Override
+  public Set<Long> fail(MapDatabase handle, List<Failure> failures) {
+    Set<Long> changed = new HashSet<>();
+    for (Failure failure : failures) {
+      Message message = find(failure.row());
+      if (message != null
+          && message.status != Status.DEAD
+          && message.attempts == failure.attempts()
+          && Objects.equals(message.availableAt, failure.row().availableAt())) {
+        message.status = failure.status();
+        message.attempts = failure.attemptsAfter();
+        message.error = failure.error();
+        message.failedAt = now();
+        changed.add(message.sequence);
+      }
+    }
+    return changed;
+  }
+
+  @Override
+  public void block(MapDatabase handle, List<Block> blocks) {
+    for (Block block : blocks) {
+      BlockedKey key =
+          blockedKeys.computeIfAbsent(
+              block.key(), name -> new BlockedKey(name, block.lowSequence()));
+      key.retryAt = now().plus(block.delay());
+      key.haltedBy = block.halted() ? Long.valueOf(block.sequence()) : key.haltedBy;
+      key.lowSequence = Math.min(key.lowSequence, block.lowSequence());
+    }
+  }
+
+  @Override
+  public void lower(MapDatabase handle, List<Key> keys) {
+    for (Key lower : keys) {
+      BlockedKey key = blockedKeys.get(lower.key());
+      if (key != null) {
+        key.lowSequence = Math.min(key.lowSequence, lower.sequence());
+      }
+    }
+  }
+
+  @Override
+  public void advance(MapDatabase handle, Collection<Key> keys) {
+    for (Key advanced : keys) {
+      BlockedKey key = blockedKeys.get(advanced.key());
+      if (key == null || key.haltedBy != null) {
+        continue;
+      }
+      List<Message> waiting = waiting(key);
+      if (waiting.isEmpty()) {
+        blockedKeys.remove(key.name);
+      } else {
+        key.retryAt = now();
+        key.lowSequence = waiting.get(0).sequence;
+      }
+    }
+  }
+
+  // ---- people and housekeeping
+
+  private Message deadLetter(long sequence) {
+    Message message = messages.get(sequence);
+    return message != null && message.status == Status.DEAD ? message : null;
+  }
+
+  @Override
+  public List<DeadLetter> deadLetters(MapDatabase handle, long afterSequence, int limit) {
+    return messages.tailMap(afterSequence, false).values().stream()
+        .filter(message -> message.status == Status.DEAD)
+        .limit(limit)
+        .map(message -> new DeadLetter(message.stored(), message.error, message.failedAt))
+        .toList();
+  }
+
+  private boolean unhalt(String name, long by, long lowSequence) {
+    BlockedKey key = blockedKeys.get(name);
+    if (key == null || !Objects.equals(key.haltedBy, by)) {
+      return false;
+    }
+    key.haltedBy = null;
+    key.retryAt = now();
+    key.lowSequence = Math.min(key.lowSequence, lowSequence);
+    return true;
+  }
+
+  @Override
+  public boolean requeue(MapDatabase handle, long sequence) {
+    Message dead = deadLetter(sequence);
+    if (dead != null) {
+      boolean unhalted = unhalt(dead.key, sequence, sequence);
+      dead.status = unhalted ? Status.BLOCKED : Status.SCHEDULED;
+      dead.availableAt = now();
+      dead.attempts = 0;
+      dead.failedAt = null;
+    }
+    return dead != null;
+  }
+
+  @Override
+  public boolean discard(MapDatabase handle, long sequence) {
+    Message dead = deadLetter(sequence);
+    if (dead != null) {
+      unhalt(dead.key, sequence, Long.MAX_VALUE);
+      messages.remove(sequence);
+    }
+    return dead != null;
+  }
+
+  @Override
+  public Statistics statistics(MapDatabase handle) {
+    Instant now = now();
+    return new Statistics(
+        count(Status.PENDING),
+        count(Status.SCHEDULED),
+        count(Status.BLOCKED),
+        count(Status.DEAD),
+        countKeys(key -> key.haltedBy == null),
+        countKeys(key -> key.haltedBy != null),
+        messages.values().stream()
+            .filter(message -> message.status != Status.DEAD && message.isDue(now))
+            .map(message -> Objects.requireNonNullElse(message.availableAt, message.createdAt))
+            .min(Comparator.naturalOrder())
+            .map(oldest -> Duration.between(oldest, now))
+            .orElse(null));
+  }
+
+  @Override
+  public List<WorkerLease> leases(MapDatabase handle) {
+    Map<String, List<Bucket>> byRelay =
+        buckets.values().stream()
+            .filter(bucket -> !bucket.isFree(now()))
+            .collect(
+                Collectors.groupingBy(bucket -> bucket.worker, TreeMap::new, Collectors.toList()));
+    return byRelay.entrySet().stream()
+        .map(
+            held ->
+                new WorkerLease(
+                    held.getKey(),
+                    held.getValue().size(),
+                    held.getValue().stream()
+                        .map(b -> b.leasedAt)
+                        .min(Comparator.naturalOrder())
+                        .orElseThrow(),
+                    held.getValue().stream()
+                        .map(b -> b.leaseUntil)
+                        .max(Comparator.naturalOrder())
+                        .orElseThrow()))
+        .toList();
+  }
+
+  private long count(Status status) {
+    return messages.values().stream().filter(message -> message.status == status).count();
+  }
+
+  private long countKeys(Predicate<BlockedKey> which) {
+    return blockedKeys.values().stream().filter(which).count();
+  }
+
+  @Override
+  public void freeHaltedByNothing(MapDatabase handle) {
+    for (BlockedKey key : blockedKeys.values()) {
+      if (key.haltedBy != null && deadLetter(key.haltedBy) == null) {
+        unhalt(key.name, key.haltedBy, Long.MAX_VALUE);
+      }
+    }
+  }
+
+  @Override
+  public boolean restore(MapDatabase handle) {
+    boolean missing = buckets.size() < Database.BUCKETS;
+    if (missing) {
+      putBackBuckets();
+    }
+    return missing;
+  }
+
+  @Override
+  public void restoreBlockedKeys(MapDatabase handle, List<Integer> only) {
+    for (Message message : messages.values()) {
+      if (message.status == Status.BLOCKED && only.contains(bucket(message.key))) {
+        BlockedKey key =
+            blockedKeys.computeIfAbsent(
+                message.key, name -> new BlockedKey(name, message.sequence));
+        key.retryAt = key.retryAt == null ? now() : key.retryAt;
+        key.lowSequence = Math.min(key.lowSequence, message.sequence);
+      }
+    }
+  }
+
+  private void putBackBuckets() {
+    IntStream.range(0, Database.BUCKETS)
+        .forEach(number -> buckets.computeIfAbsent(number, n -> new Bucket()));
+  }
+
+  @Override
+  public boolean purgeDedup(MapDatabase handle, Duration window) {
+    Instant oldest = now().minus(window);
+    dedup.values().removeIf(taken -> taken.by.ended && taken.at.isBefore(oldest));
+    return false;
+  }
+}

@@ -1,0 +1,196 @@
+package dev.outbox.store.jdbc;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import dev.outbox.OutboxException;
+import dev.outbox.PermanentOutboxException;
+import dev.outbox.spi.OutboxStore;
+import dev.outbox.spi.StoreProvider;
+import java.net.ConnectException;
+import java.net.UnknownHostException;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/** Opens the store of a relational database. HikariCP keeps connections where there are several. */
+public abstract class JdbcStoreProvider implements StoreProvider {
+  private final String name;
+  private final String label;
+  private final String exampleUrl;
+  private final String driver;
+
+  /**
+   * @param label for people
+   * @param exampleUrl begins with {@code jdbc:} and the driver's own name
+   * @param driver the class of a driver that takes these URLs
+   */
+  protected JdbcStoreProvider(String name, String label, String exampleUrl, String driver) {
+    this.name = name;
+    this.label = label;
+    this.exampleUrl = exampleUrl;
+    this.driver = driver;
+  }
+
+  /** Makes the store; it finds its tables as the settings say. */
+  protected abstract OutboxStore<Connection> store(DataSource dataSource, Settings settings);
+
+  /** Whether a connection was refused because it came without a password. */
+  protected abstract boolean wantsPassword(SQLException e);
+
+  /** What is wrong when a server of another kind answers; or null. */
+  protected @Nullable String problem(Connection connection) throws SQLException {
+    return null;
+  }
+
+  /** Why there is no connection. Drivers wrap what the network said in sentences that do not. */
+  protected String reason(SQLException e) {
+    for (Throwable t = e; t != null; t = t.getCause()) {
+      if (t instanceof UnknownHostException) {
+        return "unknown host " + t.getMessage();
+      }
+      if (t instanceof ConnectException) {
+        return t.getMessage() + "; is the server running there?";
+      }
+    }
+    return String.valueOf(e.getMessage());
+  }
+
+  @Override
+  public final String name() {
+    return name;
+  }
+
+  @Override
+  public final String exampleUrl() {
+    return exampleUrl;
+  }
+
+  @Override
+  public final List<String> urlPrefixes() {
+    return List.of(exampleUrl.substring(0, exampleUrl.indexOf(':', "jdbc:".length()) + 1));
+  }
+
+  @Override
+  public final Opened open(Settings settings) {
+    DataSource dataSource =
+        settings.connections() > 1 ? Pool.of(settings) : new DriverDataSource(settings, this);
+    try {
+      return new OpenedByJdbc(settings, dataSource, store(dataSource, settings));
+    } catch (RuntimeException e) {
+      closeIfPool(dataSource);
+      throw e;
+    }
+  }
+
+  /** The sentence when no driver takes a URL. */
+  final OutboxException noDriver(String url, boolean isThere, SQLException e) {
+    return new PermanentOutboxException(
+        isThere
+            ? "the URL %s cannot be read: it looks like %s".formatted(url, exampleUrl)
+            : "there is no driver for %s: put the jar with %s on the class path"
+                .formatted(label, driver),
+        e);
+  }
+
+  final String driver() {
+    return driver;
+  }
+
+  private static void closeIfPool(DataSource dataSource) {
+    if (dataSource instanceof AutoCloseable pool) {
+      try {
+        pool.close();
+      } catch (Exception e) {
+        throw new PermanentOutboxException(
+            "the connections cannot be closed: " + e.getMessage(), e);
+      }
+    }
+  }
+
+  /** Loaded when it is used: HikariCP need not be there. */
+  private static final class Pool {
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
+
+    static DataSource of(Settings settings) {
+      HikariConfig config = new HikariConfig();
+      config.setJdbcUrl(settings.url());
+      config.setUsername(settings.user().isEmpty() ? null : settings.user());
+      config.setPassword(settings.password().isEmpty() ? null : settings.password());
+      config.setMaximumPoolSize(settings.connections());
+      config.setConnectionTimeout(PATIENCE.toMillis());
+      // Else the pool asks for the default, once; when that connection dies it never works again.
+      config.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
+      return new HikariDataSource(config);
+    }
+  }
+
+  private final class OpenedByJdbc implements Opened {
+    private final Settings settings;
+    private final DataSource dataSource;
+    private final OutboxStore<Connection> store;
+
+    OpenedByJdbc(Settings settings, DataSource dataSource, OutboxStore<Connection> store) {
+      this.settings = settings;
+      this.dataSource = dataSource;
+      this.store = store;
+    }
+
+    @Override
+    public OutboxStore<Connection> store() {
+      return store;
+    }
+
+    @Override
+    public void check() {
+      try (Connection connection = connect()) {
+        String problem = problem(connection);
+        if (problem != null) {
+          throw new PermanentOutboxException(problem);
+        }
+        checkSchema(connection);
+      } catch (SQLException e) {
+        throw new PermanentOutboxException("the schemas cannot be read: " + e.getMessage(), e);
+      }
+    }
+
+    private Connection connect() {
+      try {
+        return dataSource.getConnection();
+      } catch (SQLException e) {
+        String sentence = "cannot connect to %s: %s".formatted(settings.url(), reason(e));
+        throw settings.password().isEmpty() && wantsPassword(e)
+            ? new PasswordMissingException(sentence, e)
+            : new PermanentOutboxException(sentence, e);
+      }
+    }
+
+    private void checkSchema(Connection connection) throws SQLException {
+      String schema = settings.schema();
+      if (schema != null && !hasSchema(connection, schema)) {
+        throw new PermanentOutboxException(
+            "there is no schema %s that this user may use: make it with \"create schema %s\", or give this user what ./outbox grants prints"
+                .formatted(schema, schema));
+      }
+    }
+
+    private boolean hasSchema(Connection connection, String schema) throws SQLException {
+      String sql = "select schema_name from information_schema.schemata where schema_name = ?";
+      try (PreparedStatement statement = connection.prepareStatement(sql)) {
+        statement.setString(1, schema);
+        try (ResultSet rows = statement.executeQuery()) {
+          return rows.next() && schema.equals(rows.getString(1)); // some ignore case
+        }
+      }
+    }
+
+    @Override
+    public void close() {
+      closeIfPool(dataSource);
+    }
+  }
+}

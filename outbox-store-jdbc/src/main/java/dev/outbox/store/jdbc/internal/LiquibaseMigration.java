@@ -1,0 +1,75 @@
+package dev.outbox.store.jdbc.internal;
+
+import dev.outbox.PermanentOutboxException;
+import dev.outbox.store.core.internal.Names;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.Map;
+import javax.sql.DataSource;
+import liquibase.Contexts;
+import liquibase.LabelExpression;
+import liquibase.Liquibase;
+import liquibase.Scope;
+import liquibase.UpdateSummaryEnum;
+import liquibase.database.Database;
+import liquibase.database.DatabaseFactory;
+import liquibase.database.jvm.JdbcConnection;
+import liquibase.resource.ClassLoaderResourceAccessor;
+import liquibase.structure.core.Schema;
+import liquibase.ui.LoggerUIService;
+
+/** The only class that needs Liquibase. */
+final class LiquibaseMigration {
+  private LiquibaseMigration() {}
+
+  static void run(DataSource dataSource, SqlDialect dialect, Names names) throws SQLException {
+    try (Connection connection = dataSource.getConnection()) {
+      update(connection, dialect, names);
+    } catch (SQLException e) {
+      throw e;
+    } catch (Exception e) {
+      SQLException cause = JdbcTransactions.sqlException(e);
+      boolean forbidden = cause != null && dialect.trouble(cause) == SqlDialect.Trouble.FORBIDDEN;
+      throw new PermanentOutboxException(
+          "migration of %s failed%s: %s"
+              .formatted(
+                  names.table("*"),
+                  forbidden ? ", run it as a user who may make tables there" : "",
+                  cause != null ? cause.getMessage() : String.valueOf(e.getMessage())),
+          e);
+    }
+  }
+
+  private static void update(Connection connection, SqlDialect dialect, Names names)
+      throws Exception {
+    Database database =
+        DatabaseFactory.getInstance()
+            .findCorrectDatabaseImplementation(new JdbcConnection(connection));
+    // Where Liquibase's own tables go; our statements name the schema. Not by the default schema,
+    // which it refuses to set on SQL Server.
+    if (names.schema() != null && database.supports(Schema.class)) {
+      database.setLiquibaseSchemaName(names.schema());
+    } else if (names.schema() != null) {
+      database.setLiquibaseCatalogName(names.schema()); // on MySQL the same by another name
+    }
+    // One changelog table a prefix: in a common one the second outbox in a database fails the
+    // checksum validation, because the names are part of the statements.
+    database.setDatabaseChangeLogTableName(names.prefix() + "databasechangelog");
+    database.setDatabaseChangeLogLockTableName(names.prefix() + "databasechangeloglock");
+    Scope.child(
+        // Its messages go to the log, not to standard output.
+        Map.of(Scope.Attr.ui.name(), new LoggerUIService()),
+        () -> {
+          Liquibase liquibase =
+              new Liquibase(
+                  dialect.changelog(),
+                  new ClassLoaderResourceAccessor(dialect.getClass().getClassLoader()),
+                  database);
+          liquibase.setShowSummary(UpdateSummaryEnum.OFF);
+          liquibase.setChangeLogParameter("q", names.qualifier());
+          liquibase.setChangeLogParameter("p", names.prefix());
+          dialect.changelogParameters().forEach(liquibase::setChangeLogParameter);
+          liquibase.update(new Contexts(), new LabelExpression());
+        });
+  }
+}

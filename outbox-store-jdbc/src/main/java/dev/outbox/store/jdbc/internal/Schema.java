@@ -1,0 +1,100 @@
+package dev.outbox.store.jdbc.internal;
+
+import dev.outbox.PermanentOutboxException;
+import dev.outbox.SchemaException;
+import dev.outbox.store.core.internal.Names;
+import dev.outbox.store.core.internal.SchemaVersion;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Map;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import javax.sql.DataSource;
+
+/** The tables: made by Liquibase, or printed to be made by hand; and checked. */
+public final class Schema {
+
+  /** What this library works with. */
+  private static final int VERSION = 1;
+
+  private static final Pattern LIQUIBASE = Pattern.compile("--(liquibase|changeset|comment)");
+
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+  private final DataSource dataSource;
+  private final SqlDialect dialect;
+  private final Names names;
+
+  public Schema(DataSource dataSource, SqlDialect dialect, Names names) {
+    this.dataSource = dataSource;
+    this.dialect = dialect;
+    this.names = names;
+  }
+
+  public void migrate(JdbcTransactions transactions) {
+    if (isCurrent(transactions)) {
+      return; // also when it was made by hand, of which Liquibase knows nothing
+    }
+    try {
+      LiquibaseMigration.run(dataSource, dialect, names);
+    } catch (SQLException e) {
+      throw transactions.translate(e);
+    } catch (NoClassDefFoundError e) {
+      throw new PermanentOutboxException(
+          "Liquibase is not on the class path: add org.liquibase:liquibase-core, or run the statements of ddl() by hand",
+          e);
+    }
+  }
+
+  private boolean isCurrent(JdbcTransactions transactions) {
+    try {
+      return transactions.runSql(PATIENCE, handle -> dialect.schemaVersion(handle.getConnection()))
+          == VERSION;
+    } catch (SchemaException e) {
+      return false;
+    }
+  }
+
+  /** The changelog without Liquibase's comments. */
+  public String ddl() {
+    String ddl =
+        names.fill(
+            Names.resource(dialect.getClass(), "/" + dialect.changelog())
+                    .lines()
+                    .filter(line -> !LIQUIBASE.matcher(line).lookingAt())
+                    .collect(Collectors.joining("\n"))
+                    .strip()
+                + "\n");
+    for (Map.Entry<String, String> parameter : dialect.changelogParameters().entrySet()) {
+      ddl = ddl.replace("${" + parameter.getKey() + "}", parameter.getValue());
+    }
+    return ddl;
+  }
+
+  public String place(JdbcTransactions transactions) {
+    return transactions.run(
+        PATIENCE, handle -> handle.createQuery(dialect.place()).mapTo(String.class).one());
+  }
+
+  public void verify(JdbcTransactions transactions) {
+    int version;
+    try {
+      version =
+          transactions.runSql(PATIENCE, handle -> dialect.schemaVersion(handle.getConnection()));
+    } catch (SchemaException e) {
+      throw SchemaVersion.missing("table " + names.table("schema"), e);
+    }
+    check(version);
+  }
+
+  /** Refuses a version that this library does not work with. */
+  public void check(int version) {
+    String table = names.table("schema");
+    if (version == 0) {
+      throw new SchemaException(
+          "table %s is empty, so its version is not known: put the row back (insert into %s (version) values (%d)), or migrate an empty schema"
+              .formatted(table, table, VERSION));
+    }
+    SchemaVersion.check(table, version, VERSION);
+  }
+}

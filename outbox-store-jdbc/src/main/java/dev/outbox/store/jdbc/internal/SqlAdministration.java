@@ -1,0 +1,239 @@
+package dev.outbox.store.jdbc.internal;
+
+import static java.util.Objects.requireNonNull;
+
+import dev.outbox.spi.DeadLetterStore.DeadLetter;
+import dev.outbox.spi.LeaseStore.WorkerLease;
+import dev.outbox.spi.StatisticsStore.Statistics;
+import dev.outbox.store.core.internal.Database.Administration;
+import dev.outbox.store.core.internal.Database.Key;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+import org.jdbi.v3.core.Handle;
+import org.jspecify.annotations.Nullable;
+
+/** What claims do not ask: dead letters, statistics, and what housekeeping puts right. */
+public final class SqlAdministration implements Administration<Handle> {
+
+  /** How many dedup keys are deleted at once. */
+  public static final int PURGE = 10_000;
+
+  /** The texts of its statements, and what a database does in a way of its own. */
+  public interface Texts {
+
+    /** {@code :after, :limit}; gives {@link Rows#COLUMNS}, last_error, last_failed_at. */
+    String deadLetters();
+
+    /** {@code :seq}; locks the dead letter and gives bucket and key, or no row. */
+    String lockDeadLetter();
+
+    /** {@code :bucket, :key, :seq, :lowSeq}; changes the key's row if that dead letter halts it. */
+    String unhalt();
+
+    /** {@code :bucket, :seq, :unhalted}; BLOCKED if the key was unhalted, or else SCHEDULED. */
+    String requeue();
+
+    /** {@code :bucket, :seq}. */
+    String discard();
+
+    /**
+     * Gives pending, scheduled, blocked, dead, blocked_keys, halted_keys, oldest_millis (null when
+     * nothing is due).
+     */
+    String statistics();
+
+    /** Prepares the transaction of {@link #statistics}. */
+    default void beforeStatistics(Handle handle) {}
+
+    /** As {@link Administration#warnings}. */
+    default List<String> warnings(Handle handle) {
+      return List.of();
+    }
+
+    /** Gives worker, buckets, leased_at, lease_until of the leases that last, by worker. */
+    String leases();
+
+    /** As {@link Administration#ownSteps}. */
+    default List<Consumer<Handle>> ownSteps(int round, Duration lease) {
+      return List.of();
+    }
+
+    /** Gives bucket, key and halted_by of the keys that are halted by what is no dead letter. */
+    String haltedByNothing();
+
+    /** Changes nothing where all rows are there. */
+    String restoreBuckets();
+
+    /** The buckets that have BLOCKED messages; empty where that costs more than it saves. */
+    default Optional<String> blockedBuckets() {
+      return Optional.empty();
+    }
+
+    /**
+     * {@code :bucket}; a row for each key that has BLOCKED messages and none, and a lower low_seq
+     * where the row's is above them.
+     */
+    String restoreBlockedKeys();
+
+    /** As {@link Administration#purgeDedup}, of {@link #PURGE} keys. */
+    boolean purgeDedup(Handle handle, Duration window);
+  }
+
+  private final Texts texts;
+  private final Rows.Types types;
+  private final Rows rows;
+
+  SqlAdministration(Texts texts, Rows.Types types) {
+    this.texts = texts;
+    this.types = types;
+    rows = new Rows(types);
+  }
+
+  @Override
+  public List<DeadLetter> deadLetters(Handle handle, long afterSequence, int limit) {
+    return handle
+        .createQuery(texts.deadLetters())
+        .bind("after", afterSequence)
+        .bind("limit", limit)
+        .map(
+            (row, context) ->
+                new DeadLetter(
+                    rows.message(row),
+                    row.getString("last_error"),
+                    types.instant(row, row.findColumn("last_failed_at"))))
+        .list();
+  }
+
+  private @Nullable Key lockDeadLetter(Handle handle, long sequence) {
+    return handle
+        .createQuery(texts.lockDeadLetter())
+        .bind("seq", sequence)
+        .map((row, context) -> new Key(row.getInt("bucket"), row.getString("key"), sequence))
+        .findOne()
+        .orElse(null);
+  }
+
+  private boolean unhalt(Handle handle, Key key, long lowSeq) {
+    return handle
+            .createUpdate(texts.unhalt())
+            .bind("bucket", key.bucket())
+            .bind("key", key.key())
+            .bind("seq", key.sequence())
+            .bind("lowSeq", lowSeq)
+            .execute()
+        > 0;
+  }
+
+  @Override
+  public void freeHaltedByNothing(Handle handle) {
+    handle
+        .createQuery(texts.haltedByNothing())
+        .map(
+            (row, context) ->
+                new Key(row.getInt("bucket"), row.getString("key"), row.getLong("halted_by")))
+        .list()
+        .forEach(key -> unhalt(handle, key, Long.MAX_VALUE));
+  }
+
+  @Override
+  public boolean requeue(Handle handle, long sequence) {
+    Key dead = lockDeadLetter(handle, sequence);
+    if (dead == null) {
+      return false;
+    }
+    boolean unhalted = unhalt(handle, dead, sequence);
+    handle
+        .createUpdate(texts.requeue())
+        .bind("bucket", dead.bucket())
+        .bind("seq", sequence)
+        .bind("unhalted", unhalted)
+        .execute();
+    return true;
+  }
+
+  @Override
+  public boolean discard(Handle handle, long sequence) {
+    Key dead = lockDeadLetter(handle, sequence);
+    if (dead == null) {
+      return false;
+    }
+    unhalt(handle, dead, Long.MAX_VALUE);
+    handle
+        .createUpdate(texts.discard())
+        .bind("bucket", dead.bucket())
+        .bind("seq", sequence)
+        .execute();
+    return true;
+  }
+
+  @Override
+  public Statistics statistics(Handle handle) {
+    texts.beforeStatistics(handle);
+    return handle
+        .createQuery(texts.statistics())
+        .map(
+            (row, context) ->
+                new Statistics(
+                    row.getLong("pending"),
+                    row.getLong("scheduled"),
+                    row.getLong("blocked"),
+                    row.getLong("dead"),
+                    row.getLong("blocked_keys"),
+                    row.getLong("halted_keys"),
+                    row.getObject("oldest_millis") == null
+                        ? null
+                        : Duration.ofMillis(row.getLong("oldest_millis"))))
+        .one();
+  }
+
+  @Override
+  public List<WorkerLease> leases(Handle handle) {
+    return handle
+        .createQuery(texts.leases())
+        .map(
+            (row, context) ->
+                new WorkerLease(
+                    row.getString("worker"),
+                    row.getInt("buckets"),
+                    requireNonNull(types.instant(row, row.findColumn("leased_at"))),
+                    requireNonNull(types.instant(row, row.findColumn("lease_until")))))
+        .list();
+  }
+
+  @Override
+  public boolean restore(Handle handle) {
+    return handle.createUpdate(texts.restoreBuckets()).execute() > 0;
+  }
+
+  @Override
+  public void restoreBlockedKeys(Handle handle, List<Integer> buckets) {
+    for (int bucket : buckets) {
+      handle.createUpdate(texts.restoreBlockedKeys()).bind("bucket", bucket).execute();
+    }
+  }
+
+  @Override
+  public List<Integer> blockedBuckets(Handle handle) {
+    return texts
+        .blockedBuckets()
+        .map(sql -> handle.createQuery(sql).mapTo(Integer.class).list())
+        .orElseGet(() -> Administration.super.blockedBuckets(handle));
+  }
+
+  @Override
+  public List<String> warnings(Handle handle) {
+    return texts.warnings(handle);
+  }
+
+  @Override
+  public List<Consumer<Handle>> ownSteps(int round, Duration lease) {
+    return texts.ownSteps(round, lease);
+  }
+
+  @Override
+  public boolean purgeDedup(Handle handle, Duration window) {
+    return texts.purgeDedup(handle, window);
+  }
+}

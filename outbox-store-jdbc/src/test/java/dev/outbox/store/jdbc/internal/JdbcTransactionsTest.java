@@ -1,0 +1,310 @@
+package dev.outbox.store.jdbc.internal;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import dev.outbox.OutboxException;
+import dev.outbox.SchemaException;
+import dev.outbox.TransientOutboxException;
+import dev.outbox.store.core.internal.Names;
+import dev.outbox.store.jdbc.internal.SqlDialect.Trouble;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.Proxy;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import javax.sql.DataSource;
+import org.jdbi.v3.core.HandleCallback;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** On a connection that says what was asked of it; an error's SQLSTATE is the trouble it means. */
+@DisplayName("The store's own transactions")
+class JdbcTransactionsTest {
+  private static final Duration PATIENCE = Duration.ofSeconds(7);
+  private static final List<String> ASKED =
+      List.of("setAutoCommit", "commit", "rollback", "close", "begin", "end");
+
+  private final List<String> asked = new ArrayList<>();
+  private boolean autoCommit = true;
+  private boolean broken;
+  private String advice;
+  private final Connection connection =
+      proxy(Connection.class, (p, m, a) -> connection(m.getName(), a));
+  private final JdbcTransactions transactions =
+      new JdbcTransactions(
+          proxy(DataSource.class, (p, m, a) -> connection),
+          proxy(SqlDialect.class, (p, m, a) -> dialect(m.getName(), a)),
+          new Names(null, "x_"));
+
+  private static <T> T proxy(Class<T> type, InvocationHandler handler) {
+    return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, handler));
+  }
+
+  private Object connection(String method, Object[] a) throws SQLException {
+    note(method, a);
+    if (broken && !method.equals("close")) {
+      throw new SQLException("the connection is broken", "OTHER");
+    }
+    if (method.equals("setAutoCommit")) {
+      autoCommit = (boolean) a[0];
+    }
+    return method.equals("getAutoCommit")
+        ? (Object) autoCommit
+        : method.startsWith("is") ? false : null;
+  }
+
+  private Object dialect(String method, Object[] a) {
+    note(method, a);
+    return switch (method) {
+      case "name" -> "Fake";
+      case "trouble" -> Trouble.valueOf(((SQLException) a[0]).getSQLState());
+      case "advice" -> advice;
+      case "grants" ->
+          """
+          -- One; two.
+          grant select on ${q}${p}bucket to ${relay};
+          grant insert (a)
+            on ${q}${p}dedup to ${producer};
+          grant usage on schema ${schema} to ${relay};
+          """;
+      default -> null;
+    };
+  }
+
+  private void note(String method, Object[] a) {
+    if (ASKED.contains(method)) {
+      asked.add(
+          switch (method) {
+            case "setAutoCommit" -> method + " " + a[0];
+            case "begin" -> method + " " + a[1];
+            default -> method;
+          });
+    }
+  }
+
+  private static <R> HandleCallback<R, SQLException> failing(String state) {
+    return handle -> {
+      throw new SQLException("boom", state);
+    };
+  }
+
+  @Test
+  @DisplayName("say that memory is used up, whatever the driver makes of it")
+  void outOfMemory() {
+    SQLException driver =
+        new SQLException(
+            "Ran out of memory retrieving query results.",
+            Trouble.UNREACHABLE.name(),
+            new OutOfMemoryError("Java heap space"));
+    assertThatThrownBy(
+            () ->
+                transactions.runSql(
+                    PATIENCE,
+                    handle -> {
+                      throw driver;
+                    }))
+        .isInstanceOf(TransientOutboxException.class)
+        .hasMessageStartingWith("this process ran out of memory in a call of the Fake store")
+        .hasMessageContaining("-Xmx");
+  }
+
+  @Nested
+  @DisplayName("leave a connection as it came")
+  class Connections {
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    @DisplayName("committed, with the auto-commit that it had")
+    void committed(boolean before) {
+      autoCommit = before;
+      boolean result = transactions.run(PATIENCE, handle -> asked.add("work"));
+      assertThat(result).isTrue();
+      assertThat(asked)
+          .containsExactly(
+              "setAutoCommit false",
+              "begin PT7S",
+              "work",
+              "commit",
+              "end",
+              "setAutoCommit " + before,
+              "close");
+    }
+
+    @Test
+    @DisplayName("rolled back when the work fails")
+    void rolledBack() {
+      assertThatThrownBy(() -> transactions.runSql(PATIENCE, failing("OTHER")))
+          .isInstanceOf(OutboxException.class);
+      assertThat(asked)
+          .containsExactly(
+              "setAutoCommit false",
+              "begin PT7S",
+              "rollback",
+              "end",
+              "setAutoCommit true",
+              "close");
+    }
+
+    @Test
+    @DisplayName("rolled back when the work throws what is not of JDBC, which goes on as it is")
+    void otherFailure() {
+      IllegalStateException bug = new IllegalStateException("a bug");
+      assertThatThrownBy(
+              () ->
+                  transactions.run(
+                      PATIENCE,
+                      handle -> {
+                        throw bug;
+                      }))
+          .isSameAs(bug);
+      assertThat(asked).contains("rollback", "close").doesNotContain("commit");
+    }
+
+    @Test
+    @DisplayName("and where it broke, the failure that is told is the first one")
+    void broken() {
+      assertThatThrownBy(
+              () ->
+                  transactions.runSql(
+                      PATIENCE,
+                      handle -> {
+                        broken = true;
+                        throw new SQLException("boom", "CUT_OFF");
+                      }))
+          .isInstanceOf(TransientOutboxException.class)
+          .hasMessageContaining("boom");
+      assertThat(asked).endsWith("close");
+    }
+  }
+
+  @Nested
+  @DisplayName("run again after a conflict")
+  class Conflicts {
+    private int runs;
+
+    private HandleCallback<Integer, SQLException> losing(int times) {
+      return handle -> {
+        if (++runs <= times) {
+          throw new SQLException("boom", "CONFLICT");
+        }
+        return runs;
+      };
+    }
+
+    @Test
+    @DisplayName("until the fifth time, and then tell the caller")
+    void fiveTimes() {
+      int run = transactions.runSql(PATIENCE, losing(4));
+      assertThat(run).isEqualTo(5);
+      runs = 0;
+      assertThatThrownBy(() -> transactions.runSql(PATIENCE, losing(5)))
+          .isInstanceOf(TransientOutboxException.class);
+      assertThat(runs).isEqualTo(5);
+    }
+
+    @Test
+    @DisplayName("and after nothing else")
+    void nothingElse() {
+      assertThatThrownBy(
+              () ->
+                  transactions.runSql(
+                      PATIENCE,
+                      handle -> {
+                        runs++;
+                        throw new SQLException("boom", "CUT_OFF");
+                      }))
+          .isInstanceOf(TransientOutboxException.class);
+      assertThat(runs).isEqualTo(1);
+    }
+  }
+
+  @Nested
+  @DisplayName("say what went wrong")
+  class Sentences {
+
+    @ParameterizedTest
+    @CsvSource({
+      "CONFLICT, Fake gave the transaction up because another held its locks",
+      "UNREACHABLE, no connection to Fake",
+      "CUT_OFF, Fake ended the statement or the connection"
+    })
+    @DisplayName("where another try may help")
+    void passing(String state, String sentence) {
+      assertThat(transactions.translate(new SQLException("boom", state)))
+          .isInstanceOf(TransientOutboxException.class)
+          .hasMessageStartingWith(sentence)
+          .hasMessageEndingWith(" boom (SQLSTATE " + state + ")");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+      "REFUSED, Fake refused the connection",
+      "FAILED_BEFORE, the transaction has failed already",
+      "READ_ONLY, the transaction is read-only",
+      "OTHER, Fake refused a statement: boom"
+    })
+    @DisplayName("where it does not")
+    void lasting(String state, String sentence) {
+      assertThat(transactions.translate(new SQLException("boom", state)))
+          .isInstanceOf(OutboxException.class)
+          .isNotInstanceOf(TransientOutboxException.class)
+          .hasMessageStartingWith(sentence)
+          .hasMessageContaining("boom (SQLSTATE " + state + ")");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+      "RELAY, SELECT denied on 'x_bucket', run: grant select on x_bucket to this user (./outbox grants prints all): S",
+      "PRODUCER, denied for x_dedup, run: grant insert (a) on x_dedup to this user (./outbox grants prints all): denied",
+      "RELAY, denied for schema other, give this user what ./outbox grants prints: denied",
+      "RELAY, denied for x_buckets, give this user what ./outbox grants prints: denied"
+    })
+    @DisplayName("with the right that is missing")
+    void forbidden(Grants.Role role, String detail, String advice) {
+      assertThat(transactions.translate(new SQLException(detail, "FORBIDDEN"), role))
+          .isInstanceOf(OutboxException.class)
+          .isNotInstanceOf(TransientOutboxException.class)
+          .hasMessageStartingWith(
+              "Fake refused a statement because this user may not run it, " + advice)
+          .hasMessageEndingWith(detail + " (SQLSTATE FORBIDDEN)");
+    }
+
+    @Test
+    @DisplayName("with the table that is missing")
+    void missingSchema() {
+      assertThat(transactions.translate(new SQLException("boom", "MISSING_SCHEMA")))
+          .isInstanceOf(SchemaException.class)
+          .hasMessageContaining("(table x_message)");
+    }
+
+    @Test
+    @DisplayName("with the database's advice, where it has one")
+    void advice() {
+      advice = "enlarge it";
+      assertThat(transactions.translate(new SQLException("boom", "OTHER")))
+          .hasMessageStartingWith("Fake refused a statement, enlarge it: boom");
+    }
+
+    @Test
+    @DisplayName("by the database's error, however deep it lies; without one, by what there is")
+    void cause() {
+      SQLException sql = new SQLException("boom", "REFUSED");
+      Exception deep = new IllegalStateException(new IllegalArgumentException(sql));
+      assertThat(transactions.translate(deep)).hasMessageContaining("boom").hasCause(deep);
+      Throwable none =
+          catchThrowable(
+              () -> {
+                throw transactions.translate(new Exception("odd"));
+              });
+      assertThat(none).hasMessage("the Fake store failed: java.lang.Exception: odd");
+    }
+  }
+}

@@ -1,0 +1,109 @@
+package dev.outbox.store.memory;
+
+import static java.util.Objects.requireNonNull;
+
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.Decision;
+import dev.outbox.spi.KeepingStore.Keeper;
+import dev.outbox.spi.OutboxStore.Settled;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Keeps keys between the claims that come through it (C8). What it keeps is held by a claim of its
+ * own that has no messages; the store's lock is its lock too.
+ */
+class MemoryKeeper implements Keeper {
+  private final MemoryOutboxStore store;
+  private final Duration idle;
+  final MemoryClaim kept;
+
+  /** The keys that are kept, and since when they have had nothing to claim. */
+  final Map<Key, Instant> idleSince = new HashMap<>();
+
+  private boolean closed;
+
+  MemoryKeeper(MemoryOutboxStore store, Duration idle) {
+    this.store = store;
+    this.idle = idle;
+    kept = new MemoryClaim(store);
+  }
+
+  @Override
+  public Claim claim(ClaimRequest request) {
+    synchronized (store) {
+      Instant now = store.now();
+      for (Key key : Set.copyOf(idleSince.keySet())) {
+        if (isKept(key, now) && !isIdle(key, now)) {
+          lease(key, now, request.lease());
+        } else {
+          release(key);
+        }
+      }
+      MemoryClaim claim = store.claim(new MemoryClaim(store, kept), request);
+      idleSince.keySet().removeAll(claim.rows.keySet());
+      return claim;
+    }
+  }
+
+  /** A lease that ended is lost, whether or not somebody else has the key by now. */
+  boolean isKept(Key key, Instant now) {
+    return key.holder == kept && key.isLeased(now);
+  }
+
+  void lease(Key key, Instant now, Duration length) {
+    key.lease(kept, now, length);
+  }
+
+  /** Whether nothing is kept any more. */
+  boolean isOver() {
+    return closed;
+  }
+
+  boolean isIdle(Key key, Instant now) {
+    return !now.isBefore(requireNonNull(idleSince.get(key)).plus(idle));
+  }
+
+  private void release(Key key) {
+    idleSince.remove(key);
+    if (key.holder == kept) {
+      store.release(key);
+    }
+  }
+
+  @Override
+  public Settled settleAndClaim(Claim done, Map<Long, Decision> decisions, ClaimRequest next) {
+    synchronized (store) {
+      Set<Long> lost = done.settle(decisions);
+      if (!isOver() && done instanceof MemoryClaim claim && claim.kept == kept) {
+        keep(claim, lost, next.lease());
+      }
+      return new Settled(lost, claim(next));
+    }
+  }
+
+  private void keep(MemoryClaim claim, Set<Long> lost, Duration lease) {
+    Instant now = store.now();
+    claim.rows.forEach(
+        (key, rows) -> {
+          boolean ours = rows.stream().noneMatch(row -> lost.contains(row.sequence));
+          if (ours && key.holder == null) {
+            store.keys.putIfAbsent(key.name, key);
+            lease(key, now, lease);
+            idleSince.put(key, now);
+          }
+        });
+  }
+
+  @Override
+  public void close() {
+    synchronized (store) {
+      closed = true;
+      Set.copyOf(idleSince.keySet()).forEach(this::release);
+    }
+  }
+}

@@ -1,0 +1,309 @@
+package dev.outbox.store.mongo;
+
+import static com.mongodb.client.model.Filters.and;
+import static com.mongodb.client.model.Filters.eq;
+import static com.mongodb.client.model.Filters.gte;
+import static com.mongodb.client.model.Filters.lte;
+import static com.mongodb.client.model.Updates.combine;
+import static com.mongodb.client.model.Updates.inc;
+import static com.mongodb.client.model.Updates.set;
+import static dev.outbox.store.mongo.HeldBuckets.number;
+
+import com.mongodb.MongoCommandException;
+import com.mongodb.MongoExecutionTimeoutException;
+import com.mongodb.MongoOperationTimeoutException;
+import com.mongodb.client.ClientSession;
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoCollection;
+import com.mongodb.client.model.Aggregates;
+import com.mongodb.client.model.Field;
+import com.mongodb.client.model.FindOneAndUpdateOptions;
+import com.mongodb.client.model.ReturnDocument;
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.store.core.internal.Database.Leases;
+import dev.outbox.store.core.internal.Database.Release;
+import dev.outbox.store.core.internal.FairShare;
+import dev.outbox.store.core.internal.Lease;
+import dev.outbox.store.core.internal.Served;
+import dev.outbox.store.core.internal.Status;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.Date;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+import org.bson.BsonBinary;
+import org.bson.BsonValue;
+import org.bson.Document;
+import org.bson.conversions.Bson;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Who holds which buckets. Takes free ones for a claim, and ends the transactions of holders that
+ * stopped in one.
+ */
+final class MongoLeases implements Leases<MongoTransaction> {
+  /** So much later than this claim another may say that it served a bucket. */
+  private static final Duration CLOCKS_DIFFER = Duration.ofSeconds(10);
+
+  /**
+   * How long a lease waits for a document that an open transaction may have written: only a holder
+   * that let its lease run out and stopped in the middle of a settle has such a one.
+   */
+  private static final long WAIT_MILLIS = 100;
+
+  /** The client's own time limit has the way to the server in it, and the wait for a connection. */
+  private static final int SLOWER = 10;
+
+  /** How long it waits for others: nobody but a slow server holds them up. */
+  private static final long PATIENCE_MILLIS = 5_000;
+
+  private final MongoClient client;
+  private final OutboxCollections collections;
+  private final HeldBuckets held;
+  private final ServerClock clock;
+  private final Adoption adoption;
+
+  MongoLeases(
+      MongoClient client,
+      OutboxCollections collections,
+      HeldBuckets held,
+      ServerClock clock,
+      Adoption adoption) {
+    this.adoption = adoption;
+    this.client = client;
+    this.collections = collections;
+    this.held = held;
+    this.clock = clock;
+  }
+
+  /** Each costs a command at the lease. */
+  @Override
+  public int mostBuckets() {
+    return 8;
+  }
+
+  /** A conflict would undo what the transaction has settled. */
+  @Override
+  public boolean leasesInTransaction() {
+    return false;
+  }
+
+  /** Which buckets have work that is due. */
+  private record Due(Set<Integer> pending, Set<Integer> scheduled, Set<Integer> blocked) {
+    boolean has(int bucket) {
+      return pending.contains(bucket) || scheduled.contains(bucket) || blocked.contains(bucket);
+    }
+  }
+
+  /**
+   * Takes free buckets with work, one {@code findAndModify} each, and begins the transaction with
+   * those that are still ours.
+   */
+  @Override
+  public List<Lease> lease(
+      MongoTransaction transaction, UUID claimId, ClaimRequest request, int most) {
+    ClientSession session = transaction.beforehand();
+    adoption.adopt(session, request.maxMessages());
+    List<Document> buckets =
+        collections
+            .bucket()
+            .aggregate(session, List.of(Aggregates.set(new Field<>("now", "$$NOW"))))
+            .into(new ArrayList<>());
+    if (buckets.isEmpty()) {
+      clock.check();
+      return List.of();
+    }
+    Date now = buckets.get(0).getDate("now");
+    Due due = due(session, now);
+    transaction.whenClaimFails(after -> held.giveBack(after, claimId));
+    List<Document> leased = new ArrayList<>();
+    List<Document> free = new ArrayList<>();
+    FairShare share = new FairShare(request.worker());
+    for (Document bucket : buckets) {
+      if (claimId.equals(Uuids.of(bucket.get("claimId")))) {
+        leased.add(bucket);
+      } else if (!isFree(bucket, now)) {
+        share.leased(String.valueOf(bucket.get("worker")));
+      } else if (due.has(number(bucket))) {
+        share.free();
+        free.add(bucket);
+      }
+    }
+    free.sort(
+        Comparator.comparing((Document bucket) -> servedAt(bucket, now))
+            .thenComparing(bucket -> number(bucket)));
+    leased.addAll(
+        Served.upTo(
+            share.of(most) - leased.size(),
+            free,
+            some -> take(session, some, claimId, request, now)));
+    transaction.now(now);
+    Set<Integer> ours =
+        held.fence(transaction, claimId, leased.stream().map(HeldBuckets::number).toList());
+    return Served.inTurn(
+        leased.stream()
+            .filter(bucket -> ours.contains(number(bucket)))
+            .map(bucket -> served(bucket, due, request, now))
+            .toList());
+  }
+
+  /** Each of the three reads skips in an index from bucket to bucket, whatever waits there. */
+  private Due due(ClientSession session, Date now) {
+    return new Due(
+        distinctBuckets(session, eq("status", Status.PENDING.name())),
+        distinctBuckets(
+            session, and(eq("status", Status.SCHEDULED.name()), lte("availableAt", now))),
+        collections
+            .blockedKey()
+            .distinct(session, "bucket", and(gte("bucket", 0), lte("retryAt", now)), Integer.class)
+            .into(new HashSet<>()));
+  }
+
+  private Set<Integer> distinctBuckets(ClientSession session, Bson filter) {
+    Set<Integer> buckets = new HashSet<>();
+    collections
+        .message()
+        .distinct(session, "bucket", and(filter, gte("bucket", 0)), BsonValue.class)
+        .forEach(bucket -> buckets.add(bucket.asNumber().intValue()));
+    return buckets;
+  }
+
+  /** A lease counts while it lasts; one too far ahead is from before the clock jumped back. */
+  private static boolean isFree(Document bucket, Date now) {
+    Date until = bucket.getDate("leaseUntil");
+    Date since = bucket.getDate("leasedAt");
+    return !until.after(now)
+        || (since != null && since.getTime() - now.getTime() > until.getTime() - since.getTime());
+  }
+
+  private List<Document> take(
+      ClientSession session, List<Document> free, UUID claimId, ClaimRequest request, Date now) {
+    List<Document> taken = new ArrayList<>();
+    for (Document bucket : free) {
+      Document leased = take(session, bucket, claimId, request, now);
+      if (leased != null) {
+        taken.add(leased);
+      }
+    }
+    return taken;
+  }
+
+  /** Null when somebody else was quicker: then its token or its time is another. */
+  private @Nullable Document take(
+      ClientSession session, Document bucket, UUID claimId, ClaimRequest request, Date now) {
+    boolean ranOut = bucket.get("claimId") != null;
+    boolean crashed = ranOut && bucket.getBoolean("fenced", false);
+    boolean suspect = crashed && number(bucket, "takeovers") >= 2;
+    List<Bson> changes =
+        new ArrayList<>(
+            List.of(
+                inc("token", 1L),
+                set("claimId", Uuids.binary(claimId)),
+                set("session", id(session)),
+                set("fenced", false),
+                set("worker", request.worker()),
+                set("leasedAt", now),
+                set("leaseUntil", new Date(now.getTime() + request.lease().toMillis()))));
+    if (suspect) {
+      changes.add(set("singles", request.maxMessages()));
+    }
+    if (crashed) {
+      changes.add(set("takeovers", suspect ? 0 : number(bucket, "takeovers") + 1));
+    }
+    long most = ranOut ? WAIT_MILLIS : PATIENCE_MILLIS;
+    try {
+      return within(most)
+          .findOneAndUpdate(
+              session,
+              and(
+                  eq("_id", bucket.get("_id")),
+                  eq("token", bucket.get("token")),
+                  eq("leaseUntil", bucket.get("leaseUntil"))),
+              combine(changes),
+              new FindOneAndUpdateOptions()
+                  .returnDocument(ReturnDocument.AFTER)
+                  .maxTime(most, TimeUnit.MILLISECONDS));
+    } catch (MongoExecutionTimeoutException | MongoOperationTimeoutException e) {
+      if (!ranOut) {
+        throw e;
+      }
+      endStalled(bucket.get("session"));
+      return null;
+    }
+  }
+
+  /** A client with a time limit of its own does not send another one. */
+  private MongoCollection<Document> within(long millis) {
+    MongoCollection<Document> bucket = collections.bucket();
+    return bucket.getTimeout(TimeUnit.MILLISECONDS) == null
+        ? bucket
+        : bucket.withTimeout(millis * SLOWER, TimeUnit.MILLISECONDS);
+  }
+
+  /**
+   * Ends the transaction of a holder that stopped in it after its lease was over; the next claim
+   * finds the bucket free. Any user may do so to sessions of its own.
+   */
+  private void endStalled(@Nullable Object session) {
+    if (session == null) {
+      return;
+    }
+    try {
+      client
+          .getDatabase("admin")
+          .runCommand(new Document("killSessions", List.of(new Document("id", session))));
+    } catch (MongoCommandException e) {
+      // Not allowed, or not offered: the server's own limit for transactions frees the bucket.
+    }
+  }
+
+  private static BsonBinary id(ClientSession session) {
+    return session.getServerSession().getIdentifier().getBinary("id");
+  }
+
+  /**
+   * When a bucket was served last. What was served in the future was served before the clock was
+   * put back, so long ago: else all would wait for the clock but those that are served now (C6).
+   */
+  private static Instant servedAt(Document bucket, Date now) {
+    Instant at = bucket.getDate("servedAt").toInstant();
+    return at.isAfter(now.toInstant().plus(CLOCKS_DIFFER)) ? Instant.EPOCH : at;
+  }
+
+  private static Served served(Document bucket, Due due, ClaimRequest request, Date now) {
+    int number = number(bucket);
+    return new Served(
+        servedAt(bucket, now),
+        Lease.begins(
+            number,
+            bucket.get("token", Number.class).longValue(),
+            Lease.STATELESS,
+            due.scheduled().contains(number),
+            due.blocked().contains(number),
+            number(bucket, "singles") > 0,
+            request.lease()));
+  }
+
+  @Override
+  public List<Lease> lockHeld(
+      MongoTransaction transaction, UUID claimId, Collection<Lease> leases) {
+    return held.hold(transaction, claimId, leases);
+  }
+
+  @Override
+  public Set<Integer> renew(
+      MongoTransaction transaction, UUID claimId, Collection<Lease> leases, Duration lease) {
+    return held.renew(transaction, claimId, leases, lease);
+  }
+
+  @Override
+  public void release(MongoTransaction transaction, UUID claimId, List<Release> releases) {
+    held.release(transaction, claimId, releases);
+  }
+}

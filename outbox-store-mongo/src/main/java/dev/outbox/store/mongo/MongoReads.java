@@ -1,0 +1,265 @@
+package dev.outbox.store.mongo;
+
+import static com.mongodb.client.model.Filters.and;
+import static com.mongodb.client.model.Filters.eq;
+import static com.mongodb.client.model.Filters.gte;
+import static com.mongodb.client.model.Filters.in;
+import static com.mongodb.client.model.Filters.lte;
+import static com.mongodb.client.model.Projections.include;
+import static com.mongodb.client.model.Sorts.ascending;
+import static dev.outbox.store.mongo.OutboxCollections.lookup;
+
+import com.mongodb.client.model.Aggregates;
+import dev.outbox.store.core.internal.Database.Limits;
+import dev.outbox.store.core.internal.Database.Pending;
+import dev.outbox.store.core.internal.Database.Reads;
+import dev.outbox.store.core.internal.Lease;
+import dev.outbox.store.core.internal.Room;
+import dev.outbox.store.core.internal.Row;
+import dev.outbox.store.core.internal.Row.Claimable;
+import dev.outbox.store.core.internal.Row.ToMove;
+import dev.outbox.store.core.internal.Status;
+import java.util.ArrayList;
+import java.util.Date;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.bson.BsonTimestamp;
+import org.bson.Document;
+import org.bson.conversions.Bson;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads the first messages of leased buckets. One command asks all buckets, each for its own first
+ * ones: a {@code $lookup} from the documents of the buckets ({@code $unionWith} is not allowed in a
+ * transaction). What is large comes as its size first, and is fetched when there is room for it.
+ */
+final class MongoReads implements Reads<MongoTransaction> {
+
+  /** What came past the validator without one is left alone: it has no place in any order. */
+  static final Bson HAS_SEQUENCE = gte("seq", new BsonTimestamp());
+
+  private final OutboxCollections collections;
+  private final Adoption adoption;
+  private final BlockedReads blockedReads;
+
+  MongoReads(OutboxCollections collections, Adoption adoption) {
+    this.collections = collections;
+    this.adoption = adoption;
+    blockedReads = new BlockedReads(collections, adoption, this);
+  }
+
+  @Override
+  public Pending readPending(MongoTransaction transaction, List<Lease> leases, Limits limits) {
+    long end = adoption.end(transaction.session());
+    List<Row> found =
+        rows(
+            transaction,
+            Status.PENDING,
+            end,
+            limits,
+            leases,
+            first(
+                transaction,
+                leases,
+                limits,
+                List.of(
+                    Aggregates.match(and(eq("status", Status.PENDING.name()), HAS_SEQUENCE)),
+                    Aggregates.sort(ascending("seq")))));
+    return new Pending(found, leases);
+  }
+
+  @Override
+  public List<Row> readBlocked(MongoTransaction transaction, List<Lease> leases, Limits limits) {
+    return blockedReads.read(transaction, leases, limits);
+  }
+
+  @Override
+  public List<Row> readScheduled(MongoTransaction transaction, List<Lease> leases, Limits limits) {
+    return rows(
+        transaction,
+        Status.SCHEDULED,
+        Long.MAX_VALUE,
+        limits,
+        leases,
+        first(
+            transaction,
+            leases,
+            limits,
+            List.of(
+                Aggregates.match(
+                    and(
+                        eq("status", Status.SCHEDULED.name()),
+                        lte("availableAt", transaction.now()),
+                        HAS_SEQUENCE)),
+                Aggregates.sort(ascending("availableAt", "seq")))));
+  }
+
+  /** A message as it was found: whole when it is small, and with the number of its bucket. */
+  private record Found(Document message, long size, boolean whole, boolean anyBlocked) {}
+
+  /** The first messages of each bucket that the stages find. */
+  private List<Found> first(
+      MongoTransaction transaction, List<Lease> leases, Limits limits, List<Bson> stages) {
+    List<Bson> first = new ArrayList<>(stages);
+    first.add(Aggregates.limit(limits.messages()));
+    List<Found> found = new ArrayList<>();
+    collections
+        .bucket()
+        .aggregate(
+            transaction.session(),
+            List.of(
+                Aggregates.match(in("_id", leases.stream().map(Lease::bucket).toList())),
+                lookup(
+                    collections.blockedKey(),
+                    "_id",
+                    "bucket",
+                    List.of(Aggregates.limit(1), Aggregates.project(include("_id"))),
+                    "blocked"),
+                lookup(collections.message(), "_id", "bucket", first, "m"),
+                Aggregates.unwind("$m"),
+                Aggregates.project(
+                    new Document("m", smallOr(limits.bytes() / limits.messages(), STUB))
+                        .append("size", SIZE)
+                        .append("whole", smallOr(limits.bytes() / limits.messages(), false, true))
+                        .append("blocked", new Document("$ne", List.of("$blocked", List.of()))))))
+        .batchSize(limits.messages() * leases.size())
+        .forEach(
+            row ->
+                found.add(
+                    new Found(
+                        row.get("m", Document.class).append("bucket", row.getInteger("_id")),
+                        row.get("size", Number.class).longValue(),
+                        row.getBoolean("whole"),
+                        row.getBoolean("blocked"))));
+    return found;
+  }
+
+  private static final Document SIZE = new Document("$bsonSize", "$m");
+
+  /** What is needed of a message that is not whole. */
+  private static final Document STUB =
+      new Document("_id", "$m._id")
+          .append("seq", "$m.seq")
+          .append("key", "$m.key")
+          .append("availableAt", "$m.availableAt");
+
+  private static Document smallOr(long bytes, Object large) {
+    return smallOr(bytes, large, "$m");
+  }
+
+  private static Document smallOr(long bytes, Object large, Object small) {
+    return new Document("$cond", List.of(new Document("$lte", List.of(SIZE, bytes)), small, large));
+  }
+
+  /**
+   * As many messages of each bucket as fit; those to be moved are only named.
+   *
+   * @param end sequences from here on are left for later
+   */
+  private List<Row> rows(
+      MongoTransaction transaction,
+      Status status,
+      long end,
+      Limits limits,
+      List<Lease> leases,
+      List<Found> found) {
+    Set<String> blocked = blockedKeys(transaction, found);
+    Room room = new Room(leases, limits);
+    List<Row> rows = new ArrayList<>();
+    List<Document> chosen = new ArrayList<>();
+    List<Document> toFetch = new ArrayList<>();
+    for (Found one : found) {
+      Document message = one.message();
+      Status target = target(message, blocked, transaction.now(), status);
+      if (Documents.sequence(message) >= end) {
+        continue;
+      }
+      if (target != null) {
+        rows.add(
+            new ToMove(
+                message.getInteger("bucket"),
+                Documents.sequence(message),
+                Documents.key(message),
+                status,
+                id(message),
+                target));
+      } else if (transaction.isFirst(Documents.sequence(message))
+          && room.take(message.getInteger("bucket"), one.size())) {
+        chosen.add(message);
+        if (!one.whole()) {
+          toFetch.add(message);
+        }
+      }
+    }
+    rows.addAll(claimable(transaction, status, chosen, toFetch));
+    return rows;
+  }
+
+  private static @Nullable Status target(
+      Document message, Set<String> blocked, Date now, Status status) {
+    if (blocked.contains(Documents.key(message))) {
+      return Status.BLOCKED;
+    }
+    return status == Status.PENDING
+            && message.get("availableAt") instanceof Date due
+            && due.after(now)
+        ? Status.SCHEDULED
+        : null;
+  }
+
+  /** Which of the messages' keys are blocked; not asked where their buckets have none. */
+  private Set<String> blockedKeys(MongoTransaction transaction, List<Found> found) {
+    Set<String> keys =
+        found.stream()
+            .filter(Found::anyBlocked)
+            .map(one -> Documents.key(one.message()))
+            .collect(Collectors.toSet());
+    Set<String> blocked = new HashSet<>();
+    if (!keys.isEmpty()) {
+      collections
+          .blockedKey()
+          .find(transaction.session(), in("_id", keys))
+          .projection(include("_id"))
+          .forEach(key -> blocked.add(key.getString("_id")));
+    }
+    return blocked;
+  }
+
+  /**
+   * @param toFetch those of the chosen ones that came without their content
+   */
+  List<Row> claimable(
+      MongoTransaction transaction, Status status, List<Document> chosen, List<Document> toFetch) {
+    Map<Object, Document> fetched = new HashMap<>();
+    if (!toFetch.isEmpty()) {
+      collections
+          .message()
+          .find(
+              transaction.session(),
+              in("_id", toFetch.stream().map(message -> message.get("_id")).toList()))
+          .forEach(message -> fetched.put(id(message), message));
+    }
+    return chosen.stream()
+        .map(message -> row(message, status, fetched.getOrDefault(id(message), message)))
+        .toList();
+  }
+
+  private static Row row(Document message, Status status, Document whole) {
+    return new Claimable(
+        message.getInteger("bucket"),
+        Documents.sequence(message),
+        Documents.key(message),
+        status,
+        id(message),
+        Documents.message(whole),
+        Documents.time(whole));
+  }
+
+  private static Object id(Document message) {
+    return message.get("_id", Object.class);
+  }
+}

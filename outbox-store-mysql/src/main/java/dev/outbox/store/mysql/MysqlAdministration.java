@@ -1,0 +1,176 @@
+package dev.outbox.store.mysql;
+
+import dev.outbox.store.jdbc.internal.JsonRows;
+import dev.outbox.store.jdbc.internal.SqlAdministration;
+import dev.outbox.store.jdbc.internal.SqlAdministration.Texts;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import org.jdbi.v3.core.Handle;
+
+/** What people and housekeeping ask of MySQL and MariaDB. */
+final class MysqlAdministration implements Texts {
+  private static final String DEAD =
+      " where bucket = :bucket and status = 'DEAD' and place = _binary'' and seq = :seq";
+
+  private static final String OLD_DEDUP_KEYS =
+      """
+      select dedup_key from ${q}${p}dedup force index (${p}dedup_age)
+      where created_at < utc_timestamp(6) - interval :windowMillis * 1000 microsecond
+      order by created_at
+      limit :most
+      for update skip locked
+      """;
+
+  private static final String PURGE_DEDUP =
+      """
+      delete d from json_table(convert(:rows using utf8mb4), '$[*]' columns (
+        name varchar(4090) character set ascii path '$[0]')) l
+      straight_join ${q}${p}dedup d force index (primary) on d.dedup_key = ${name}
+      """;
+
+  @Override
+  public String deadLetters() {
+    return """
+    select ${columns}, m.last_error, m.last_failed_at
+    from (
+      select m.bucket, m.seq from ${q}${p}message m force index (primary)
+      where m.bucket in (${everyBucket}) and m.status = 'DEAD' and m.place = _binary'' and m.seq > :after
+      order by m.seq limit :limit
+    ) l
+    straight_join ${q}${p}message m force index (primary)
+      on m.bucket = l.bucket and m.status = 'DEAD' and m.place = _binary'' and m.seq = l.seq
+    order by m.seq
+    """;
+  }
+
+  @Override
+  public String lockDeadLetter() {
+    return """
+    select m.bucket, ${messageKey} as `key`
+    from ${q}${p}message m force index (${p}message_seq)
+    where m.seq = :seq and m.status = 'DEAD' for update
+    """;
+  }
+
+  @Override
+  public String unhalt() {
+    // Only the holder of the bucket deletes rows here: an operator makes them due.
+    return """
+    update ${q}${p}blocked_key set
+      halted_by = null, retry_at = utc_timestamp(6), low_seq = least(low_seq, :lowSeq)
+    where bucket = :bucket and `key` = :key and halted_by = :seq
+    """;
+  }
+
+  @Override
+  public String requeue() {
+    return """
+    update ${q}${p}message set
+      status = if(:unhalted, 'BLOCKED', 'SCHEDULED'), available_at = utc_timestamp(6),
+      place = default, attempts = 0, last_failed_at = null
+    """
+        + DEAD;
+  }
+
+  @Override
+  public String discard() {
+    return "delete from ${q}${p}message" + DEAD;
+  }
+
+  @Override
+  public String statistics() {
+    return """
+    select
+      count(case when status = 'PENDING' then 1 end) as pending,
+      count(case when status = 'SCHEDULED' then 1 end) as scheduled,
+      count(case when status = 'BLOCKED' then 1 end) as blocked,
+      count(case when status = 'DEAD' then 1 end) as dead,
+      (select count(*) from ${q}${p}blocked_key where halted_by is null) as blocked_keys,
+      (select count(*) from ${q}${p}blocked_key where halted_by is not null) as halted_keys,
+      timestampdiff(microsecond, min(case when status <> 'DEAD'
+        and coalesce(available_at, created_at) <= utc_timestamp(6)
+        then coalesce(available_at, created_at) end), utc_timestamp(6)) div 1000 as oldest_millis
+    from ${q}${p}message
+    """;
+  }
+
+  @Override
+  public String leases() {
+    return """
+    select coalesce(b.worker, '') as worker, count(*) as buckets,
+      min(b.leased_at) as leased_at, max(b.lease_until) as lease_until
+    from ${q}${p}bucket b
+    where b.claim_id is not null and b.lease_until > utc_timestamp(6)
+    group by coalesce(b.worker, '') order by 1
+    """;
+  }
+
+  @Override
+  public String haltedByNothing() {
+    return """
+    select k.bucket, k.`key`, k.halted_by from ${q}${p}blocked_key k
+    where k.halted_by is not null and not exists (
+      select 1 from ${q}${p}message m force index (${p}message_seq)
+      where m.seq = k.halted_by and m.status = 'DEAD')
+    """;
+  }
+
+  @Override
+  public String restoreBuckets() {
+    return """
+    insert into ${q}${p}bucket (bucket)
+    with recursive n as (select 0 as n union all select n + 1 from n where n < 63)
+    select n from n where n not in (select bucket from ${q}${p}bucket)
+    on duplicate key update token = token
+    """;
+  }
+
+  @Override
+  public Optional<String> blockedBuckets() {
+    // With the token, or else the index alone is read, and from end to end.
+    return Optional.of(
+        """
+        select b.bucket from ${q}${p}bucket b force index (primary)
+        where b.bucket between 0 and 63 and b.token >= 0
+          and (select 1 from ${q}${p}message m force index (primary)
+            where m.bucket = b.bucket and m.status = 'BLOCKED' limit 1) is not null
+        """);
+  }
+
+  @Override
+  public String restoreBlockedKeys() {
+    return """
+    insert into ${q}${p}blocked_key (bucket, `key`, retry_at, low_seq)
+    select m.bucket, convert(m.place using utf8mb4), utc_timestamp(6), m.seq
+    from (
+      select m.bucket, m.place, min(m.seq) as seq from ${q}${p}message m force index (primary)
+      where m.bucket = :bucket and m.status = 'BLOCKED'
+      group by m.bucket, m.place
+    ) m
+    where (select 1 from ${q}${p}blocked_key b force index (primary)
+      where b.bucket = m.bucket and b.`key` = convert(m.place using utf8mb4)
+        and b.low_seq <= m.seq) is null
+    on duplicate key update low_seq = least(low_seq, values(low_seq))
+    """;
+  }
+
+  @Override
+  public boolean purgeDedup(Handle handle, Duration window) {
+    List<String> old =
+        handle
+            .createQuery(OLD_DEDUP_KEYS)
+            .bind("windowMillis", window.toMillis())
+            .bind("most", SqlAdministration.PURGE)
+            .mapTo(String.class)
+            .list();
+    if (!old.isEmpty()) {
+      int ignored =
+          handle
+              .createUpdate(PURGE_DEDUP)
+              .bind("rows", JsonRows.of(old, key -> List.of(MysqlDialect.hex(key))))
+              .execute();
+    }
+    return old.size() == SqlAdministration.PURGE;
+  }
+}

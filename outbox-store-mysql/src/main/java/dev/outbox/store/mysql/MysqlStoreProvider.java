@@ -1,0 +1,43 @@
+package dev.outbox.store.mysql;
+
+import dev.outbox.spi.OutboxStore;
+import dev.outbox.store.jdbc.JdbcStoreProvider;
+import java.sql.Connection;
+import java.sql.SQLException;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/** Opens the store of a URL of MySQL. */
+public final class MysqlStoreProvider extends JdbcStoreProvider {
+
+  public MysqlStoreProvider() {
+    super("mysql", "MySQL", "jdbc:mysql://host:3306/name", "com.mysql.cj.jdbc.Driver");
+  }
+
+  @Override
+  protected OutboxStore<Connection> store(DataSource dataSource, Settings settings) {
+    MysqlOutboxStore.Builder builder =
+        MysqlOutboxStore.builder(dataSource).schema(settings.schema()).prefix(settings.prefix());
+    if (settings.dedupWindow() != null) {
+      builder.dedupWindow(settings.dedupWindow());
+    }
+    return builder.build();
+  }
+
+  @Override
+  protected boolean wantsPassword(SQLException e) {
+    return "28000".equals(e.getSQLState());
+  }
+
+  @Override
+  protected @Nullable String problem(Connection connection) throws SQLException {
+    return isMariadb(connection)
+        ? "the server is not MySQL: begin its URL with jdbc:mariadb:"
+        : null;
+  }
+
+  /** The driver of each connects to the other. */
+  static boolean isMariadb(Connection connection) throws SQLException {
+    return connection.getMetaData().getDatabaseProductVersion().contains("MariaDB");
+  }
+}

@@ -1,0 +1,132 @@
+package dev.outbox.store.postgres;
+
+import dev.outbox.store.core.internal.Lease;
+import dev.outbox.store.core.internal.Row;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.function.ToIntFunction;
+
+/**
+ * A bucket's low-water mark. Reading begins at {@link #low} and not at the first index entry: those
+ * of delivered messages stay until vacuum removes them, and vacuum may be held up for hours.
+ *
+ * <p>The mark must not pass a message whose transaction has drawn a low sequence and commits late.
+ * So it passes only what is {@link Certified}: all of that when a read brought everything from the
+ * mark on, or else what it brought. And it passes no message that was brought before that is
+ * deleted.
+ *
+ * <p>The holder of the lease keeps it in memory, which nothing contradicts because nothing returns
+ * to PENDING, and stores it when it lets go. Losing it costs time and nothing else.
+ *
+ * @param low nothing below this sequence is PENDING
+ * @param sample what the transaction that holds the bucket's row knows; its history is the mark's:
+ *     after a failover or a restart of the sequence the same numbers are given again
+ * @param read what the last read brought
+ */
+record Mark(long low, Certified.Sample sample, Read read) {
+
+  /**
+   * What a read brought of a bucket.
+   *
+   * @param sequences of the messages, in ascending order
+   * @param passed what the mark may become when all of them are deleted
+   * @param below what was certified for the read
+   */
+  record Read(List<Long> sequences, long passed, long below) {
+    static final Read NOTHING = new Read(List.of(), 0, 0);
+  }
+
+  /** As it is stored; 0: reading begins at the first message. */
+  static Mark stored(long low, Certified.Sample sample) {
+    return new Mark(low, sample, Read.NOTHING);
+  }
+
+  /** Of a bucket that is held. */
+  static Mark of(Lease lease) {
+    return (Mark) lease.state();
+  }
+
+  /**
+   * In the next transaction. A mark of another history, or beyond the next sequence, is forgotten.
+   */
+  Mark in(Certified.Sample now) {
+    return now.history().equals(sample.history()) && low <= now.next()
+        ? new Mark(low, now, read)
+        : stored(0, now);
+  }
+
+  /**
+   * The leases of buckets that were read, each with its mark after it.
+   *
+   * @param leases at least one; all were locked by the same statement
+   * @param most how many messages of a bucket the read had room for
+   * @param horizon as {@link Certified#afterRead} takes it
+   */
+  static List<Lease> afterRead(
+      List<Lease> leases,
+      List<Row> rows,
+      ToIntFunction<Lease> most,
+      Certified certified,
+      long horizon) {
+    Map<Integer, List<Long>> sequences = new HashMap<>();
+    for (Row row : rows) {
+      sequences.computeIfAbsent(row.bucket(), bucket -> new ArrayList<>()).add(row.sequence());
+    }
+    long below = certified.afterRead(of(leases.get(0)).sample, horizon);
+    return leases.stream()
+        .map(
+            lease -> {
+              List<Long> found = sequences.getOrDefault(lease.bucket(), List.of());
+              return lease.with(of(lease).afterRead(found, most.applyAsInt(lease), below));
+            })
+        .toList();
+  }
+
+  /**
+   * After a read that began at {@link #low}.
+   *
+   * @param found the sequences, in any order
+   * @param below what is certified for this read
+   */
+  Mark afterRead(List<Long> found, int most, long below) {
+    List<Long> sequences = found.stream().sorted().toList();
+    int messages = sequences.size();
+    long behind = messages < most ? below : Math.min(below, sequences.get(messages - 1) + 1);
+    Mark read = new Mark(low, sample, new Read(sequences, Math.max(low, behind), below));
+    return new Mark(read.lowAfterDelete(0), sample, read.read);
+  }
+
+  /**
+   * How many messages in front were delivered, of those that the read brought.
+   *
+   * @param delivered sequences
+   */
+  int inFront(Set<Long> delivered) {
+    int messages = 0;
+    while (messages < read.sequences.size() && delivered.contains(read.sequences.get(messages))) {
+      messages++;
+    }
+    return messages;
+  }
+
+  /** The last of so many messages in front, or empty when others may come to stand before it. */
+  OptionalLong certifiedUpTo(int messages) {
+    long last = messages == 0 ? Long.MAX_VALUE : read.sequences.get(messages - 1);
+    return last < read.below ? OptionalLong.of(last) : OptionalLong.empty();
+  }
+
+  /** When so many messages in front are deleted, of those that the read brought. */
+  Mark afterDelete(int messages) {
+    return new Mark(lowAfterDelete(messages), sample, Read.NOTHING);
+  }
+
+  private long lowAfterDelete(int messages) {
+    return messages == read.sequences.size()
+        ? Math.max(low, read.passed)
+        : Math.min(read.passed, Math.max(low, read.sequences.get(messages)));
+  }
+}

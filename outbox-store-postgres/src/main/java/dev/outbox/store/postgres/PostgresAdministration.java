@@ -1,0 +1,229 @@
+package dev.outbox.store.postgres;
+
+import dev.outbox.store.core.internal.Database;
+import dev.outbox.store.jdbc.internal.Rows;
+import dev.outbox.store.jdbc.internal.SqlAdministration;
+import dev.outbox.store.jdbc.internal.SqlAdministration.Texts;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+import org.jdbi.v3.core.Handle;
+
+/** What people and housekeeping ask of PostgreSQL. */
+final class PostgresAdministration implements Texts {
+
+  /** Also the one that a holder remembers and will store: without its history it does not count. */
+  private static final String FORGET_MARK =
+      "update ${q}${p}bucket set low_water = 0, low_water_history = ''" + " where ctid >= '(0,0)'";
+
+  /** Of a bucket that nobody holds; one that is held has its turn again an hour later. */
+  private static final String FORGET_ONE_MARK =
+      FORGET_MARK
+          + " and bucket = (select bucket from ${q}${p}bucket where bucket = :bucket"
+          + " for update skip locked)";
+
+  private static final String SEQUENCE =
+      "pg_get_serial_sequence('${q}${p}message', 'seq')::regclass";
+
+  /** Not after one from the upper half: it would leave no room for others. */
+  private static final String LAG =
+      """
+      from (select max(m.seq) as seq from ${q}${p}message m where m.seq < 4611686018427387904) m
+      where m.seq > coalesce(pg_sequence_last_value("""
+          + SEQUENCE
+          + "), 0)";
+
+  private static final String SEQUENCE_LAGS = "select true " + LAG;
+
+  /** One at a time, or a stale value could set the sequence back. */
+  private static final String LOCK_SEQUENCE =
+      "select pg_advisory_xact_lock(" + SEQUENCE + "::oid::bigint)";
+
+  private static final String CATCH_UP_SEQUENCE = "select setval(" + SEQUENCE + ", m.seq) " + LAG;
+
+  private static final String PURGE_DEDUP =
+      """
+      delete from ${q}${p}dedup where dedup_key in (
+        select dedup_key from ${q}${p}dedup
+        where created_at < statement_timestamp() - :windowMillis * interval '1 millisecond'
+        order by created_at
+        limit :most
+        for update skip locked)
+      """;
+
+  @Override
+  public String deadLetters() {
+    return "select "
+        + Rows.COLUMNS
+        + ", m.last_error, m.last_failed_at from ${q}${p}message m"
+        + " where m.status = 'DEAD' and m.seq + 0 > :after order by m.seq + 0 limit :limit";
+  }
+
+  @Override
+  public String lockDeadLetter() {
+    return "select m.bucket, ${messageKey} as key from ${q}${p}message m"
+        + " where m.seq = :seq and m.status = 'DEAD' for update";
+  }
+
+  @Override
+  public String unhalt() {
+    // Only the holder of the bucket deletes rows here: an operator makes them due.
+    return """
+    update ${q}${p}blocked_key set
+      halted_by = null, retry_at = statement_timestamp(), low_seq = least(low_seq, :lowSeq)
+    where bucket = :bucket and key = :key and halted_by = :seq
+    """;
+  }
+
+  @Override
+  public String requeue() {
+    return """
+    update ${q}${p}message set
+      status = case when :unhalted then 'BLOCKED' else 'SCHEDULED' end,
+      available_at = statement_timestamp(), attempts = 0, last_failed_at = null
+    where bucket = :bucket and seq = :seq
+    """;
+  }
+
+  @Override
+  public String discard() {
+    return "delete from ${q}${p}message where bucket = :bucket and seq = :seq";
+  }
+
+  @Override
+  public String statistics() {
+    return """
+    select
+      count(*) filter (where status = 'PENDING') as pending,
+      count(*) filter (where status = 'SCHEDULED') as scheduled,
+      count(*) filter (where status = 'BLOCKED') as blocked,
+      count(*) filter (where status = 'DEAD') as dead,
+      (select count(*) from ${q}${p}blocked_key where halted_by is null) as blocked_keys,
+      (select count(*) from ${q}${p}blocked_key where halted_by is not null) as halted_keys,
+      (extract(epoch from statement_timestamp() - min(
+          greatest(coalesce(available_at, created_at), '0001-01-01 00:00:00+00'))
+        filter (where status <> 'DEAD'
+          and coalesce(available_at, created_at) <= statement_timestamp())) * 1000)::bigint as oldest_millis
+    from ${q}${p}message
+    """;
+  }
+
+  /** Counts all rows: the one statement that is meant to scan the table. */
+  @Override
+  public void beforeStatistics(Handle handle) {
+    int ignored = handle.execute("set local enable_seqscan = on");
+  }
+
+  @Override
+  public List<String> warnings(Handle handle) {
+    return OldTransactions.warnings(handle, OldTransactions.OLD);
+  }
+
+  @Override
+  public String leases() {
+    return """
+    select coalesce(b.worker, '') as worker, count(*) as buckets,
+      min(b.leased_at) as leased_at, max(b.lease_until) as lease_until
+    from ${q}${p}bucket b
+    where b.ctid >= '(0,0)' and b.claim_id is not null and b.lease_until > statement_timestamp()
+    group by coalesce(b.worker, '') order by 1
+    """;
+  }
+
+  /**
+   * Ends clients that stopped in the middle of a transaction; at first sets the sequence right;
+   * forgets one bucket's mark, so that an error of a mark would be a delay and no loss.
+   */
+  @Override
+  public List<Consumer<Handle>> ownSteps(int round, Duration lease) {
+    List<Consumer<Handle>> steps = new ArrayList<>();
+    steps.add(handle -> StalledClients.end(handle, lease.multipliedBy(2)));
+    if (round == 0) {
+      steps.add(PostgresAdministration::catchUpSequence);
+    }
+    steps.add(handle -> forgetMark(handle, Math.floorMod(round, Database.BUCKETS)));
+    return steps;
+  }
+
+  /**
+   * Where the sequence lags behind the messages, as after a restore or at the end of a logical
+   * replication, sets it and forgets all marks.
+   */
+  private static void catchUpSequence(Handle handle) {
+    if (handle.createQuery(SEQUENCE_LAGS).mapTo(Boolean.class).findOne().isPresent()) {
+      handle.execute(LOCK_SEQUENCE);
+      handle.execute(CATCH_UP_SEQUENCE);
+      handle.createUpdate(FORGET_MARK).execute();
+    }
+  }
+
+  /** The read after the bucket's next lease begins at the first message. */
+  private static void forgetMark(Handle handle, int bucket) {
+    handle.createUpdate(FORGET_ONE_MARK).bind("bucket", bucket).execute();
+  }
+
+  @Override
+  public String haltedByNothing() {
+    return """
+    select k.bucket, k.key, k.halted_by from ${q}${p}blocked_key k
+    where k.ctid >= '(0,0)' and k.halted_by is not null and not exists (
+      select from ${q}${p}message m where m.status = 'DEAD' and m.seq = k.halted_by)
+    """;
+  }
+
+  @Override
+  public String restoreBuckets() {
+    // On a row that is there the conflict would wait for whoever holds it.
+    return """
+    insert into ${q}${p}bucket (bucket) select n from generate_series(0, 63) n
+    where not exists (select * from ${q}${p}bucket b where b.bucket = n)
+    on conflict (bucket) do nothing
+    """;
+  }
+
+  @Override
+  public Optional<String> blockedBuckets() {
+    return Optional.of(
+        """
+        select n from generate_series(0, 63) n
+        where (select true from ${q}${p}message m
+          where m.bucket = n and m.status = 'BLOCKED'
+          order by ${messageKey}, m.seq + 0 limit 1) is not null
+        """);
+  }
+
+  @Override
+  public String restoreBlockedKeys() {
+    // From key to key by the index: a key may have a million messages.
+    return """
+    with recursive first as (
+      (select m.seq, ${messageKey} as key from ${q}${p}message m
+        where m.bucket = :bucket and m.status = 'BLOCKED'
+        order by ${messageKey}, m.seq + 0 limit 1)
+      union all
+      select n.* from first f cross join lateral (
+        select m.seq, ${messageKey} from ${q}${p}message m
+        where m.bucket = :bucket and m.status = 'BLOCKED'
+          and ${messageKey} > f.key
+        order by ${messageKey}, m.seq + 0 limit 1) n
+    )
+    insert into ${q}${p}blocked_key as k (bucket, key, retry_at, low_seq)
+    select :bucket, f.key, statement_timestamp(), f.seq from first f
+    where not exists (select from ${q}${p}blocked_key b
+      where b.bucket = :bucket and b.key = f.key and b.low_seq <= f.seq)
+    on conflict (bucket, key) do update set low_seq = least(k.low_seq, excluded.low_seq)
+    """;
+  }
+
+  @Override
+  public boolean purgeDedup(Handle handle, Duration window) {
+    return handle
+            .createUpdate(PURGE_DEDUP)
+            .bind("windowMillis", window.toMillis())
+            .bind("most", SqlAdministration.PURGE)
+            .execute()
+        == SqlAdministration.PURGE;
+  }
+}

@@ -1,0 +1,286 @@
+package dev.outbox.store.postgres;
+
+import static java.util.Objects.requireNonNull;
+
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.store.core.internal.Database.Leases;
+import dev.outbox.store.core.internal.Database.Release;
+import dev.outbox.store.core.internal.Lease;
+import dev.outbox.store.core.internal.Served;
+import dev.outbox.store.jdbc.internal.Batches;
+import dev.outbox.store.jdbc.internal.Rows;
+import dev.outbox.store.jdbc.internal.SqlDialect.Reader;
+import dev.outbox.store.postgres.Certified.Sample;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.function.Function;
+import org.jdbi.v3.core.Handle;
+
+/** Who holds which buckets, and each bucket's {@link Mark}, which is a lease's state here. */
+final class PostgresLeases implements Leases<Handle> {
+
+  /**
+   * What sequences and transactions' ids belong to: the file of the sequence, which a restart of it
+   * replaces, on this start of the server. A standby that was promoted, a restored backup and an
+   * older copy of the disk may give numbers again that were given already, and each of them is
+   * another start. And the sequence that comes next: a mark beyond it is from before the sequence
+   * was set back. And whether this transaction has no id yet: one that it draws from here on is
+   * drawn after the sample of the sequence, as {@link Certified} needs it.
+   */
+  static final String HISTORY =
+      """
+      select pg_relation_filenode(s.seq) || ' ' || extract(epoch from pg_postmaster_start_time()) as history,
+        1 + coalesce(pg_sequence_last_value(s.seq), 0) as next,
+        pg_current_xact_id_if_assigned() is null as first
+      from (select pg_get_serial_sequence('${q}${p}message', 'seq')::regclass as seq offset 0) s
+      """;
+
+  /**
+   * A lease counts while it lasts; one that lies too far ahead is from before the clock jumped
+   * back.
+   */
+  private static final String FREE =
+      """
+      (b.lease_until is null
+        or b.lease_until <= clock_timestamp()
+        or b.leased_at - clock_timestamp() > b.lease_until - b.leased_at)
+      """;
+
+  /** The transaction's id, when it was drawn after the sample; or else 0. */
+  private static final String TRANSACTION =
+      "case when now.first then pg_current_xact_id()::text::bigint else 0 end";
+
+  /** Whether a bucket has SCHEDULED messages and blocked keys that are due. */
+  static final String DUE =
+      """
+      (select true from ${q}${p}message m
+        where m.bucket = ${bucket} and m.status = 'SCHEDULED'
+          and m.available_at <= statement_timestamp()
+        order by m.available_at limit 1) is not null as scheduled,
+      (select true from ${q}${p}blocked_key k
+        where k.bucket = ${bucket} and k.halted_by is null
+          and k.retry_at <= statement_timestamp()
+        order by k.retry_at limit 1) is not null as blocked
+      """;
+
+  /**
+   * The buckets with work (OFFSET 0: each is asked once, and not again by the condition); of them
+   * the free ones, longest unserved first, as many as are a fair share among the workers that hold
+   * leases now. SKIP LOCKED and LIMIT apply to the rows that are locked, in the order they are
+   * sorted, so two that lease at once both get some. What was served in the future was served
+   * before the clock was put back, so long ago: else all would wait for the clock but those that
+   * are served now (C6).
+   */
+  private static final String LEASE =
+      """
+      with now as materialized (
+      """
+          + HISTORY
+          + """
+          ), seen as materialized (
+            select b.ctid as place, b.bucket, b.worker, b.lease_until > statement_timestamp() as leased, """
+          + FREE
+          + """
+              as free, b.low_water_history = now.history and b.low_water <= now.next as marked, b.low_water
+            from ${q}${p}bucket b cross join now where b.ctid >= '(0,0)'
+          ), work as materialized (
+            select * from (
+              select f.place, f.marked,
+                (select true from ${q}${p}message m
+                  where m.bucket = f.bucket and m.status = 'PENDING'
+                    and m.seq + 0 >= case when f.marked then f.low_water else 0 end
+                  order by m.seq + 0 limit 1) is not null as pending,
+          """
+          + DUE.replace("${bucket}", "f.bucket")
+          + """
+              from seen f
+              where f.free
+              offset 0
+            ) w
+            where w.pending or w.scheduled or w.blocked
+          ), picked as materialized (
+            select w.place, w.marked, w.scheduled, w.blocked,
+              case when b.served_at > statement_timestamp() + interval '10 seconds'
+                then timestamptz 'epoch' else b.served_at end as served_at
+            from work w join ${q}${p}bucket b on b.ctid = w.place
+            where """
+          + FREE
+          + """
+            order by served_at, b.bucket
+            limit (
+              select greatest(1, least(?, ceil(
+                ((select count(*) from work) + count(*))::numeric
+                / (1 + count(distinct b.worker) filter (where b.worker <> ?)))
+                - count(*) filter (where b.worker = ?)))
+              from seen b where b.leased)
+            for no key update of b skip locked
+          )
+          update ${q}${p}bucket b set
+            token = b.token + 1,
+            claim_id = ?,
+            worker = ?,
+            leased_at = statement_timestamp(),
+            lease_until = statement_timestamp() + ? * interval '1 millisecond',
+            takeovers = case when b.claim_id is null then b.takeovers
+              when b.takeovers >= 2 then 0 else b.takeovers + 1 end,
+            singles = case when b.claim_id is not null and b.takeovers >= 2 then ? else b.singles end,
+            low_water = case when b.claim_id is null and p.marked then b.low_water else 0 end,
+            low_water_history = now.history
+          from picked p cross join now
+          where b.ctid = p.place
+          returning b.bucket, b.token, b.low_water, now.history, now.next, """
+          + TRANSACTION
+          + """
+               as txid,
+            p.scheduled, p.blocked, p.served_at, b.singles
+          """;
+
+  private static final String RENEW =
+      """
+      update ${q}${p}bucket set
+        leased_at = statement_timestamp(),
+        lease_until = statement_timestamp() + :leaseMillis * interval '1 millisecond'
+      where bucket = :bucket and claim_id = :claimId and token = :token
+      """;
+
+  private static final String LOCK_HELD =
+      """
+      with now as materialized (
+      """
+          + HISTORY
+          + """
+          )
+          select b.bucket,
+            (extract(epoch from b.lease_until - clock_timestamp()) * 1000)::bigint as left_millis,
+            now.history, now.next, """
+          + TRANSACTION
+          + """
+               as txid,
+          """
+          + DUE.replace("${bucket}", "b.bucket")
+          + """
+          from ${q}${p}bucket b
+          join unnest(?, ?) l (bucket, token) on l.bucket = b.bucket
+          cross join now
+          where b.claim_id = ? and b.token = l.token
+          order by b.bucket
+          for no key update of b
+          """;
+
+  private static final String RELEASE =
+      """
+      update ${q}${p}bucket b set
+        claim_id = null, leased_at = null, lease_until = null,
+        served_at = case when l.keeps_turn then b.served_at else statement_timestamp() end,
+        takeovers = case when l.settled then 0 else b.takeovers end,
+        singles = greatest(0, b.singles - l.decided),
+        low_water = l.low_water
+      from unnest(?, ?, ?, ?, ?) l (bucket, decided, settled, keeps_turn, low_water)
+      where b.bucket = l.bucket and b.claim_id = ?
+      """;
+
+  private final Rows rows;
+  private final Hot hot;
+  private final Certified certified;
+  private final Elsewhere elsewhere;
+
+  PostgresLeases(Rows.Types types, Hot hot, Certified certified, Elsewhere elsewhere) {
+    rows = new Rows(types);
+    this.hot = hot;
+    this.certified = certified;
+    this.elsewhere = elsewhere;
+  }
+
+  @Override
+  public List<Lease> lease(Handle handle, UUID claimId, ClaimRequest request, int most) {
+    Sample before = certified.known();
+    List<Served> leased =
+        hot.query(
+            handle,
+            LEASE,
+            parameters ->
+                parameters
+                    .add(most)
+                    .add(request.worker())
+                    .add(request.worker())
+                    .add(claimId)
+                    .add(request.worker())
+                    .add(request.lease().toMillis())
+                    .add(request.maxMessages()),
+            each(
+                (row, sample) ->
+                    rows.served(row, Mark.stored(row.getLong("low_water"), sample), request)));
+    if (leased.isEmpty()) {
+      elsewhere.nothing(before.history(), before.below());
+    }
+    return Served.inTurn(leased);
+  }
+
+  /** A row of a statement that samples the sequence. */
+  private interface Sampled<R> {
+    R map(ResultSet row, Sample sample) throws SQLException;
+  }
+
+  /** The sample is the statement's: each row has the same. */
+  private <R> Reader<List<R>> each(Sampled<R> mapper) {
+    return rows -> {
+      List<R> all = new ArrayList<>();
+      Sample sample = null;
+      while (rows.next()) {
+        if (sample == null) {
+          sample =
+              certified.begin(
+                  rows.getString("history"), rows.getLong("next"), rows.getLong("txid"));
+        }
+        all.add(mapper.map(rows, sample));
+      }
+      return all;
+    };
+  }
+
+  @Override
+  public List<Lease> lockHeld(Handle handle, UUID claimId, Collection<Lease> leases) {
+    Map<Integer, Lease> byBucket = new HashMap<>();
+    leases.forEach(lease -> byBucket.put(lease.bucket(), lease));
+    return hot.query(
+        handle,
+        LOCK_HELD,
+        parameters ->
+            parameters.integers(leases, Lease::bucket).longs(leases, Lease::token).add(claimId),
+        each(
+            (row, sample) -> {
+              Lease lease = requireNonNull(byBucket.get(row.getInt("bucket")));
+              return Rows.goesOn(row, lease, Mark.of(lease).in(sample));
+            }));
+  }
+
+  @Override
+  public Set<Integer> renew(Handle handle, UUID claimId, Collection<Lease> leases, Duration lease) {
+    hot.begin(handle);
+    return Batches.renew(handle, RENEW, leases, claimId, Function.identity(), lease);
+  }
+
+  @Override
+  public void release(Handle handle, UUID claimId, List<Release> releases) {
+    int ignored =
+        hot.update(
+            handle,
+            RELEASE,
+            parameters ->
+                parameters
+                    .integers(releases, release -> release.lease().bucket())
+                    .integers(releases, Release::decided)
+                    .booleans(releases, Release::settled)
+                    .booleans(releases, Release::keepsTurn)
+                    .longs(releases, release -> Mark.of(release.lease()).low())
+                    .add(claimId));
+  }
+}

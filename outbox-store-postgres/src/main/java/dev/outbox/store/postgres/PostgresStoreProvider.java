@@ -1,0 +1,30 @@
+package dev.outbox.store.postgres;
+
+import dev.outbox.spi.OutboxStore;
+import dev.outbox.store.jdbc.JdbcStoreProvider;
+import java.sql.Connection;
+import java.sql.SQLException;
+import javax.sql.DataSource;
+
+/** Opens the store of a URL of PostgreSQL. */
+public final class PostgresStoreProvider extends JdbcStoreProvider {
+
+  public PostgresStoreProvider() {
+    super("postgres", "PostgreSQL", "jdbc:postgresql://host:5432/name", "org.postgresql.Driver");
+  }
+
+  @Override
+  protected OutboxStore<Connection> store(DataSource dataSource, Settings settings) {
+    PostgresOutboxStore.Builder builder =
+        PostgresOutboxStore.builder(dataSource).schema(settings.schema()).prefix(settings.prefix());
+    if (settings.dedupWindow() != null) {
+      builder.dedupWindow(settings.dedupWindow());
+    }
+    return builder.build();
+  }
+
+  @Override
+  protected boolean wantsPassword(SQLException e) {
+    return "08004".equals(e.getSQLState());
+  }
+}

@@ -1,0 +1,63 @@
+package dev.outbox.store.postgres;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.outbox.OutboxMessage;
+import java.time.Instant;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Each form of the statement has each field in its place. */
+@DisplayName("Each field in its column, in the order of the append")
+class AppendTest extends DatabaseTest {
+
+  @BeforeEach
+  void migrate() {
+    store.migrate();
+  }
+
+  @ParameterizedTest(name = "{0} messages, dedup keys: {1}, times: {2}")
+  @CsvSource({
+    "1, false, false",
+    "1, false, true",
+    "1, true, true",
+    "2, false, false",
+    "10, false, false",
+    "10, false, true",
+    "10, true, false",
+    "11, false, false",
+    "11, false, true",
+    "11, true, true"
+  })
+  void fields(int count, boolean dedup, boolean times) {
+    List<OutboxMessage> messages =
+        IntStream.range(0, count).mapToObj(i -> message(i, dedup, times)).toList();
+    database.inTransaction(false, c -> store.append(c, messages));
+    assertThat(delivered()).isEqualTo(messages);
+  }
+
+  /** Every second one leaves out what may be left out. */
+  private static OutboxMessage message(int i, boolean dedup, boolean times) {
+    OutboxMessage.Builder message =
+        OutboxMessage.builder()
+            .aggregate("type " + i, "id " + i)
+            .eventType("event " + i)
+            .payload("\\ \" { " + i);
+    if (i % 2 == 0) {
+      message
+          .partitionKey("{\"key\\ " + i)
+          .contentType("text/plain; n=" + i)
+          .header("name", "value " + i)
+          .header("name", "\",\\")
+          .correlationId("correlation " + i)
+          .maxAttempts(1 + i)
+          .dedupKey(dedup ? "dedup " + i : null)
+          .availableAt(times ? Instant.EPOCH.plusSeconds(i) : null);
+    }
+    return message.build();
+  }
+}

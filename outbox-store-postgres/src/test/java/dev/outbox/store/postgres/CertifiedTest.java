@@ -1,0 +1,85 @@
+package dev.outbox.store.postgres;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.outbox.store.postgres.Certified.Sample;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+@DisplayName("A sample of the sequence")
+class CertifiedTest {
+  private final Certified certified = new Certified();
+
+  private Sample begin(long next, long transaction) {
+    return certified.begin("primary", next, transaction);
+  }
+
+  @Test
+  @DisplayName("is certified by a read whose horizon is beyond its transaction")
+  void certified() {
+    Sample sample = begin(10, 101);
+    assertThat(certified.afterRead(sample, 101)).as("101 may still be open").isZero();
+    assertThat(certified.afterRead(sample, 102)).isEqualTo(10);
+    assertThat(begin(12, 105).below()).as("known from now on").isEqualTo(10);
+  }
+
+  @Test
+  @DisplayName("is certified by another transaction's read too, the highest of all that are over")
+  void byAnother() {
+    begin(10, 101);
+    begin(30, 103);
+    begin(20, 102);
+    Sample reader = begin(40, 104);
+    assertThat(certified.afterRead(reader, 104)).isEqualTo(30);
+    assertThat(certified.afterRead(reader, 105)).isEqualTo(40);
+  }
+
+  @Test
+  @DisplayName("that another read certified meanwhile says nothing of a read that was on its way")
+  void meanwhile() {
+    Sample onItsWay = begin(10, 101);
+    Sample other = begin(20, 102);
+    assertThat(certified.afterRead(other, 103)).isEqualTo(20);
+    assertThat(certified.afterRead(onItsWay, 101)).isZero();
+  }
+
+  @Test
+  @DisplayName("taken when the transaction had its id already is never certified")
+  void idDrawnBefore() {
+    Sample sample = begin(10, 0);
+    assertThat(certified.afterRead(sample, 1_000)).isZero();
+  }
+
+  @Test
+  @DisplayName("counts in its own history only")
+  void otherHistory() {
+    Sample old = begin(10, 101);
+    assertThat(certified.afterRead(old, 102)).isEqualTo(10);
+    Sample before = begin(15, 103);
+    Sample fresh = certified.begin("new primary", 7, 3);
+    assertThat(fresh.below()).isZero();
+    assertThat(certified.afterRead(before, 1_000)).as("what it knew itself").isEqualTo(10);
+    assertThat(certified.afterRead(fresh, 3)).as("nothing of the old ones waits").isZero();
+    assertThat(certified.afterRead(fresh, 4)).isEqualTo(7);
+  }
+
+  @Test
+  @DisplayName("below what is certified says that the sequence was set back")
+  void setBack() {
+    assertThat(certified.afterRead(begin(10, 101), 102)).isEqualTo(10);
+    begin(12, 103);
+    assertThat(begin(9, 104).below()).isZero();
+    assertThat(certified.afterRead(begin(9, 0), 104)).as("12 is forgotten").isZero();
+  }
+
+  @Test
+  @DisplayName("waits behind a writer that stays open, with no more than some others")
+  void bounded() {
+    Sample last = begin(10, 101);
+    for (int i = 1; i < 1_000; i++) {
+      last = begin(10 + i, 101 + i);
+    }
+    assertThat(certified.afterRead(last, 2_000)).as("the oldest").isEqualTo(10 + 63);
+    assertThat(certified.afterRead(begin(5_000, 3_000), 3_001)).isEqualTo(5_000);
+  }
+}

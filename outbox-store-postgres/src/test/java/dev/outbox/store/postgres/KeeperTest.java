@@ -1,0 +1,358 @@
+package dev.outbox.store.postgres;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.outbox.OutboxMessage;
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.ClaimSource;
+import dev.outbox.spi.Decision;
+import dev.outbox.spi.KeepingStore.Keeper;
+import dev.outbox.spi.OutboxStore.Settled;
+import dev.outbox.spi.StoredMessage;
+import dev.outbox.store.jdbc.TestDatabase;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+@DisplayName("A key that is kept")
+class KeeperTest extends DatabaseTest {
+  private static final Duration LONG = Duration.ofMinutes(5);
+  private static final Duration PATIENCE = Duration.ofMinutes(1);
+
+  private PostgresOutboxStore keeping;
+  private Keeper keeper;
+
+  @BeforeEach
+  void keep() {
+    store.migrate();
+    keeping = PostgresOutboxStore.of(database.pool);
+    keeper = keeping.keeper(LONG);
+  }
+
+  @AfterEach
+  void close() {
+    keeper.close();
+  }
+
+  private void append(String key) {
+    append(database, keeping, key);
+  }
+
+  private static void append(TestDatabase database, PostgresOutboxStore store, String key) {
+    database.inTransaction(
+        false,
+        c ->
+            store.append(
+                c,
+                OutboxMessage.builder()
+                    .aggregate("order", key)
+                    .eventType("changed")
+                    .payload("{}")
+                    .build()));
+  }
+
+  private static void execute(Connection connection, String sql) {
+    try (Statement statement = connection.createStatement()) {
+      statement.execute(sql);
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private static ClaimRequest request(Duration lease) {
+    return new ClaimRequest("worker", 100, 1_000_000, lease);
+  }
+
+  /** Settles what comes, and returns the sequences. */
+  private static List<Long> deliver(ClaimSource source) {
+    List<Long> sequences = new ArrayList<>();
+    Claim claim = source.claim(request(LONG));
+    do {
+      claim.messages().forEach(message -> sequences.add(message.sequence()));
+      Settled settled =
+          source.settleAndClaim(claim, decisions(claim, Decision.delivered()), request(LONG));
+      assertThat(settled.lost()).isEmpty();
+      claim = settled.next();
+    } while (!claim.messages().isEmpty());
+    return sequences;
+  }
+
+  private static Map<Long, Decision> decisions(Claim claim, Decision decision) {
+    Map<Long, Decision> decisions = new HashMap<>();
+    claim.messages().forEach(message -> decisions.put(message.sequence(), decision));
+    return decisions;
+  }
+
+  /** Served twice, so that it is kept. */
+  private void serve(String key) {
+    for (int i = 0; i < 2; i++) {
+      append(key);
+      assertThat(deliver(keeper)).hasSize(1);
+    }
+    assertThat(held()).isEqualTo("1");
+  }
+
+  private void endLeases() {
+    database.execute(
+        "update outbox_bucket set lease_until = now() - interval '1 second' where claim_id is not null");
+  }
+
+  private String held() {
+    return held(database);
+  }
+
+  private static String held(TestDatabase database) {
+    return database.query("select count(*) from outbox_bucket where claim_id is not null");
+  }
+
+  private String tokens() {
+    return database.query("select string_agg(token || '', ',' order by bucket) from outbox_bucket");
+  }
+
+  @Test
+  @DisplayName("needs no new lease for its next messages")
+  void sameToken() {
+    serve("a");
+    String tokens = tokens();
+    for (int i = 0; i < 20; i++) {
+      append("a");
+      assertThat(deliver(keeper)).hasSize(1);
+    }
+    assertThat(tokens()).isEqualTo(tokens);
+    assertThat(database.query("select count(*) from outbox_message")).isEqualTo("0");
+  }
+
+  @Test
+  @DisplayName("is not had by others until it is given back")
+  void givenBack() {
+    serve("a");
+    append("a");
+    assertThat(store.claim(request(LONG)).messages()).isEmpty();
+    keeper.close();
+    assertThat(held()).isEqualTo("0");
+    assertThat(deliver(store)).hasSize(1);
+  }
+
+  @Test
+  @DisplayName("is given back when it was idle for long enough")
+  void idle() {
+    keeper = keeping.keeper(Duration.ofSeconds(1));
+    await()
+        .atMost(PATIENCE)
+        .until(
+            () -> {
+              append("a");
+              return deliver(keeper).size() == 1 && held().equals("1");
+            });
+    await()
+        .atMost(PATIENCE)
+        .until(() -> keeper.claim(request(LONG)).messages().isEmpty() && held().equals("0"));
+  }
+
+  @Test
+  @DisplayName("of a message now and then is given back with it")
+  void seldom() {
+    keeper = keeping.keeper(Duration.ofNanos(1));
+    for (int i = 0; i < 3; i++) {
+      append("a");
+      assertThat(deliver(keeper)).hasSize(1);
+      assertThat(held()).isEqualTo("0");
+    }
+  }
+
+  @Test
+  @DisplayName("is not handed out when another relay has it")
+  void takenOver() {
+    serve("a");
+    append("a");
+    endLeases();
+    Claim other = store.claim(request(LONG));
+    assertThat(other.messages()).hasSize(1);
+    assertThat(keeper.claim(request(LONG)).messages()).isEmpty();
+    assertThat(other.settle(decisions(other, Decision.delivered()))).isEmpty();
+  }
+
+  @Test
+  @DisplayName("is not handed out after a lease that ended, but leased anew")
+  void ended() {
+    serve("a");
+    append("a");
+    endLeases();
+    Claim claim = keeper.claim(request(LONG));
+    assertThat(claim.messages()).hasSize(1);
+    assertThat(
+            database.query(
+                "select count(*) from outbox_bucket where lease_until > now() + interval '4 minutes'"))
+        .isEqualTo("1");
+    assertThat(claim.settle(decisions(claim, Decision.delivered()))).isEmpty();
+  }
+
+  @Test
+  @DisplayName("leaves none of the others behind")
+  void others() {
+    serve("a");
+    for (int i = 0; i < 100; i++) {
+      append("key " + i);
+      int key = i;
+      List<Long> came = new ArrayList<>();
+      await()
+          .atMost(PATIENCE)
+          .untilAsserted(
+              () -> {
+                came.addAll(deliver(keeper));
+                assertThat(came).as("of key %d", key).hasSize(1);
+              });
+    }
+  }
+
+  @Test
+  @DisplayName("is found also when its producer did not wait for the disk")
+  void asynchronous() {
+    serve("a");
+    for (int i = 0; i < 20; i++) {
+      database.inTransaction(
+          false,
+          c -> {
+            execute(c, "set local synchronous_commit = off");
+            store.append(c, message());
+          });
+      assertThat(deliver(keeper)).hasSize(1);
+    }
+  }
+
+  @Test
+  @DisplayName("comes again when its retry is due")
+  void retry() {
+    serve("a");
+    append("a");
+    Claim claim = keeper.claim(request(LONG));
+    assertThat(claim.settle(decisions(claim, Decision.retry(Duration.ZERO, "once")))).isEmpty();
+    append("a");
+    List<Long> came = new ArrayList<>();
+    await()
+        .atMost(PATIENCE)
+        .untilAsserted(
+            () -> {
+              came.addAll(deliver(keeper));
+              assertThat(came).hasSize(2).isSorted();
+            });
+  }
+
+  @Test
+  @DisplayName("sends what is delayed when it is due")
+  void delayed() {
+    serve("a");
+    database.inTransaction(
+        false,
+        c ->
+            store.append(
+                c,
+                OutboxMessage.builder()
+                    .aggregate("order", "a")
+                    .eventType("changed")
+                    .payload("{}")
+                    .availableAt(Instant.now().plusMillis(300))
+                    .build()));
+    List<Long> came = new ArrayList<>();
+    await()
+        .atMost(PATIENCE)
+        .untilAsserted(
+            () -> {
+              came.addAll(deliver(keeper));
+              assertThat(came).hasSize(1);
+            });
+  }
+
+  @Test
+  @DisplayName("is in one claim at a time, whatever the workers")
+  void once() throws Exception {
+    Set<String> claimed = ConcurrentHashMap.newKeySet();
+    AtomicInteger delivered = new AtomicInteger();
+    int messages = 2_000;
+    ExecutorService threads = Executors.newFixedThreadPool(4);
+    try {
+      List<Future<?>> workers = new ArrayList<>();
+      for (int w = 0; w < 3; w++) {
+        workers.add(
+            threads.submit(
+                () -> {
+                  while (delivered.get() < messages) {
+                    Claim claim = keeper.claim(request(LONG));
+                    Set<String> keys = new HashSet<>();
+                    for (StoredMessage message : claim.messages()) {
+                      if (keys.add(message.key())) {
+                        assertThat(claimed.add(message.key())).as(message.key()).isTrue();
+                      }
+                    }
+                    LockSupport.parkNanos(50_000); // publishing
+                    claimed.removeAll(keys);
+                    assertThat(
+                            keeper
+                                .settleAndClaim(
+                                    claim, decisions(claim, Decision.delivered()), request(LONG))
+                                .next()
+                                .settle(Map.of()))
+                        .isEmpty();
+                    delivered.addAndGet(claim.messages().size());
+                  }
+                  return null;
+                }));
+      }
+      for (int i = 0; i < messages; i++) {
+        append("key " + i % 20);
+      }
+      for (Future<?> worker : workers) {
+        worker.get();
+      }
+    } finally {
+      threads.shutdownNow();
+    }
+    assertThat(delivered).hasValue(messages);
+    assertThat(database.query("select count(*) from outbox_message")).isEqualTo("0");
+  }
+
+  @Test
+  @DisplayName("is given back with its messages where the server does not say what is durable")
+  void cannotTell() {
+    try (Database other =
+        new Database(
+            database.server(),
+            config ->
+                config.setConnectionInitSql(
+                    "select set_config('search_path', current_schema() || ', pg_catalog', false)"))) {
+      PostgresOutboxStore there = PostgresOutboxStore.of(other.pool);
+      there.migrate();
+      other.execute(
+          """
+          create function pg_current_wal_flush_lsn() returns pg_lsn language plpgsql as
+          'begin raise feature_not_supported; end'
+          """);
+      Keeper lends = there.keeper(LONG);
+      for (int i = 0; i < 5; i++) {
+        append(other, there, "a");
+        assertThat(deliver(lends)).hasSize(1);
+      }
+      assertThat(held(other)).isEqualTo("0");
+    }
+  }
+}

@@ -1,0 +1,155 @@
+package dev.outbox.store.sqlserver;
+
+import dev.outbox.store.core.internal.Database;
+import dev.outbox.store.jdbc.internal.Rows;
+import dev.outbox.store.jdbc.internal.SqlAdministration;
+import dev.outbox.store.jdbc.internal.SqlAdministration.Texts;
+import java.time.Duration;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.jdbi.v3.core.Handle;
+
+/** What people and housekeeping ask of SQL Server. */
+final class SqlServerAdministration implements Texts {
+  private static final String DEAD =
+      " where bucket = :bucket and status = N'DEAD' and place = 0x00 and seq = :seq";
+
+  private static final String EVERY_BUCKET =
+      IntStream.range(0, Database.BUCKETS)
+          .mapToObj(n -> "(" + n + ")")
+          .collect(Collectors.joining(", "));
+
+  private static final String PURGE_DEDUP =
+      """
+      delete top (:most) from ${q}${p}dedup ${past}
+      where created_at < ${ago}
+      """
+          .replace("${ago}", SqlServerText.later(":windowMillis"));
+
+  @Override
+  public String deadLetters() {
+    return "select top (:limit) "
+        + Rows.COLUMNS
+        + """
+                , m.last_error, m.last_failed_at
+                from ${q}${p}message m ${deadNow}
+                where m.status = N'DEAD' and m.seq > :after
+                order by m.seq
+                """;
+  }
+
+  @Override
+  public String lockDeadLetter() {
+    return """
+    select m.bucket, ${messageKey} as [key]
+    from ${q}${p}message m with (updlock, forceseek, index (${p}message_dead))
+    where m.seq = :seq and m.status = N'DEAD'
+    """;
+  }
+
+  @Override
+  public String unhalt() {
+    // Only the holder of the bucket deletes rows here: an operator makes them due.
+    return """
+    update ${q}${p}blocked_key set
+      halted_by = null, retry_at = sysutcdatetime(),
+      low_seq = case when low_seq < :lowSeq then low_seq else :lowSeq end
+    where bucket = :bucket and key_hash = ${key} and halted_by = :seq
+    """;
+  }
+
+  @Override
+  public String requeue() {
+    return """
+    update ${q}${p}message set
+      status = case when :unhalted = 1 then N'BLOCKED' else N'SCHEDULED' end,
+      available_at = sysutcdatetime(), attempts = 0, last_failed_at = null
+    """
+        + DEAD;
+  }
+
+  @Override
+  public String discard() {
+    return "delete from ${q}${p}message" + DEAD;
+  }
+
+  @Override
+  public String statistics() {
+    // A scan that locks, of an index without page locks, may lock the table against producers. So
+    // this one locks nothing, and counts what is not committed too.
+    return """
+    select
+      sum(case when m.status = N'PENDING' then 1 else 0 end) as pending,
+      sum(case when m.status = N'SCHEDULED' then 1 else 0 end) as scheduled,
+      sum(case when m.status = N'BLOCKED' then 1 else 0 end) as blocked,
+      sum(case when m.status = N'DEAD' then 1 else 0 end) as dead,
+      (select count(*) from ${q}${p}blocked_key k ${dirty} where k.halted_by is null) as blocked_keys,
+      (select count(*) from ${q}${p}blocked_key k ${dirty} where k.halted_by is not null) as halted_keys,
+      datediff_big(millisecond, min(case when m.status <> N'DEAD'
+        and coalesce(m.available_at, m.created_at) <= sysutcdatetime()
+        then coalesce(m.available_at, m.created_at) end), sysutcdatetime()) as oldest_millis
+    from ${q}${p}message m ${dirty}
+    """;
+  }
+
+  @Override
+  public String leases() {
+    return """
+    select coalesce(b.worker, N'') as worker, count(*) as buckets,
+      min(b.leased_at) as leased_at, max(b.lease_until) as lease_until
+    from ${q}${p}bucket b ${dirty}
+    where b.claim_id is not null and b.lease_until > sysutcdatetime()
+    group by coalesce(b.worker, N'') order by 1
+    """;
+  }
+
+  @Override
+  public String haltedByNothing() {
+    return """
+    select k.bucket, k.message_key as [key], k.halted_by
+    from ${q}${p}blocked_key k ${now}
+    where k.halted_by is not null and not exists (select 1 from ${q}${p}message m ${seekNow}
+      where m.bucket = k.bucket and m.status = N'DEAD' and m.place = 0x00 and m.seq = k.halted_by)
+    """;
+  }
+
+  @Override
+  public String restoreBuckets() {
+    // Whether a row is there is seen although its holder has it locked.
+    return """
+    insert into ${q}${p}bucket (bucket)
+    select n.bucket
+    from (values ${numbers}) n (bucket)
+    where not exists (select 1 from ${q}${p}bucket b ${dirty} where b.bucket = n.bucket)
+    """
+        .replace("${numbers}", EVERY_BUCKET);
+  }
+
+  @Override
+  public String restoreBlockedKeys() {
+    // Bucket by bucket, so that no producer's rows are looked at.
+    return """
+    insert into ${q}${p}blocked_key (bucket, message_key, retry_at, low_seq)
+    select :bucket, m.message_key, sysutcdatetime(), m.low_seq
+    from (
+      select m.place, min(${messageKey}) as message_key,
+        min(m.seq) as low_seq
+      from ${q}${p}message m ${seekNow}
+      where m.bucket = :bucket and m.status = N'BLOCKED'
+      group by m.place
+    ) m
+    where not exists (select 1 from ${q}${p}blocked_key k ${now}
+      where k.bucket = :bucket and k.key_hash = m.place)
+    """;
+  }
+
+  @Override
+  public boolean purgeDedup(Handle handle, Duration window) {
+    return handle
+            .createUpdate(PURGE_DEDUP)
+            .bind("most", SqlAdministration.PURGE)
+            .bind("windowMillis", -SqlServerDialect.clamped(window).toMillis())
+            .execute()
+        == SqlAdministration.PURGE;
+  }
+}

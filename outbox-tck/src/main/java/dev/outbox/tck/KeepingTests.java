@@ -1,0 +1,271 @@
+package dev.outbox.tck;
+
+import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.outbox.OutboxMessage;
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.ClaimSource;
+import dev.outbox.spi.Decision;
+import dev.outbox.spi.KeepingStore;
+import dev.outbox.spi.KeepingStore.Keeper;
+import dev.outbox.spi.OutboxStore.Settled;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** C8. A store may keep a key or not: what is said of what is kept holds for what is not, too. */
+abstract class KeepingTests<T> extends StoreTests<T> {
+
+  /** A key that has been served so often is kept by a store that ever keeps one. */
+  private static final int OFTEN = 3;
+
+  private @Nullable KeepingStore keeping;
+
+  KeepingTests(OutboxStoreTck<T> tck) {
+    super(tck);
+  }
+
+  @BeforeEach
+  void unlock() {
+    keeping = tck.ability(KeepingStore.class);
+  }
+
+  private Keeper keeper(Duration idle) {
+    return requireNonNull(keeping).keeper(idle);
+  }
+
+  /** Delivers what is due, in claims that follow each other. */
+  private List<UUID> deliver(ClaimSource source, Duration lease) {
+    ClaimRequest request = request(100, lease);
+    List<UUID> came = new ArrayList<>();
+    Claim claim = claim(source, request);
+    while (!claim.messages().isEmpty()) {
+      came.addAll(ids(claim));
+      Settled settled = settleAndClaim(source, claim, delivered(claim), request);
+      assertThat(settled.lost()).as("lost by those for whom the key is kept").isEmpty();
+      claim = settled.next();
+    }
+    return came;
+  }
+
+  private static Map<Long, Decision> delivered(Claim claim) {
+    return all(claim, Decision.delivered());
+  }
+
+  private Settled settleAndClaim(
+      ClaimSource source, Claim done, Map<Long, Decision> decisions, ClaimRequest next) {
+    return call("settle and claim", () -> source.settleAndClaim(done, decisions, next));
+  }
+
+  /** Delivers until so many have come. */
+  private List<UUID> awaitDelivered(String what, Keeper keeper, int count) {
+    List<UUID> came = new ArrayList<>();
+    return await(
+        what,
+        () -> {
+          came.addAll(deliver(keeper, LONG));
+          return came.size() >= count ? came : null;
+        });
+  }
+
+  /** Delivers until these have come, in this order. */
+  private void assertDelivered(String what, Keeper keeper, List<UUID> ids) {
+    assertCame(awaitDelivered(what, keeper, ids.size()))
+        .as("%s", what)
+        .containsExactlyElementsOf(ids);
+  }
+
+  private void serveOften(Keeper keeper, String order, Duration lease) {
+    for (int i = 0; i < OFTEN; i++) {
+      committed(order, 1);
+      boolean ignored =
+          await(
+              "a message of a key that is served often",
+              () -> deliver(keeper, lease).isEmpty() ? null : true);
+    }
+  }
+
+  @Test
+  @Rule("C8")
+  @Sentence("those for whom a key is kept find its next messages")
+  void next() {
+    Keeper keeper = keeper(LONG);
+    for (int i = 0; i < 10; i++) {
+      assertDelivered("the next messages of a key", keeper, idsOf(committed("k", 2)));
+    }
+  }
+
+  @Test
+  @Rule("C8")
+  @Sentence("those for whom a key is kept find what nobody holds")
+  void others() {
+    Keeper keeper = keeper(LONG);
+    serveOften(keeper, "k", LONG);
+    List<OutboxMessage> messages =
+        IntStream.range(0, 20).mapToObj(i -> message("other " + i).build()).toList();
+    commit(messages);
+    assertCame(awaitDelivered("messages of other keys", keeper, messages.size()))
+        .as("delivered")
+        .containsExactlyInAnyOrderElementsOf(idsOf(messages));
+  }
+
+  @Test
+  @Rule("C8")
+  @Sentence("a key that is kept and busy leaves no other behind")
+  void busy() {
+    Keeper keeper = keeper(LONG);
+    serveOften(keeper, "k", LONG);
+    OutboxMessage other = committed(message("other"));
+    ClaimRequest request = request(100, LONG);
+    committed("k", 1);
+    List<Claim> last = new ArrayList<>(List.of(claim(keeper, request)));
+    boolean ignored =
+        await(
+            "a message of another key, beside a key that always has one",
+            () -> {
+              committed("k", 1);
+              Claim done = last.get(0);
+              Claim next =
+                  done.messages().isEmpty()
+                      ? claim(keeper, request)
+                      : settleAndClaim(keeper, done, delivered(done), request).next();
+              last.set(0, next);
+              boolean came = ids(done).contains(other.id()) || ids(next).contains(other.id());
+              return came ? true : null;
+            });
+  }
+
+  @Test
+  @Rule("C8")
+  @Sentence("of a key that is kept comes what is due again or was delayed, in its turn")
+  void due() {
+    Keeper keeper = keeper(LONG);
+    serveOften(keeper, "k", LONG);
+    List<OutboxMessage> failing = committed("k", 2);
+    Claim claim = await("a message", () -> nonEmpty(claim(keeper, request(1, LONG))));
+    Settled settled =
+        settleAndClaim(
+            keeper, claim, all(claim, Decision.retry(soon(), "refused")), request(100, LONG));
+    release(settled.next());
+    List<OutboxMessage> later = committed("k", 1);
+    assertDelivered(
+        "a message that is due again, and those behind it",
+        keeper,
+        Stream.concat(idsOf(failing).stream(), idsOf(later).stream()).toList());
+    OutboxMessage delayed = committed(message("k").deliverAfter(soon()));
+    assertDelivered("a message that was delayed", keeper, List.of(delayed.id()));
+  }
+
+  @Test
+  @Rule("C8")
+  @Sentence("of a key that is kept comes at once what was given back without a decision")
+  void undecided() {
+    Keeper keeper = keeper(LONG);
+    serveOften(keeper, "k", LONG);
+    List<UUID> ids = idsOf(committed("k", 2));
+    Claim claim = await("two messages", () -> nonEmpty(claim(keeper, request(100, LONG))));
+    Settled settled = settleAndClaim(keeper, claim, Map.of(), request(100, LONG));
+    release(settled.next());
+    assertDelivered("what was given back", keeper, ids);
+  }
+
+  @Test
+  @Rule("C8")
+  @Sentence("others have a key at once when the relay let go of what it keeps")
+  void letGo() {
+    Keeper keeper = keeper(LONG);
+    serveOften(keeper, "k", LONG);
+    run("close", keeper::close);
+    OutboxMessage message = committed(message("k"));
+    assertCame(ids(claim())).as("claimed by another").containsExactly(message.id());
+    run("close again", keeper::close);
+  }
+
+  @Test
+  @Rule("C8")
+  @Sentence("nothing is kept after the relay let go: what a worker still had is free when settled")
+  void letGoBefore() {
+    Keeper keeper = keeper(LONG);
+    serveOften(keeper, "k", LONG);
+    committed("k", 1);
+    Claim claim = await("a message", () -> nonEmpty(claim(keeper, request(100, LONG))));
+    run("close", keeper::close);
+    Settled settled = settleAndClaim(keeper, claim, delivered(claim), request(100, LONG));
+    assertThat(settled.lost()).as("lost after the relay let go").isEmpty();
+    release(settled.next());
+    OutboxMessage message = committed(message("k"));
+    assertCame(ids(claim())).as("claimed by another").containsExactly(message.id());
+  }
+
+  @Test
+  @Rule("C8")
+  @Sentence("others have a key that had no messages for the time given")
+  void idle() {
+    Keeper keeper = keeper(soon());
+    serveOften(keeper, "k", LONG);
+    boolean ignored =
+        await(
+            "a key that had no messages for %s".formatted(Patience.seconds(soon())),
+            () -> {
+              letLeaseEnd();
+              assertCame(claim(keeper, request(100, LONG)).messages()).as("due").isEmpty();
+              committed("k", 1);
+              if (!claim().messages().isEmpty()) {
+                return true;
+              }
+              boolean delivered =
+                  await("the message", () -> deliver(keeper, LONG).isEmpty() ? null : true);
+              return delivered ? null : true;
+            });
+  }
+
+  @Test
+  @Rule("C8")
+  @Sentence("others have a key of a relay that crashed, after the lease")
+  void abandoned() {
+    serveOften(keeper(LONG), "k", soon());
+    OutboxMessage message = committed(message("k"));
+    assertCame(ids(awaitClaim("the end of the lease of a relay that crashed with a key kept")))
+        .as("claimed by another")
+        .containsExactly(message.id());
+  }
+
+  @Test
+  @Rule("C8")
+  @Sentence("what another took over is not handed out")
+  void lost() {
+    Keeper keeper = keeper(LONG);
+    serveOften(keeper, "k", soon());
+    committed("k", 2);
+    Claim other = awaitClaim("the end of the lease of a relay that stood still");
+    assertCame(claim(keeper, request(100, LONG)).messages())
+        .as("claimed by the one that had kept the key")
+        .isEmpty();
+    assertThat(settle(other, Decision.delivered())).as("lost by the one that took over").isEmpty();
+  }
+
+  @Test
+  @Tag("slow")
+  @Rule({"C8", "A1", "A4", "C1", "C2", "C3", "S2", "S4", "O1"})
+  @Sentence("all other rules hold under load, where some keep and others do not")
+  void load() {
+    long seed = Long.getLong("outbox.tck.seed", System.nanoTime());
+    Workload<T> workload = new Workload<>(tck, seed, keeper(tck.shortTime().dividedBy(10)));
+    workload.run();
+    assertThat(
+            Stream.of("A1", "A4", "C1", "C2", "C3", "S2", "S4", "O1")
+                .flatMap(rule -> workload.oracle.violations(rule).stream()))
+        .as("violations; the same load again with -Doutbox.tck.seed=%d", seed)
+        .isEmpty();
+  }
+}
