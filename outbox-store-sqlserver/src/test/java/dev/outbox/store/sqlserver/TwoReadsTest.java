@@ -133,8 +133,14 @@ class TwoReadsTest {
         });
   }
 
+  /**
+   * Of 20,000 runs the three rules overtake in about 130, 2,000 and 25. Upwards the third one does
+   * so in 5, which is none for one seed of 150.
+   */
   private static void assertOvertakes(BiFunction<Set<Long>, List<Row>, List<Row>> rule) {
-    assertThatThrownBy(() -> check(Visits.UPWARDS, rule)).isInstanceOf(AssertionError.class);
+    assertThatThrownBy(() -> check(Visits.ANYHOW, rule))
+        .as("seed %d", SEED)
+        .isInstanceOf(AssertionError.class);
   }
 
   @Test
