@@ -79,7 +79,8 @@ class RestartsTest {
     while (true) {
       boolean last = quiet.isDone() && delivered.get() >= LEAST;
       for (int i = 0; i < 10 && !last; i++) {
-        StoredMessage message = stored(message(topic, "w" + worker + "k" + random.nextInt(KEYS)));
+        int key = i < KEYS ? i : random.nextInt(KEYS); // each key, however seldom this goes round
+        StoredMessage message = stored(message(topic, "w" + worker + "k" + key));
         appended.computeIfAbsent(message.key(), k -> new ArrayList<>()).add(message.sequence());
         open.add(message);
       }
