@@ -64,6 +64,7 @@ public final class Oracle {
   private final Map<String, Integer> appends = new HashMap<>();
   private final Map<String, Integer> lastDelivered = new HashMap<>();
   private final Map<String, List<Held>> held = new HashMap<>();
+  private final Map<Life, Integer> overtaken = new LinkedHashMap<>();
   private final Map<String, List<String>> violations = new LinkedHashMap<>();
   private int open;
 
@@ -123,7 +124,7 @@ public final class Oracle {
     if (!life.delayed && !life.dead) {
       int last = lastDelivered.merge(life.key, life.order, Math::max);
       if (last > life.order) {
-        violate("O1", "%s was first delivered after number %d".formatted(life, last));
+        overtaken.put(life, last);
       }
     }
   }
@@ -195,6 +196,14 @@ public final class Oracle {
                 }
               });
       case "C1" -> held.forEach((key, list) -> overlaps(key, list, all));
+      case "O1" ->
+          overtaken.forEach(
+              (life, last) -> {
+                // Whoever made it a dead letter may tell so after a worker that had stood still.
+                if (!life.dead) {
+                  all.add("%s was first delivered after number %d".formatted(life, last));
+                }
+              });
       case "S4" ->
           lives.forEach(
               (id, life) -> {

@@ -168,6 +168,21 @@ class OracleTest {
     assertOnly("O1", "number 1 of key order/k was first delivered after number 2");
   }
 
+  @Test
+  @DisplayName("O1: a worker that stood still comes late with what is dead by then, told or not")
+  void deadMeanwhile() {
+    StoredMessage first = committed("k");
+    StoredMessage second = committed("k");
+    oracle.claimed(claim(first), 1);
+    Claim other = claim(first);
+    oracle.claimed(other, 2);
+    delivered(second, 4, 5);
+    oracle.delivering(first);
+    oracle.settled(other, 2, 3, Set.of(), Set.of(), Set.of(first.sequence()));
+    assertThat(oracle.open()).isZero();
+    RULES.forEach(rule -> assertThat(oracle.violations(rule)).as(rule).isEmpty());
+  }
+
   private void committedElsewhere() {
     delivered(committed("other"), 1, 2);
   }
