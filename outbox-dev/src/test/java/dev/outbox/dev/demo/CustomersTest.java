@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import dev.outbox.OutboxMessage;
 import dev.outbox.dev.StoreKind;
 import java.util.List;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongFunction;
 import org.junit.jupiter.api.DisplayName;
@@ -16,17 +17,20 @@ class CustomersTest {
 
   @Test
   @DisplayName("they make the part that is allowed, and then wait for more")
-  void allowed() {
+  void allowed() throws InterruptedException {
     DemoSettings settings =
         new DemoSettings(20, 5, 2, 0, 42, StoreKind.POSTGRES, null, null, false);
-    try (Customers customers = new Customers(new Service(), ledger, settings)) {
+    Service service = new Service();
+    try (Customers customers = new Customers(service, ledger, settings)) {
       customers.start();
       customers.allow(0.5);
       await().until(customers::done);
       assertThat(ledger.commits()).isEqualTo(10);
 
+      service.gate.acquire(); // or they may be done before they are asked
       customers.allow(0.6);
       assertThat(customers.done()).as("as soon as more is allowed").isFalse();
+      service.gate.release();
       await().until(customers::done);
       assertThat(ledger.commits()).isEqualTo(12);
 
@@ -43,6 +47,7 @@ class CustomersTest {
   /** Has no database. */
   private static final class Service implements OrderService {
     private final AtomicLong version = new AtomicLong();
+    private final Semaphore gate = new Semaphore(1);
 
     @Override
     public void create(int orders) {}
@@ -51,6 +56,8 @@ class CustomersTest {
     public void add(
         String order, int amount, boolean card, LongFunction<List<OutboxMessage>> messages)
         throws CardDeclined {
+      gate.acquireUninterruptibly();
+      gate.release();
       List<OutboxMessage> ignored = messages.apply(version.incrementAndGet());
       if (!card) {
         throw new CardDeclined(order);
