@@ -48,8 +48,11 @@ class LateWritersTest {
   private static final int RELAYS = 4;
   private static final int KEYS = 30;
 
-  /** So often wrong rules may be lucky. */
-  private static final int TRIES = 5;
+  /**
+   * So often wrong rules may be lucky. Once all is compiled a try loses from 3 to 60 messages, the
+   * first one of a process none now and then.
+   */
+  private static final int TRIES = 20;
 
   private static final String COLUMNS =
       "outbox_message (aggregate_type, aggregate_id, event_type, payload)";
@@ -69,8 +72,8 @@ class LateWritersTest {
   @Test
   @DisplayName("every message comes, and marks stay below")
   void nothingIsLost() throws Exception {
-    long seed = new Random().nextLong();
-    System.out.println("LateWritersTest seed " + seed);
+    long seed = Long.getLong("outbox.seed", System.nanoTime());
+    System.out.println("LateWritersTest: run again with -Doutbox.seed=" + seed);
     try (World world = new World(new Variant(), seed)) {
       world.run();
       assertThat(world.below).as("PENDING below a mark").isEmpty();
