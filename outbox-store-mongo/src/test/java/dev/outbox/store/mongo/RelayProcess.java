@@ -20,6 +20,7 @@ import java.util.Random;
 import java.util.Set;
 import org.bson.BsonTimestamp;
 import org.bson.Document;
+import org.bson.conversions.Bson;
 
 /**
  * A relay in a process of its own, which writes down in the database which keys it holds, and what
@@ -45,13 +46,18 @@ final class RelayProcess {
 
   private void run(MongoOutboxStore store) {
     ClaimRequest request =
-        new ClaimRequest(name, 1 + random.nextInt(30), 1_000_000, TwoProcessesTest.LEASE);
+        new ClaimRequest(worker(), 1 + random.nextInt(30), 1_000_000, TwoProcessesTest.LEASE);
     Claim claim = store.claim(request);
     while (database.getCollection("stop").countDocuments() == 0) {
       Map<Long, Decision> decisions = publish(claim);
       claim = store.settleAndClaim(claim, decisions, request).next();
     }
     Set<Long> ignored = claim.settle(Map.of());
+  }
+
+  /** The same as of the one that was killed before it. */
+  private String worker() {
+    return name.substring(0, 1);
   }
 
   private Map<Long, Decision> publish(Claim claim) {
@@ -80,10 +86,27 @@ final class RelayProcess {
     try {
       database.getCollection("held").insertOne(new Document("_id", key).append("by", name));
     } catch (MongoWriteException e) {
+      if (isHeldByAKilledOne(key)) {
+        hold(key);
+        return;
+      }
       database
           .getCollection("violations")
           .insertOne(new Document("key", key).append("by", name).append("error", e.getMessage()));
     }
+  }
+
+  /**
+   * The last command of one that was killed may be carried out after all that it held was freed.
+   */
+  private boolean isHeldByAKilledOne(String key) {
+    for (Document killed : database.getCollection("killed").find()) {
+      Bson its = and(eq("_id", key), eq("by", killed.getString("_id")));
+      if (database.getCollection("held").deleteOne(its).getDeletedCount() > 0) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** The server gives each its place in time. */

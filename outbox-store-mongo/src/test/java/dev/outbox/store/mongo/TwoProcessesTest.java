@@ -56,14 +56,14 @@ class TwoProcessesTest {
   void keys() throws Exception {
     System.out.println("TwoProcessesTest: -Doutbox.test.seed=" + seed);
     startRelay("a");
-    startRelay("b");
+    startRelay("b0");
     for (int round = 0; round < ROUNDS; round++) {
       long before = delivered();
       append();
       await().atMost(Duration.ofMinutes(3)).until(() -> delivered() > before + KEYS);
-      kill("b");
+      kill("b" + round);
       append();
-      startRelay("b");
+      startRelay("b" + (round + 1));
     }
     await().atMost(Duration.ofMinutes(5)).until(this::isEmpty);
     database.collection("stop").insertOne(new Document());
@@ -85,14 +85,15 @@ class TwoProcessesTest {
                 database.server.connectionString(),
                 database.database.getName(),
                 name,
-                Long.toString(seed + relays.size()))
+                Long.toString(seed + name.hashCode()))
             .inheritIO()
             .start());
   }
 
   /** What it held is nobody's now, and comes to the other when its leases have run out. */
   private void kill(String name) throws InterruptedException {
-    assertThat(relays.get(name).destroyForcibly().waitFor()).isNotZero();
+    assertThat(relays.remove(name).destroyForcibly().waitFor()).isNotZero();
+    database.collection("killed").insertOne(new Document("_id", name));
     database.collection("held").deleteMany(eq("by", name));
   }
 
