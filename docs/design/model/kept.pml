@@ -1,5 +1,4 @@
 /* Kept buckets: the workers of a relay keep the leases of what they have settled, and look there first.
-   The code does not do it yet.
 
    One bucket, one key, N messages; what a producer commits can be seen before it is durable. Relay 0 has two workers,
    relay 1 has one. A lease may end at any time; the server may fail and lose what is not durable. A settle may be
@@ -9,6 +8,8 @@
    N     2
    ASKS  1  0: a look does not ask whether the lease is still held
    SAFE  1  0: a look does not ask whether what it reads is durable
+   OURS  1  0: what a look read and was made durable after it is handed out whoever holds the lease then
+   ONE   1  0: it is made durable in another transaction than the look's, which a failure of the server does not end
    TAKES 1  0: a look leaves the lease in memory, where another worker finds it
    BACK  1  0: a lease is kept also when nobody knows whether the settle was carried out
    LOCKS 1  0: a close look does not lock what it prolongs                                                          */
@@ -20,6 +21,12 @@
 #endif
 #ifndef SAFE
 #define SAFE 1
+#endif
+#ifndef OURS
+#define OURS 1
+#endif
+#ifndef ONE
+#define ONE 1
 #endif
 #ifndef TAKES
 #define TAKES 1
@@ -39,6 +46,7 @@
 #define SEEN 1          /* committed, not durable */
 #define THERE 2
 #define GONE 3
+#define LOST 4          /* by a failure of the server */
 #define NOBODY 2
 #define RELAY(w) (w==2)
 
@@ -47,6 +55,7 @@ byte holder = NOBODY; byte token; bool ended;
 byte pool[2];                           /* of a relay, in memory: the token of the lease that waits, or 0 */
 byte t[W];                              /* of a worker's claim */
 bool live[W];
+bool failures;                          /* of the server: one at most */
 byte first;                             /* by bit: was delivered */
 
 inline flush() { j=0; do :: j<N -> if :: st[j]==SEEN -> st[j]=THERE :: else fi; j++ :: else -> break od; j=0 }
@@ -78,38 +87,44 @@ end:
 
 /* the server fails and comes back: A1 */
 proctype Failure() { byte j;
-  atomic { do :: j<N -> assert(!(st[j]==SEEN && (first & BIT(j)))); st[j]=(st[j]==SEEN -> GONE : st[j]); j++ :: else -> break od } }
+  atomic { do :: j<N -> assert(!(st[j]==SEEN && (first & BIT(j)))); st[j]=(st[j]==SEEN -> LOST : st[j]); j++ :: else -> break od; failures=1 } }
 
-proctype Worker(byte me) { byte have, j, i, lim; bool yes;
+proctype Worker(byte me) { byte have, j, i, lim; bool yes, sure, era;
 end:
   do
-  :: atomic { pool[RELAY(me)]!=0 -> t[me]=pool[RELAY(me)];
+  :: atomic { have==0 && pool[RELAY(me)]!=0 -> t[me]=pool[RELAY(me)];
 #if TAKES
        pool[RELAY(me)]=0
 #endif
      };
      atomic {                                                                 /* the look */
-       durable(yes);
-       if :: (!SAFE || yes) && (!ASKS || (held(me) && !ended)) -> read(); yes=1 :: else -> yes=0 fi;
-       if :: yes && have!=0 -> begin()
-          :: yes && have==0 -> pool[RELAY(me)]=t[me]; t[me]=0
+       durable(yes); era=failures;
+       sure=(!ASKS || (held(me) && !ended));
+       if :: sure -> read() :: else fi;
+       if :: sure && have!=0 && (!SAFE || yes) -> begin()
+          :: sure && have==0 -> pool[RELAY(me)]=t[me]; t[me]=0
           :: else fi };
      if
-     :: !yes && t[me]!=0 ->
+     :: have!=0 && !live[me] ->
+        atomic {                                                              /* prolonged, which makes it durable */
+          ended=(held(me) -> 0 : ended); flush();
+          if :: (!OURS || held(me)) && (!ONE || era==failures) -> begin() :: else -> have=0; t[me]=0 fi }
+     :: !sure && t[me]!=0 ->
         atomic {                                                              /* the close look */
           if :: !LOCKS || held(me) -> ended=(held(me) -> 0 : ended); flush(); read();
                 if :: have!=0 -> begin() :: else -> pool[RELAY(me)]=t[me]; t[me]=0 fi
              :: else -> t[me]=0 fi }
      :: else
      fi
-  :: atomic { pool[RELAY(me)]==0 && (holder==NOBODY || ended) && token<MAXT ->
+  :: atomic { have==0 && pool[RELAY(me)]==0 && (holder==NOBODY || ended) && token<MAXT ->
        read();
        if :: have!=0 -> token++; holder=RELAY(me); ended=0; t[me]=token; flush(); begin() :: else fi }
   :: have!=0 ->
      i=0;
      do
-     :: atomic { i<N && (have & BIT(i)) ->                                    /* publish: O1 */
-          j=0; do :: j<i -> assert(st[j]==GONE || (first & BIT(j)) ); j++ :: else -> break od; j=0;
+     :: atomic { i<N && (have & BIT(i)) ->                                    /* publish: A1, O1 */
+          assert(st[i]!=LOST);
+          j=0; do :: j<i -> assert(st[j]>=GONE || (first & BIT(j)) ); j++ :: else -> break od; j=0;
           first=first|BIT(i); i++ }
      :: atomic { i<N && !(have & BIT(i)) -> i++ }
      :: atomic { i==N -> i=0; break }

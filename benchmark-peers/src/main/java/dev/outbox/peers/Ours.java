@@ -9,6 +9,7 @@ import dev.outbox.spi.Result;
 import dev.outbox.spi.StoredMessage;
 import dev.outbox.store.postgres.PostgresOutboxStore;
 import java.sql.Connection;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -19,31 +20,41 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.ConnectionCallback;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * This repository's, with all defaults. The publisher parses each message, as those of the others
- * get it parsed.
+ * This repository's. The publisher parses each message, as those of the others get it parsed.
+ *
+ * @param keep as {@link Relay.Builder#keep}
+ * @param afterCommits whether the relay is woken after each commit, or by appends
  */
-final class Ours implements Contender {
-  @Override
-  public String name() {
-    return "outbox";
+record Ours(String name, String what, Duration keep, boolean afterCommits) implements Contender {
+  static Ours defaults() {
+    return new Ours(
+        "outbox",
+        "this repository's, all defaults: 2 workers, batches of 500, woken by appends of its own process",
+        Relay.Builder.DEFAULT_KEEP,
+        false);
   }
 
-  @Override
-  public String what() {
-    return "this repository's, all defaults: 2 workers, batches of 500, woken by appends of its own process";
+  static Ours tuned() {
+    return new Ours(
+        "outbox, tuned",
+        "keeps keys for a second, woken after each commit of its own process",
+        Duration.ofSeconds(1),
+        true);
   }
 
   @Override
   public App fill(DataSource dataSource) {
-    return new OurApp(dataSource, null);
+    return new OurApp(this, dataSource, null);
   }
 
   @Override
   public App run(DataSource dataSource, Recorder recorder) {
-    return new OurApp(dataSource, recorder);
+    return new OurApp(this, dataSource, recorder);
   }
 
   @Configuration(proxyBeanMethods = false)
@@ -55,14 +66,18 @@ final class Ours implements Contender {
     private final JsonMapper json = new JsonMapper();
     private final Outbox<Connection> outbox;
     private final @Nullable Relay relay;
+    private final boolean afterCommits;
 
-    OurApp(DataSource dataSource, @Nullable Recorder recorder) {
+    OurApp(Ours settings, DataSource dataSource, @Nullable Recorder recorder) {
       super(Application.class, Map.of("namastack.outbox.enabled", "false"), dataSource, recorder);
       PostgresOutboxStore store = PostgresOutboxStore.of(dataSource);
       store.migrate();
       relay =
-          recorder == null ? null : Relay.builder(store, new ToRecorder(recorder, json)).build();
-      outbox = relay == null ? store : relay.wakeOnAppend(store);
+          recorder == null
+              ? null
+              : Relay.builder(store, new ToRecorder(recorder, json)).keep(settings.keep()).build();
+      afterCommits = settings.afterCommits();
+      outbox = relay == null || afterCommits ? store : relay.wakeOnAppend(store);
     }
 
     @Override
@@ -81,6 +96,9 @@ final class Ours implements Contender {
               .payload(json.writeValueAsBytes(message))
               .build();
       jdbc.execute((ConnectionCallback<Appended>) c -> outbox.append(c, appended));
+      if (relay != null && afterCommits) {
+        TransactionSynchronizationManager.registerSynchronization(new Waking(relay));
+      }
     }
 
     @Override
@@ -89,6 +107,13 @@ final class Ours implements Contender {
         relay.close();
       }
       super.close();
+    }
+  }
+
+  private record Waking(Relay relay) implements TransactionSynchronization {
+    @Override
+    public void afterCommit() {
+      relay.wake();
     }
   }
 

@@ -20,7 +20,8 @@ import java.util.function.Consumer;
 final class Peers {
   static final List<Contender> ALL =
       List.of(
-          new Ours(),
+          Ours.defaults(),
+          Ours.tuned(),
           Namastack.defaults(),
           Namastack.tuned(),
           Modulith.defaults(),

@@ -22,6 +22,15 @@ public interface KeepingStore {
   interface Keeper extends ClaimSource, AutoCloseable {
 
     /**
+     * Gives back what no claim has looked at for as long as keys are kept. To be called while the
+     * workers do not claim, because their publisher hangs or their broker is down.
+     *
+     * @throws dev.outbox.OutboxException when it could not be given back: it is free when the lease
+     *     ends
+     */
+    void giveBackUnused();
+
+    /**
      * Gives back what is kept; claims that are not settled stay with their workers.
      *
      * @throws dev.outbox.OutboxException when it could not be given back: it is free when the lease

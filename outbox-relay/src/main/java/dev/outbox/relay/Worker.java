@@ -17,6 +17,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -139,7 +140,10 @@ final class Worker {
     switch (round) {
       case BUSY -> {}
       case IDLE -> waiting.idle(this);
-      case REFUSED -> waiting.pause(this, askAgain);
+      case REFUSED -> {
+        giveBackUnused();
+        waiting.pause(this, askAgain);
+      }
       case TROUBLE -> waiting.pause(this, trouble.next());
     }
   }
@@ -258,6 +262,7 @@ final class Worker {
         if (lease.untilRenewal() <= 0) {
           renew(lease);
         }
+        giveBackUnused();
         since = now();
       }
       done = true;
@@ -360,11 +365,20 @@ final class Worker {
     }
   }
 
+  /** While all workers wait for the publisher, nobody looks at what is kept. */
+  private void giveBackUnused() {
+    letGo(Keeper::giveBackUnused);
+  }
+
   /** What other workers still have they give back themselves. */
   private void letGo() {
+    letGo(Keeper::close);
+  }
+
+  private void letGo(Consumer<Keeper> what) {
     if (source instanceof Keeper keeper) {
       try {
-        keeper.close();
+        what.accept(keeper);
       } catch (Throwable e) {
         listener.on(new RelayEvent.StoreFailed(name, "let go", Survival.asRuntimeException(e)));
       }

@@ -141,6 +141,28 @@ class RelayTest {
   }
 
   @Test
+  void givesBackWhatItKeepsWhileItsWorkersHang() {
+    CountDownLatch inside = new CountDownLatch(1);
+    publisher.on(
+        "hangs",
+        () -> {
+          inside.countDown();
+          never.await();
+          return Result.delivered();
+        });
+    relay = builder().workers(1).keep(Duration.ofMillis(200)).build();
+    relay.start();
+    for (int i = 1; i <= 10; i++) {
+      store.append("a", "event " + i);
+      awaitDelivered(i);
+    }
+    store.append("b", "hangs");
+    await().until(() -> inside.getCount() == 0);
+    store.append("a", "left");
+    await().untilAsserted(() -> assertThat(claimable()).as("given back").isEqualTo(1));
+  }
+
+  @Test
   void runOnceKeepsNothing() throws InterruptedException {
     relay = builder().keep(Duration.ofDays(1)).build();
     store.append("a", "event");

@@ -231,6 +231,24 @@ abstract class KeepingTests<T> extends StoreTests<T> {
 
   @Test
   @Rule("C8")
+  @Sentence("others have a key of a relay whose workers do not claim")
+  void unused() {
+    Keeper keeper = keeper(soon());
+    serveOften(keeper, "k", LONG);
+    OutboxMessage message = committed(message("k"));
+    List<UUID> came =
+        await(
+            "a key that no worker asked for during %s".formatted(Patience.seconds(soon())),
+            () -> {
+              run("give back what is unused", keeper::giveBackUnused);
+              List<UUID> ids = ids(claim());
+              return ids.isEmpty() ? null : ids;
+            });
+    assertCame(came).as("claimed by another").containsExactly(message.id());
+  }
+
+  @Test
+  @Rule("C8")
   @Sentence("others have a key of a relay that crashed, after the lease")
   void abandoned() {
     serveOften(keeper(LONG), "k", soon());

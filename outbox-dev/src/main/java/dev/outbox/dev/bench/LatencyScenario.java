@@ -1,10 +1,14 @@
 package dev.outbox.dev.bench;
 
+import dev.outbox.OutboxMessage;
 import dev.outbox.dev.bench.BenchDatabase.Access;
+import dev.outbox.dev.bench.BenchDatabase.Append;
 import dev.outbox.dev.bench.BenchDatabase.Business;
 import dev.outbox.dev.bench.BenchDatabase.Side;
+import dev.outbox.dev.bench.OtherProcess.Work;
 import dev.outbox.dev.bench.Stamps.Stamp;
 import dev.outbox.relay.Relay;
+import dev.outbox.spi.KeepingStore;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -25,6 +29,20 @@ final class LatencyScenario implements Scenario {
   private static final Duration WARM_UP = Duration.ofSeconds(15);
   private static final Duration TIME = Duration.ofSeconds(20);
   private static final Duration PATIENCE = Duration.ofMinutes(1);
+  private static final Duration KEEP = Duration.ofSeconds(1);
+
+  /** Who tells the relay that there is something. */
+  private enum Woken {
+    BY_APPENDS("same process, woken by appends"),
+    AFTER_COMMITS("same process, woken after commits"),
+    NOT("another process");
+
+    private final String name;
+
+    Woken(String name) {
+      this.name = name;
+    }
+  }
 
   @Override
   public String name() {
@@ -36,41 +54,91 @@ final class LatencyScenario implements Scenario {
     return """
         From when a commit has returned to the call of the publisher, and to the end of that call, when Kafka has \
         acknowledged all of it. Transactions with one message of 200 bytes, 10,000 keys, 4 clients on a fixed schedule; \
-        a relay with defaults: in the same process, woken by appends, or in another, which polls. There is no limit to \
-        compare with.""";
+        a relay with defaults, and one that keeps keys for a second, where the store can: in the same process, woken \
+        by appends or after each commit, or in another, which polls. Of a message also the statements of clients and \
+        relay together, and the CPU time of their processes. There is no limit to compare with.""";
   }
 
   @Override
   public void run(Bench bench) throws Exception {
-    try (KafkaTopic topic = new KafkaTopic(bench.kafka());
-        Access clients = bench.database().open(CLIENTS)) {
-      bench.database().empty(Side.OURS);
-      try (Access access = bench.database().open(Relay.Builder.DEFAULT_WORKERS + 1);
-          Stamps stamps = new Stamps(topic.publisher());
-          Relay relay = Relay.builder(access.store(), stamps).build()) {
-        relay.start();
-        measure(bench, "same process", clients, relay, stamps::take);
-      }
-      try (OtherProcess other = new OtherProcess(bench.database(), topic, false)) {
-        measure(bench, "another process", clients, null, other::stamps);
+    boolean keeps;
+    try (Access access = bench.database().open(1)) {
+      keeps = access.store() instanceof KeepingStore;
+    }
+    for (Duration keep : keeps ? List.of(Duration.ZERO, KEEP) : List.of(Duration.ZERO)) {
+      for (Woken woken : Woken.values()) {
+        String name = woken.name + (keep.isZero() ? "" : ", keeps keys");
+        bench.database().empty(Side.OURS);
+        WorkCounter counter = new WorkCounter();
+        try (KafkaTopic topic = new KafkaTopic(bench.kafka());
+            Access clients = bench.database().open(CLIENTS, counter)) {
+          if (woken == Woken.NOT) {
+            try (OtherProcess other = new OtherProcess(bench.database(), topic, keep, true)) {
+              measure(
+                  bench, name, clients(clients, woken, null), counter, other::stamps, other::work);
+            }
+          } else {
+            try (Access access = bench.database().open(Relay.Builder.DEFAULT_WORKERS + 1, counter);
+                Stamps stamps = new Stamps(topic.publisher());
+                Relay relay = Relay.builder(access.store(), stamps).keep(keep).build()) {
+              relay.start();
+              measure(
+                  bench,
+                  name,
+                  clients(clients, woken, relay),
+                  counter,
+                  stamps::take,
+                  Work::nothing);
+            }
+          }
+        }
       }
     }
   }
 
+  private static List<Business> clients(Access access, Woken woken, @Nullable Relay relay) {
+    return IntStream.range(0, CLIENTS)
+        .mapToObj(
+            i ->
+                woken == Woken.AFTER_COMMITS && relay != null
+                    ? new Waking(access.business(), relay)
+                    : access.business(relay))
+        .toList();
+  }
+
+  /** As applications do it that know when a transaction is committed. */
+  private record Waking(Business business, Relay relay) implements Business {
+    @Override
+    public void transaction(Append append, List<OutboxMessage> messages) {
+      business.transaction(append, messages);
+      relay.wake();
+    }
+
+    @Override
+    public void close() {
+      business.close();
+    }
+  }
+
+  /**
+   * @param counter of what is done in this process
+   * @param work of a relay in another process
+   */
   private void measure(
       Bench bench,
       String where,
-      Access access,
-      @Nullable Relay relay,
-      Callable<Map<UUID, Stamp>> stamps)
+      List<Business> clients,
+      WorkCounter counter,
+      Callable<Map<UUID, Stamp>> stamps,
+      Callable<Work> work)
       throws Exception {
-    List<Business> clients =
-        IntStream.range(0, CLIENTS).mapToObj(i -> access.business(relay)).toList();
     try {
       for (int rate : RATES) {
         String name = "%,d/s, %s".formatted(rate, where);
         List<double[]> called = new ArrayList<>();
         List<double[]> acknowledged = new ArrayList<>();
+        List<Double> statements = new ArrayList<>();
+        List<CpuClock.Time> cpu = new ArrayList<>();
         for (int run = 0; run <= bench.runs(); run++) {
           boolean warmUp = run == 0;
           bench.progress(
@@ -78,16 +146,25 @@ final class LatencyScenario implements Scenario {
                   .formatted(
                       name(), name, warmUp ? "warm-up" : "run " + run + " of " + bench.runs()));
           bench.settle();
+          Work before = work.call().plus(counter);
+          CpuClock.Time cpuBefore = bench.cpu().now();
           Map<UUID, Long> commits =
               OpenLoad.run(clients, rate, bench.scaled(warmUp ? WARM_UP : TIME));
           Map<UUID, Stamp> delivered = await(commits, stamps);
+          Work done = work.call().plus(counter).since(before);
+          CpuClock.Time time = bench.cpu().now().since(cpuBefore);
           if (!warmUp) {
             called.add(millis(commits, delivered, Stamp::called));
             acknowledged.add(millis(commits, delivered, Stamp::acknowledged));
+            statements.add((double) done.statements() / commits.size());
+            cpu.add(time.plus(new CpuClock.Time(0, done.cpuNanos())).perMessage(commits.size()));
           }
         }
         report(bench, name + ", commit to publisher", called);
         report(bench, name + ", commit to acknowledgement", acknowledged);
+        String requests = bench.database().requests();
+        bench.report(
+            Line.of(name(), name + ", " + requests, "a message", new Samples(statements), cpu));
       }
     } finally {
       clients.forEach(Business::close);

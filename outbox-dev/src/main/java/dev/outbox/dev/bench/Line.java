@@ -28,6 +28,11 @@ record Line(
     return new Line(scenario, name, unit, ours, null, null, null, null, null);
   }
 
+  /** A figure that has no limit, with the CPU time of a message in each run. */
+  static Line of(String scenario, String name, String unit, Samples ours, List<CpuClock.Time> cpu) {
+    return new Line(scenario, name, unit, ours, null, null, null, new Cpu(cpu), null);
+  }
+
   /** A figure beside another one, whose cost is in another line. */
   static Line beside(String scenario, String name, String unit, Samples ours, Samples other) {
     return new Line(scenario, name, unit, ours, other, null, null, null, null);

@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.StringWriter;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -21,10 +22,28 @@ final class OtherProcess implements AutoCloseable {
   private final BufferedReader out;
 
   /** What it did since it started. */
-  record Work(long statements, long cpuNanos) {}
+  record Work(long statements, long cpuNanos) {
+    static Work nothing() {
+      return new Work(0, 0);
+    }
 
-  /** Ready when it returns. */
-  OtherProcess(BenchDatabase database, KafkaTopic topic, boolean counted) throws IOException {
+    /** With what was counted in this process. */
+    Work plus(WorkCounter counter) {
+      return new Work(statements + counter.statements(), cpuNanos);
+    }
+
+    Work since(Work before) {
+      return new Work(statements - before.statements, cpuNanos - before.cpuNanos);
+    }
+  }
+
+  /**
+   * Ready when it returns.
+   *
+   * @param keep as {@link dev.outbox.relay.Relay.Builder#keep}
+   */
+  OtherProcess(BenchDatabase database, KafkaTopic topic, Duration keep, boolean counted)
+      throws IOException {
     process =
         new ProcessBuilder(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
@@ -38,6 +57,7 @@ final class OtherProcess implements AutoCloseable {
     properties.putAll(database.address());
     properties.setProperty("bootstrap", topic.bootstrap());
     properties.setProperty("topic", topic.name());
+    properties.setProperty("keep", "" + keep);
     properties.setProperty("count", "" + counted);
     StringWriter text = new StringWriter();
     properties.store(text, null);

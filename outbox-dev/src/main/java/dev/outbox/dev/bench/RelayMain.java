@@ -11,12 +11,13 @@ import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.io.StringReader;
 import java.lang.management.ManagementFactory;
+import java.time.Duration;
 import java.util.Properties;
 
 /**
- * A relay with its defaults in a process of its own. Reads the properties of {@link
- * BenchDatabase#address} and the topic from standard input, up to an empty line; then one command a
- * line, until the input ends: so it never outlives the process that started it.
+ * A relay in a process of its own. Reads the properties of {@link BenchDatabase#address} and the
+ * topic from standard input, up to an empty line; then one command a line, until the input ends: so
+ * it never outlives the process that started it.
  */
 public final class RelayMain {
   static final String STARTED = "started";
@@ -43,7 +44,8 @@ public final class RelayMain {
         new Stamps(
             KafkaTopic.publisher(
                 properties.getProperty("bootstrap"), properties.getProperty("topic")));
-    Relay.builder(access.store(), stamps).build().start();
+    Duration keep = Duration.parse(properties.getProperty("keep"));
+    Relay.builder(access.store(), stamps).keep(keep).build().start();
     PrintStream out = new PrintStream(System.out, false, UTF_8);
     say(out, STARTED);
     for (String line = in.readLine(); line != null; line = in.readLine()) {

@@ -109,9 +109,11 @@ public final class Report {
   private static String cpu(Line line, ToDoubleFunction<Cpu> figure) {
     Cpu ours = line.cpu();
     Cpu limit = line.limitCpu();
-    return ours == null || limit == null
-        ? ""
-        : micros(figure.applyAsDouble(ours)) + " / " + micros(figure.applyAsDouble(limit));
+    if (ours == null) {
+      return "";
+    }
+    String text = micros(figure.applyAsDouble(ours));
+    return limit == null ? text : text + " / " + micros(figure.applyAsDouble(limit));
   }
 
   /** A dash where it cannot be known; the report says why once. */

@@ -134,6 +134,11 @@ public abstract class BucketStore<T>
     }
 
     @Override
+    public void giveBackUnused() {
+      engine.giveBackUnused(kept);
+    }
+
+    @Override
     public void close() {
       engine.letGo(kept);
     }

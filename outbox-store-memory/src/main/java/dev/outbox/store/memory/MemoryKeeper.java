@@ -25,18 +25,21 @@ class MemoryKeeper implements Keeper {
   /** The keys that are kept, and since when they have had nothing to claim. */
   final Map<Key, Instant> idleSince = new HashMap<>();
 
+  private Instant claimedAt;
   private boolean closed;
 
   MemoryKeeper(MemoryOutboxStore store, Duration idle) {
     this.store = store;
     this.idle = idle;
     kept = new MemoryClaim(store);
+    claimedAt = store.now();
   }
 
   @Override
   public Claim claim(ClaimRequest request) {
     synchronized (store) {
       Instant now = store.now();
+      claimedAt = now;
       for (Key key : Set.copyOf(idleSince.keySet())) {
         if (isKept(key, now) && !isIdle(key, now)) {
           lease(key, now, request.lease());
@@ -100,10 +103,23 @@ class MemoryKeeper implements Keeper {
   }
 
   @Override
+  public void giveBackUnused() {
+    synchronized (store) {
+      if (!store.now().isBefore(claimedAt.plus(idle))) {
+        giveBack();
+      }
+    }
+  }
+
+  @Override
   public void close() {
     synchronized (store) {
       closed = true;
-      Set.copyOf(idleSince.keySet()).forEach(this::release);
+      giveBack();
     }
+  }
+
+  private void giveBack() {
+    Set.copyOf(idleSince.keySet()).forEach(this::release);
   }
 }

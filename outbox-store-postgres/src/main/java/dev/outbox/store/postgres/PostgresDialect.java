@@ -131,13 +131,12 @@ final class PostgresDialect implements SqlDialect {
 
   /**
    * Of buckets whose leases were kept, as the statement's snapshot has them. What it reads is
-   * durable when all of the log is ({@code safe}): then so is what committed before, also where
-   * producers do not wait for that; where a standby has to have it, only a commit that waits tells.
-   * It matters where there are messages.
+   * durable when all of the log is: then so is what committed before, also where producers do not
+   * wait for that; where a standby has to have it, only a commit that waits tells.
    */
   private static final String LOOK =
       "with now as materialized (select h.*, current_setting('synchronous_standby_names') = ''"
-          + " and pg_current_wal_flush_lsn() >= pg_current_wal_insert_lsn() as safe from ("
+          + " and pg_current_wal_flush_lsn() >= pg_current_wal_insert_lsn() as durable from ("
           + PostgresLeases.HISTORY
           + ") h), held as materialized ("
           + """
@@ -149,11 +148,12 @@ final class PostgresDialect implements SqlDialect {
           """
           + messages(PENDING)
               .replace("${leased}", "(select * from held, now)")
-              .replace("l.horizon", "l.horizon, l.bucket as held, l.history, l.next, l.safe")
+              .replace(
+                  "l.horizon",
+                  "l.horizon, l.bucket as held, l.history, l.next, l.durable, l.scheduled or l.blocked")
               .replace(
                   "as any_blocked",
-                  "as any_blocked, " + PostgresLeases.DUE.replace("${bucket}", "l.bucket"))
-              .replace("l.safe", "(l.safe or m.seq is null) and not (l.scheduled or l.blocked)");
+                  "as any_blocked, " + PostgresLeases.DUE.replace("${bucket}", "l.bucket"));
 
   /** What servers say that have no such log, or do not let everybody ask about it. */
   private static final Set<String> LACKS = Set.of("0A000", "42883", "42501");
@@ -161,7 +161,8 @@ final class PostgresDialect implements SqlDialect {
   private static final int HELD = Rows.HORIZON + 1;
   private static final int HISTORY = Rows.HORIZON + 2;
   private static final int NEXT = Rows.HORIZON + 3;
-  private static final int SAFE = Rows.HORIZON + 4;
+  private static final int DURABLE = Rows.HORIZON + 4;
+  private static final int OTHERS_DUE = Rows.HORIZON + 5;
 
   private static final String READ_PENDING = messages(PENDING).replace("${leased}", LEASED);
   private static final String READ_SCHEDULED = messages(SCHEDULED).replace("${leased}", LEASED);
@@ -492,6 +493,7 @@ final class PostgresDialect implements SqlDialect {
           row -> {
             List<Row> found = new ArrayList<>();
             boolean sure = true;
+            boolean durable = true;
             String history = "";
             long next = 0;
             long horizon = 0;
@@ -499,7 +501,8 @@ final class PostgresDialect implements SqlDialect {
               horizon = row.getLong(Rows.HORIZON);
               history = row.getString(HISTORY);
               next = row.getLong(NEXT);
-              sure &= row.getBoolean(SAFE);
+              durable &= row.getBoolean(DURABLE);
+              sure &= !row.getBoolean(OTHERS_DUE);
               Lease lease = unseen.remove(row.getInt(HELD));
               sure &= lease == null || Mark.of(lease).sample().history().equals(history);
               if (Rows.isMessage(row)) {
@@ -511,14 +514,14 @@ final class PostgresDialect implements SqlDialect {
               }
             }
             if (!sure || !unseen.isEmpty()) {
-              return new Look(new Pending(List.of(), List.of()), false, true);
+              return new Look(new Pending(List.of(), List.of()), false, false, true);
             }
             boolean others =
                 elsewhere.mayHaveMessages(
                     history, next, found.stream().map(Row::sequence).toList());
             List<Lease> after =
                 Mark.afterRead(leases, found, lease -> limits.messages(), certified, horizon);
-            return new Look(new Pending(found, after), true, others);
+            return new Look(new Pending(found, after), true, durable, others);
           });
     } catch (TransactionException e) {
       if (e.getCause() instanceof SQLException refused

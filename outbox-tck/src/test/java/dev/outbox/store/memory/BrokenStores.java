@@ -306,6 +306,18 @@ public final class BrokenStores {
     }
   }
 
+  /** Keeps keys for workers that do not come. */
+  @Rule("C8")
+  static final class KeepsForWorkersThatHang extends Broken {
+    @Override
+    public Keeper keeper(Duration idle) {
+      return new MemoryKeeper(this, idle) {
+        @Override
+        public void giveBackUnused() {}
+      };
+    }
+  }
+
   /** Keeps whatever it ever had. */
   @Rule("C8")
   static final class KeepsForEver extends Broken {

@@ -122,10 +122,9 @@ final class BatchReader<H> {
   /**
    * Looks at buckets that were kept.
    *
-   * @return whether buckets that nobody holds may have messages; or empty when only a close look
-   *     can tell what there is
+   * @return what was found, or empty when only a close look can tell what there is
    */
-  Optional<Boolean> look(List<Lease> kept) {
+  Optional<Look> look(List<Lease> kept) {
     onlyLooked = true;
     Limits limits = limits(kept, room());
     Look look = database.reads().look(handle, claimId, kept, limits);
@@ -135,7 +134,7 @@ final class BatchReader<H> {
     }
     pending.leases().forEach(lease -> leases.put(lease.bucket(), lease));
     take(Status.PENDING, pending.rows(), limits);
-    return Optional.of(look.elsewhere());
+    return Optional.of(look);
   }
 
   /**

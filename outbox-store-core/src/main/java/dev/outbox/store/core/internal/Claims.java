@@ -10,6 +10,7 @@ import dev.outbox.spi.OutboxStore.Settled;
 import dev.outbox.spi.StoredMessage;
 import dev.outbox.store.core.internal.BatchReader.Batch;
 import dev.outbox.store.core.internal.Database.Leases;
+import dev.outbox.store.core.internal.Database.Look;
 import dev.outbox.store.core.internal.Database.Release;
 import dev.outbox.store.core.internal.Kept.One;
 import dev.outbox.store.core.internal.Row.Claimable;
@@ -199,7 +200,7 @@ final class Claims<H> {
       return lookClosely(taken, request, kept);
     }
     Batch batch = looked.get().batch();
-    boolean elsewhere = looked.get().elsewhere() || kept.leasesNowAndThen();
+    boolean elsewhere = looked.get().look().elsewhere() || kept.leasesNowAndThen();
     return batch.rows().isEmpty() && elsewhere
         ? leaseAndRead(request, kept)
         : pastMoves(
@@ -305,7 +306,12 @@ final class Claims<H> {
                         new BatchReader<>(handle, database, kept.claimId(), request, true);
                     return reader
                         .look(leases(taken))
-                        .map(elsewhere -> new Looked(reader.choose(elsewhere), elsewhere));
+                        .map(look -> new Looked(reader.choose(look.elsewhere()), look))
+                        .filter(
+                            found ->
+                                found.look().durable()
+                                    || found.batch().rows().isEmpty()
+                                    || makeDurable(handle, found.batch(), request, kept));
                   });
     } catch (UnsupportedOperationException e) {
       kept.close();
@@ -324,10 +330,17 @@ final class Claims<H> {
     return looked;
   }
 
+  private record Looked(Batch batch, Look look) {}
+
   /**
-   * @param elsewhere whether buckets that nobody holds may have messages
+   * A look writes nothing, so its commit waits for no disk. Prolonging the leases in its
+   * transaction makes it wait, for all that the look has read (A1).
    */
-  private record Looked(Batch batch, boolean elsewhere) {}
+  private boolean makeDurable(H handle, Batch batch, ClaimRequest request, Kept kept) {
+    Duration left = withSlack(request.lease());
+    return leases.renew(handle, kept.claimId(), batch.leases(), left).size()
+        == batch.leases().size();
+  }
 
   private static List<Lease> leases(List<One> taken) {
     return taken.stream().map(One::lease).toList();
@@ -379,7 +392,15 @@ final class Claims<H> {
   /** Gives back all that waits for a next claim. */
   void letGo(Kept kept) {
     kept.close();
-    List<One> taken = kept.take();
+    giveBack(kept, kept.take());
+  }
+
+  /** Gives back what no worker has asked for. */
+  void giveBackUnused(Kept kept) {
+    giveBack(kept, kept.takeUnused());
+  }
+
+  private void giveBack(Kept kept, List<One> taken) {
     if (!taken.isEmpty()) {
       boolean ignored =
           transactions

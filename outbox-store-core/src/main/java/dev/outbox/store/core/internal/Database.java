@@ -119,10 +119,11 @@ public record Database<H>(
    * What a look found.
    *
    * @param sure whether the snapshot that was read has all these leases as they were, and nothing
-   *     in it could be lost if the server failed now (A1); if not, only a close look can tell
+   *     else is due; if not, only a close look can tell what there is
+   * @param durable whether nothing of what was read could be lost if the server failed now (A1)
    * @param elsewhere whether buckets that nobody holds may have messages
    */
-  public record Look(Pending pending, boolean sure, boolean elsewhere) {}
+  public record Look(Pending pending, boolean sure, boolean durable, boolean elsewhere) {}
 
   /** How much one read may bring of each bucket. */
   public record Limits(int messages, long bytes) {}

@@ -99,6 +99,11 @@ public final class Engine<H> {
     claims.letGo(kept);
   }
 
+  /** Gives back what no claim has looked at for so long as buckets are kept. */
+  public void giveBackUnused(Kept kept) {
+    claims.giveBackUnused(kept);
+  }
+
   /** Empty where the claim is not one of this store's, or is over. */
   public Optional<Settled> settleAndClaim(
       Claim done, Map<Long, Decision> decisions, ClaimRequest next) {

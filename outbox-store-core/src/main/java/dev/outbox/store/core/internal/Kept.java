@@ -43,6 +43,7 @@ public final class Kept {
   private final Map<Integer, One> waiting = new HashMap<>();
   private final long[] servedAt = new long[Database.BUCKETS];
   private long leasedAt;
+  private long takenAt;
   private volatile boolean closed;
 
   /**
@@ -74,6 +75,7 @@ public final class Kept {
     this.idle = idle.toNanos();
     this.clock = clock;
     leasedAt = clock.getAsLong();
+    takenAt = leasedAt;
     Arrays.fill(servedAt, leasedAt - this.idle);
   }
 
@@ -102,11 +104,17 @@ public final class Kept {
       return List.of();
     }
     synchronized (this) {
+      takenAt = clock.getAsLong();
       List<One> all =
           waiting.values().stream().sorted(Comparator.comparingInt(One::bucket)).toList();
       waiting.clear();
       return all;
     }
+  }
+
+  /** All that wait, where no claim has taken them for too long. */
+  synchronized List<One> takeUnused() {
+    return clock.getAsLong() - takenAt >= idle ? take() : List.of();
   }
 
   /** They wait for the next claim. */

@@ -76,6 +76,11 @@ final class FakeDatabase {
 
   boolean looksAreSure = true;
 
+  boolean looksAreDurable = true;
+
+  /** Whether another takes over what was looked at. */
+  boolean losesAfterLook;
+
   /** What looks say of buckets that nobody holds. */
   boolean elsewhere;
 
@@ -221,8 +226,16 @@ final class FakeDatabase {
     }
     boolean sure = looksAreSure && lockHeld(claimId, leases).size() == leases.size();
     return sure
-        ? new Look(readPending(leases, limits), true, elsewhere)
-        : new Look(new Pending(List.of(), List.of()), false, true);
+        ? found(leases, limits)
+        : new Look(new Pending(List.of(), List.of()), false, false, true);
+  }
+
+  private Look found(List<Lease> leases, Limits limits) {
+    Look look = new Look(readPending(leases, limits), true, looksAreDurable, elsewhere);
+    if (losesAfterLook) {
+      leases.forEach(lease -> lose(lease.bucket()));
+    }
+    return look;
   }
 
   private Pending readPending(List<Lease> leases, Limits limits) {

@@ -147,6 +147,55 @@ class KeptTest {
   }
 
   @Test
+  @DisplayName("is prolonged after a look that brought what may not be durable")
+  void notDurable() {
+    keep(1);
+    database.looksAreDurable = false;
+    serve(1);
+    assertThat(asked()).containsExactly("look", "renew", "lockHeld", "delete");
+    assertThat(database.held()).containsExactly(1);
+    assertThat(claim().messages()).isEmpty();
+    assertThat(asked()).as("nothing was brought").contains("look").doesNotContain("renew");
+  }
+
+  @Test
+  @DisplayName("is lost when another took it over after the look, before it was prolonged")
+  void lostAfterTheLook() {
+    keep(1);
+    database.looksAreDurable = false;
+    database.losesAfterLook = true;
+    database.add(1, ++last, false);
+    assertThat(claim().messages()).isEmpty();
+    assertThat(asked()).startsWith("look", "renew", "lockHeld").doesNotContain("readPending");
+  }
+
+  @Test
+  @DisplayName("waits for the next claim when it cannot be prolonged")
+  void failedRenewal() {
+    keep(1);
+    database.looksAreDurable = false;
+    database.add(1, ++last, false);
+    database.troubles.add(Trouble.ROLLBACK);
+    assertThatThrownBy(this::claim).isInstanceOf(TransientOutboxException.class);
+    assertThat(sequences(claim())).containsExactly(last);
+  }
+
+  @Test
+  @DisplayName("is given back when no worker has claimed for so long")
+  void unused() {
+    keep(1);
+    database.clock += IDLE.toNanos() - 1;
+    engine.giveBackUnused(kept);
+    assertThat(database.held()).containsExactly(1);
+    database.clock++;
+    engine.giveBackUnused(kept);
+    assertThat(database.held()).isEmpty();
+    serve(1);
+    serve(1);
+    assertThat(database.held()).as("kept again").containsExactly(1);
+  }
+
+  @Test
   @DisplayName("is prolonged before a claim would be shorter than it was asked for")
   void prolonged() {
     database.left = FOUR.lease();
