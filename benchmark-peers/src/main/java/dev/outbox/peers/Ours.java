@@ -34,7 +34,7 @@ record Ours(String name, String what, Duration keep, boolean afterCommits) imple
   static Ours defaults() {
     return new Ours(
         "outbox",
-        "this repository's, all defaults: 2 workers, batches of 500, woken by appends of its own process",
+        "this repository's, all defaults: 2 workers, batches of 1,000, woken by appends of its own process",
         Relay.Builder.DEFAULT_KEEP,
         false);
   }

@@ -248,8 +248,8 @@ public final class Relay implements AutoCloseable {
     /** Default of {@link #workers}: 2. */
     public static final int DEFAULT_WORKERS = 2;
 
-    /** Default of {@link #batchSize}: 500. */
-    public static final int DEFAULT_BATCH_SIZE = 500;
+    /** Default of {@link #batchSize}: 1,000. */
+    public static final int DEFAULT_BATCH_SIZE = 1_000;
 
     /** Default of {@link #batchBytes}: 8 MiB, less on a small heap. */
     public static final long DEFAULT_BATCH_BYTES = 8L << 20;
