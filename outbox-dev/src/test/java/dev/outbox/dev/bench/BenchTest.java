@@ -112,7 +112,7 @@ abstract class BenchTest {
   @Test
   @DisplayName("drain: a message is two row writes; the limit needs two statements a batch")
   void drain() throws Exception {
-    Report report = check("drain", 0.003, 21);
+    Report report = check("drain", 0.006, 21);
     assertThat(report.lines())
         .filteredOn(line -> line.cost() != null)
         .hasSize(12)
@@ -127,11 +127,11 @@ abstract class BenchTest {
               assertThat(line.limitCost().messageRows()).isBetween(2.0, 5.0);
               assertThat(line.limitCost().bucketRows()).isZero();
             });
-    // 600 messages are two batches; the last round trip gives the connection back.
+    // 1,200 messages are two batches; the last round trip gives the connection back.
     Cost oneWorker = report.lines().get(0).limitCost();
     assertThat(oneWorker.messageRows()).isEqualTo(2.0);
-    assertThat(oneWorker.statements()).isEqualTo(4.0 / 600);
-    assertThat(oneWorker.perMessage()).containsEntry("roundTrips", 7.0 / 600);
+    assertThat(oneWorker.statements()).isEqualTo(4.0 / 1_200);
+    assertThat(oneWorker.perMessage()).containsEntry("roundTrips", 7.0 / 1_200);
   }
 
   /** The server's CPU where we started it; how much, its clock of 10 ms need not show here. */
@@ -157,12 +157,12 @@ abstract class BenchTest {
   @Test
   @DisplayName("work: what is asked and written for a message, in all and by name")
   void work() throws Exception {
-    Map<String, Line> lines = byName(run("work", 0.003, new ArrayList<>()));
+    Map<String, Line> lines = byName(run("work", 0.006, new ArrayList<>()));
     for (String what : List.of("drain, 10,000 keys", "drain, 1 key")) {
       assertThat(ours(lines, what + ": written")).isBetween(2.0, 2.5);
       assertThat(limit(lines, what + ": written")).isEqualTo(2.0);
-      // 600 messages are two batches.
-      assertThat(limit(lines, what + ": delete")).isEqualTo(2.0 / 600);
+      // 1,200 messages are two batches.
+      assertThat(limit(lines, what + ": delete")).isEqualTo(2.0 / 1_200);
       assertThat(ours(lines, what + ": statements")).isGreaterThan(ours(lines, what + ": delete"));
     }
     for (String what : List.of("append, 1 message a", "append, 10 messages a")) {

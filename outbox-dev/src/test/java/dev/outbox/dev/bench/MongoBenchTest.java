@@ -47,12 +47,12 @@ class MongoBenchTest {
   @Test
   @DisplayName("work: commands by name, and documents written, beside a bare find and deletion")
   void work() throws Exception {
-    Map<String, Line> lines = BenchTest.byName(run("work", 0.003));
+    Map<String, Line> lines = BenchTest.byName(run("work", 0.006));
     for (String what : List.of("drain, 10,000 keys: ", "drain, 1 key: ")) {
-      // 600 messages are two batches.
-      assertThat(limit(lines, what + "commands")).isEqualTo(4.0 / 600);
-      assertThat(limit(lines, what + "find")).isEqualTo(2.0 / 600);
-      assertThat(limit(lines, what + "delete")).isEqualTo(2.0 / 600);
+      // 1,200 messages are two batches.
+      assertThat(limit(lines, what + "commands")).isEqualTo(4.0 / 1_200);
+      assertThat(limit(lines, what + "find")).isEqualTo(2.0 / 1_200);
+      assertThat(limit(lines, what + "delete")).isEqualTo(2.0 / 1_200);
       assertThat(limit(lines, what + "written")).isEqualTo(2.0);
       assertThat(ours(lines, what + "written")).isBetween(2.0, 3.0);
       assertThat(ours(lines, what + "commitTransaction")).isPositive();
