@@ -370,8 +370,9 @@ public final class Relay implements AutoCloseable {
      * How long this relay keeps keys that have no messages, where the store can ({@link
      * KeepingStore}); from 0, the default, which keeps none. A message of a key that is kept is
      * found without a lease and settled without giving one back. No other relay can have the key
-     * meanwhile: when this process dies, others have it after the {@link #lease}. A backlog is
-     * shared all the same.
+     * meanwhile: when this process dies, others have it after the {@link #lease}; when none of its
+     * workers claims for so long, because the publisher hangs or the broker is down, it is given
+     * back. A backlog is shared all the same.
      */
     public Builder keep(Duration keep) {
       this.keep = requireNonNull(keep, "keep");

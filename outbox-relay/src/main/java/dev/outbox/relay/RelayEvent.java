@@ -98,7 +98,8 @@ public sealed interface RelayEvent {
   /**
    * The store threw.
    *
-   * @param operation claim, renew, settle, housekeep or listen; work when it is not known which
+   * @param operation claim, renew, settle, let go (of what is kept), housekeep or listen; work when
+   *     it is not known which
    */
   record StoreFailed(String who, String operation, RuntimeException error) implements RelayEvent {}
 
