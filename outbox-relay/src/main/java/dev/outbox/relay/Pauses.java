@@ -42,6 +42,11 @@ final class Pauses {
     next = FIRST.toNanos();
   }
 
+  /** There was work, of which polls need not have told: pauses stay short, and as they are. */
+  void workedAsAnnounced() {
+    workedAt = clock.getAsLong();
+  }
+
   /** There may be work soon: pauses begin small once more. */
   void expectWork() {
     next = FIRST.toNanos();

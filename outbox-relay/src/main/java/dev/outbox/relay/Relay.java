@@ -121,7 +121,7 @@ public final class Relay implements AutoCloseable {
         if (wakesUp != null) {
           wakeUps =
               wakesUp.listen(
-                  waiting::appended,
+                  waiting::committed,
                   e -> listener.on(new RelayEvent.StoreFailed(settings.name(), "listen", e)));
         }
         state = State.RUNNING;
@@ -192,7 +192,7 @@ public final class Relay implements AutoCloseable {
    * often as you like; does nothing while the relay does not run.
    */
   public void wake() {
-    waiting.appended();
+    waiting.committed();
   }
 
   /**
@@ -204,7 +204,9 @@ public final class Relay implements AutoCloseable {
     requireNonNull(outbox, "outbox");
     return (transaction, messages) -> {
       Appended appended = outbox.append(transaction, messages);
-      wake();
+      if (!appended.stored().isEmpty()) {
+        waiting.appended(appended.stored().size());
+      }
       return appended;
     };
   }

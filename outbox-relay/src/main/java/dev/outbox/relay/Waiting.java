@@ -2,14 +2,15 @@ package dev.outbox.relay;
 
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where workers wait, and what ends the wait: work that was found, an append in this process, or
- * the relay's stop.
+ * Where workers wait, and what ends the wait: work that was found, messages that are announced in
+ * this process, or the relay's stop.
  *
  * <p>Of the workers without work one polls, and the others wait: so what an idle relay asks of the
  * store does not depend on their number. Whoever finds work while polling hands the turn to one
@@ -17,12 +18,16 @@ import org.jspecify.annotations.Nullable;
  * answer it, loses its turn.
  *
  * <p>An append happens before its commit, and nobody says when that is. So after one, the poller
- * polls quickly for a moment, and once in any case: what was appended while it polled, it may not
- * have seen, however long the poll took.
+ * polls quickly, at first after {@value #QUICK_MICROS} microseconds, until as many messages were
+ * found as were announced, or for {@value #EXPECTED_MILLIS} ms. It polls once in any case: what was
+ * appended while it polled, it may not have seen, however long the poll took. After a commit it
+ * polls at once. Messages that were announced do not change how often it polls for others.
  */
 final class Waiting {
-  private static final long QUICK_FOR = Duration.ofMillis(50).toNanos();
-  private static final long QUICK_PAUSE = TimeUnit.MICROSECONDS.toNanos(500);
+  private static final long EXPECTED_MILLIS = 50;
+  private static final long QUICK_MICROS = 500;
+  private static final long EXPECTED_FOR = TimeUnit.MILLISECONDS.toNanos(EXPECTED_MILLIS);
+  private static final long QUICK_PAUSE = TimeUnit.MICROSECONDS.toNanos(QUICK_MICROS);
 
   /** So much longer than its pause a poller may be away. */
   private static final long GRACE = Duration.ofSeconds(1).toNanos();
@@ -38,17 +43,33 @@ final class Waiting {
   private final LongSupplier clock;
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition turn = lock.newCondition();
-  private final Condition appended = lock.newCondition();
+  private final Condition announcement = lock.newCondition();
   private final Condition stop = lock.newCondition();
-  private volatile long quickUntil;
-  private volatile boolean napping;
+
+  /** How many messages were announced and not found. A hint: another relay may take them. */
+  private final AtomicInteger expected = new AtomicInteger();
+
+  private volatile long expectedUntil;
+  private volatile boolean committed;
+  private volatile Nap nap = Nap.NONE;
   private volatile boolean stopping;
   private volatile long stopBy;
   private @Nullable Object poller;
   private long pollerBackBy;
 
-  /** What {@link #quickUntil} was when a poller looked last. */
+  /** What {@link #expectedUntil} was when a poller looked last. */
   private long looked;
+
+  private long quickPause = QUICK_PAUSE;
+
+  /**
+   * How the poller waits: a short nap ends when something is committed, a long one by appends too.
+   */
+  private enum Nap {
+    NONE,
+    SHORT,
+    LONG
+  }
 
   /**
    * @param clock as {@link System#nanoTime}
@@ -57,20 +78,38 @@ final class Waiting {
     this.stopTimeout = stopTimeout.toNanos();
     this.pauses = pauses;
     this.clock = clock;
-    quickUntil = clock.getAsLong();
-    looked = quickUntil;
+    expectedUntil = clock.getAsLong();
+    looked = expectedUntil;
   }
 
-  /** Cheap while the poller polls quickly. */
-  void appended() {
-    quickUntil = clock.getAsLong() + QUICK_FOR;
-    if (napping) {
-      lock.lock();
-      try {
-        appended.signal();
-      } finally {
-        lock.unlock();
-      }
+  /** Messages were appended, and will be committed. Cheap while the poller polls quickly. */
+  void appended(int messages) {
+    announce(messages);
+    if (nap == Nap.LONG) {
+      wakePoller();
+    }
+  }
+
+  /** At least one message was committed, or will be in a moment. */
+  void committed() {
+    announce(1);
+    committed = true;
+    if (nap != Nap.NONE) {
+      wakePoller();
+    }
+  }
+
+  private void announce(int messages) {
+    int ignored = expected.addAndGet(messages);
+    expectedUntil = clock.getAsLong() + EXPECTED_FOR;
+  }
+
+  private void wakePoller() {
+    lock.lock();
+    try {
+      announcement.signal();
+    } finally {
+      lock.unlock();
     }
   }
 
@@ -82,7 +121,7 @@ final class Waiting {
         stopBy = clock.getAsLong() + stopTimeout;
         stopping = true;
         turn.signalAll();
-        appended.signalAll();
+        announcement.signalAll();
         stop.signalAll();
       }
     } finally {
@@ -109,11 +148,15 @@ final class Waiting {
     return Math.min(LOOK_UP, stopTimeout / LOOK_UP_PART);
   }
 
-  /** This worker found work, and will not poll until it is done. */
-  void working(Object worker) {
+  /** This worker found messages, and will not poll until it is done with them. */
+  void working(Object worker, int messages) {
     lock.lock();
     try {
-      pauses.worked();
+      if (expected.getAndUpdate(before -> Math.max(0, before - messages)) > 0) {
+        pauses.workedAsAnnounced();
+      } else {
+        pauses.worked();
+      }
       handOver(worker);
     } finally {
       lock.unlock();
@@ -141,24 +184,49 @@ final class Waiting {
   }
 
   private void pause() throws InterruptedException {
-    napping = true; // before the look at quickUntil: an append sees this, or we see the append
     try {
-      long nanos;
-      long until = quickUntil;
-      boolean appendedSince = until != looked;
-      looked = until;
-      if (appendedSince || until - clock.getAsLong() > 0) {
-        napping = false;
-        nanos = QUICK_PAUSE;
-        pauses.expectWork();
-      } else {
-        nanos = pauses.next();
+      nap = Nap.LONG; // before the look at what was announced: an append sees this, or we see it
+      if (!announced()) {
+        nap(isExpecting() ? quickly() : pauses.next());
       }
-      pollerBackBy = clock.getAsLong() + nanos + GRACE;
-      await(appended, nanos);
+      if (announced()) {
+        quickPause = QUICK_PAUSE;
+        nap = Nap.SHORT;
+        if (!committed) {
+          nap(quickPause);
+        }
+      }
     } finally {
-      napping = false;
+      nap = Nap.NONE;
+      looked = expectedUntil;
+      committed = false;
     }
+  }
+
+  /** Whether messages were announced since a poller looked last. */
+  private boolean announced() {
+    return committed || expectedUntil != looked;
+  }
+
+  /** Whether messages that were announced are still to be found. */
+  private boolean isExpecting() {
+    if (expectedUntil - clock.getAsLong() > 0) {
+      return expected.get() > 0;
+    }
+    if (expected.getAndSet(0) > 0) {
+      pauses.expectWork();
+    }
+    return false;
+  }
+
+  private long quickly() {
+    quickPause = Math.min(quickPause + quickPause / 2, Pauses.LIVELY.toNanos());
+    return quickPause;
+  }
+
+  private void nap(long nanos) throws InterruptedException {
+    pollerBackBy = clock.getAsLong() + nanos + GRACE;
+    await(announcement, nanos);
   }
 
   /** Waits because something is wrong; an append does not end it, and others may poll. */

@@ -206,7 +206,7 @@ final class Worker {
 
   private Lease claimed(Claim claim, long before) {
     if (!claim.messages().isEmpty()) {
-      waiting.working(this);
+      waiting.working(this, claim.messages().size());
       listener.on(new RelayEvent.Claimed(name, claim.messages(), Duration.ofNanos(now() - before)));
     }
     return new Lease(claim, settings.lease(), before, shared.clock());

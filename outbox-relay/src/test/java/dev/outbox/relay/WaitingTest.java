@@ -53,18 +53,18 @@ class WaitingTest {
   void anAppendEndsAnIdleWaitAndMakesTheNextOnesShort() throws Exception {
     CompletableFuture<Void> idle = inBackground(() -> waiting.idle(one));
     assertThat(idle).isNotDone();
-    waiting.appended();
+    waiting.appended(1);
     idle.get(1, TimeUnit.MINUTES);
-    waiting.appended();
+    waiting.appended(1);
     waiting.idle(one); // returns, though the pause would be an hour
   }
 
   @Test
   void anAppendDuringAPollThatTookLongIsNotForgotten() throws Exception {
-    waiting.appended();
+    waiting.appended(1);
     time.addAndGet(Duration.ofSeconds(1).toNanos());
     waiting.idle(one); // returns, though the pause would be an hour
-    pauses.worked();
+    waiting.idle(one); // pauses are small again
     nothingHappensForLong();
     CompletableFuture<Void> idle = inBackground(() -> waiting.idle(one));
     assertThat(idle).as("it is remembered once").isNotDone();
@@ -73,26 +73,70 @@ class WaitingTest {
   }
 
   @Test
-  void afterAnAppendPausesBeginSmallAgain() throws Exception {
-    waiting.appended();
+  void anAppendWhoseMessagesDoNotComeMakesPausesBeginSmallAgain() throws Exception {
+    waiting.appended(1);
     waiting.idle(one);
+    time.addAndGet(Duration.ofMillis(50).toNanos());
+    waiting.idle(one); // returns, though the pause would be an hour
+    assertThat(pauses.next()).isEqualTo(2 * Pauses.FIRST.toNanos());
+  }
+
+  @Test
+  void polledQuicklyUntilAsManyMessagesWereFoundAsWereAppended() throws Exception {
+    waiting.appended(2);
+    waiting.appended(1);
+    waiting.idle(one);
+    waiting.working(one, 2);
+    waiting.idle(one); // returns, though the pause would be an hour
+    waiting.working(one, 2);
+    nothingHappensForLong();
+    CompletableFuture<Void> idle = inBackground(() -> waiting.idle(one));
+    assertThat(idle).as("they are found, and a poll more would find nothing").isNotDone();
+    waiting.stop();
+    idle.get(1, TimeUnit.MINUTES);
+  }
+
+  @Test
+  void messagesThatWereNotAnnouncedMakePausesBeginSmallAgain() throws Exception {
+    waiting.appended(1);
+    waiting.idle(one);
+    waiting.working(one, 2);
+    assertThat(pauses.next())
+        .as("what was announced tells nothing of others")
+        .isEqualTo(Pauses.LIVELY.toNanos());
+    waiting.working(one, 1);
     assertThat(pauses.next()).isEqualTo(Pauses.FIRST.toNanos());
+  }
+
+  @Test
+  void afterACommitItPollsAtOnce() throws Exception {
+    CompletableFuture<Void> idle = inBackground(() -> waiting.idle(one));
+    waiting.committed();
+    idle.get(1, TimeUnit.MINUTES);
+    waiting.committed();
+    waiting.idle(one); // what was committed while it polled
+    waiting.working(one, 2);
+    nothingHappensForLong();
+    CompletableFuture<Void> next = inBackground(() -> waiting.idle(one));
+    assertThat(next).isNotDone();
+    waiting.stop();
+    next.get(1, TimeUnit.MINUTES);
   }
 
   @Test
   void oneWorkerPollsAndHandsItsTurnOverWhenItFindsWork() throws Exception {
     CompletableFuture<Void> poller = inBackground(() -> waiting.idle(one));
     CompletableFuture<Void> next = inBackground(() -> waiting.idle(other));
-    waiting.appended();
+    waiting.appended(1);
     poller.get(1, TimeUnit.MINUTES);
-    waiting.working(other);
+    waiting.working(other, 1);
     assertThat(next).as("it was not the other's turn").isNotDone();
-    waiting.working(one);
+    waiting.working(one, 1);
     next.get(1, TimeUnit.MINUTES); // its pause is short: there was work
 
     nothingHappensForLong();
     CompletableFuture<Void> first = inBackground(() -> waiting.idle(one));
-    waiting.appended();
+    waiting.appended(1);
     waiting.idle(other); // still the other's turn
     assertThat(first).isNotDone();
     waiting.stop();
@@ -101,7 +145,7 @@ class WaitingTest {
 
   @Test
   void whoPausesBecauseOfTroubleLetsAnotherPoll() throws Exception {
-    waiting.appended();
+    waiting.appended(1);
     waiting.idle(one);
     pauses.worked();
     CompletableFuture<Void> next = inBackground(() -> waiting.idle(other));
@@ -114,7 +158,7 @@ class WaitingTest {
 
   @Test
   void aPollerThatDoesNotComeBackLosesItsTurn() throws Exception {
-    waiting.appended();
+    waiting.appended(1);
     waiting.idle(one); // and then the store does not answer it
     pauses.worked();
     time.addAndGet(Duration.ofSeconds(2).toNanos());
@@ -123,7 +167,7 @@ class WaitingTest {
     nothingHappensForLong();
     CompletableFuture<Void> late = inBackground(() -> waiting.idle(one));
     CompletableFuture<Void> poller = inBackground(() -> waiting.idle(other));
-    waiting.appended();
+    waiting.appended(1);
     poller.get(1, TimeUnit.MINUTES);
     assertThat(late).isNotDone();
     waiting.stop();
@@ -149,7 +193,7 @@ class WaitingTest {
   void anAppendDoesNotEndAPause() throws Exception {
     CompletableFuture<Void> pause = inBackground(() -> waiting.pause(other, FOREVER.toNanos()));
     CompletableFuture<Void> idle = inBackground(() -> waiting.idle(one));
-    waiting.appended();
+    waiting.appended(1);
     idle.get(1, TimeUnit.MINUTES);
     assertThat(pause).isNotDone();
     waiting.stop();

@@ -75,6 +75,7 @@ final class BatchReader<H> {
    * @param idle those that brought nothing and are kept; the others were given back already
    * @param rows the messages claimed, in sequence order
    * @param more the buckets that probably have more messages that are due
+   * @param alone whether it is known that other buckets had nothing
    * @param pollAgain whether there may be more at this moment
    */
   record Batch(
@@ -82,10 +83,16 @@ final class BatchReader<H> {
       List<Lease> idle,
       List<Claimable> rows,
       Set<Integer> more,
+      boolean alone,
       boolean pollAgain) {
 
-    /** Of a claim that did not look for messages. */
-    static final Batch UNREAD = new Batch(List.of(), List.of(), List.of(), Set.of(), true);
+    /**
+     * Of the next claim, when it does not look for messages because all of these were settled and
+     * their buckets are kept.
+     */
+    Batch unread() {
+      return new Batch(List.of(), List.of(), List.of(), Set.of(), false, !alone);
+    }
   }
 
   /** Whether more buckets should be read: less than half of a batch was found. */
@@ -269,6 +276,7 @@ final class BatchReader<H> {
         idle,
         rows.stream().sorted(Comparator.comparingLong(Claimable::sequence)).toList(),
         Set.copyOf(more),
+        onlyLooked && !moreElsewhere,
         moreElsewhere || !moved.isEmpty() || rows.size() < found);
   }
 

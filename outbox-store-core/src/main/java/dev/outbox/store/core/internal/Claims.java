@@ -487,7 +487,12 @@ final class Claims<H> {
           held.keySet(),
           idle,
           new Held<>(
-              this, done.kept, done.claimId, Batch.UNREAD, done.transactions, request.lease()));
+              this,
+              done.kept,
+              done.claimId,
+              done.batch.unread(),
+              done.transactions,
+              request.lease()));
     }
     UUID claimId = used.isEmpty() ? done.kept.claimId() : done.claimId;
     boolean leasesMore =

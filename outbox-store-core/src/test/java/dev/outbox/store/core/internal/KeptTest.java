@@ -77,6 +77,17 @@ class KeptTest {
   }
 
   @Test
+  @DisplayName("need not be looked at again after a settle, unless others may have messages")
+  void settled() {
+    keep(1);
+    database.add(1, ++last, false);
+    assertThat(settle(claim()).next().pollAgain()).isFalse();
+    database.elsewhere = true;
+    database.add(1, ++last, false);
+    assertThat(settle(claim()).next().pollAgain()).isTrue();
+  }
+
+  @Test
   @DisplayName("was served twice within the time; else it is given back with its message")
   void seldom() {
     for (int i = 0; i < 3; i++) {
