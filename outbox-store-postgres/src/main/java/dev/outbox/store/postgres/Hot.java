@@ -1,6 +1,7 @@
 package dev.outbox.store.postgres;
 
 import dev.outbox.store.jdbc.internal.SqlDialect.Reader;
+import dev.outbox.store.postgres.StallGuard.Settings;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -26,17 +27,29 @@ import org.jspecify.annotations.Nullable;
  */
 final class Hot {
 
-  /** The patience of a transaction whose settings are still to be made. */
+  /** The settings of a transaction that are still to be made. */
   public static final class Begin implements JdbiConfig<Begin> {
-    private @Nullable Duration patience;
+    private @Nullable Settings settings;
+    private Duration patience = Duration.ZERO;
 
     public Begin() {}
 
     @Override
     public Begin createCopy() {
       Begin copy = new Begin();
-      copy.patience = patience;
+      copy.set(settings, patience);
       return copy;
+    }
+
+    private void set(@Nullable Settings toMake, Duration time) {
+      settings = toMake;
+      patience = time;
+    }
+
+    private @Nullable Settings take() {
+      Settings taken = settings;
+      settings = null;
+      return taken;
     }
   }
 
@@ -48,7 +61,7 @@ final class Hot {
   private final StallGuard stallGuard;
   private final UnaryOperator<String> fill;
   private final Map<String, String> texts = new ConcurrentHashMap<>();
-  private final Map<String, String> firstTexts = new ConcurrentHashMap<>();
+  private final Map<First, String> firstTexts = new ConcurrentHashMap<>();
 
   /**
    * @param fill fills names into a text, which is done once
@@ -61,18 +74,23 @@ final class Hot {
   /** The transaction's first statement is one of these and brings the settings along. */
   void beginWithFirst(Handle handle, Duration patience) throws SQLException {
     if (stallGuard.isTried()) {
-      handle.getConfig(Begin.class).patience = patience;
+      handle.getConfig(Begin.class).set(stallGuard.settings(), patience);
     } else {
       stallGuard.begin(handle.getConnection(), patience);
     }
   }
 
+  /** The transaction's only statement is one of these. */
+  void beginAlone(Handle handle, Duration patience) {
+    handle.getConfig(Begin.class).set(StallGuard.ALONE, patience);
+  }
+
   /** Makes the settings now, before a statement that is none of these. */
   void begin(Handle handle) {
-    Duration patience = take(handle);
-    if (patience != null) {
+    Begin begin = handle.getConfig(Begin.class);
+    if (begin.take() != null) {
       try {
-        stallGuard.begin(handle.getConnection(), patience);
+        stallGuard.begin(handle.getConnection(), begin.patience);
       } catch (SQLException e) {
         throw new TransactionException(e);
       }
@@ -101,16 +119,21 @@ final class Hot {
   private PreparedStatement executed(Handle handle, String sql, Binder binder) throws SQLException {
     Connection connection = handle.getConnection();
     String text = texts.computeIfAbsent(sql, fill);
-    Duration patience = take(handle);
-    boolean first = patience != null;
+    Begin begin = handle.getConfig(Begin.class);
+    Settings first = begin.take();
     PreparedStatement statement =
         connection.prepareStatement(
-            first ? firstTexts.computeIfAbsent(text, t -> stallGuard.settings() + "; " + t) : text);
+            first == null
+                ? text
+                : firstTexts.computeIfAbsent(
+                    new First(first, text), each -> first.text() + "; " + text));
     try {
-      int before = patience == null ? 0 : stallGuard.bind(statement, patience);
-      binder.bind(new Parameters(statement, before));
+      if (first != null) {
+        first.bind(statement, begin.patience);
+      }
+      binder.bind(new Parameters(statement, first == null ? 0 : first.parameters()));
       boolean ignored = statement.execute();
-      for (int i = 0; first && i < StallGuard.RESULTS; i++) {
+      for (int i = 0; first != null && i < first.results(); i++) {
         ignored = statement.getMoreResults();
       }
       return statement;
@@ -120,12 +143,7 @@ final class Hot {
     }
   }
 
-  private static @Nullable Duration take(Handle handle) {
-    Begin begin = handle.getConfig(Begin.class);
-    Duration patience = begin.patience;
-    begin.patience = null;
-    return patience;
-  }
+  private record First(Settings settings, String text) {}
 
   /** The parameters of a statement, one after the other. The driver sends arrays as bytes. */
   static final class Parameters {

@@ -1,8 +1,15 @@
 package dev.outbox.store.postgres;
 
+import static java.util.stream.Collectors.groupingBy;
+import static java.util.stream.Collectors.mapping;
+import static java.util.stream.Collectors.toSet;
+
 import dev.outbox.store.core.internal.Lease;
 import dev.outbox.store.core.internal.Row;
+import dev.outbox.store.core.internal.Row.Claimable;
+import dev.outbox.store.core.internal.Status;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -100,6 +107,13 @@ record Mark(long low, Certified.Sample sample, Read read) {
     return new Mark(read.lowAfterDelete(0), sample, read.read);
   }
 
+  /** By bucket, the sequences of those that were PENDING. */
+  static Map<Integer, Set<Long>> pending(Collection<Claimable> delivered) {
+    return delivered.stream()
+        .filter(row -> row.status() == Status.PENDING)
+        .collect(groupingBy(Row::bucket, mapping(Row::sequence, toSet())));
+  }
+
   /**
    * How many messages in front were delivered, of those that the read brought.
    *
@@ -117,6 +131,22 @@ record Mark(long low, Certified.Sample sample, Read read) {
   OptionalLong certifiedUpTo(int messages) {
     long last = messages == 0 ? Long.MAX_VALUE : read.sequences.get(messages - 1);
     return last < read.below ? OptionalLong.of(last) : OptionalLong.empty();
+  }
+
+  /**
+   * The leases of buckets from which all that was delivered is deleted.
+   *
+   * @param delivered as {@link #pending} gives them
+   */
+  static List<Lease> afterDelete(List<Lease> leases, Map<Integer, Set<Long>> delivered) {
+    return leases.stream()
+        .map(
+            lease -> {
+              Mark mark = of(lease);
+              int messages = mark.inFront(delivered.getOrDefault(lease.bucket(), Set.of()));
+              return lease.with(mark.afterDelete(messages));
+            })
+        .toList();
   }
 
   /** When so many messages in front are deleted, of those that the read brought. */

@@ -1,9 +1,5 @@
 package dev.outbox.store.postgres;
 
-import static java.util.stream.Collectors.groupingBy;
-import static java.util.stream.Collectors.mapping;
-import static java.util.stream.Collectors.toSet;
-
 import dev.outbox.OutboxMessage;
 import dev.outbox.PermanentOutboxException;
 import dev.outbox.store.core.internal.Database.Block;
@@ -232,8 +228,7 @@ final class PostgresDialect implements SqlDialect {
    * searched from its beginning for each row. {@code is true} keeps the planner from making a join
    * of it.
    */
-  private static final String THESE =
-      " seq = any(?) and (uuid_send(id) in (select unnest(?))) is true";
+  static final String THESE = " seq = any(?) and (uuid_send(id) in (select unnest(?))) is true";
 
   private static final String MOVE_TO_BLOCKED =
       "update ${q}${p}message set status = 'BLOCKED'"
@@ -386,6 +381,12 @@ final class PostgresDialect implements SqlDialect {
   @Override
   public void beginWithLeases(Handle handle, Duration patience) throws SQLException {
     hot.beginWithFirst(handle, patience);
+  }
+
+  @Override
+  public boolean beginAlone(Handle handle, Duration patience) {
+    hot.beginAlone(handle, patience);
+    return true;
   }
 
   @Override
@@ -585,7 +586,7 @@ final class PostgresDialect implements SqlDialect {
           for (Object value : first) {
             parameters.add((Integer) value);
           }
-          parameters.longs(rows, OfMessage::sequence).bytes(rows, row -> bytes((UUID) row.id()));
+          these(parameters, rows);
         });
   }
 
@@ -599,10 +600,7 @@ final class PostgresDialect implements SqlDialect {
   public List<Lease> delete(
       Handle handle, Collection<Lease> leases, Collection<Claimable> delivered) {
     boolean byRange = exactDeletes.getAndUpdate(left -> Math.max(0, left - 1)) == 0;
-    Map<Integer, Set<Long>> pending =
-        delivered.stream()
-            .filter(row -> row.status() == Status.PENDING)
-            .collect(groupingBy(Row::bucket, mapping(Row::sequence, toSet())));
+    Map<Integer, Set<Long>> pending = Mark.pending(delivered);
     List<Range> ranges = new ArrayList<>();
     Map<Integer, Long> upTo = new HashMap<>();
     List<Lease> after = new ArrayList<>();
@@ -650,6 +648,12 @@ final class PostgresDialect implements SqlDialect {
           new SQLException(
               "%d messages were to be deleted, %d were".formatted(expected, deleted), "40001"));
     }
+  }
+
+  /** Binds what {@link #THESE} takes. */
+  static Parameters these(Parameters parameters, Collection<? extends OfMessage> rows)
+      throws SQLException {
+    return parameters.longs(rows, OfMessage::sequence).bytes(rows, row -> bytes((UUID) row.id()));
   }
 
   private static byte[] bytes(UUID id) {

@@ -1,16 +1,19 @@
 package dev.outbox.store.postgres;
 
 import static java.util.Objects.requireNonNull;
+import static java.util.stream.Collectors.toSet;
 
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.store.core.internal.Database.Leases;
 import dev.outbox.store.core.internal.Database.Release;
 import dev.outbox.store.core.internal.Lease;
+import dev.outbox.store.core.internal.Row.Claimable;
 import dev.outbox.store.core.internal.Served;
 import dev.outbox.store.jdbc.internal.Batches;
 import dev.outbox.store.jdbc.internal.Rows;
 import dev.outbox.store.jdbc.internal.SqlDialect.Reader;
 import dev.outbox.store.postgres.Certified.Sample;
+import dev.outbox.store.postgres.Hot.Parameters;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -175,6 +178,24 @@ final class PostgresLeases implements Leases<Handle> {
           for no key update of b
           """;
 
+  /**
+   * The messages are deleted as the statement's snapshot has them, which may be older than the
+   * locks. Nobody else changes messages of buckets that are held.
+   */
+  private static final String LOCK_HELD_AND_DELETE =
+      "with held as materialized ("
+          + LOCK_HELD
+          + "), deleted as (delete from ${q}${p}message where"
+          + PostgresDialect.THESE
+          + """
+             and (bucket in (select bucket from held)) is true
+            returning 1)
+          select held.*, (select count(*) from deleted) as deleted from held
+          """;
+
+  /** What is sent along must not be so long that the server may wait for the rest of it. */
+  private static final int MOST_DELETED_WITH_LOCK = 64;
+
   private static final String RELEASE =
       """
       update ${q}${p}bucket b set
@@ -248,19 +269,51 @@ final class PostgresLeases implements Leases<Handle> {
 
   @Override
   public List<Lease> lockHeld(Handle handle, UUID claimId, Collection<Lease> leases) {
+    return hot.query(
+        handle, LOCK_HELD, parameters -> bind(parameters, claimId, leases), each(goingOn(leases)));
+  }
+
+  private static Parameters bind(Parameters parameters, UUID claimId, Collection<Lease> leases)
+      throws SQLException {
+    return parameters.integers(leases, Lease::bucket).longs(leases, Lease::token).add(claimId);
+  }
+
+  private static Sampled<Lease> goingOn(Collection<Lease> leases) {
     Map<Integer, Lease> byBucket = new HashMap<>();
     leases.forEach(lease -> byBucket.put(lease.bucket(), lease));
-    return hot.query(
-        handle,
-        LOCK_HELD,
-        parameters ->
-            parameters.integers(leases, Lease::bucket).longs(leases, Lease::token).add(claimId),
-        each(
-            (row, sample) -> {
-              Lease lease = requireNonNull(byBucket.get(row.getInt("bucket")));
-              return Rows.goesOn(row, lease, Mark.of(lease).in(sample));
-            }));
+    return (row, sample) -> {
+      Lease lease = requireNonNull(byBucket.get(row.getInt("bucket")));
+      return Rows.goesOn(row, lease, Mark.of(lease).in(sample));
+    };
   }
+
+  @Override
+  public int mostDeletedWithLock() {
+    return MOST_DELETED_WITH_LOCK;
+  }
+
+  @Override
+  public List<Lease> lockHeldAndDelete(
+      Handle handle, UUID claimId, Collection<Lease> leases, Collection<Claimable> delivered) {
+    Sampled<Lease> goingOn = goingOn(leases);
+    List<Cleared> cleared =
+        hot.query(
+            handle,
+            LOCK_HELD_AND_DELETE,
+            parameters -> PostgresDialect.these(bind(parameters, claimId, leases), delivered),
+            each((row, sample) -> new Cleared(goingOn.map(row, sample), row.getLong("deleted"))));
+    List<Lease> held = cleared.stream().map(Cleared::lease).toList();
+    Set<Integer> buckets = held.stream().map(Lease::bucket).collect(toSet());
+    long ours = delivered.stream().filter(row -> buckets.contains(row.bucket())).count();
+    return cleared.stream().allMatch(each -> each.deleted() == ours)
+        ? Mark.afterDelete(held, Mark.pending(delivered))
+        : held;
+  }
+
+  /**
+   * @param deleted how many messages were deleted in all buckets
+   */
+  private record Cleared(Lease lease, long deleted) {}
 
   @Override
   public Set<Integer> renew(Handle handle, UUID claimId, Collection<Lease> leases, Duration lease) {

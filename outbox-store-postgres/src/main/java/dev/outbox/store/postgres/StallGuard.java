@@ -34,29 +34,62 @@ import org.jspecify.annotations.Nullable;
 final class StallGuard {
   private static final Duration LEAST = Duration.ofSeconds(1);
 
-  /** Prepared, so that the server parses and plans them once a connection. */
-  private static final String SETTINGS =
-      """
-      set transaction isolation level read committed, read write;
-      select set_config('idle_in_transaction_session_timeout', ?, true),
-        set_config('lock_timeout', ?, true),
-        set_config('enable_seqscan', 'off', true),
-        set_config('jit', 'off', true),
-        set_config('synchronous_commit',
-          case current_setting('synchronous_commit') when 'off' then 'on'
-            else current_setting('synchronous_commit') end, true)
-      """;
+  /**
+   * Statements that begin a transaction. They are prepared, so that the server parses and plans
+   * them once a connection.
+   *
+   * @param results how many they have
+   * @param parameters how many they have; each is the time after which a client is stalled
+   */
+  record Settings(String text, int results, int parameters) {
 
-  private static final String WITH_TCP = SETTINGS + ", set_config('tcp_user_timeout', ?, true)";
+    /** Binds the parameters, which come first in the statement. */
+    void bind(PreparedStatement statement, Duration patience) throws SQLException {
+      long millis = Math.min(Integer.MAX_VALUE, Math.max(LEAST.toMillis(), patience.toMillis()));
+      for (int i = 1; i <= parameters; i++) {
+        statement.setString(i, Long.toString(millis));
+      }
+    }
+  }
 
-  /** How many results {@link #settings} has. */
-  static final int RESULTS = 2;
+  private static final Settings WITHOUT_TCP =
+      new Settings(
+          """
+          set transaction isolation level read committed, read write;
+          select set_config('idle_in_transaction_session_timeout', ?, true),
+            set_config('lock_timeout', ?, true),
+            set_config('enable_seqscan', 'off', true),
+            set_config('jit', 'off', true),
+            set_config('synchronous_commit',
+              case current_setting('synchronous_commit') when 'off' then 'on'
+                else current_setting('synchronous_commit') end, true)
+          """,
+          2,
+          2);
+
+  private static final Settings WITH_TCP =
+      new Settings(WITHOUT_TCP.text() + ", set_config('tcp_user_timeout', ?, true)", 2, 3);
+
+  /**
+   * For one statement that is all of its transaction and brings little. It is sent along with
+   * these, and the server waits for nothing in between.
+   */
+  static final Settings ALONE =
+      new Settings(
+          """
+          select set_config('lock_timeout', ?, true),
+            set_config('enable_seqscan', 'off', true),
+            set_config('jit', 'off', true)
+          """,
+          1,
+          1);
 
   private volatile @Nullable Boolean hasTcpUserTimeout;
 
   void begin(Connection connection, Duration patience) throws SQLException {
-    try (PreparedStatement statement = connection.prepareStatement(settings())) {
-      int ignored = bind(statement, patience);
+    Settings settings = settings();
+    try (PreparedStatement statement = connection.prepareStatement(settings.text())) {
+      settings.bind(statement, patience);
       statement.execute();
     }
     if (hasTcpUserTimeout == null) {
@@ -71,23 +104,9 @@ final class StallGuard {
     return hasTcpUserTimeout != null;
   }
 
-  /** The statements that begin a transaction. */
-  String settings() {
-    return hasTcp() ? WITH_TCP : SETTINGS;
-  }
-
-  private boolean hasTcp() {
-    return !Boolean.FALSE.equals(hasTcpUserTimeout);
-  }
-
-  /** Binds the parameters of {@link #settings}, and returns how many there are. */
-  int bind(PreparedStatement statement, Duration patience) throws SQLException {
-    long millis = Math.min(Integer.MAX_VALUE, Math.max(LEAST.toMillis(), patience.toMillis()));
-    int parameters = hasTcp() ? 3 : 2;
-    for (int i = 1; i <= parameters; i++) {
-      statement.setString(i, Long.toString(millis));
-    }
-    return parameters;
+  /** Those of a transaction. */
+  Settings settings() {
+    return Boolean.FALSE.equals(hasTcpUserTimeout) ? WITHOUT_TCP : WITH_TCP;
   }
 
   /** Where the system does not have it, the setting stays 0 and the server logs each attempt. */

@@ -3,6 +3,8 @@ package dev.outbox.store.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
@@ -125,20 +127,22 @@ class KeeperTest extends DatabaseTest {
     return database.query("select count(*) from outbox_bucket where claim_id is not null");
   }
 
-  private String tokens() {
-    return database.query("select string_agg(token || '', ',' order by bucket) from outbox_bucket");
+  private long leases() {
+    return Long.parseLong(database.query("select sum(token) from outbox_bucket"));
   }
 
   @Test
-  @DisplayName("needs no new lease for its next messages")
+  @DisplayName("needs no new lease for its next messages, but one in half a second")
   void sameToken() {
+    long began = System.nanoTime();
     serve("a");
-    String tokens = tokens();
+    long leases = leases();
     for (int i = 0; i < 20; i++) {
       append("a");
       assertThat(deliver(keeper)).hasSize(1);
     }
-    assertThat(tokens()).isEqualTo(tokens);
+    long halfSeconds = Duration.ofNanos(System.nanoTime() - began).toMillis() / 500;
+    assertThat(leases() - leases).isLessThanOrEqualTo(halfSeconds);
     assertThat(database.query("select count(*) from outbox_message")).isEqualTo("0");
   }
 
@@ -329,6 +333,49 @@ class KeeperTest extends DatabaseTest {
     }
     assertThat(delivered).hasValue(messages);
     assertThat(database.query("select count(*) from outbox_message")).isEqualTo("0");
+  }
+
+  @Test
+  @DisplayName("is kept whatever the pool's connections have set")
+  void poolsSettings() {
+    HikariConfig config = new HikariConfig();
+    database.pool.copyStateTo(config);
+    config.setAutoCommit(false);
+    config.setConnectionInitSql(
+        """
+        set default_transaction_isolation = serializable;
+        set default_transaction_read_only = on;
+        commit
+        """);
+    try (HikariDataSource pool = new HikariDataSource(config)) {
+      PostgresOutboxStore there = PostgresOutboxStore.of(pool);
+      Keeper lends = there.keeper(LONG);
+      for (int i = 0; i < 5; i++) {
+        append("a");
+        assertThat(deliver(lends)).hasSize(1);
+      }
+      assertThat(held()).isEqualTo("1");
+      lends.close();
+      assertThat(held()).isEqualTo("0");
+    }
+  }
+
+  @Test
+  @DisplayName("goes on with what became due while its messages were published")
+  void dueMeanwhile() {
+    serve("a");
+    append("a");
+    Claim claim = keeper.claim(request(LONG));
+    assertThat(claim.messages()).hasSize(1);
+    append("a");
+    database.execute(
+        "update outbox_message set status = 'SCHEDULED', available_at = now() where seq > "
+            + claim.messages().get(0).sequence());
+    Settled settled =
+        keeper.settleAndClaim(claim, decisions(claim, Decision.delivered()), request(LONG));
+    assertThat(settled.lost()).isEmpty();
+    assertThat(settled.next().pollAgain()).isTrue();
+    assertThat(deliver(keeper)).hasSize(1);
   }
 
   @Test

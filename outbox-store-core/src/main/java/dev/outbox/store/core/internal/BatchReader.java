@@ -87,11 +87,11 @@ final class BatchReader<H> {
       boolean pollAgain) {
 
     /**
-     * Of the next claim, when it does not look for messages because all of these were settled and
-     * their buckets are kept.
+     * Of the next claim, when it does not look for messages because these were settled and their
+     * buckets are kept.
      */
-    Batch unread() {
-      return new Batch(List.of(), List.of(), List.of(), Set.of(), false, !alone);
+    Batch unread(boolean moreIsDue) {
+      return new Batch(List.of(), List.of(), List.of(), Set.of(), false, moreIsDue || !alone);
     }
   }
 

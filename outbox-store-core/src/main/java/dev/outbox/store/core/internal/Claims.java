@@ -296,23 +296,7 @@ final class Claims<H> {
   private Optional<Looked> look(List<One> taken, ClaimRequest request, Kept kept) {
     Optional<Looked> looked;
     try {
-      looked =
-          transactions
-              .forClaim()
-              .run(
-                  request.lease(),
-                  handle -> {
-                    BatchReader<H> reader =
-                        new BatchReader<>(handle, database, kept.claimId(), request, true);
-                    return reader
-                        .look(leases(taken))
-                        .map(look -> new Looked(reader.choose(look.elsewhere()), look))
-                        .filter(
-                            found ->
-                                found.look().durable()
-                                    || found.batch().rows().isEmpty()
-                                    || makeDurable(handle, found.batch(), request, kept));
-                  });
+      looked = lookAlone(taken, request, kept);
     } catch (UnsupportedOperationException e) {
       kept.close();
       return Optional.empty();
@@ -330,13 +314,52 @@ final class Claims<H> {
     return looked;
   }
 
-  private record Looked(Batch batch, Look look) {}
+  private record Looked(Batch batch, Look look) {
+    boolean mayBePublished() {
+      return look.durable() || batch.rows().isEmpty();
+    }
+  }
+
+  /** In a transaction when what is found may not be durable: the last look says so of the next. */
+  private Optional<Looked> lookAlone(List<One> taken, ClaimRequest request, Kept kept) {
+    if (kept.isDurable()) {
+      Optional<Looked> looked =
+          transactions
+              .forClaim()
+              .runAlone(request.lease(), handle -> lookOnce(handle, taken, request, kept));
+      if (looked.isEmpty() || looked.get().mayBePublished()) {
+        return looked;
+      }
+    }
+    return lookDurably(taken, request, kept);
+  }
+
+  private Optional<Looked> lookOnce(H handle, List<One> taken, ClaimRequest request, Kept kept) {
+    BatchReader<H> reader = new BatchReader<>(handle, database, kept.claimId(), request, true);
+    Optional<Looked> looked =
+        reader.look(leases(taken)).map(look -> new Looked(reader.choose(look.elsewhere()), look));
+    looked.ifPresent(found -> kept.durable(found.mayBePublished()));
+    return looked;
+  }
 
   /**
    * A look writes nothing, so its commit waits for no disk. Prolonging the leases in its
    * transaction makes it wait, for all that the look has read (A1).
    */
-  private boolean makeDurable(H handle, Batch batch, ClaimRequest request, Kept kept) {
+  private Optional<Looked> lookDurably(List<One> taken, ClaimRequest request, Kept kept) {
+    return transactions
+        .forClaim()
+        .run(
+            request.lease(),
+            handle ->
+                lookOnce(handle, taken, request, kept)
+                    .filter(
+                        found ->
+                            found.mayBePublished()
+                                || prolong(handle, found.batch(), request, kept)));
+  }
+
+  private boolean prolong(H handle, Batch batch, ClaimRequest request, Kept kept) {
     Duration left = withSlack(request.lease());
     return leases.renew(handle, kept.claimId(), batch.leases(), left).size()
         == batch.leases().size();
@@ -402,19 +425,20 @@ final class Claims<H> {
 
   private void giveBack(Kept kept, List<One> taken) {
     if (!taken.isEmpty()) {
-      boolean ignored =
-          transactions
-              .forClaim()
-              .run(
-                  LETS_GO,
-                  handle -> {
-                    release(
-                        handle,
-                        kept.claimId(),
-                        leases.lockHeld(handle, kept.claimId(), leases(taken)));
-                    return true;
-                  });
+      giveBack(kept.claimId(), leases(taken));
     }
+  }
+
+  private void giveBack(UUID claimId, List<Lease> unused) {
+    boolean ignored =
+        transactions
+            .forClaim()
+            .run(
+                LETS_GO,
+                handle -> {
+                  release(handle, claimId, leases.lockHeld(handle, claimId, unused));
+                  return true;
+                });
   }
 
   private void release(H handle, UUID claimId, List<Lease> unused) {
@@ -464,11 +488,65 @@ final class Claims<H> {
   private Step<H> goOn(Held<H> done, Map<Long, Decision> decisions, ClaimRequest request) {
     long began = clock.getAsLong();
     Step<H> step =
-        done.transactions.run(request.lease(), handle -> goOn(handle, done, decisions, request));
+        isSmall(done, decisions)
+            ? settleAtOnce(done, decisions, request)
+            : done.transactions.run(
+                request.lease(), handle -> goOn(handle, done, decisions, request));
     List<Lease> idle = new ArrayList<>(step.idle());
     idle.addAll(step.next().batch.idle());
     done.kept.add(idle.stream().map(lease -> One.until(began, lease, clock.getAsLong())).toList());
     return step;
+  }
+
+  /** Whether one statement settles it: all was delivered, and all its buckets are to be kept. */
+  private boolean isSmall(Held<H> done, Map<Long, Decision> decisions) {
+    Batch batch = done.batch;
+    return !batch.rows().isEmpty()
+        && batch.rows().size() <= leases.mostDeletedWithLock()
+        && batch.more().isEmpty()
+        && batch.leases().stream()
+            .allMatch(lease -> !lease.single() && done.kept.wouldKeep(lease.bucket()))
+        && batch.rows().stream()
+            .allMatch(row -> decisions.get(row.sequence()) instanceof Decision.Delivered);
+  }
+
+  /** What else is due in a bucket is found by whoever leases it next. */
+  private Step<H> settleAtOnce(Held<H> done, Map<Long, Decision> decisions, ClaimRequest request) {
+    List<Lease> held =
+        done.transactions.runAlone(
+            request.lease(),
+            handle ->
+                leases.lockHeldAndDelete(
+                    handle, done.claimId, done.batch.leases(), done.batch.rows()));
+    List<Lease> idle = idle(held, List.of(), done, decisions);
+    List<Lease> others = held.stream().filter(lease -> !idle.contains(lease)).toList();
+    if (!others.isEmpty()) {
+      giveBack(done.claimId, others);
+    }
+    return new Step<>(
+        held.stream().map(Lease::bucket).collect(Collectors.toSet()),
+        idle,
+        unread(done, others, request));
+  }
+
+  /**
+   * @param others the leases that were given back
+   */
+  private Held<H> unread(Held<H> done, List<Lease> others, ClaimRequest request) {
+    boolean moreIsDue =
+        others.stream()
+            .anyMatch(
+                lease ->
+                    lease.scheduled()
+                        || lease.blocked()
+                        || done.batch.more().contains(lease.bucket()));
+    return new Held<>(
+        this,
+        done.kept,
+        done.claimId,
+        done.batch.unread(moreIsDue),
+        done.transactions,
+        request.lease());
   }
 
   /** While leases are kept the next claim looks there first, and mostly needs no other. */
@@ -483,16 +561,7 @@ final class Claims<H> {
     others.removeAll(idle);
     release(handle, done, decisions, others);
     if (used.isEmpty() && !idle.isEmpty()) {
-      return new Step<>(
-          held.keySet(),
-          idle,
-          new Held<>(
-              this,
-              done.kept,
-              done.claimId,
-              done.batch.unread(),
-              done.transactions,
-              request.lease()));
+      return new Step<>(held.keySet(), idle, unread(done, others, request));
     }
     UUID claimId = used.isEmpty() ? done.kept.claimId() : done.claimId;
     boolean leasesMore =

@@ -65,6 +65,23 @@ public record Database<H>(
      */
     List<Lease> lockHeld(H handle, UUID claimId, Collection<Lease> leases);
 
+    /**
+     * The most messages that {@link #lockHeldAndDelete} deletes; 0 where that would not be one
+     * statement.
+     */
+    default int mostDeletedWithLock() {
+      return 0;
+    }
+
+    /**
+     * As {@link #lockHeld}, and deletes delivered messages in the buckets that were locked, as
+     * {@link Writes#delete}, in one statement.
+     */
+    default List<Lease> lockHeldAndDelete(
+        H handle, UUID claimId, Collection<Lease> leases, Collection<Claimable> delivered) {
+      throw new UnsupportedOperationException();
+    }
+
     /** Extends the leases that the claim still holds; locks buckets in ascending order. */
     Set<Integer> renew(H handle, UUID claimId, Collection<Lease> leases, Duration lease);
 
@@ -89,7 +106,7 @@ public record Database<H>(
 
     /**
      * Looks at buckets whose leases were kept, without locking them: the first PENDING messages of
-     * each, in sequence order. It is the first statement of its transaction.
+     * each, in sequence order. It is the first statement of its transaction, or the only one.
      *
      * @throws UnsupportedOperationException when this database cannot say all that a {@link Look}
      *     says: then nothing is kept any more

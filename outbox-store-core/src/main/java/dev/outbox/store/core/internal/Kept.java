@@ -45,6 +45,7 @@ public final class Kept {
   private long leasedAt;
   private long takenAt;
   private volatile boolean closed;
+  private volatile boolean durable = true;
 
   /**
    * A lease that is kept.
@@ -148,9 +149,25 @@ public final class Kept {
   /** A bucket's messages were settled; returns whether its lease is to be kept, if any are. */
   synchronized boolean served(int bucket) {
     long now = clock.getAsLong();
-    boolean again = now - servedAt[bucket] < idle;
+    boolean again = wouldKeep(bucket);
     servedAt[bucket] = now;
     return again;
+  }
+
+  /** Whether a bucket's lease is to be kept when its messages are settled now. */
+  synchronized boolean wouldKeep(int bucket) {
+    return keeps() && clock.getAsLong() - servedAt[bucket] < idle;
+  }
+
+  /**
+   * Whether what the last look brought was durable; then what the next one brings mostly is too.
+   */
+  boolean isDurable() {
+    return durable;
+  }
+
+  void durable(boolean lookWasDurable) {
+    durable = lookWasDurable;
   }
 
   /** Others are leased now. */

@@ -26,6 +26,15 @@ public interface Transactions<H> extends AutoCloseable {
   <R extends @Nullable Object> R run(Duration patience, Work<H, R> work);
 
   /**
+   * Runs one statement of {@link Database.Leases} or {@link Database.Reads}, which is all of its
+   * transaction: where the database can do so, with one round trip. It does not say that it waited
+   * for the disk. Otherwise as {@link #run}, which it is where the database cannot.
+   */
+  default <R extends @Nullable Object> R runAlone(Duration patience, Work<H, R> work) {
+    return run(patience, work);
+  }
+
+  /**
    * Transactions of one claim, in which the first statement is one of {@link Database.Leases}.
    * Where the database ties a claim's transactions to one session, they are closed when the claim
    * is over. A claim that is left to its lease is never over.

@@ -69,6 +69,9 @@ final class FakeDatabase {
   /** How long each lease still lasts. */
   Duration left = LONG;
 
+  /** How many messages one statement deletes that locks their buckets. */
+  int mostDeletedWithLock;
+
   /** Whether buckets hand out their messages one at a time. */
   boolean singly;
 
@@ -151,6 +154,7 @@ final class FakeDatabase {
               switch (method.getName()) {
                 case "mostBuckets" -> 3;
                 case "leasesInTransaction" -> !leasesApart;
+                case "mostDeletedWithLock" -> mostDeletedWithLock;
                 case "lease" -> lease((UUID) a[1], (int) a[3]);
                 case "lockHeld" -> lockHeld((UUID) a[1], (Collection<Lease>) a[2]);
                 case "renew" ->
@@ -166,6 +170,15 @@ final class FakeDatabase {
                 case "delete" -> {
                   remove((Collection<Row>) a[2]);
                   yield List.copyOf((Collection<Lease>) a[1]);
+                }
+                case "lockHeldAndDelete" -> {
+                  List<Lease> held = lockHeld((UUID) a[1], (Collection<Lease>) a[2]);
+                  Set<Integer> buckets =
+                      held.stream().map(Lease::bucket).collect(Collectors.toSet());
+                  remove(
+                      ((Collection<Row>) a[3])
+                          .stream().filter(row -> buckets.contains(row.bucket())).toList());
+                  yield held;
                 }
                 case "release" -> release((UUID) a[1], (List<Release>) a[2]);
                 case "restore", "purgeDedup" -> !chores.isEmpty() && chores.remove();

@@ -55,7 +55,7 @@ class KeptTest {
   private void keep(int bucket) {
     serve(bucket);
     serve(bucket);
-    assertThat(database.held()).containsExactly(bucket);
+    assertThat(database.held()).contains(bucket);
     database.asked.clear();
   }
 
@@ -74,6 +74,58 @@ class KeptTest {
     serve(1);
     assertThat(asked()).containsExactly("look", "lockHeld", "delete");
     assertThat(database.held()).containsExactly(1);
+  }
+
+  @Test
+  @DisplayName("costs two statements a message where one settles a few messages")
+  void cheaper() {
+    keep(1);
+    database.mostDeletedWithLock = 2;
+    serve(1);
+    assertThat(asked()).containsExactly("look", "lockHeldAndDelete");
+    assertThat(database.held()).containsExactly(1);
+    assertThat(database.left()).isEmpty();
+    database.add(1, last + 1, last + 3);
+    last += 3;
+    assertThat(settle(claim()).lost()).isEmpty();
+    assertThat(asked()).as("of many").containsExactly("look", "lockHeld", "delete");
+    database.add(1, ++last, false);
+    Claim claim = claim();
+    assertThat(claim.settle(Map.of())).isEmpty();
+    assertThat(asked())
+        .as("of one without a decision")
+        .containsExactly("look", "lockHeld", "release");
+  }
+
+  @Test
+  @DisplayName("is settled by one statement only as far as it is still held")
+  void lostBeforeTheSettle() {
+    keep(1);
+    database.elsewhere = true;
+    keep(2);
+    database.mostDeletedWithLock = 2;
+    database.add(1, ++last, false);
+    long lost = last;
+    database.add(2, ++last, false);
+    Claim claim = claim();
+    database.lose(1);
+    Settled settled = settle(claim);
+    assertThat(settled.lost()).containsExactly(lost);
+    assertThat(database.left()).containsExactly(lost);
+    assertThat(claim().messages()).isEmpty();
+  }
+
+  @Test
+  @DisplayName("is settled again, and not kept, when it is not known whether one statement did it")
+  void lostReplyOfOneStatement() {
+    keep(1);
+    database.mostDeletedWithLock = 2;
+    database.add(1, ++last, false);
+    Claim claim = claim();
+    database.troubles.add(Trouble.LOST_REPLY);
+    assertThatThrownBy(() -> settle(claim)).isInstanceOf(TransientOutboxException.class);
+    assertThat(claim.settle(delivered(claim))).isEmpty();
+    assertThat(database.held()).isEmpty();
   }
 
   @Test
@@ -163,7 +215,11 @@ class KeptTest {
     keep(1);
     database.looksAreDurable = false;
     serve(1);
-    assertThat(asked()).containsExactly("look", "renew", "lockHeld", "delete");
+    assertThat(asked()).containsExactly("look", "look", "renew", "lockHeld", "delete");
+    serve(1);
+    assertThat(asked())
+        .as("in one transaction")
+        .containsExactly("look", "renew", "lockHeld", "delete");
     assertThat(database.held()).containsExactly(1);
     assertThat(claim().messages()).isEmpty();
     assertThat(asked()).as("nothing was brought").contains("look").doesNotContain("renew");
@@ -174,6 +230,8 @@ class KeptTest {
   void lostAfterTheLook() {
     keep(1);
     database.looksAreDurable = false;
+    serve(1);
+    asked();
     database.losesAfterLook = true;
     database.add(1, ++last, false);
     assertThat(claim().messages()).isEmpty();

@@ -9,7 +9,9 @@ import dev.outbox.store.core.internal.Transactions;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.EnumSet;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import javax.sql.DataSource;
 import org.jdbi.v3.core.Handle;
@@ -26,6 +28,10 @@ public final class JdbcTransactions implements Transactions<Handle> {
   /** How often a transaction that lost a conflict is run before the caller is told. */
   private static final int TRIES = 5;
 
+  /** What a transaction that sets everything itself may get past: read only, serializable. */
+  private static final Set<SqlDialect.Trouble> IN_THE_WAY =
+      EnumSet.of(SqlDialect.Trouble.CONFLICT, SqlDialect.Trouble.READ_ONLY);
+
   private final Jdbi jdbi;
   private final SqlDialect dialect;
   private final Names names;
@@ -36,6 +42,22 @@ public final class JdbcTransactions implements Transactions<Handle> {
         @Override
         public <R extends @Nullable Object> R run(Duration patience, Work<Handle, R> work) {
           return runSql(patience, work::in, dialect()::beginWithLeases);
+        }
+
+        /** What a pool's connection has set may be in the way of that. */
+        @Override
+        public <R extends @Nullable Object> R runAlone(Duration patience, Work<Handle, R> work) {
+          try (Handle handle = jdbi.open()) {
+            if (dialect.beginAlone(handle, patience)) {
+              return alone(handle, work);
+            }
+          } catch (JdbiException | SQLException e) {
+            SQLException failure = sqlException(e);
+            if (failure == null || !IN_THE_WAY.contains(dialect.trouble(failure))) {
+              throw translate(e);
+            }
+          }
+          return run(patience, work);
         }
       };
 
@@ -114,19 +136,39 @@ public final class JdbcTransactions implements Transactions<Handle> {
       committed = true;
       return result;
     } finally {
-      restore(connection, autoCommit, committed);
+      boolean rollBack = !committed;
+      restore(
+          () -> {
+            if (rollBack) {
+              connection.rollback();
+            }
+            dialect.end(connection);
+            connection.setAutoCommit(autoCommit);
+          });
     }
+  }
+
+  private static <R extends @Nullable Object> R alone(Handle handle, Work<Handle, R> work)
+      throws SQLException {
+    Connection connection = handle.getConnection();
+    boolean autoCommit = connection.getAutoCommit();
+    connection.setAutoCommit(true);
+    try {
+      return work.in(handle);
+    } finally {
+      restore(() -> connection.setAutoCommit(autoCommit));
+    }
+  }
+
+  private interface Restoring {
+    void run() throws SQLException;
   }
 
   /** Never hides the failure that brought us here: a broken connection is the pool's to notice. */
   @SuppressWarnings("EmptyCatch")
-  private void restore(Connection connection, boolean autoCommit, boolean committed) {
+  private static void restore(Restoring work) {
     try {
-      if (!committed) {
-        connection.rollback();
-      }
-      dialect.end(connection);
-      connection.setAutoCommit(autoCommit);
+      work.run();
     } catch (SQLException ignored) {
       // The connection is broken, and the first failure says why.
     }

@@ -111,6 +111,15 @@ public interface SqlDialect extends Rows.Types {
     begin(handle.getConnection(), patience);
   }
 
+  /**
+   * Prepares a statement that is all of its transaction, one of {@link #leases} or a look.
+   *
+   * @return false where that has to be run in a transaction as all others
+   */
+  default boolean beginAlone(Handle handle, Duration patience) {
+    return false;
+  }
+
   /** Puts back what {@link #begin} set beyond the transaction, which is over. */
   default void end(Connection connection) throws SQLException {}
 
