@@ -1,10 +1,17 @@
 package dev.outbox.store.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariConfig;
 import dev.outbox.OutboxMessage;
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.Decision;
+import dev.outbox.spi.KeepingStore.Keeper;
+import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
@@ -56,5 +63,29 @@ class RoundTripsTest extends DatabaseTest {
               .isEqualTo(1);
           assertThat(CountedSockets.roundTrips(() -> store.append(c, List.of()))).isZero();
         });
+  }
+
+  /** A look takes more when something else has just written what is not on the disk yet. */
+  @Test
+  @DisplayName("a message of a key that is kept is two, one to find it and one to settle it")
+  void kept() {
+    Keeper keeper = PostgresOutboxStore.of(database.pool).keeper(Duration.ofMinutes(5));
+    await()
+        .atMost(Duration.ofMinutes(1))
+        .until(
+            () -> {
+              database.inTransaction(false, c -> store.append(c, messages(1, false)));
+              return CountedSockets.roundTrips(() -> deliver(keeper)) == 2;
+            });
+    keeper.close();
+  }
+
+  private static void deliver(Keeper keeper) {
+    ClaimRequest request = new ClaimRequest("worker", 100, 1_000_000, Duration.ofMinutes(5));
+    Claim claim = keeper.claim(request);
+    assertThat(claim.messages()).hasSize(1);
+    Map<Long, Decision> delivered =
+        Map.of(claim.messages().get(0).sequence(), Decision.delivered());
+    assertThat(keeper.settleAndClaim(claim, delivered, request).lost()).isEmpty();
   }
 }
