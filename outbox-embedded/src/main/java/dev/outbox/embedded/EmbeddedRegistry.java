@@ -1,0 +1,109 @@
+package dev.outbox.embedded;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.net.HttpURLConnection;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.zip.GZIPInputStream;
+
+/**
+ * A real schema registry, Apicurio's, in a JVM of its own, on 127.0.0.1 and a free port. It keeps
+ * schemas in memory: they are gone after a restart.
+ */
+public final class EmbeddedRegistry extends EmbeddedServer {
+  private static final MavenArchive ARCHIVE =
+      new MavenArchive(
+          "Apicurio Registry 3.0.9",
+          "io/apicurio/apicurio-registry-app/3.0.9/apicurio-registry-app-3.0.9-all.tar.gz",
+          108_860_403,
+          "2b28181501a20cbf6efcd77f9b7153908fc01f3d3a7c32024c0bd9e1b04c8a43");
+  private static final int KEPT_MEGABYTES = 120;
+
+  private final Path home = unpacked();
+  private int port;
+
+  private EmbeddedRegistry() {
+    super("Registry", "Apicurio 3.0.9");
+  }
+
+  /** Starts one; ready when it returns. The first one downloads 109 MB. */
+  public static EmbeddedRegistry start() {
+    EmbeddedRegistry registry = new EmbeddedRegistry();
+    registry.startFirst();
+    return registry;
+  }
+
+  /** For {@code apicurio.registry.url}. */
+  public String url() {
+    return "http://127.0.0.1:" + port + "/apis/registry/v3";
+  }
+
+  @Override
+  void prepare() {}
+
+  @Override
+  void choosePorts() {
+    port = Ports.free();
+  }
+
+  @Override
+  boolean portTaken() {
+    return Ports.isOpen(port);
+  }
+
+  @Override
+  ServerProcess launch() {
+    return ServerProcess.start(
+        "Registry",
+        directory(),
+        "KILL",
+        List.of(
+            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+            "-Xmx384m",
+            "-XX:+UseSerialGC",
+            "-XX:TieredStopAtLevel=1",
+            "-Dquarkus.http.host=127.0.0.1",
+            "-Dquarkus.http.port=" + port,
+            "-jar",
+            home.resolve("apicurio-registry-app-3.0.9-runner.jar").toString()),
+        Map.of());
+  }
+
+  @Override
+  boolean isReady(ServerProcess server) {
+    try {
+      HttpURLConnection info =
+          (HttpURLConnection) URI.create(url() + "/system/info").toURL().openConnection();
+      info.setReadTimeout(30_000); // the first answer of a busy machine
+      return info.getResponseCode() == HttpURLConnection.HTTP_OK;
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  @Override
+  String stopSignal() {
+    return "TERM";
+  }
+
+  private static Path unpacked() {
+    try {
+      return Cache.get(
+          ARCHIVE.name().replace(' ', '-'),
+          path -> ARCHIVE.with(path, KEPT_MEGABYTES, archive -> unpack(archive, path)));
+    } catch (IOException e) {
+      throw new UncheckedIOException("the registry could not be unpacked: " + e.getMessage(), e);
+    }
+  }
+
+  private static void unpack(Path archive, Path to) throws IOException {
+    try (InputStream in = new GZIPInputStream(Files.newInputStream(archive))) {
+      Tar.unpack(in, to);
+    }
+  }
+}
