@@ -9,6 +9,13 @@ import static java.util.Objects.requireNonNull;
  * @param value may be empty
  */
 public record Header(String name, String value) {
+
+  /**
+   * The name of the header that says which schema the payload follows: an absolute URI. Publishers
+   * of CloudEvents pass it on as the attribute {@code dataschema}.
+   */
+  public static final String DATA_SCHEMA = "dataschema";
+
   public Header {
     requireNonNull(name, "name");
     requireNonNull(value, "value");

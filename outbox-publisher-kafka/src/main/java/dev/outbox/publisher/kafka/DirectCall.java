@@ -160,7 +160,12 @@ final class DirectCall {
     run.inFlight++;
     inFlight.add(sending);
     try {
-      var unused = via.producer().send(item.record, (metadata, error) -> called(sending, error));
+      direct.records.send(
+          item.message,
+          () -> {
+            var unused =
+                via.producer().send(item.record, (metadata, error) -> called(sending, error));
+          });
       if (sending.noRoom) {
         undo(sending);
         noRoom = true;
@@ -170,7 +175,7 @@ final class DirectCall {
       throw e;
     } catch (KafkaException | IllegalStateException e) {
       called(sending, e);
-    } catch (RuntimeException e) { // of the user's partitioner
+    } catch (RuntimeException e) { // of the user's partitioner or aroundSend
       undo(sending);
       throw e;
     } catch (Error e) {

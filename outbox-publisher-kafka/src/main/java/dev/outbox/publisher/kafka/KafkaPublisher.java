@@ -12,6 +12,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.BiConsumer;
 import java.util.function.Function;
 import java.util.function.ToIntBiFunction;
 import org.apache.kafka.clients.producer.KafkaProducer;
@@ -37,7 +38,8 @@ import org.jspecify.annotations.Nullable;
  * outbox-sequence}, and where the message has them {@code outbox-dedup-key} and {@code
  * outbox-correlation-id} (P4). When a message has a header of such a name itself, both are there:
  * {@code lastHeader(name)} is the library's. Trace context travels as the message's own {@code
- * traceparent} and {@code tracestate}.
+ * traceparent} and {@code tracestate}; see {@link Builder#aroundSend} for instrumentation that
+ * writes its own.
  *
  * <p><b>Results (P3).</b>
  *
@@ -117,6 +119,7 @@ public final class KafkaPublisher implements MessagePublisher, ReachablePublishe
     private @Nullable String transactionalIdPrefix;
     private Duration timeout = DEFAULT_TIMEOUT;
     private @Nullable URI cloudEventsSource;
+    private BiConsumer<StoredMessage, Runnable> aroundSend = Records::justSend;
 
     private Builder() {}
 
@@ -197,10 +200,23 @@ public final class KafkaPublisher implements MessagePublisher, ReachablePublishe
     /**
      * Adds headers that make each record a CloudEvent in Kafka's binary content mode: {@code
      * ce_specversion}, {@code ce_id}, {@code ce_source}, {@code ce_type} (event type), {@code
-     * ce_subject} (aggregate id), {@code ce_time} and {@code ce_partitionkey}. Default: none.
+     * ce_subject} (aggregate id), {@code ce_time} and {@code ce_partitionkey}; and {@code
+     * ce_dataschema} when the message has a header {@link dev.outbox.Header#DATA_SCHEMA} that is an
+     * absolute URI. Default: none.
      */
     public Builder cloudEvents(URI source) {
       this.cloudEventsSource = requireNonNull(source, "source");
+      return this;
+    }
+
+    /**
+     * Runs what gives a message's record to Kafka's client, in the thread that calls publish: for
+     * what looks at the current thread there, as instrumentation that writes trace headers does.
+     * The function calls the {@code Runnable} exactly once and lets its exceptions through.
+     * Default: it just calls it.
+     */
+    public Builder aroundSend(BiConsumer<StoredMessage, Runnable> aroundSend) {
+      this.aroundSend = requireNonNull(aroundSend, "aroundSend");
       return this;
     }
 
@@ -221,7 +237,13 @@ public final class KafkaPublisher implements MessagePublisher, ReachablePublishe
       Records records =
           new Records(
               new Records.Choices(
-                  topic, key, value, partition, settings.hasPartitioner(), cloudEventsSource));
+                  topic,
+                  key,
+                  value,
+                  partition,
+                  settings.hasPartitioner(),
+                  cloudEventsSource,
+                  aroundSend));
       Cluster cluster = new Cluster(settings);
       ProducerHolder producer = holder(settings, settings.plain());
       producer.start(timing.timeout());

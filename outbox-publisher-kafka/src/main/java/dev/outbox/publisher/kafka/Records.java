@@ -6,6 +6,8 @@ import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.StoredMessage;
 import java.net.URI;
+import java.net.URISyntaxException;
+import java.util.function.BiConsumer;
 import java.util.function.Function;
 import java.util.function.ToIntBiFunction;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -22,6 +24,7 @@ final class Records {
    *
    * @param partition of a message, given how many there are; null: by the record's key
    * @param byClient whether Kafka's client chooses the partition, by a class of the user's
+   * @param aroundSend runs what gives a message's record to Kafka's client
    */
   record Choices(
       Function<StoredMessage, String> topic,
@@ -29,11 +32,18 @@ final class Records {
       Function<StoredMessage, byte @Nullable []> value,
       @Nullable ToIntBiFunction<StoredMessage, Integer> partition,
       boolean byClient,
-      @Nullable URI cloudEventsSource) {
+      @Nullable URI cloudEventsSource,
+      BiConsumer<StoredMessage, Runnable> aroundSend) {
 
     static Choices standard() {
       return new Choices(
-          m -> m.message().aggregateType(), Records::keyOf, Records::valueOf, null, false, null);
+          m -> m.message().aggregateType(),
+          Records::keyOf,
+          Records::valueOf,
+          null,
+          false,
+          null,
+          Records::justSend);
     }
   }
 
@@ -47,6 +57,15 @@ final class Records {
 
   static byte[] valueOf(StoredMessage message) {
     return message.message().payload();
+  }
+
+  static void justSend(StoredMessage message, Runnable send) {
+    send.run();
+  }
+
+  /** Gives a message's record to Kafka's client, in whatever surroundings the user chose. */
+  void send(StoredMessage message, Runnable send) {
+    choices.aroundSend.accept(message, send);
   }
 
   /** Where the record goes. */
@@ -137,6 +156,20 @@ final class Records {
     add(headers, "ce_subject", message.aggregateId());
     add(headers, "ce_time", stored.createdAt().toString());
     add(headers, "ce_partitionkey", message.recordKey());
+    add(headers, "ce_dataschema", dataSchema(message));
+  }
+
+  /** The last one of that name, where it is what CloudEvents allow: an absolute URI. */
+  private static @Nullable String dataSchema(OutboxMessage message) {
+    String schema = null;
+    for (Header header : message.headers()) {
+      schema = header.name().equals(Header.DATA_SCHEMA) ? header.value() : schema;
+    }
+    try {
+      return schema != null && new URI(schema).isAbsolute() ? schema : null;
+    } catch (URISyntaxException e) {
+      return null; // with it, no consumer's library could read the record
+    }
   }
 
   private static void add(Headers headers, String name, @Nullable String value) {

@@ -81,7 +81,7 @@ final class TransactionalCall {
       throw e;
     } catch (OutboxException e) { // no producer
       outcome.decideAll(Result.unavailable(String.valueOf(e.getMessage())));
-    } catch (RuntimeException | Error e) { // of the user's partitioner, or no memory
+    } catch (RuntimeException | Error e) { // of the user's partitioner or aroundSend, or no memory
       slot.abortOrRetire(e instanceof RuntimeException);
       throw e;
     }
@@ -169,8 +169,13 @@ final class TransactionalCall {
       if (late(2 * timing.block())) {
         return false;
       }
-      var unused =
-          producer.send(item.record, (metadata, error) -> reports.add(new Report(item, error)));
+      mode.records.send(
+          item.message,
+          () -> {
+            var unused =
+                producer.send(
+                    item.record, (metadata, error) -> reports.add(new Report(item, error)));
+          });
     }
     return true;
   }

@@ -54,7 +54,8 @@ class DirectOrderTest {
                 standard.value(),
                 null,
                 settings.hasPartitioner(),
-                null));
+                null,
+                Records::justSend));
     return new Direct(holder, holder, new Cluster(settings), records, timing);
   }
 

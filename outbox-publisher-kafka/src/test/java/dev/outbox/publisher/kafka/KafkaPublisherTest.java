@@ -9,10 +9,16 @@ import static dev.outbox.publisher.kafka.TestMessages.stored;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.outbox.Header;
 import dev.outbox.embedded.EmbeddedKafka;
 import dev.outbox.spi.Result;
 import dev.outbox.spi.StoredMessage;
+import io.cloudevents.CloudEvent;
+import io.cloudevents.core.builder.CloudEventBuilder;
+import io.cloudevents.kafka.KafkaMessageFactory;
+import java.net.URI;
 import java.time.Duration;
+import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -22,6 +28,7 @@ import java.util.concurrent.ExecutionException;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.ListOffsetsOptions;
 import org.apache.kafka.clients.admin.OffsetSpec;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.InvalidRecordException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.InvalidTimestampException;
@@ -246,6 +253,63 @@ class KafkaPublisherTest {
           publisher.publish(List.of(stored(message("t", "a")), stored(message("t", "a"))));
       assertThat(results).hasSize(2).allSatisfy(r -> assertThat(destination(r)).isNull());
     }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  @DisplayName("what is around each send sees its message, and runs in the thread that publishes")
+  void aroundSend(Mode mode) throws Exception {
+    String topic = topic(Map.of());
+    List<StoredMessage> messages = new ArrayList<>();
+    for (int i = 0; i < 20; i++) {
+      messages.add(stored(message(topic, "k" + i % 7)));
+    }
+    List<StoredMessage> around = new ArrayList<>();
+    Thread caller = Thread.currentThread();
+    try (KafkaPublisher publisher =
+        mode.in(publisher())
+            .timeout(TIMEOUT)
+            .aroundSend(
+                (message, send) -> {
+                  assertThat(Thread.currentThread()).isSameAs(caller);
+                  around.add(message);
+                  send.run();
+                })
+            .build()) {
+      assertThat(publisher.publish(messages)).containsOnly(Result.delivered());
+    }
+    assertThat(around).containsAll(messages);
+  }
+
+  @Test
+  @DisplayName("a CloudEvent is read by the CloudEvents SDK as what was appended")
+  void cloudEvent() throws Exception {
+    String topic = topic(Map.of());
+    StoredMessage message =
+        stored(
+            message(topic, "a")
+                .aggregateId("4711")
+                .header(Header.DATA_SCHEMA, "https://shop.example/schemas/happened")
+                .payload("{\"total\": 12.50}"));
+    URI source = URI.create("https://shop.example/orders");
+    try (KafkaPublisher publisher = publisher().cloudEvents(source).build()) {
+      assertThat(publisher.publish(List.of(message))).containsExactly(Result.delivered());
+    }
+    ConsumerRecord<byte[], byte[]> record = TestKafka.read(Set.of(topic)).get(0);
+    CloudEvent event = KafkaMessageFactory.createReader(record).toEvent();
+    assertThat(event)
+        .isEqualTo(
+            CloudEventBuilder.v1()
+                .withId(message.message().id().toString())
+                .withSource(source)
+                .withType("Happened")
+                .withSubject("4711")
+                .withTime(message.createdAt().atOffset(ZoneOffset.UTC))
+                .withDataContentType("application/json")
+                .withDataSchema(URI.create("https://shop.example/schemas/happened"))
+                .withExtension("partitionkey", "a")
+                .withData(message.message().payload())
+                .build());
   }
 
   @Test

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.StoredMessage;
 import java.net.URI;
@@ -45,13 +46,20 @@ class RecordsTest {
       Function<StoredMessage, byte[]> key,
       Function<StoredMessage, byte[]> value,
       ToIntBiFunction<StoredMessage, Integer> partition) {
-    return new Records(new Records.Choices(m -> "t", key, value, partition, false, null));
+    return new Records(
+        new Records.Choices(m -> "t", key, value, partition, false, null, Records::justSend));
   }
 
   private static Records cloudEvents(String source) {
     return new Records(
         new Records.Choices(
-            m -> "t", Records::keyOf, Records::valueOf, null, false, URI.create(source)));
+            m -> "t",
+            Records::keyOf,
+            Records::valueOf,
+            null,
+            false,
+            URI.create(source),
+            Records::justSend));
   }
 
   private static List<String> headers(ProducerRecord<byte[], byte[]> record) {
@@ -165,5 +173,29 @@ class RecordsTest {
             "ce_subject=4711",
             "ce_time=2026-11-20T08:09:10.123456Z",
             "ce_partitionkey=4711");
+  }
+
+  private static StoredMessage withSchema(String... schemas) {
+    OutboxMessage.Builder message =
+        OutboxMessage.builder().aggregate("order", "4711").eventType("OrderPlaced").payload("{}");
+    for (String schema : schemas) {
+      message.header(Header.DATA_SCHEMA, schema);
+    }
+    return StoredMessage.of(42, 0, Instant.parse("2026-11-20T08:09:10.123456Z"), message.build());
+  }
+
+  @Test
+  @DisplayName("the last schema that a message names is the CloudEvent's, if CloudEvents allow it")
+  void cloudEventSchema() {
+    Records records = cloudEvents("https://shop.example/orders");
+    assertThat(headers(of(records, withSchema("https://shop.example/1", "urn:shop:2"))))
+        .contains("ce_dataschema=urn:shop:2");
+    for (String none : List.of("", "orders/1", "not a URI")) {
+      assertThat(headers(of(records, withSchema(none))))
+          .contains("dataschema=" + none)
+          .noneMatch(header -> header.startsWith("ce_dataschema"));
+    }
+    assertThat(headers(of(new Records(Records.Choices.standard()), withSchema("urn:shop:2"))))
+        .noneMatch(header -> header.startsWith("ce_"));
   }
 }
