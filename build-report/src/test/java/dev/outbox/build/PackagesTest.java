@@ -7,6 +7,7 @@ import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaModifier;
@@ -33,7 +34,8 @@ class PackagesTest {
   private static final Path ROOT = Path.of("..");
 
   /** What users deploy. */
-  private static final Set<String> PRODUCT = Set.of("outbox-api", "outbox-relay");
+  private static final Set<String> PRODUCT =
+      Set.of("outbox-api", "outbox-relay", "outbox-payloads");
 
   private static final JavaClasses ALL = of(modules());
   private static final JavaClasses OURS =
@@ -71,6 +73,7 @@ class PackagesTest {
             "dev.outbox",
             "dev.outbox.spi",
             "dev.outbox.relay",
+            "dev.outbox.payload",
             "dev.outbox.tck",
             "dev.outbox.cli",
             "dev.outbox.example.store",
@@ -153,10 +156,29 @@ class PackagesTest {
                 .or(resideInAnyPackage("java..", "org.jspecify.annotations")));
   }
 
+  /** Whoever does not name the class does not need the library. */
+  @ParameterizedTest
+  @CsvSource({
+    "com.fasterxml.jackson.., Jackson2PayloadSerializer",
+    "tools.jackson.., Jackson3PayloadSerializer",
+    "org.apache.kafka.., KafkaPayloadSerializer",
+  })
+  @DisplayName("for payloads use a library in one class alone")
+  void oneClassForEachLibrary(String library, String user) {
+    ArchRule rule = noArrow("dev.outbox.payload..", library);
+    assertThat(rule.evaluate(ALL).hasViolation()).isTrue();
+    JavaClasses others =
+        ALL.that(
+            DescribedPredicate.describe(
+                "all but " + user, type -> !type.getSimpleName().equals(user)));
+    rule.check(others);
+  }
+
   /** Arrows as docs/design/README.md draws them. */
   @ParameterizedTest
   @CsvSource({
     "dev.outbox.relay.., dev.outbox.store.. dev.outbox.publisher.. dev.outbox.tck.. dev.outbox.cli..",
+    "dev.outbox.payload.., dev.outbox.store.. dev.outbox.relay.. dev.outbox.publisher.. dev.outbox.tck.. dev.outbox.cli..",
     "dev.outbox.publisher.., dev.outbox.store.. dev.outbox.relay.. dev.outbox.tck.. dev.outbox.cli..",
     "dev.outbox.store.., dev.outbox.relay.. dev.outbox.publisher.. dev.outbox.tck.. dev.outbox.cli..",
     "dev.outbox.tck.., dev.outbox.store.core.. dev.outbox.store.jdbc.. dev.outbox.store.postgres.. dev.outbox.relay.. dev.outbox.publisher.. dev.outbox.cli..",
