@@ -103,6 +103,11 @@ public final class OutboxMessage {
     return new Builder();
   }
 
+  /** Starts with all fields of this message, also its id, and the key of an unordered one. */
+  public Builder toBuilder() {
+    return new Builder(this);
+  }
+
   /** Unique; consumers use it to recognise a repeated delivery. */
   public UUID id() {
     return id;
@@ -326,6 +331,23 @@ public final class OutboxMessage {
     private @Nullable Integer maxAttempts;
 
     private Builder() {}
+
+    private Builder(OutboxMessage m) {
+      id = m.id;
+      idChosen = true;
+      aggregateType = m.aggregateType;
+      aggregateId = m.aggregateId;
+      eventType = m.eventType;
+      partitionKey = m.partitionKey;
+      payload = m.payload; // messages share it, and never give it away
+      contentType = m.contentType;
+      headers.addAll(m.headers);
+      dedupKey = m.dedupKey;
+      correlationId = m.correlationId;
+      availableAt = m.availableAt;
+      deliverAfter = m.deliverAfter;
+      maxAttempts = m.maxAttempts;
+    }
 
     /** Default: random. */
     public Builder id(UUID id) {

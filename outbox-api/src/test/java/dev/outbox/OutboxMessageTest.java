@@ -73,6 +73,26 @@ class OutboxMessageTest {
   }
 
   @Test
+  @DisplayName("can be begun again with all that it has")
+  void copied() {
+    OutboxMessage message =
+        valid()
+            .partitionKey("k")
+            .contentType("text/plain")
+            .header("a", "1")
+            .dedupKey("d")
+            .correlationId("c")
+            .availableAt(Instant.parse("2026-11-20T08:09:10Z"))
+            .maxAttempts(3)
+            .build();
+    assertThat(message.toBuilder().build()).isEqualTo(message);
+    OutboxMessage delayed = valid().unordered().deliverAfter(Duration.ofHours(1)).build();
+    assertThat(delayed.toBuilder().build()).isEqualTo(delayed);
+    assertThat(message.toBuilder().header("a", "2").build().headers()).hasSize(2);
+    assertThat(message.headers()).hasSize(1);
+  }
+
+  @Test
   @DisplayName("takes a payload up to the limit, also an empty one, and keeps it for itself")
   void payload() {
     byte[] bytes = new byte[OutboxMessage.MAX_PAYLOAD];
