@@ -35,7 +35,7 @@ class PackagesTest {
 
   /** What users deploy. */
   private static final Set<String> PRODUCT =
-      Set.of("outbox-api", "outbox-relay", "outbox-payloads", "outbox-tracing");
+      Set.of("outbox-api", "outbox-relay", "outbox-payloads", "outbox-tracing", "outbox-jakarta");
 
   private static final JavaClasses ALL = of(modules());
   private static final JavaClasses OURS =
@@ -75,6 +75,7 @@ class PackagesTest {
             "dev.outbox.relay",
             "dev.outbox.payload",
             "dev.outbox.tracing",
+            "dev.outbox.jakarta",
             "dev.outbox.tck",
             "dev.outbox.cli",
             "dev.outbox.example.store",
@@ -181,6 +182,7 @@ class PackagesTest {
     "dev.outbox.relay.., dev.outbox.store.. dev.outbox.publisher.. dev.outbox.tck.. dev.outbox.cli..",
     "dev.outbox.payload.., dev.outbox.store.. dev.outbox.relay.. dev.outbox.publisher.. dev.outbox.tck.. dev.outbox.cli..",
     "dev.outbox.tracing.., dev.outbox.store.. dev.outbox.relay.. dev.outbox.publisher.. dev.outbox.tck.. dev.outbox.cli..",
+    "dev.outbox.jakarta.., dev.outbox.store.. dev.outbox.relay.. dev.outbox.publisher.. dev.outbox.tck.. dev.outbox.cli..",
     "dev.outbox.publisher.., dev.outbox.store.. dev.outbox.relay.. dev.outbox.tck.. dev.outbox.cli..",
     "dev.outbox.store.., dev.outbox.relay.. dev.outbox.publisher.. dev.outbox.tck.. dev.outbox.cli..",
     "dev.outbox.tck.., dev.outbox.store.core.. dev.outbox.store.jdbc.. dev.outbox.store.postgres.. dev.outbox.relay.. dev.outbox.publisher.. dev.outbox.cli..",

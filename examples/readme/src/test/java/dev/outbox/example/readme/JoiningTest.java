@@ -3,14 +3,22 @@ package dev.outbox.example.readme;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.arjuna.ats.internal.jta.transaction.arjunacore.TransactionSynchronizationRegistryImple;
 import dev.outbox.Appended;
 import dev.outbox.JoinedOutbox;
 import dev.outbox.NoTransactionException;
 import dev.outbox.OutboxMessage;
+import dev.outbox.jakarta.JakartaOutbox;
+import dev.outbox.relay.Relay;
 import dev.outbox.spi.StoredMessage;
 import dev.outbox.store.postgres.PostgresOutboxStore;
 import dev.outbox.testing.RecordingPublisher;
 import dev.outbox.testing.RelayOnce;
+import io.agroal.api.AgroalDataSource;
+import jakarta.transaction.TransactionManager;
+import jakarta.transaction.TransactionSynchronizationRegistry;
+import java.sql.Connection;
+import java.sql.Statement;
 import org.jdbi.v3.core.Jdbi;
 import org.jooq.DSLContext;
 import org.jooq.SQLDialect;
@@ -113,6 +121,30 @@ class JoiningTest {
           status.setRollbackOnly();
         });
     assertThat(RelayOnce.run(outbox, new RecordingPublisher()).delivered()).isEmpty();
+  }
+
+  @Test
+  void jakarta() throws Exception {
+    TransactionManager manager = com.arjuna.ats.jta.TransactionManager.transactionManager();
+    TransactionSynchronizationRegistry transactions = new TransactionSynchronizationRegistryImple();
+    Relay relay = Relay.builder(outbox, new RecordingPublisher()).build();
+    try (AgroalDataSource dataSource = shop.agroal(manager, transactions)) {
+      // tag::jakarta
+      JoinedOutbox joined =
+          JakartaOutbox.of(outbox, dataSource, transactions).withWake(relay::wake);
+      // end::jakarta
+      manager.begin();
+      try (Connection connection = dataSource.getConnection();
+          Statement update = connection.createStatement()) {
+        update.executeUpdate("update orders set state = 'PAID' where id = '%s'".formatted(ORDER));
+      }
+      joined.append(message);
+      manager.commit();
+      assertThatThrownBy(() -> joined.append(Shop.paid(ORDER)))
+          .isInstanceOf(NoTransactionException.class);
+    }
+    relay.close();
+    assertPaidAndSent();
   }
 
   private void assertPaidAndSent() {

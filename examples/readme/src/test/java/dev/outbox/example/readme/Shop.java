@@ -4,6 +4,13 @@ import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.OutboxMessage;
 import dev.outbox.embedded.DatabaseServer;
+import io.agroal.api.AgroalDataSource;
+import io.agroal.api.configuration.supplier.AgroalDataSourceConfigurationSupplier;
+import io.agroal.api.security.NamePrincipal;
+import io.agroal.api.security.SimplePassword;
+import io.agroal.narayana.NarayanaTransactionIntegration;
+import jakarta.transaction.TransactionManager;
+import jakarta.transaction.TransactionSynchronizationRegistry;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.PreparedStatement;
@@ -34,6 +41,26 @@ final class Shop implements AutoCloseable {
               handle.execute("create table orders (id text primary key, state text not null)");
               handle.execute("create table handled_message (id text primary key)");
             });
+  }
+
+  /** Another pool, which a transaction manager enlists. */
+  AgroalDataSource agroal(
+      TransactionManager manager, TransactionSynchronizationRegistry transactions)
+      throws SQLException {
+    return AgroalDataSource.from(
+        new AgroalDataSourceConfigurationSupplier()
+            .connectionPoolConfiguration(
+                pool ->
+                    pool.maxSize(2)
+                        .transactionIntegration(
+                            new NarayanaTransactionIntegration(manager, transactions))
+                        .connectionFactoryConfiguration(
+                            factory ->
+                                factory
+                                    .jdbcUrl(server.jdbcUrl())
+                                    .principal(new NamePrincipal(server.user()))
+                                    .credential(new SimplePassword(server.password()))
+                                    .initialSql("set search_path to " + schema))));
   }
 
   static void placeOrder(Connection connection, String id) throws SQLException {
