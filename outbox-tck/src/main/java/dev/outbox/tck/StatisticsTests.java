@@ -16,6 +16,7 @@ import org.junit.jupiter.api.Test;
 /** F1: what a store says of what it holds. What that costs, {@link WorkTests} asks. */
 abstract class StatisticsTests<T> extends StoreTests<T> {
   private static final int CAP = 100;
+  private static final int MOST = Integer.MAX_VALUE;
 
   StatisticsTests(OutboxStoreTck<T> tck) {
     super(tck);
@@ -81,14 +82,9 @@ abstract class StatisticsTests<T> extends StoreTests<T> {
       committed("free" + i, 1);
       committed(message("later").deliverAfter(LONG));
     }
-    assertThat(statistics(1))
-        .as("cap 1")
-        .usingRecursiveComparison()
-        .ignoringFieldsOfTypes(Duration.class)
-        .isEqualTo(capped(1, each));
-    for (int cap : List.of(each - 1, each, each + 1, 2 * each, 2 * each + 1, Integer.MAX_VALUE)) {
+    for (int cap : List.of(1, each - 1, each, each + 1, 2 * each, 2 * each + 1, MOST)) {
       assertThat(statistics(cap))
-          .as("cap %d", cap)
+          .as("statistics with a cap of %d, beside %d messages of each kind", cap, each)
           .usingRecursiveComparison()
           .ignoringFieldsOfTypes(Duration.class)
           .isEqualTo(capped(cap, each));
@@ -121,7 +117,9 @@ abstract class StatisticsTests<T> extends StoreTests<T> {
   void statisticsOfOneKey() {
     committed("k", 90);
     for (int cap : List.of(80, 90, 91, 1_000)) {
-      assertThat(statistics(cap).pending()).as("pending, cap %d", cap).isEqualTo(Math.min(90, cap));
+      assertThat(statistics(cap).pending())
+          .as("pending with a cap of %d, beside 90 messages of a key", cap)
+          .isEqualTo(Math.min(90, cap));
     }
   }
 
