@@ -33,7 +33,7 @@ class PackagesTest {
   private static final Path ROOT = Path.of("..");
 
   /** What users deploy. */
-  private static final Set<String> PRODUCT = Set.of("outbox-api", "outbox-relay");
+  private static final Set<String> PRODUCT = Set.of("outbox-api", "outbox-relay", "outbox-micrometer");
 
   private static final JavaClasses ALL = of(modules());
   private static final JavaClasses OURS =

@@ -51,7 +51,7 @@ class ScrapeTest {
   private static final Set<String> OF_THE_TARGET = Set.of("job", "instance");
 
   private static final Pattern ROW =
-      Pattern.compile("(?m)^\\| `(outbox\\.[a-z.]+)` \\| (\\w+) \\| (.*?) \\|");
+      Pattern.compile("(?m)^\\| `(outbox\\.[a-z.]+)` \\| (\\w+) \\| ([^|]*)\\|");
 
   private final DatabaseServer server = DatabaseServer.postgres();
   private final String schema = "meters_" + UUID.randomUUID().toString().substring(0, 8);

@@ -17,6 +17,7 @@ import java.util.function.ToLongFunction;
 import javax.sql.DataSource;
 import org.jdbi.v3.core.Jdbi;
 import org.jdbi.v3.core.result.RowView;
+import org.jspecify.annotations.Nullable;
 
 /** The store with what operators ask of it; each ability is an interface, and none is a must. */
 final class AdministeredHsqldbStore
