@@ -97,15 +97,6 @@ final class PostgresAdministration implements Texts {
     return PostgresFigures.STATISTICS;
   }
 
-  /**
-   * The planner reckons with all that might be counted: a statement that looks so dear would be
-   * compiled, which takes longer than counting.
-   */
-  @Override
-  public void beforeStatistics(Handle handle) {
-    int ignored = handle.execute("set local jit = off");
-  }
-
   @Override
   public List<String> warnings(Handle handle) {
     return OldTransactions.warnings(handle, OldTransactions.OLD);

@@ -47,9 +47,6 @@ public final class SqlAdministration implements Administration<Handle> {
      */
     String statistics();
 
-    /** Prepares the transaction of {@link #statistics}. */
-    default void beforeStatistics(Handle handle) {}
-
     /** As {@link Administration#warnings}. */
     default List<String> warnings(Handle handle) {
       return List.of();
@@ -173,7 +170,6 @@ public final class SqlAdministration implements Administration<Handle> {
 
   @Override
   public Statistics statistics(Handle handle, int cap) {
-    texts.beforeStatistics(handle);
     return handle
         .createQuery(texts.statistics())
         .bind("cap", cap)
