@@ -22,6 +22,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 @Command(
@@ -75,6 +76,10 @@ final class StatusCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
+    if (cap < 1) {
+      throw new ParameterException(
+          spec.commandLine(), "--cap is %d, at least 1 is needed".formatted(cap));
+    }
     Logs.off();
     Found found;
     try (Opened connected = database.connect(tables)) {
