@@ -35,7 +35,7 @@ class PackagesTest {
 
   /** What users deploy. */
   private static final Set<String> PRODUCT =
-      Set.of("outbox-api", "outbox-relay", "outbox-payloads", "outbox-tracing", "outbox-jakarta");
+      Set.of("outbox-api", "outbox-relay", "outbox-payloads", "outbox-tracing", "outbox-jakarta", "outbox-micrometer");
 
   private static final JavaClasses ALL = of(modules());
   private static final JavaClasses OURS =

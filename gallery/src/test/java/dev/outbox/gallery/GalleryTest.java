@@ -5,6 +5,7 @@ import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass
 
 import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.gallery.WrongStores.AsksItsOwnClock;
+import dev.outbox.gallery.WrongStores.CountsEverything;
 import dev.outbox.gallery.WrongStores.GoesOnWithoutTheHead;
 import dev.outbox.gallery.WrongStores.LeasesMessages;
 import dev.outbox.gallery.WrongStores.LocksUntilSettled;
@@ -83,6 +84,7 @@ class GalleryTest {
             wrong(AsksItsOwnClock::new, Set.of("T1"), "retriesByStoresClock"),
             wrong(SettlesRowByRow::new, Set.of("S1"), "breaksOff"),
             wrong(ReadsEverything::new, Set.of("C5"), "manyKeys"),
+            wrong(CountsEverything::new, Set.of("F1"), "statisticsOfABacklog"),
             wrong(TidiesKeys::new, Set.of("A3"), "differentKeys"),
             wrong(LeasesMessages::new, Set.of("C1", "O1"), "keyNotTwice"),
             wrong(SettlesForAnyone::new, Set.of("S1"), "stale"),

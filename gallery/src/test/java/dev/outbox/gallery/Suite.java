@@ -5,8 +5,6 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.embedded.DatabaseServer;
-import dev.outbox.spi.Claim;
-import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.OutboxStore;
 import dev.outbox.tck.AutoCommit;
 import dev.outbox.tck.BreaksConnections;
@@ -27,6 +25,7 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.UUID;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -230,12 +229,13 @@ class Suite extends OutboxStoreTck<Connection>
   }
 
   @Override
-  public Counted countedClaim(OutboxStore<Connection> store, ClaimRequest request) {
+  public <R> Counted<R> counted(
+      OutboxStore<Connection> store, Function<OutboxStore<Connection>, R> work) {
     PlainStore counted = maker.make(oneConnection, WINDOW, Clock.systemUTC());
     assumeTrue(counted.isFast(), "the store does not say that it keeps C5");
     long before = rowsRead();
-    Claim claim = counted.claim(request);
-    return new Counted(claim, rowsRead() - before);
+    R result = work.apply(counted);
+    return new Counted<>(result, rowsRead() - before);
   }
 
   /** By the one connection, which hands in its counts when it is asked to. */

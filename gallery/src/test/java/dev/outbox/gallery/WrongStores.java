@@ -3,7 +3,9 @@ package dev.outbox.gallery;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Decision;
+import dev.outbox.spi.StatisticsStore;
 import dev.outbox.spi.StoredMessage;
+import java.math.BigDecimal;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Clock;
@@ -256,6 +258,61 @@ final class WrongStores {
 
     @Override
     void usePlansByIndex(Connection connection) {}
+  }
+
+  /** Counts what waits by reading all of it. */
+  static final class CountsEverything extends PlainStore implements StatisticsStore {
+    CountsEverything(DataSource dataSource, Duration dedupWindow) {
+      super(dataSource, dedupWindow);
+    }
+
+    @Override
+    public Statistics statistics(int cap) {
+      int most = StatisticsStore.checked(cap);
+      try (Connection connection = dataSource.getConnection()) {
+        return query(
+                connection,
+                """
+                with waiting as (
+                  select message_key, bool_or(halts) as halted from outbox_message
+                  where halts or state = 'live' and retry_at is not null
+                  group by message_key)
+                select
+                  count(*) filter (where state <> 'dead' and halted is null
+                    and coalesce(available_at <= clock_timestamp(), true)) as pending,
+                  count(*) filter (where state <> 'dead' and halted is null
+                    and available_at > clock_timestamp()) as scheduled,
+                  count(*) filter (where state <> 'dead' and halted is not null) as blocked,
+                  count(*) filter (where state = 'dead') as dead,
+                  (select count(*) from waiting where not halted) as blocked_keys,
+                  (select count(*) from waiting where halted) as halted_keys,
+                  extract(epoch from clock_timestamp() - min(created_at) filter (
+                    where state <> 'dead' and halted is null
+                    and coalesce(available_at <= clock_timestamp(), true))) as free_age,
+                  extract(epoch from clock_timestamp() - min(created_at) filter (
+                    where state <> 'dead' and halted is not null)) as blocked_age
+                from outbox_message left join waiting using (message_key)
+                """,
+                row ->
+                    new Statistics(
+                        cap,
+                        Math.min(most, row.getLong("pending")),
+                        Math.min(most, row.getLong("scheduled")),
+                        Math.min(most, row.getLong("blocked")),
+                        Math.min(most, row.getLong("dead")),
+                        Math.min(most, row.getLong("blocked_keys")),
+                        Math.min(most, row.getLong("halted_keys")),
+                        seconds(row.getBigDecimal("free_age")),
+                        seconds(row.getBigDecimal("blocked_age"))))
+            .get(0);
+      } catch (SQLException e) {
+        throw problem(e);
+      }
+    }
+
+    private static Duration seconds(BigDecimal age) {
+      return age == null ? null : Duration.ofMillis(age.movePointRight(3).longValue());
+    }
   }
 
   /** Tidies keys up. */

@@ -22,14 +22,15 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 @Command(
     name = "status",
     mixinStandardHelpOptions = true,
     description = {
-      "Check the schema, count what waits, and say which relays hold something. Reads the whole"
-          + " backlog.",
+      "Check the schema, count what waits, and say which relays hold something. Counts up to --cap;"
+          + " what is more is said as so many or more.",
       "Exit codes: 0 fine; 1 --max-age or --max-dead is passed; 2 bad usage, or the outbox could not"
           + " be looked at."
     })
@@ -55,6 +56,13 @@ final class StatusCommand implements Callable<Integer> {
       description = "Exit with 1 when there are more dead letters.")
   private @Nullable Long maxDead;
 
+  @Option(
+      names = "--cap",
+      paramLabel = "N",
+      description =
+          "Count up to N of each (default: ${DEFAULT-VALUE}); a larger one reads more of a backlog.")
+  private int cap = StatisticsStore.DEFAULT_CAP;
+
   @Spec
   @SuppressWarnings("NullAway.Init") // set by picocli
   private CommandSpec spec;
@@ -68,6 +76,10 @@ final class StatusCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
+    if (cap < 1) {
+      throw new ParameterException(
+          spec.commandLine(), "--cap is %d, at least 1 is needed".formatted(cap));
+    }
     Logs.off();
     Found found;
     try (Opened connected = database.connect(tables)) {
@@ -78,7 +90,7 @@ final class StatusCommand implements Callable<Integer> {
       found =
           new Found(
               store instanceof SchemaStore schema ? schema.place() : null,
-              Stores.as(StatisticsStore.class, store).statistics(),
+              Stores.as(StatisticsStore.class, store).statistics(cap()),
               store instanceof LeaseStore leases ? leases.leases() : List.of(),
               store instanceof WarningStore warnings ? warnings.warnings() : List.of());
     }
@@ -93,10 +105,15 @@ final class StatusCommand implements Callable<Integer> {
     return passed.isEmpty() ? 0 : Main.CHECK_FAILED;
   }
 
+  /** Enough to tell whether there are more dead letters than wanted. */
+  private int cap() {
+    return maxDead == null ? cap : (int) Math.max(cap, Math.min(maxDead + 1, Integer.MAX_VALUE));
+  }
+
   /** The limits that are passed. */
   private List<String> passed(Statistics statistics) {
     List<String> passed = new ArrayList<>();
-    Duration oldest = statistics.oldestPending();
+    Duration oldest = statistics.oldest();
     if (maxAge != null && oldest != null && oldest.compareTo(maxAge) > 0) {
       passed.add(
           "the oldest message that is due waits %s s, --max-age is %s s"
@@ -104,18 +121,22 @@ final class StatusCommand implements Callable<Integer> {
     }
     if (maxDead != null && statistics.dead() > maxDead) {
       passed.add(
-          "there are %d dead letters, --max-dead is %d".formatted(statistics.dead(), maxDead));
+          "there are %s dead letters, --max-dead is %d"
+              .formatted(number(statistics, statistics.dead()), maxDead));
     }
     return passed;
   }
 
-  private static double seconds(Duration time) {
-    return time.toMillis() / 1000.0;
+  private static @Nullable Double seconds(@Nullable Duration time) {
+    return time == null ? null : time.toMillis() / 1000.0;
+  }
+
+  private static String number(Statistics statistics, long number) {
+    return statistics.isAtCap(number) ? number + " or more" : "" + number;
   }
 
   private static Map<String, @Nullable Object> rows(Found found) {
     Statistics statistics = found.statistics();
-    Duration oldest = statistics.oldestPending();
     Map<String, @Nullable Object> rows = new LinkedHashMap<>();
     rows.put("place", found.place() == null ? null : ErrorText.printable(found.place()));
     rows.put("pending", statistics.pending());
@@ -124,7 +145,8 @@ final class StatusCommand implements Callable<Integer> {
     rows.put("dead", statistics.dead());
     rows.put("blockedKeys", statistics.blockedKeys());
     rows.put("haltedKeys", statistics.haltedKeys());
-    rows.put("oldestPendingSeconds", oldest == null ? null : seconds(oldest));
+    rows.put("oldestFreeSeconds", seconds(statistics.oldestFree()));
+    rows.put("oldestBlockedSeconds", seconds(statistics.oldestBlocked()));
     return rows;
   }
 
@@ -139,15 +161,23 @@ final class StatusCommand implements Callable<Integer> {
           fields.put("until", held.until());
           return fields;
         };
+    all.put("cap", found.statistics().cap());
     all.put("leases", found.leases().stream().map(lease).toList());
     all.put("warnings", found.warnings());
     all.put("passedLimits", passed);
     return all;
   }
 
+  private static Object text(Statistics statistics, @Nullable Object value) {
+    if (value instanceof Long number) {
+      return number(statistics, number);
+    }
+    return value == null ? "-" : value;
+  }
+
   private static void print(Found found, PrintWriter out) {
     rows(found)
-        .forEach((name, value) -> out.printf("%-22s %s%n", name, value == null ? "-" : value));
+        .forEach((name, value) -> out.printf("%-22s %s%n", name, text(found.statistics(), value)));
     for (WorkerLease held : found.leases()) {
       out.printf(
           "%-22s %s holds %d buckets since %s until %s%n",

@@ -63,16 +63,22 @@ abstract class DatabaseCommandsTest {
     Cli status = cli("status");
     assertThat(status.code()).isZero();
     assertThat(status.out().lines().map(line -> line.replaceAll(" +", " ")))
-        .contains("pending 0", "dead 1", "oldestPendingSeconds -");
+        .contains("pending 0", "dead 1", "oldestFreeSeconds -", "oldestBlockedSeconds -");
     assertThat(cli("status", "--json").out())
         .startsWith("{\"place\": \"")
         .contains("\"pending\": 0,")
-        .contains("\"dead\": 1", "\"oldestPendingSeconds\": null, \"leases\": [], ")
+        .contains("\"dead\": 1", "\"oldestFreeSeconds\": null, \"oldestBlockedSeconds\": null, ")
+        .contains("\"cap\": 10000, \"leases\": [], ")
         .endsWith("\"passedLimits\": []}" + System.lineSeparator());
     assertThat(cli("status", "--max-dead=1", "--max-age=1ms").code()).isZero();
     Cli tooMany = cli("status", "--max-dead=0");
     assertThat(tooMany.code()).isEqualTo(1);
     assertThat(tooMany.out()).contains("TOO MUCH: there are 1 dead letters, --max-dead is 0");
+    assertThat(cli("status", "--cap=1").out().lines().map(line -> line.replaceAll(" +", " ")))
+        .contains("pending 0", "dead 1 or more");
+    Cli noCap = cli("status", "--cap=0");
+    assertThat(noCap.code()).isEqualTo(2);
+    assertThat(noCap.err()).contains("--cap is 0, at least 1 is needed");
   }
 
   @Test

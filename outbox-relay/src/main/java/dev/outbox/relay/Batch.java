@@ -1,5 +1,6 @@
 package dev.outbox.relay;
 
+import dev.outbox.relay.RelayEvent.DeadLetterReason;
 import dev.outbox.spi.Decision;
 import dev.outbox.spi.Result;
 import dev.outbox.spi.StoredMessage;
@@ -27,6 +28,7 @@ final class Batch {
   /** What the broker as a whole is blamed for. */
   private final List<StoredMessage> untaken = new ArrayList<>();
 
+  private final Set<Long> rejected = new HashSet<>();
   private boolean answered;
   private boolean delivered;
   private @Nullable String brokerError;
@@ -78,6 +80,9 @@ final class Batch {
         brokerError = u.error();
         untaken.add(message);
       }
+      if (result instanceof Result.Rejected) {
+        rejected.add(message.sequence());
+      }
       if (!(result instanceof Result.Delivered)) {
         stopped.add(message.key());
       }
@@ -123,6 +128,15 @@ final class Batch {
     return brokerError;
   }
 
+  private DeadLetterReason reason(StoredMessage message) {
+    if (message.problem() != null) {
+      return DeadLetterReason.UNDECODABLE;
+    }
+    return rejected.contains(message.sequence())
+        ? DeadLetterReason.REJECTED
+        : DeadLetterReason.EXHAUSTED;
+  }
+
   /** Tells the listener what the store now knows. */
   void tell(RelayListener listener, String worker) {
     for (StoredMessage message : messages) {
@@ -132,7 +146,7 @@ final class Batch {
       } else if (decision instanceof Decision.Retry retry) {
         listener.on(new RelayEvent.Retried(worker, message, retry));
       } else if (decision instanceof Decision.Dead dead) {
-        listener.on(new RelayEvent.DeadLettered(worker, message, dead));
+        listener.on(new RelayEvent.DeadLettered(worker, message, dead, reason(message)));
       }
     }
   }

@@ -48,8 +48,19 @@ public sealed interface RelayEvent {
       implements RelayEvent {}
 
   /** A message became a dead letter, and the store knows. */
-  record DeadLettered(String who, StoredMessage message, Decision.Dead decision)
+  record DeadLettered(
+      String who, StoredMessage message, Decision.Dead decision, DeadLetterReason reason)
       implements RelayEvent {}
+
+  /** Why a message became a dead letter; what exactly was wrong, the decision's error says. */
+  enum DeadLetterReason {
+    /** The publisher said that the broker will never take it. */
+    REJECTED,
+    /** The attempts that it had are used up. */
+    EXHAUSTED,
+    /** Its row cannot be decoded; see {@link StoredMessage#problem()}. */
+    UNDECODABLE
+  }
 
   /** The publisher could not reach the broker, or this message's destination, for now. */
   record Unavailable(String who, StoredMessage message, Result.Unavailable result)

@@ -6,11 +6,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.entry;
 
 import dev.outbox.OutboxMessage;
+import dev.outbox.relay.RelayEvent.DeadLetterReason;
 import dev.outbox.spi.Decision;
 import dev.outbox.spi.Result;
 import dev.outbox.spi.StoredMessage;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
@@ -54,6 +56,21 @@ class BatchTest {
     assertThat(one(2, Result.unavailable("x", "topic")).decisions())
         .containsOnly(entry(1L, Decision.retryUncounted(Duration.ofMillis(500), "x")));
     assertThat(one(2, Result.unavailable("x")).decisions()).isEmpty();
+  }
+
+  @Test
+  void aDeadLetterHasItsReason() {
+    assertThat(reason(one(0, Result.rejected("x")))).isEqualTo(DeadLetterReason.REJECTED);
+    assertThat(reason(one(2, Result.failed("x")))).isEqualTo(DeadLetterReason.EXHAUSTED);
+    assertThat(reason(batch(stored(1, "a", 3)))).isEqualTo(DeadLetterReason.EXHAUSTED);
+    assertThat(reason(batch(damaged(1, "a", 2)))).isEqualTo(DeadLetterReason.UNDECODABLE);
+  }
+
+  private static DeadLetterReason reason(Batch batch) {
+    List<RelayEvent> told = new ArrayList<>();
+    batch.tell(told::add, "relay/0");
+    assertThat(told).hasSize(1);
+    return ((RelayEvent.DeadLettered) told.get(0)).reason();
   }
 
   @Test

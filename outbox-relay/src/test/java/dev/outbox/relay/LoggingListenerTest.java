@@ -86,12 +86,16 @@ class LoggingListenerTest {
     }
     listener.on(
         new RelayEvent.DeadLettered(
-            "relay/0", hostile, (Decision.Dead) Decision.deadHaltingKey(forged)));
+            "relay/0",
+            hostile,
+            (Decision.Dead) Decision.deadHaltingKey(forged),
+            RelayEvent.DeadLetterReason.REJECTED));
     listener.on(
         new RelayEvent.DeadLettered(
             "relay/0",
             Samples.damaged(8, forged, 1),
-            (Decision.Dead) Decision.deadHaltingKey("x")));
+            (Decision.Dead) Decision.deadHaltingKey("x"),
+            RelayEvent.DeadLetterReason.UNDECODABLE));
     listener.on(new RelayEvent.LeaseLost("relay/0", messages));
     listener.on(new RelayEvent.Abandoned("relay/0", messages, forged));
     listener.on(new RelayEvent.PublisherBroken("relay/0", forged, null));
@@ -112,7 +116,12 @@ class LoggingListenerTest {
     listener.on(new RelayEvent.Published("relay/0", messages, Duration.ZERO));
     listener.on(new RelayEvent.Delivered("relay/0", message));
     listener.on(new RelayEvent.Retried("relay/0", message, Decision.retry(Duration.ZERO, "x")));
-    listener.on(new RelayEvent.DeadLettered("relay/0", message, Decision.deadHaltingKey("x")));
+    listener.on(
+        new RelayEvent.DeadLettered(
+            "relay/0",
+            message,
+            Decision.deadHaltingKey("x"),
+            RelayEvent.DeadLetterReason.EXHAUSTED));
     listener.on(
         new RelayEvent.Unavailable("relay/0", message, new Result.Unavailable("x", "topic")));
     listener.on(new RelayEvent.LeaseLost("relay/0", messages));
@@ -282,7 +291,9 @@ class LoggingListenerTest {
     listener.on(
         new RelayEvent.CallbackFailed(
             "relay/0", "retryPolicy", message, new IllegalStateException("odd")));
-    listener.on(new RelayEvent.DeadLettered("relay/0", message, Decision.dead("x")));
+    listener.on(
+        new RelayEvent.DeadLettered(
+            "relay/0", message, Decision.dead("x"), RelayEvent.DeadLetterReason.REJECTED));
     listener.on(new RelayEvent.Started("relay", 2, "schema public"));
     listener.on(new RelayEvent.Started("relay", 2, null));
     listener.on(new RelayEvent.Stopped("relay", 0));

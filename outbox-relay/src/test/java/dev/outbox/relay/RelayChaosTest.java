@@ -135,7 +135,7 @@ class RelayChaosTest {
         .atMost(Duration.ofMinutes(5))
         .untilAsserted(
             () -> {
-              var s = store.statistics();
+              var s = store.statistics(10_000);
               assertThat(s.pending() + s.scheduled() + s.blocked()).isZero();
             });
     relays.forEach(Relay::close);

@@ -8,9 +8,6 @@ import dev.outbox.spi.Claim;
 import dev.outbox.spi.DeadLetterStore;
 import dev.outbox.spi.DeadLetterStore.DeadLetter;
 import dev.outbox.spi.Decision;
-import dev.outbox.spi.StatisticsStore;
-import dev.outbox.spi.StatisticsStore.Statistics;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -308,46 +305,5 @@ abstract class DeadLetterTests<T> extends StoreTests<T> {
     assertThat(letters.discard(sequence)).as("discarded twice").isFalse();
     assertThat(letters.requeue(sequence)).as("requeued after discard").isFalse();
     assertNothingDue("discarded");
-  }
-
-  @Test
-  @Sentence("statistics count what is pending, scheduled, blocked and dead")
-  void statistics() {
-    StatisticsStore statistics = tck.ability(StatisticsStore.class);
-    assertThat(statistics.statistics())
-        .as("statistics of an empty store")
-        .isEqualTo(new Statistics(0, 0, 0, 0, 0, 0, null));
-    committed("waits", 3);
-    retryFirst(claim(), LONG, true);
-    committed("halted", 2);
-    Claim claim = claim();
-    settle(claim, Map.of(first(claim).sequence(), Decision.deadHaltingKey("rejected")));
-    assertNothingDue("one key waits, one is halted");
-    committed(message("later").deliverAfter(LONG));
-    committed("free", 2);
-    Statistics came = statistics.statistics();
-    assertThat(came.pending() + came.scheduled() + came.blocked())
-        .as("pending, scheduled and blocked in %s", came)
-        .isEqualTo(3 + 1 + 1 + 2);
-    assertThat(came.pending()).as("pending").isGreaterThanOrEqualTo(2);
-    assertThat(came.scheduled()).as("scheduled").isEqualTo(1);
-    assertThat(came.dead()).as("dead").isEqualTo(1);
-    assertThat(came.blockedKeys()).as("blockedKeys").isEqualTo(1);
-    assertThat(came.haltedKeys()).as("haltedKeys").isEqualTo(1);
-    assertThat(came.oldestPending()).as("oldestPending").isNotNull().isLessThan(LONG);
-    assertThat(came.oldestPending()).as("oldestPending").isGreaterThanOrEqualTo(Duration.ZERO);
-  }
-
-  @Test
-  @Sentence("statistics count a key as blocked until what it waited for was delivered or is dead")
-  void statisticsOfKeysThatGoOn() {
-    StatisticsStore statistics = tck.ability(StatisticsStore.class);
-    for (Decision end : List.of(Decision.delivered(), Decision.dead("rejected"))) {
-      committed("k", 1);
-      retryFirst(claim(), Duration.ZERO, true);
-      assertThat(statistics.statistics().blockedKeys()).as("blockedKeys, at a retry").isEqualTo(1);
-      settle(awaitClaim("the retry"), end);
-      assertThat(statistics.statistics().blockedKeys()).as("blockedKeys, after %s", end).isZero();
-    }
   }
 }

@@ -216,6 +216,14 @@ public abstract class OutboxStoreTck<T> {
   }
 
   @Nested
+  @DisplayName("Statistics")
+  class Figures extends StatisticsTests<T> {
+    Figures() {
+      super(OutboxStoreTck.this);
+    }
+  }
+
+  @Nested
   @DisplayName("Poison")
   class Poison extends PoisonTests<T> {
     Poison() {

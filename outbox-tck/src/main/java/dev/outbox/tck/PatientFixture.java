@@ -334,8 +334,9 @@ final class PatientFixture<T> {
       return new PatientClaim(claim).counted();
     } else if (result instanceof Settled settled) {
       return new Settled(settled.lost(), new PatientClaim(settled.next()).counted());
-    } else if (result instanceof CountsWork.Counted counted) {
-      return new CountsWork.Counted(new PatientClaim(counted.claim()), counted.work());
+    } else if (result instanceof CountsWork.Counted<?> counted) {
+      return new CountsWork.Counted<>(
+          Objects.requireNonNull(known(counted.result())), counted.work());
     } else if (result instanceof Keeper keeper) {
       keepers.add(keeper);
       return proxy(keeper, Set.of(Keeper.class), tck.patience(), STORE_HANGS);

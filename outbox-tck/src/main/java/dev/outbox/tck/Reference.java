@@ -109,6 +109,8 @@ final class Reference {
   }
 
   long sum(ToLongFunction<Statistics> number) {
-    return keys.values().stream().mapToLong(s -> number.applyAsLong(s.statistics())).sum();
+    return keys.values().stream()
+        .mapToLong(s -> number.applyAsLong(s.statistics(Integer.MAX_VALUE)))
+        .sum();
   }
 }

@@ -984,7 +984,7 @@ final class Story<T> extends StoreTests<T> implements AutoCloseable {
           list(expected));
     }
     if (store() instanceof StatisticsStore statistics) {
-      compare(call("statistics", statistics::statistics));
+      compare(call("statistics", () -> statistics.statistics(StatisticsStore.DEFAULT_CAP)));
     }
   }
 

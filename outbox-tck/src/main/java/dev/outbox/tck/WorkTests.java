@@ -1,11 +1,15 @@
 package dev.outbox.tck;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.fail;
 
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.Decision;
+import dev.outbox.spi.StatisticsStore;
+import dev.outbox.spi.StatisticsStore.Statistics;
 import dev.outbox.spi.StoredMessage;
+import dev.outbox.tck.CountsWork.Counted;
 import java.util.Map;
 import java.util.function.Function;
 import java.util.function.IntConsumer;
@@ -16,10 +20,14 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.opentest4j.AssertionFailedError;
 
-/** C5, by counted work. */
+/** C5 and F1, by counted work. */
 abstract class WorkTests<T> extends StoreTests<T> {
   private static final int MANY = 9_000;
   private static final int BATCH = 20;
+  private static final int CAP = 100;
+
+  /** Of a figure: there are eight. A store may begin to count more than once. */
+  private static final int MOST_FOR_EACH_COUNTED = 20;
 
   private CountsWork<T> fixture;
 
@@ -45,11 +53,11 @@ abstract class WorkTests<T> extends StoreTests<T> {
     release(claim(request(BATCH, LONG))); // what a store does once for all that is new is done
     long least = Long.MAX_VALUE;
     for (int i = 0; i < 5; i++) {
-      CountsWork.Counted counted = fixture.countedClaim(store(), request(BATCH, LONG));
-      if (!counted.claim().messages().isEmpty()) {
+      Counted<Claim> counted = fixture.counted(store(), store -> store.claim(request(BATCH, LONG)));
+      if (!counted.result().messages().isEmpty()) {
         least = Math.min(least, counted.work());
       }
-      release(counted.claim());
+      release(counted.result());
     }
     assertThat(least).as("counted work of a claim that brings something").isBetween(1L, 1L << 40);
     return least;
@@ -163,5 +171,69 @@ abstract class WorkTests<T> extends StoreTests<T> {
           commitEach(size, i -> message("k" + i % 100).build());
           decideAll(m -> Decision.dead("rejected"));
         });
+  }
+
+  private Counted<Statistics> countedStatistics() {
+    tck.ability(StatisticsStore.class);
+    return fixture.counted(
+        store(),
+        store ->
+            store instanceof StatisticsStore counting
+                ? counting.statistics(CAP)
+                : fail("the store that counts its work has no statistics"));
+  }
+
+  /** The least of some, as for claims. */
+  private void assertCountsNoFurtherThanTheCap(String what, Runnable build) {
+    tck.prepare();
+    long alone = countedStatistics().work();
+    build.run();
+    fixture.backlogBuilt();
+    long least = Long.MAX_VALUE;
+    for (int i = 0; i < 3; i++) {
+      least = Math.min(least, countedStatistics().work());
+    }
+    if (least > alone + MOST_FOR_EACH_COUNTED * CAP) {
+      throw new AssertionFailedError(
+          ("statistics with a cap of %,d cost %,d beside %,d %s, and %,d beside nothing: do they"
+                  + " count to the end? A count of the first entries of an index, with a limit, does not")
+              .formatted(CAP, least, MANY, what, alone));
+    }
+  }
+
+  @Test
+  @Rule("F1")
+  @Sentence("statistics read no further than the cap where many messages are free or delayed")
+  void statisticsOfABacklog() {
+    assertCountsNoFurtherThanTheCap(
+        "messages, free and delayed",
+        () ->
+            commitEach(MANY, i -> message("k" + i).deliverAfter(i % 3 == 0 ? LONG : null).build()));
+    assertThat(countedStatistics().result())
+        .extracting(Statistics::pending, Statistics::scheduled)
+        .containsExactly((long) CAP, (long) CAP);
+  }
+
+  @Test
+  @Rule("F1")
+  @Sentence(
+      "statistics read no further than the cap where many keys wait and many messages are dead")
+  void statisticsOfFailures() {
+    assertCountsNoFurtherThanTheCap(
+        "messages of as many keys, retried, dead or halting",
+        () -> {
+          commitEach(MANY, i -> message("k" + i).build());
+          decideAll(
+              m ->
+                  m.sequence() % 3 == 0
+                      ? Decision.retry(LONG, "refused")
+                      : m.sequence() % 3 == 1
+                          ? Decision.dead("rejected")
+                          : Decision.deadHaltingKey("rejected"));
+        });
+    assertThat(countedStatistics().result())
+        .extracting(
+            Statistics::blocked, Statistics::dead, Statistics::blockedKeys, Statistics::haltedKeys)
+        .containsOnly((long) CAP);
   }
 }

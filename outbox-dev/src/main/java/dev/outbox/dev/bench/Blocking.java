@@ -54,7 +54,7 @@ final class Blocking {
             .retryPolicy(every(SOON))
             .build()) {
       relay.start();
-      while (statistics.statistics().pending() > 0) {
+      while (statistics.statistics(1).pending() > 0) {
         if (System.nanoTime() - end > 0) {
           throw new IllegalStateException("messages are still not blocked after " + PATIENCE);
         }

@@ -70,7 +70,7 @@ final class Drain {
 
   private static String left(List<Access> accesses) {
     return accesses.get(0).store() instanceof StatisticsStore store
-        ? "; there is " + store.statistics()
+        ? "; there is " + store.statistics(StatisticsStore.DEFAULT_CAP)
         : "";
   }
 

@@ -175,7 +175,7 @@ final class Demo {
     long lastArrived = -1;
     long lastChange = System.nanoTime();
     while (true) {
-      Statistics now = store.statistics();
+      Statistics now = store.statistics(Integer.MAX_VALUE);
       if (now.pending() + now.scheduled() + now.blocked() == 0
           && ledger.outstanding() <= now.dead()) {
         return;

@@ -160,8 +160,8 @@ public abstract class BucketStore<T>
   }
 
   @Override
-  public final Statistics statistics() {
-    return engine.statistics();
+  public final Statistics statistics(int cap) {
+    return engine.statistics(cap);
   }
 
   @Override

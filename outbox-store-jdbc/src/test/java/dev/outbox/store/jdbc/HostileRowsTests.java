@@ -343,7 +343,7 @@ public abstract class HostileRowsTests extends DatabaseTests {
         come++;
       }
     }
-    assertThat(store.statistics().pending()).as("pending").isGreaterThanOrEqualTo(2);
+    assertThat(store.statistics(10_000).pending()).as("pending").isGreaterThanOrEqualTo(2);
     relay(come + (comes ? 1 : 0), die);
     assertThat(delivered.stream().filter(m -> List.of("a", "b").contains(m.key())))
         .as("messages of other keys")
@@ -351,7 +351,7 @@ public abstract class HostileRowsTests extends DatabaseTests {
     assertThat(delivered).as("delivered").hasSize(come + (comes ? 1 : 0));
     List<DeadLetter> dead = store.deadLetters(0, 10);
     assertThat(dead).as("dead letters").hasSize(die);
-    assertThat(store.statistics().dead()).isEqualTo(die);
+    assertThat(store.statistics(10_000).dead()).isEqualTo(die);
     if (hostile.fate == Fate.DELIVERED) {
       assertCarried(hostile);
     }
@@ -531,7 +531,8 @@ public abstract class HostileRowsTests extends DatabaseTests {
             .build()) {
       for (int round = 0;
           round < 2
-              || (round < 70 && (delivered.size() < expected || store.statistics().dead() < dead));
+              || (round < 70
+                  && (delivered.size() < expected || store.statistics(10_000).dead() < dead));
           round++) {
         relay.runOnce();
         store.housekeep();

@@ -34,8 +34,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 import javax.sql.DataSource;
@@ -242,14 +242,14 @@ public abstract class JdbcStoreTck extends OutboxStoreTck<Connection>
   }
 
   @Override
-  public Counted countedClaim(OutboxStore<Connection> store, ClaimRequest request) {
+  public <R> Counted<R> counted(
+      OutboxStore<Connection> store, Function<OutboxStore<Connection>, R> work) {
     JdbcOutboxStore counted = store(oneConnection.pool);
     counted.verify();
-    AtomicReference<Claim> claim = new AtomicReference<>();
     LongSupplier counter = workCounter(oneConnection);
     long before = counter.getAsLong();
-    claim.set(counted.claim(request));
-    return new Counted(claim.get(), counter.getAsLong() - before);
+    R result = work.apply(counted);
+    return new Counted<>(result, counter.getAsLong() - before);
   }
 
   @Override

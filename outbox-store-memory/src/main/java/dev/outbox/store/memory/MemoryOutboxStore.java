@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -344,30 +345,39 @@ public class MemoryOutboxStore
   }
 
   @Override
-  public synchronized Statistics statistics() {
+  public synchronized Statistics statistics(int cap) {
+    int most = StatisticsStore.checked(cap);
     Instant now = now();
-    long pending = 0;
-    long scheduled = 0;
-    long blocked = 0;
+    List<Row> free = new ArrayList<>();
+    List<Row> blocked = new ArrayList<>();
     for (Key key : keys.values()) {
       boolean waits = key.isHalted();
       for (Row row : key.live()) {
         waits |= row.failed;
-        blocked += waits ? 1 : 0;
-        pending += !waits && row.isDue(now) ? 1 : 0;
-        scheduled += !waits && !row.isDue(now) ? 1 : 0;
+        (waits ? blocked : free).add(row);
       }
     }
-    long halted = keys.values().stream().filter(Key::isHalted).count();
+    long pending = free.stream().filter(row -> row.isDue(now)).count();
     long waiting = keys.values().stream().filter(Key::isWaiting).count();
-    Duration oldest =
-        keys.values().stream()
-            .flatMap(key -> key.live().stream())
-            .filter(row -> row.isDue(now))
-            .map(row -> Duration.between(row.createdAt, now))
-            .max(Comparator.naturalOrder())
-            .orElse(null);
-    return new Statistics(pending, scheduled, blocked, dead().size(), waiting, halted, oldest);
+    long halted = keys.values().stream().filter(Key::isHalted).count();
+    return new Statistics(
+        cap,
+        Math.min(most, pending),
+        Math.min(most, free.size() - pending),
+        Math.min(most, blocked.size()),
+        Math.min(most, dead().size()),
+        Math.min(most, waiting),
+        Math.min(most, halted),
+        oldest(free, now),
+        oldest(blocked, now));
+  }
+
+  private static @Nullable Duration oldest(List<Row> rows, Instant now) {
+    return rows.stream()
+        .filter(row -> row.isDue(now))
+        .map(row -> Duration.between(row.waitsSince(), now))
+        .max(Comparator.naturalOrder())
+        .orElse(null);
   }
 
   Instant now() {

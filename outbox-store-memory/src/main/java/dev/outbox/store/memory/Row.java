@@ -62,6 +62,11 @@ final class Row {
     return !dueAt.isAfter(now);
   }
 
+  /** Since when it has been due. */
+  Instant waitsSince() {
+    return dueAt.isAfter(createdAt) ? dueAt : createdAt;
+  }
+
   int size() {
     return message == null ? 0 : message.payloadSize();
   }

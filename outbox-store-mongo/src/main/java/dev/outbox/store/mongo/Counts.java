@@ -3,92 +3,124 @@ package dev.outbox.store.mongo;
 import static com.mongodb.client.model.Filters.and;
 import static com.mongodb.client.model.Filters.eq;
 import static com.mongodb.client.model.Filters.exists;
+import static com.mongodb.client.model.Filters.gte;
 import static com.mongodb.client.model.Filters.in;
-import static com.mongodb.client.model.Filters.lte;
+import static com.mongodb.client.model.Projections.include;
+import static com.mongodb.client.model.Sorts.ascending;
+import static dev.outbox.store.mongo.OutboxCollections.lookup;
 
 import com.mongodb.client.ClientSession;
-import com.mongodb.client.model.Accumulators;
+import com.mongodb.client.MongoCollection;
 import com.mongodb.client.model.Aggregates;
+import com.mongodb.client.model.CountOptions;
+import com.mongodb.client.model.Projections;
 import dev.outbox.spi.StatisticsStore.Statistics;
+import dev.outbox.store.core.internal.Database;
 import dev.outbox.store.core.internal.Status;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.Date;
-import java.util.EnumMap;
 import java.util.List;
-import java.util.Map;
-import java.util.stream.Stream;
+import java.util.stream.IntStream;
 import org.bson.BsonTimestamp;
 import org.bson.Document;
 import org.bson.conversions.Bson;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Counts from indexes alone: a backlog may be larger than what can be read in the time that a
- * transaction has. So the numbers are of moments close to each other, and the age of a message is
- * that of its sequence, to the second.
+ * Counts from indexes alone, up to a cap, and asks each bucket for its first message. Outside of
+ * transactions, so the numbers are of moments close to each other. The age of a message is that of
+ * its sequence, to the second; of one that was delayed, that since it has been due.
  */
 final class Counts {
-  private final OutboxCollections collections;
-  private final ServerClock clock;
-  private final Map<Status, Long> messages = new EnumMap<>(Status.class);
-  private final List<Instant> oldest = new ArrayList<>();
+  private static final List<Integer> BUCKETS =
+      IntStream.range(0, Database.BUCKETS).boxed().toList();
 
-  Counts(OutboxCollections collections, ServerClock clock) {
+  private final OutboxCollections collections;
+  private final ClientSession session;
+  private final int cap;
+
+  Counts(OutboxCollections collections, ClientSession session, int cap) {
     this.collections = collections;
-    this.clock = clock;
+    this.session = session;
+    this.cap = cap;
   }
 
-  Statistics read(ClientSession session) {
-    Instant now = clock.read();
-    count(session, in("status", Stream.of(Status.values()).map(Status::name).toList()));
-    count(session, Adoption.NOT_ADOPTED);
+  /**
+   * @param now by the server's clock
+   */
+  Statistics read(Instant now) {
+    // Those that are not adopted yet are due and free to go.
+    long pending = of(Status.PENDING) + count(collections.message(), Adoption.NOT_ADOPTED);
+    List<Instant> free = firsts(Status.PENDING, "seq");
+    free.addAll(firsts(Status.SCHEDULED, "availableAt"));
+    Document notAdopted =
+        collections
+            .message()
+            .find(session, Adoption.NOT_ADOPTED)
+            .sort(ascending("seq"))
+            .projection(include("seq"))
+            .first();
+    if (notAdopted != null) {
+      free.add(Sequence.time(Documents.sequence(notAdopted)));
+    }
+    return new Statistics(
+        cap,
+        Math.min(cap, pending),
+        of(Status.SCHEDULED),
+        of(Status.BLOCKED),
+        of(Status.DEAD),
+        count(collections.blockedKey(), and(in("bucket", BUCKETS), gte("retryAt", new Date(0)))),
+        count(collections.blockedKey(), exists("haltedBy")),
+        oldest(free, now),
+        oldest(firsts(Status.BLOCKED, "seq"), now));
+  }
+
+  private long of(Status status) {
+    return count(collections.message(), and(eq("status", status.name()), in("bucket", BUCKETS)));
+  }
+
+  private long count(MongoCollection<Document> collection, Bson which) {
+    return collection.countDocuments(session, which, new CountOptions().limit(cap));
+  }
+
+  /** Since when the first message of each bucket has been due, by the order of an index. */
+  private List<Instant> firsts(Status status, String order) {
+    List<Instant> times = new ArrayList<>();
     collections
-        .message()
+        .bucket()
         .aggregate(
             session,
             List.of(
-                Aggregates.match(
-                    and(eq("status", Status.SCHEDULED.name()), lte("availableAt", Date.from(now)))),
-                Aggregates.group(null, Accumulators.min("due", "$availableAt"))))
-        .forEach(scheduled -> oldest.add(scheduled.getDate("due").toInstant()));
-    return new Statistics(
-        messages.getOrDefault(Status.PENDING, 0L),
-        messages.getOrDefault(Status.SCHEDULED, 0L),
-        messages.getOrDefault(Status.BLOCKED, 0L),
-        messages.getOrDefault(Status.DEAD, 0L),
-        collections.blockedKey().countDocuments(session, exists("retryAt")),
-        collections.blockedKey().countDocuments(session, exists("haltedBy")),
-        age(now));
+                lookup(
+                    collections.message(),
+                    "_id",
+                    "bucket",
+                    List.of(
+                        Aggregates.match(eq("status", status.name())),
+                        Aggregates.sort(ascending(order)),
+                        Aggregates.limit(1),
+                        Aggregates.project(
+                            Projections.fields(include(order), Projections.excludeId()))),
+                    "first"),
+                Aggregates.unwind("$first")))
+        .forEach(
+            bucket -> {
+              Object time = bucket.get("first", Document.class).get(order);
+              if (time instanceof BsonTimestamp sequence) {
+                times.add(Sequence.time(Sequence.of(sequence)));
+              } else if (time instanceof Date date) {
+                times.add(date.toInstant());
+              }
+            });
+    return times;
   }
 
-  private void count(ClientSession session, Bson which) {
-    for (Document group :
-        collections
-            .message()
-            .aggregate(
-                session,
-                List.of(
-                    Aggregates.match(which),
-                    Aggregates.group(
-                        "$status",
-                        Accumulators.sum("messages", 1),
-                        Accumulators.min("first", "$seq"))))) {
-      // Those that are not adopted yet are due and free to go.
-      String name = group.getString("_id");
-      Status status = name == null ? Status.PENDING : Status.valueOf(name);
-      messages.merge(status, group.get("messages", Number.class).longValue(), Long::sum);
-      boolean waits = status == Status.PENDING || status == Status.BLOCKED;
-      if (waits && group.get("first") instanceof BsonTimestamp first) {
-        oldest.add(Sequence.time(Sequence.of(first)));
-      }
-    }
-  }
-
-  private @Nullable Duration age(Instant now) {
-    return oldest.stream()
+  private static @Nullable Duration oldest(List<Instant> times, Instant now) {
+    return times.stream()
+        .filter(time -> !time.isAfter(now))
         .min(Comparator.naturalOrder())
         .map(first -> Duration.between(first, now))
         .orElse(null);

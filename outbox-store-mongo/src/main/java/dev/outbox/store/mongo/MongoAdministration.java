@@ -239,8 +239,8 @@ final class MongoAdministration implements Administration<MongoTransaction> {
   }
 
   @Override
-  public Statistics statistics(MongoTransaction transaction) {
-    return new Counts(collections, clock).read(transaction.beforehand());
+  public Statistics statistics(MongoTransaction transaction, int cap) {
+    return new Counts(collections, transaction.beforehand(), cap).read(clock.read());
   }
 
   @Override

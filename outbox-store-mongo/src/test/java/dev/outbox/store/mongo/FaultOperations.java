@@ -204,7 +204,7 @@ final class FaultOperations {
   }
 
   private List<Long> statistics() {
-    var statistics = stage.store.statistics();
+    var statistics = stage.store.statistics(10_000);
     return List.of(
         statistics.pending(), statistics.scheduled(), statistics.blocked(), statistics.dead());
   }

@@ -186,6 +186,7 @@ class MongoPlansTest {
     Claim blocked = store.claim(request);
     assertThat(blocked.renew(Duration.ofMinutes(1))).isNotNull();
     settle(blocked, Decision.delivered());
+    assertThat(store.statistics(100).dead()).isEqualTo(100);
     assertThat(store.deadLetters(0, 10)).isNotEmpty();
     assertThat(store.requeue(store.deadLetters(0, 1).get(0).message().sequence())).isTrue();
     assertThat(store.discard(store.deadLetters(0, 1).get(0).message().sequence())).isTrue();

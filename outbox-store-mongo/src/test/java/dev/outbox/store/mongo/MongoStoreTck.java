@@ -45,6 +45,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.bson.BsonTimestamp;
 import org.bson.Document;
 import org.bson.conversions.Bson;
@@ -211,10 +212,11 @@ public class MongoStoreTck extends OutboxStoreTck<ClientSession>
 
   /** What the server says it examined: keys of indexes and documents. */
   @Override
-  public Counted countedClaim(OutboxStore<ClientSession> store, ClaimRequest request) {
+  public <R> Counted<R> counted(
+      OutboxStore<ClientSession> store, Function<OutboxStore<ClientSession>, R> work) {
     long before = examined();
-    Claim claim = store.claim(request);
-    return new Counted(claim, examined() - before);
+    R result = work.apply(store);
+    return new Counted<>(result, examined() - before);
   }
 
   private long examined() {

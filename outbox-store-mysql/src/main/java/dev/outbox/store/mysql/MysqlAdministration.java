@@ -29,6 +29,73 @@ final class MysqlAdministration implements Texts {
       straight_join ${q}${p}dedup d force index (primary) on d.dedup_key = ${name}
       """;
 
+  /** How many keys are asked for their first message: those whose messages may be the oldest. */
+  private static final int OLDEST_KEYS = 64;
+
+  /**
+   * A count reads the front of a range for each bucket, and ends at the cap. Each bucket is asked
+   * for its first message of each kind, by the order they lie in. One that is not due, which no
+   * claim has moved out of the way yet, is left out.
+   */
+  private static final String STATISTICS =
+      """
+      select
+        ${pending} as pending, ${scheduled} as scheduled, ${blocked} as blocked, ${dead} as dead,
+        (select count(*) from (
+          select 1 from ${q}${p}blocked_key k force index (${p}blocked_key_due)
+          where k.bucket in (${everyBucket}) and k.due_at < timestamp '9999-12-31 00:00:00'
+          limit :cap) c) as blocked_keys,
+        (select count(*) from (
+          select 1 from ${q}${p}blocked_key k force index (${p}blocked_key_due)
+          where k.bucket in (${everyBucket}) and k.due_at = timestamp '9999-12-31 00:00:00'
+          limit :cap) c) as halted_keys,
+        timestampdiff(microsecond, least(
+          coalesce(f.pending, f.scheduled), coalesce(f.scheduled, f.pending)), utc_timestamp(6)) div 1000
+          as free_millis,
+        timestampdiff(microsecond, o.due, utc_timestamp(6)) div 1000 as blocked_millis
+      from (
+        select min(if(c.pending <= utc_timestamp(6), c.pending, null)) as pending,
+          min(if(c.scheduled <= utc_timestamp(6), c.scheduled, null)) as scheduled
+        from (
+          select ${firstPending} as pending, ${firstScheduled} as scheduled
+          from ${q}${p}bucket b force index (primary)
+          where b.bucket between 0 and 63 and b.token >= 0) c
+      ) f cross join (
+        select min(if(h.due <= utc_timestamp(6), h.due, null)) as due
+        from (
+          select (select coalesce(m.available_at, m.created_at) ${blockedOfKey}) as due
+          from (
+            select k.bucket, k.`key`, k.low_seq from (
+              select k.bucket, k.`key`, k.low_seq from ${q}${p}blocked_key k force index (primary)
+              where k.bucket in (${everyBucket}) limit :cap) k
+            order by k.low_seq limit ${oldestKeys}) k) h
+      ) o
+      """
+          .replace("${pending}", count("PENDING", " and m.place = _binary''"))
+          .replace("${scheduled}", count("SCHEDULED", ""))
+          .replace("${blocked}", count("BLOCKED", ""))
+          .replace("${dead}", count("DEAD", " and m.place = _binary''"))
+          .replace("${firstPending}", first("PENDING", "coalesce(m.available_at, m.created_at)"))
+          .replace("${firstScheduled}", first("SCHEDULED", "m.available_at"))
+          .replace("${oldestKeys}", Integer.toString(OLDEST_KEYS));
+
+  private static String count(String status, String place) {
+    return """
+    (select count(*) from (
+      select 1 from ${q}${p}message m force index (primary)
+      where m.bucket in (${everyBucket}) and m.status = '%s'%s
+      limit :cap) c)"""
+        .formatted(status, place);
+  }
+
+  private static String first(String status, String time) {
+    return """
+    (select %s from ${q}${p}message m force index (primary)
+      where m.bucket = b.bucket and m.status = '%s'
+      order by m.bucket, m.status, m.place, m.seq limit 1)"""
+        .formatted(time, status);
+  }
+
   @Override
   public String deadLetters() {
     return """
@@ -80,19 +147,7 @@ final class MysqlAdministration implements Texts {
 
   @Override
   public String statistics() {
-    return """
-    select
-      count(case when status = 'PENDING' then 1 end) as pending,
-      count(case when status = 'SCHEDULED' then 1 end) as scheduled,
-      count(case when status = 'BLOCKED' then 1 end) as blocked,
-      count(case when status = 'DEAD' then 1 end) as dead,
-      (select count(*) from ${q}${p}blocked_key where halted_by is null) as blocked_keys,
-      (select count(*) from ${q}${p}blocked_key where halted_by is not null) as halted_keys,
-      timestampdiff(microsecond, min(case when status <> 'DEAD'
-        and coalesce(available_at, created_at) <= utc_timestamp(6)
-        then coalesce(available_at, created_at) end), utc_timestamp(6)) div 1000 as oldest_millis
-    from ${q}${p}message
-    """;
+    return STATISTICS;
   }
 
   @Override

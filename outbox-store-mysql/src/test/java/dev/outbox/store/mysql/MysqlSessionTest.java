@@ -151,7 +151,7 @@ class MysqlSessionTest extends DatabaseTests {
     unchangedBy("dead letters", () -> onOne.deadLetters(0, 10));
     unchangedBy("requeue", () -> onOne.requeue(first));
     unchangedBy("discard", () -> onOne.discard(first));
-    unchangedBy("statistics", onOne::statistics);
+    unchangedBy("statistics", () -> onOne.statistics(10_000));
     unchangedBy("housekeep", onOne::housekeep);
   }
 
@@ -199,7 +199,7 @@ class MysqlSessionTest extends DatabaseTests {
     }
     database.execute("rename table outbox_message to outbox_gone");
     unchangedByFailed("a claim", () -> onOne.claim(request()));
-    unchangedByFailed("statistics", onOne::statistics);
+    unchangedByFailed("statistics", () -> onOne.statistics(10_000));
     unchangedByFailed("dead letters", () -> onOne.deadLetters(0, 1));
     database.execute("rename table outbox_schema to outbox_no_schema");
     assertThatThrownBy(onOne::verify).isInstanceOf(SchemaException.class);

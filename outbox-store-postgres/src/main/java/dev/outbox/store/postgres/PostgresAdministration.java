@@ -94,26 +94,7 @@ final class PostgresAdministration implements Texts {
 
   @Override
   public String statistics() {
-    return """
-    select
-      count(*) filter (where status = 'PENDING') as pending,
-      count(*) filter (where status = 'SCHEDULED') as scheduled,
-      count(*) filter (where status = 'BLOCKED') as blocked,
-      count(*) filter (where status = 'DEAD') as dead,
-      (select count(*) from ${q}${p}blocked_key where halted_by is null) as blocked_keys,
-      (select count(*) from ${q}${p}blocked_key where halted_by is not null) as halted_keys,
-      (extract(epoch from statement_timestamp() - min(
-          greatest(coalesce(available_at, created_at), '0001-01-01 00:00:00+00'))
-        filter (where status <> 'DEAD'
-          and coalesce(available_at, created_at) <= statement_timestamp())) * 1000)::bigint as oldest_millis
-    from ${q}${p}message
-    """;
-  }
-
-  /** Counts all rows: the one statement that is meant to scan the table. */
-  @Override
-  public void beforeStatistics(Handle handle) {
-    int ignored = handle.execute("set local enable_seqscan = on");
+    return PostgresFigures.STATISTICS;
   }
 
   @Override

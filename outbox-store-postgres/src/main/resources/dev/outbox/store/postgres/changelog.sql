@@ -77,6 +77,8 @@ create table ${q}${p}blocked_key (
   constraint ${p}blocked_key_retry_at check (isfinite(retry_at))
 );
 create index ${p}blocked_key_due on ${q}${p}blocked_key (bucket, retry_at) where halted_by is null;
+-- For counting: those few are not looked for among all that wait for a retry.
+create index ${p}blocked_key_halted on ${q}${p}blocked_key (halted_by) where halted_by is not null;
 
 create table ${q}${p}bucket (
   bucket               smallint not null,

@@ -156,7 +156,7 @@ class GrantsTest {
         try {
           Claim claim = store.claim(request);
           claim.settle(Map.of());
-          store.statistics();
+          store.statistics(10_000);
           store.housekeep();
           refused = false;
         } catch (OutboxException e) {
@@ -197,7 +197,7 @@ class GrantsTest {
     assertThat(claim.settle(Map.of(first, Decision.deadHaltingKey("no")))).isEmpty();
     assertThat(store.deadLetters(0, 10)).hasSize(1);
     assertThat(store.requeue(first)).isTrue();
-    assertThat(store.statistics().blocked()).isEqualTo(1);
+    assertThat(store.statistics(10_000).blocked()).isEqualTo(1);
     store.housekeep();
     refused(relay, "insert into outbox_message (aggregate_type) values ('x')");
     refused(relay, "drop table outbox_message");

@@ -75,7 +75,7 @@ class SchemaTest extends SchemaTests {
         List.<ThrowingCallable>of(
             reserved::migrate,
             reserved::verify,
-            reserved::statistics,
+            () -> reserved.statistics(10_000),
             () -> reserved.claim(request()))) {
       assertThatThrownBy(use)
           .isInstanceOf(OutboxException.class)

@@ -19,12 +19,86 @@ final class SqlServerAdministration implements Texts {
           .mapToObj(n -> "(" + n + ")")
           .collect(Collectors.joining(", "));
 
+  private static final String KEY_DUE =
+      "blocked_key m with (nolock, forceseek, index (${p}blocked_key_due))";
+
   private static final String PURGE_DEDUP =
       """
       delete top (:most) from ${q}${p}dedup ${past}
       where created_at < ${ago}
       """
           .replace("${ago}", SqlServerText.later(":windowMillis"));
+
+  /** How many keys are asked for their first message: those whose messages may be the oldest. */
+  private static final int OLDEST_KEYS = 64;
+
+  /**
+   * A count reads the front of a range for each bucket, and ends at the cap. Each bucket is asked
+   * for its first message of each kind, by an index. One that is not due, which no claim has moved
+   * out of the way yet, is left out.
+   *
+   * <p>A scan that locks, of an index without page locks, may lock the table against producers. So
+   * this locks nothing, and counts what is not committed too.
+   */
+  private static final String STATISTICS =
+      """
+      select
+        ${pending} as pending, ${scheduled} as scheduled, ${blocked} as blocked,
+        (select count(*) from (
+          select top (:cap) m.seq from ${q}${p}message m
+          with (nolock, index (${p}message_dead)) where m.status = N'DEAD') c) as dead,
+        ${blockedKeys} as blocked_keys, ${haltedKeys} as halted_keys,
+        (select datediff_big(millisecond, min(f.due), sysutcdatetime())
+          from ${buckets} n
+          cross apply (
+            select * from (
+              select top (1) coalesce(m.available_at, m.created_at) as due
+              from ${q}${p}message m ${dirtySeek}
+              where m.bucket = n.bucket and m.status = N'PENDING' and m.place = 0x00
+              order by m.seq) p
+            union all
+            select * from (
+              select top (1) m.available_at as due
+              from ${q}${p}message m with (nolock, forceseek, index (${p}message_scheduled))
+              where m.bucket = n.bucket and m.status = N'SCHEDULED'
+              order by m.available_at, m.seq) s) f
+          where f.due <= sysutcdatetime()) as free_millis,
+        (select datediff_big(millisecond, min(f.due), sysutcdatetime())
+          from (
+            select top (${oldestKeys}) k.bucket, k.key_hash, k.low_seq
+            from (select top (:cap) k.bucket, k.key_hash, k.low_seq
+              from ${q}${p}blocked_key k ${dirty}) k
+            order by k.low_seq) k
+          cross apply (
+            select top (1) coalesce(m.available_at, m.created_at) as due
+            from ${q}${p}message m ${dirtySeek}
+            where m.bucket = k.bucket and m.status = N'BLOCKED' and m.place = k.key_hash
+              and m.seq >= k.low_seq
+            order by m.seq) f
+          where f.due <= sysutcdatetime()) as blocked_millis
+      """
+          .replace("${pending}", count("message m ${dirtySeek}", "m.status = N'PENDING'"))
+          .replace(
+              "${scheduled}",
+              count(
+                  "message m with (nolock, forceseek, index (${p}message_scheduled))",
+                  "m.status = N'SCHEDULED'"))
+          .replace("${blocked}", count("message m ${dirtySeek}", "m.status = N'BLOCKED'"))
+          .replace("${blockedKeys}", count(KEY_DUE, "m.halted_by is null"))
+          .replace("${haltedKeys}", count(KEY_DUE, "m.halted_by is not null"))
+          .replace("${buckets}", "(select b.bucket from ${q}${p}bucket b ${dirty})")
+          .replace("${dirtySeek}", "with (nolock, forceseek, index (1))")
+          .replace("${oldestKeys}", Integer.toString(OLDEST_KEYS));
+
+  private static String count(String table, String where) {
+    return """
+    (select count(*) from (
+      select top (:cap) m.bucket from ${buckets} n
+      cross apply (
+        select top (:cap) m.bucket from ${q}${p}%s
+        where m.bucket = n.bucket and %s) m) c)"""
+        .formatted(table, where);
+  }
 
   @Override
   public String deadLetters() {
@@ -75,21 +149,7 @@ final class SqlServerAdministration implements Texts {
 
   @Override
   public String statistics() {
-    // A scan that locks, of an index without page locks, may lock the table against producers. So
-    // this one locks nothing, and counts what is not committed too.
-    return """
-    select
-      sum(case when m.status = N'PENDING' then 1 else 0 end) as pending,
-      sum(case when m.status = N'SCHEDULED' then 1 else 0 end) as scheduled,
-      sum(case when m.status = N'BLOCKED' then 1 else 0 end) as blocked,
-      sum(case when m.status = N'DEAD' then 1 else 0 end) as dead,
-      (select count(*) from ${q}${p}blocked_key k ${dirty} where k.halted_by is null) as blocked_keys,
-      (select count(*) from ${q}${p}blocked_key k ${dirty} where k.halted_by is not null) as halted_keys,
-      datediff_big(millisecond, min(case when m.status <> N'DEAD'
-        and coalesce(m.available_at, m.created_at) <= sysutcdatetime()
-        then coalesce(m.available_at, m.created_at) end), sysutcdatetime()) as oldest_millis
-    from ${q}${p}message m ${dirty}
-    """;
+    return STATISTICS;
   }
 
   @Override

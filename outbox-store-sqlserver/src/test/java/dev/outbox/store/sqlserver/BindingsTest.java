@@ -8,6 +8,7 @@ import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Decision;
 import dev.outbox.spi.OutboxStore.Settled;
+import dev.outbox.spi.StatisticsStore.Statistics;
 import dev.outbox.spi.StoredMessage;
 import dev.outbox.store.sqlserver.Recorder.Execution;
 import dev.outbox.store.sqlserver.Recorder.Parameter;
@@ -313,9 +314,14 @@ class BindingsTest {
                 0L,
                 "halted_keys",
                 0L,
-                "oldest_millis",
+                "free_millis",
+                1_500L,
+                "blocked_millis",
                 null)));
-    assertThat(store.statistics().pending()).isEqualTo(1);
+    Statistics statistics = store.statistics(10_000);
+    assertThat(statistics.pending()).isEqualTo(1);
+    assertThat(statistics.oldestFree()).isEqualTo(Duration.ofMillis(1_500));
+    assertThat(statistics.oldestBlocked()).isNull();
     answers.put(
         "LEASES",
         List.of(row("worker", "r", "buckets", 2, "leased_at", TIME, "lease_until", TIME)));

@@ -9,6 +9,7 @@ import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Decision;
 import dev.outbox.spi.KeepingStore.Keeper;
+import dev.outbox.spi.StatisticsStore;
 import dev.outbox.spi.StoredMessage;
 import dev.outbox.tck.Rule;
 import java.time.Duration;
@@ -277,6 +278,44 @@ public final class BrokenStores {
         throw new PermanentOutboxException("unexpected end of headers");
       }
       return due;
+    }
+  }
+
+  /** Takes the cap for a wish. */
+  @Rule("F1")
+  static final class CountsPastTheCap extends Broken {
+    @Override
+    public synchronized Statistics statistics(int cap) {
+      Statistics all = super.statistics(Integer.MAX_VALUE);
+      return new Statistics(
+          StatisticsStore.checked(cap),
+          all.pending(),
+          all.scheduled(),
+          all.blocked(),
+          all.dead(),
+          all.blockedKeys(),
+          all.haltedKeys(),
+          all.oldestFree(),
+          all.oldestBlocked());
+    }
+  }
+
+  /** Has one age for what is free to go and what is blocked. */
+  @Rule("F1")
+  static final class HasOneAge extends Broken {
+    @Override
+    public synchronized Statistics statistics(int cap) {
+      Statistics all = super.statistics(cap);
+      return new Statistics(
+          cap,
+          all.pending(),
+          all.scheduled(),
+          all.blocked(),
+          all.dead(),
+          all.blockedKeys(),
+          all.haltedKeys(),
+          all.oldest(),
+          all.oldestBlocked());
     }
   }
 

@@ -13,8 +13,11 @@ import java.sql.Connection;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.function.ToLongFunction;
 import javax.sql.DataSource;
 import org.jdbi.v3.core.Jdbi;
+import org.jdbi.v3.core.result.RowView;
+import org.jspecify.annotations.Nullable;
 
 /** The store with what operators ask of it; each ability is an interface, and none is a must. */
 final class AdministeredHsqldbStore
@@ -68,7 +71,8 @@ final class AdministeredHsqldbStore
   }
 
   @Override
-  public Statistics statistics() {
+  public Statistics statistics(int cap) {
+    int most = StatisticsStore.checked(cap);
     String counts =
         """
         select current_timestamp(6) as time,
@@ -82,7 +86,9 @@ final class AdministeredHsqldbStore
             then message_key end) as blocked_keys,
           count(distinct case when dead and blocks_key then message_key end) as halted_keys,
           min(case when not dead and coalesce(retry_at, available_at) is null
-            then created_at end) as oldest
+            then created_at end) as oldest_free,
+          min(case when not dead and retry_at > current_timestamp(6) then created_at end)
+            as oldest_blocked
         from outbox_message
         """;
     return jdbi.withHandle(
@@ -91,19 +97,25 @@ final class AdministeredHsqldbStore
                 .select(counts)
                 .map(
                     row -> {
-                      Instant oldest = row.getColumn("oldest", Instant.class);
+                      ToLongFunction<String> number =
+                          name -> Math.min(most, row.getColumn(name, Long.class));
                       return new Statistics(
-                          row.getColumn("pending", Long.class),
-                          row.getColumn("scheduled", Long.class),
-                          row.getColumn("blocked", Long.class),
-                          row.getColumn("dead", Long.class),
-                          row.getColumn("blocked_keys", Long.class),
-                          row.getColumn("halted_keys", Long.class),
-                          oldest == null
-                              ? null
-                              : Duration.between(oldest, row.getColumn("time", Instant.class)));
+                          cap,
+                          number.applyAsLong("pending"),
+                          number.applyAsLong("scheduled"),
+                          number.applyAsLong("blocked"),
+                          number.applyAsLong("dead"),
+                          number.applyAsLong("blocked_keys"),
+                          number.applyAsLong("halted_keys"),
+                          age(row, "oldest_free"),
+                          age(row, "oldest_blocked"));
                     })
                 .one());
+  }
+
+  private static @Nullable Duration age(RowView row, String column) {
+    Instant since = row.getColumn(column, Instant.class);
+    return since == null ? null : Duration.between(since, row.getColumn("time", Instant.class));
   }
 
   @Override

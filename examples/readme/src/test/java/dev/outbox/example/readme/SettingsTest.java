@@ -34,8 +34,8 @@ class SettingsTest {
       append(shop, relay.wakeOnAppend(outbox), "opened");
       append(shop, outbox, "closed");
       relay.runOnce();
-      assertThat(outbox.statistics().dead()).isEqualTo(1);
-      assertThat(outbox.statistics().haltedKeys()).isEqualTo(1);
+      assertThat(outbox.statistics(10_000).dead()).isEqualTo(1);
+      assertThat(outbox.statistics(10_000).haltedKeys()).isEqualTo(1);
       kafka.clear();
       relay.runOnce();
       assertThat(kafka.delivered()).isEmpty();

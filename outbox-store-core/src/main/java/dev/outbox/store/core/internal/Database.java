@@ -221,7 +221,7 @@ public record Database<H>(
     boolean discard(H handle, long sequence);
 
     /** As {@link StatisticsStore#statistics}. */
-    Statistics statistics(H handle);
+    Statistics statistics(H handle, int cap);
 
     /** As {@link WarningStore#warnings}. */
     default List<String> warnings(H handle) {

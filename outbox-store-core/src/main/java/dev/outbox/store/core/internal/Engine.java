@@ -6,6 +6,7 @@ import dev.outbox.spi.DeadLetterStore.DeadLetter;
 import dev.outbox.spi.Decision;
 import dev.outbox.spi.LeaseStore.WorkerLease;
 import dev.outbox.spi.OutboxStore.Settled;
+import dev.outbox.spi.StatisticsStore;
 import dev.outbox.spi.StatisticsStore.Statistics;
 import dev.outbox.store.core.internal.Database.Administration;
 import java.time.Duration;
@@ -145,8 +146,9 @@ public final class Engine<H> {
     return run(handle -> administration.discard(handle, sequence));
   }
 
-  public Statistics statistics() {
-    return run(administration::statistics);
+  public Statistics statistics(int cap) {
+    int checked = StatisticsStore.checked(cap);
+    return run(handle -> administration.statistics(handle, checked));
   }
 
   public List<String> warnings() {

@@ -27,6 +27,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
+import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -39,6 +40,7 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The {@link Database} on maps: what the other databases do in SQL. One lock around each of the
@@ -688,21 +690,27 @@ final class MapDatabase
   }
 
   @Override
-  public Statistics statistics(MapDatabase handle) {
-    Instant now = now();
+  public Statistics statistics(MapDatabase handle, int cap) {
     return new Statistics(
-        count(Status.PENDING),
-        count(Status.SCHEDULED),
-        count(Status.BLOCKED),
-        count(Status.DEAD),
-        countKeys(key -> key.haltedBy == null),
-        countKeys(key -> key.haltedBy != null),
-        messages.values().stream()
-            .filter(message -> message.status != Status.DEAD && message.isDue(now))
-            .map(message -> Objects.requireNonNullElse(message.availableAt, message.createdAt))
-            .min(Comparator.naturalOrder())
-            .map(oldest -> Duration.between(oldest, now))
-            .orElse(null));
+        cap,
+        Math.min(cap, count(Status.PENDING)),
+        Math.min(cap, count(Status.SCHEDULED)),
+        Math.min(cap, count(Status.BLOCKED)),
+        Math.min(cap, count(Status.DEAD)),
+        Math.min(cap, countKeys(key -> key.haltedBy == null)),
+        Math.min(cap, countKeys(key -> key.haltedBy != null)),
+        oldest(EnumSet.of(Status.PENDING, Status.SCHEDULED)),
+        oldest(EnumSet.of(Status.BLOCKED)));
+  }
+
+  private @Nullable Duration oldest(Set<Status> among) {
+    Instant now = now();
+    return messages.values().stream()
+        .filter(message -> among.contains(message.status) && message.isDue(now))
+        .map(message -> Objects.requireNonNullElse(message.availableAt, message.createdAt))
+        .min(Comparator.naturalOrder())
+        .map(oldest -> Duration.between(oldest, now))
+        .orElse(null);
   }
 
   @Override

@@ -7,6 +7,8 @@ import dev.outbox.spi.LeaseStore.WorkerLease;
 import dev.outbox.spi.StatisticsStore.Statistics;
 import dev.outbox.store.core.internal.Database.Administration;
 import dev.outbox.store.core.internal.Database.Key;
+import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -39,13 +41,11 @@ public final class SqlAdministration implements Administration<Handle> {
     String discard();
 
     /**
-     * Gives pending, scheduled, blocked, dead, blocked_keys, halted_keys, oldest_millis (null when
-     * nothing is due).
+     * {@code :cap}; gives pending, scheduled, blocked, dead, blocked_keys, halted_keys, each at
+     * most the cap, and free_millis and blocked_millis, null when there is none. By indexes, and no
+     * more entries of each than the cap (F1).
      */
     String statistics();
-
-    /** Prepares the transaction of {@link #statistics}. */
-    default void beforeStatistics(Handle handle) {}
 
     /** As {@link Administration#warnings}. */
     default List<String> warnings(Handle handle) {
@@ -169,23 +169,28 @@ public final class SqlAdministration implements Administration<Handle> {
   }
 
   @Override
-  public Statistics statistics(Handle handle) {
-    texts.beforeStatistics(handle);
+  public Statistics statistics(Handle handle, int cap) {
     return handle
         .createQuery(texts.statistics())
+        .bind("cap", cap)
         .map(
             (row, context) ->
                 new Statistics(
+                    cap,
                     row.getLong("pending"),
                     row.getLong("scheduled"),
                     row.getLong("blocked"),
                     row.getLong("dead"),
                     row.getLong("blocked_keys"),
                     row.getLong("halted_keys"),
-                    row.getObject("oldest_millis") == null
-                        ? null
-                        : Duration.ofMillis(row.getLong("oldest_millis"))))
+                    millis(row, "free_millis"),
+                    millis(row, "blocked_millis")))
         .one();
+  }
+
+  private static @Nullable Duration millis(ResultSet row, String column) throws SQLException {
+    long millis = row.getLong(column);
+    return row.wasNull() ? null : Duration.ofMillis(millis);
   }
 
   @Override

@@ -1,0 +1,5 @@
+/** Meters for Micrometer: {@link dev.outbox.micrometer.OutboxMetrics}. */
+@NullMarked
+package dev.outbox.micrometer;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,145 @@
+package dev.outbox.store.postgres;
+
+import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.zaxxer.hikari.HikariConfig;
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.Decision;
+import dev.outbox.spi.StatisticsStore;
+import dev.outbox.spi.StatisticsStore.Statistics;
+import dev.outbox.spi.StoredMessage;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+/**
+ * F1, by index entries: what one reading of the metrics costs beside a large backlog. How long that
+ * took is printed and not judged, nor are the pages. {@code -Doutbox.test.backlog=1000000} makes it
+ * larger than each build has the time for.
+ */
+@DisplayName("One reading of the statistics")
+class StatisticsCostTest extends DatabaseTest {
+  private static final int BACKLOG = Integer.getInteger("outbox.test.backlog", 100_000);
+
+  /** Smaller than the default, so that reading all of the backlog is ten times too much. */
+  private static final int CAP = 1_000;
+
+  /** Of three kinds the messages are counted twice at most; four other lists are read once. */
+  private static final long MOST_ENTRIES = 10 * CAP + 1_000;
+
+  private Reads reads;
+
+  @Override
+  protected void configure(HikariConfig config) {
+    config.setMaximumPoolSize(1);
+  }
+
+  @BeforeEach
+  void migrate() {
+    reads = new Reads(database);
+    store.migrate();
+    // The tests say when the planner learns something, and what is vacuumed.
+    database.execute("alter table outbox_message set (autovacuum_enabled = false)");
+  }
+
+  private void insert(int messages, String key, String status, String availableAt) {
+    database.execute(
+        """
+        insert into outbox_message (aggregate_type, aggregate_id, event_type, payload, status, available_at)
+        select 'order', %s, 'Placed', convert_to(repeat('x', 200), 'UTF8'), '%s', %s
+        from generate_series(1, %d) n
+        """
+            .formatted(key, status, availableAt, messages));
+  }
+
+  /** Counts index entries and rows; prints pages and time of a reading with the default cap. */
+  private Statistics assertCostsLittle(String beside) {
+    for (int i = 1; i <= 7; i++) { // more often than the driver tries before it prepares
+      long before = reads.rows();
+      Statistics unused = store.statistics(CAP);
+      assertThat(reads.rows() - before)
+          .as("index entries read beside %s, reading %d: %s", beside, i, unused)
+          .isLessThan(MOST_ENTRIES);
+    }
+    AtomicReference<Statistics> last = new AtomicReference<>();
+    for (int i = 0; i < 2; i++) { // the first may find what another session left to clear up
+      AtomicLong nanos = new AtomicLong();
+      long pages =
+          reads.pagesDuring(
+              () -> {
+                long begin = System.nanoTime();
+                last.set(store.statistics(StatisticsStore.DEFAULT_CAP));
+                nanos.set(System.nanoTime() - begin);
+              });
+      System.out.printf(
+          "statistics beside %s: %,d pages looked at, %.1f ms%n", beside, pages, nanos.get() / 1e6);
+    }
+    return requireNonNull(last.get());
+  }
+
+  @Test
+  @DisplayName("reads in the order of the cap, whatever waits and whatever the planner knows")
+  void costs() {
+    Statistics empty = assertCostsLittle("an empty table");
+    assertThat(empty.oldest()).isNull();
+
+    insert(BACKLOG, "'key ' || n % 50000", "PENDING", "null");
+    Statistics backlog = assertCostsLittle("%,d messages, not analyzed".formatted(BACKLOG));
+    assertThat(backlog.pending()).isEqualTo(StatisticsStore.DEFAULT_CAP);
+    assertThat(backlog.oldestFree()).isNotNull();
+    database.execute("analyze outbox_message");
+    assertCostsLittle("%,d messages, analyzed".formatted(BACKLOG));
+    assertThat(store.statistics(1_000_000_000).pending()).isEqualTo(BACKLOG);
+
+    database.execute("vacuum outbox_message");
+    assertCostsLittle("%,d messages, vacuumed".formatted(BACKLOG));
+
+    database.execute("update outbox_message set status = 'BLOCKED' where seq % 10 = 0");
+    database.execute(
+        "insert into outbox_blocked_key (bucket, key, retry_at, halted_by, low_seq)"
+            + " select bucket, 'order/' || aggregate_id, now() + interval '1 hour',"
+            + " case when min(seq) % 20 = 0 then min(seq) end, min(seq)"
+            + " from outbox_message where status = 'BLOCKED' group by 1, 2");
+    insert(BACKLOG / 10, "'dead ' || n", "DEAD", "null");
+    insert(BACKLOG / 10, "'late ' || n", "SCHEDULED", "now() + interval '1 day'");
+    database.execute("analyze outbox_message", "analyze outbox_blocked_key");
+    assertCostsLittle("%,d messages of all kinds".formatted(BACKLOG * 12 / 10));
+  }
+
+  @Test
+  @DisplayName("reads no more where one key has nearly all messages")
+  void oneKey() {
+    insert(BACKLOG, "'one'", "PENDING", "null");
+    insert(1_000, "'key ' || n", "PENDING", "null");
+    Statistics skewed = assertCostsLittle("%,d messages of one key".formatted(BACKLOG));
+    assertThat(skewed.pending()).isEqualTo(StatisticsStore.DEFAULT_CAP);
+    assertThat(store.statistics(BACKLOG + 2_000).pending()).isEqualTo(BACKLOG + 1_000);
+  }
+
+  @Test
+  @DisplayName("does not read what was delivered and is not vacuumed yet")
+  void afterDeliveries() {
+    insert(20_000, "'key ' || n % 5000", "PENDING", "null");
+    ClaimRequest request = new ClaimRequest("test", 1_000, 100_000_000, Duration.ofMinutes(5));
+    for (Claim claim = store.claim(request);
+        !claim.messages().isEmpty();
+        claim = store.claim(request)) {
+      Map<Long, Decision> delivered =
+          claim.messages().stream()
+              .collect(Collectors.toMap(StoredMessage::sequence, m -> Decision.delivered()));
+      assertThat(claim.settle(delivered)).isEmpty();
+    }
+    insert(10, "'key ' || n", "PENDING", "null");
+    long pages =
+        reads.pagesDuring(() -> assertThat(store.statistics(10_000).pending()).isEqualTo(10));
+    System.out.printf("statistics after 20,000 delivered, not vacuumed: %,d pages%n", pages);
+    assertThat(pages).as("pages after 20,000 messages were delivered").isLessThan(2_000);
+  }
+}
