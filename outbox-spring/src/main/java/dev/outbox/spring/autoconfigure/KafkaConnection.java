@@ -1,0 +1,6 @@
+package dev.outbox.spring.autoconfigure;
+
+import java.util.Map;
+
+/** How the application reaches its brokers and logs in, as settings of a Kafka client. */
+record KafkaConnection(Map<String, Object> settings) {}
