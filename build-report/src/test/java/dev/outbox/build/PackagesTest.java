@@ -33,7 +33,7 @@ class PackagesTest {
   private static final Path ROOT = Path.of("..");
 
   /** What users deploy. */
-  private static final Set<String> PRODUCT = Set.of("outbox-api", "outbox-relay");
+  private static final Set<String> PRODUCT = Set.of("outbox-api", "outbox-relay", "outbox-spring");
 
   private static final JavaClasses ALL = of(modules());
   private static final JavaClasses OURS =
@@ -71,6 +71,7 @@ class PackagesTest {
             "dev.outbox",
             "dev.outbox.spi",
             "dev.outbox.relay",
+            "dev.outbox.spring.autoconfigure",
             "dev.outbox.tck",
             "dev.outbox.cli",
             "dev.outbox.example.store",
@@ -156,9 +157,10 @@ class PackagesTest {
   /** Arrows as docs/design/README.md draws them. */
   @ParameterizedTest
   @CsvSource({
-    "dev.outbox.relay.., dev.outbox.store.. dev.outbox.publisher.. dev.outbox.tck.. dev.outbox.cli..",
-    "dev.outbox.publisher.., dev.outbox.store.. dev.outbox.relay.. dev.outbox.tck.. dev.outbox.cli..",
-    "dev.outbox.store.., dev.outbox.relay.. dev.outbox.publisher.. dev.outbox.tck.. dev.outbox.cli..",
+    "dev.outbox.relay.., dev.outbox.store.. dev.outbox.publisher.. dev.outbox.tck.. dev.outbox.cli.. dev.outbox.spring..",
+    "dev.outbox.publisher.., dev.outbox.store.. dev.outbox.relay.. dev.outbox.tck.. dev.outbox.cli.. dev.outbox.spring..",
+    "dev.outbox.store.., dev.outbox.relay.. dev.outbox.publisher.. dev.outbox.tck.. dev.outbox.cli.. dev.outbox.spring..",
+    "dev.outbox.spring.., dev.outbox.store.core.. dev.outbox.tck.. dev.outbox.cli..",
     "dev.outbox.tck.., dev.outbox.store.core.. dev.outbox.store.jdbc.. dev.outbox.store.postgres.. dev.outbox.relay.. dev.outbox.publisher.. dev.outbox.cli..",
     "dev.outbox.store.core.., dev.outbox.store.jdbc.. dev.outbox.store.postgres.. dev.outbox.store.mysql.. dev.outbox.store.sqlserver.. dev.outbox.store.mongo..",
     "dev.outbox.store.jdbc.., dev.outbox.store.postgres.. dev.outbox.store.mysql.. dev.outbox.store.sqlserver.. dev.outbox.store.mongo..",

@@ -4,8 +4,10 @@ import dev.outbox.spring.Servers.Schema;
 import dev.outbox.spring.shop.Shop;
 import dev.outbox.spring.shop.ShopApplication;
 import dev.outbox.testing.RecordingPublisher;
-import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -13,6 +15,13 @@ import org.springframework.jdbc.core.JdbcTemplate;
 
 /** The shop, running. */
 record Application(ConfigurableApplicationContext context) implements AutoCloseable {
+  private static final List<String> DEFAULTS =
+      List.of(
+          "--spring.main.banner-mode=off",
+          "--logging.level.org.apache.kafka=error", // a line for each try during an outage
+          "--spring.jpa.hibernate.ddl-auto=update",
+          "--spring.flyway.enabled=false",
+          "--outbox.schema-mode=migrate");
 
   /** With a recording publisher. */
   static Application start(Schema schema, String... more) {
@@ -30,19 +39,17 @@ record Application(ConfigurableApplicationContext context) implements AutoClosea
 
   static Application start(
       Schema schema, List<Class<?>> sources, String publisher, String... more) {
-    List<String> arguments = new ArrayList<>(schema.arguments());
-    arguments.add(publisher);
-    arguments.addAll(
-        List.of(
-            "--spring.main.banner-mode=off",
-            "--spring.jpa.hibernate.ddl-auto=update",
-            "--spring.flyway.enabled=false",
-            "--outbox.schema-mode=migrate"));
-    arguments.addAll(List.of(more)); // of two with one name the last one counts
+    Map<String, String> arguments = new LinkedHashMap<>();
+    for (String argument :
+        Stream.of(schema.arguments(), DEFAULTS, List.of(publisher), List.of(more))
+            .flatMap(List::stream)
+            .toList()) {
+      arguments.put(argument.replaceFirst("=.*", ""), argument); // the last of one name counts
+    }
     return new Application(
         new SpringApplicationBuilder(sources.toArray(Class[]::new))
             .web(WebApplicationType.NONE)
-            .run(arguments.toArray(String[]::new)));
+            .run(arguments.values().toArray(String[]::new)));
   }
 
   <T> T bean(Class<T> type) {

@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import dev.outbox.JoinedOutbox;
 import dev.outbox.NoTransactionException;
 import dev.outbox.OutboxMessage;
+import dev.outbox.spring.autoconfigure.Healths;
 import dev.outbox.testing.RecordingPublisher;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -27,12 +28,11 @@ class ShopTest {
 
   @BeforeAll
   static void start(Servers servers) throws SQLException {
-    // A message that is not waited for by a wake-up would come after the test has given up.
     shop =
         Application.start(
             servers.schema(),
             "--spring.datasource.hikari.auto-commit=false",
-            "--outbox.relay.idle-pause=1h");
+            "--management.endpoint.health.probes.enabled=true");
   }
 
   @AfterAll
@@ -60,10 +60,8 @@ class ShopTest {
   }
 
   @Test
-  void commitDeliversWithoutWaitingForAPoll() {
+  void commitDelivers() {
     shop.shop().place("order-1");
-    awaitDelivered("OrderPlaced order-1");
-    // Until it rests: the first pauses of a relay are short in any case.
     shop.shop().pay("order-1");
     awaitDelivered("OrderPlaced order-1", "OrderPaid order-1");
   }
@@ -140,5 +138,29 @@ class ShopTest {
     shop.context().start();
     assertThat(shop.bean(OutboxRelay.class).isAlive()).isTrue();
     awaitDelivered("OrderPlaced order-6");
+  }
+
+  @Test
+  void itIsDownWhenItsTablesAreGone() {
+    assertThat(Healths.status(shop.context())).isEqualTo("UP");
+    inTransaction("alter table outbox_schema rename to gone");
+    try {
+      assertThat(Healths.status(shop.context())).isEqualTo("DOWN");
+    } finally {
+      inTransaction("alter table gone rename to outbox_schema");
+    }
+    assertThat(Healths.status(shop.context())).isEqualTo("UP");
+  }
+
+  /** Auto-commit is off. */
+  private static void inTransaction(String sql) {
+    new TransactionTemplate(shop.bean(PlatformTransactionManager.class))
+        .executeWithoutResult(status -> shop.jdbc().execute(sql));
+  }
+
+  @Test
+  void noProbeRestartsTheApplicationForIt() {
+    assertThat(Healths.isMember(shop.context(), "liveness")).isFalse();
+    assertThat(Healths.isMember(shop.context(), "readiness")).isFalse();
   }
 }

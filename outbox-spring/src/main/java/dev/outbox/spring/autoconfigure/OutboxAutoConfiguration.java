@@ -82,7 +82,7 @@ final class OutboxAutoConfiguration {
               customizers.orderedStream().forEach(customizer -> customizer.customize(builder));
               return build(builder);
             });
-    wake.wakes(relay);
+    wake.calls(relay::wake);
     return relay;
   }
 

@@ -23,6 +23,7 @@ import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitializat
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.ImportRuntimeHints;
+import org.springframework.context.annotation.Lazy;
 import org.springframework.jdbc.datasource.DataSourceUtils;
 
 /** The store of a relational database, in the application's {@link DataSource}. */
@@ -79,13 +80,19 @@ final class OutboxJdbcAutoConfiguration {
         dataSource -> name(beans, dataSource));
   }
 
+  /** No condition looks for the relay's data source: conditions pass over what is no candidate. */
   @Bean
-  @ConditionalOnBean(annotation = OutboxRelayDataSource.class)
+  @Lazy
   RelayStore outboxRelayStore(
       OutboxProperties properties,
       ListableBeanFactory beans,
-      @OutboxRelayDataSource DataSource dataSource) {
-    return new RelayStore(JdbcStores.store(properties, dataSource, name(beans, dataSource)));
+      ObjectProvider<OutboxStore<?>> store,
+      @OutboxRelayDataSource ObjectProvider<DataSource> own) {
+    DataSource dataSource = own.getIfAvailable();
+    return new RelayStore(
+        dataSource == null
+            ? store.getObject()
+            : JdbcStores.store(properties, dataSource, name(beans, dataSource)));
   }
 
   private static DataSource dataSource(

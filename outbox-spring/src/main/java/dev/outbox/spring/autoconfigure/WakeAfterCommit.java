@@ -1,7 +1,5 @@
 package dev.outbox.spring.autoconfigure;
 
-import dev.outbox.spring.OutboxRelay;
-import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
@@ -10,10 +8,15 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  * wait for the next poll. Knows the relay only once there is one: what publishes may itself append.
  */
 final class WakeAfterCommit implements TransactionSynchronization {
-  private volatile @Nullable OutboxRelay relay;
+  private volatile Runnable wake = () -> {};
 
-  void wakes(OutboxRelay relay) {
-    this.relay = relay;
+  /**
+   * From now on.
+   *
+   * @param wake quick, and throws nothing: the transaction has committed
+   */
+  void calls(Runnable wake) {
+    this.wake = wake;
   }
 
   /** Once a transaction, however often it appends: a transaction keeps a set of these. */
@@ -25,9 +28,6 @@ final class WakeAfterCommit implements TransactionSynchronization {
 
   @Override
   public void afterCommit() {
-    OutboxRelay current = relay;
-    if (current != null) {
-      current.wake();
-    }
+    wake.run();
   }
 }

@@ -18,6 +18,14 @@ public final class Healths {
     return ((Map<?, ?>) health(context).getPropertyValue("details")).get("broker");
   }
 
+  /** Whether a group of the health endpoint, as liveness, counts the outbox. */
+  public static boolean isMember(ApplicationContext context, String group) {
+    Object groups = context.getBean("healthEndpointGroups");
+    Object found = ReflectionTestUtils.invokeMethod(groups, "get", group);
+    return Boolean.TRUE.equals(
+        ReflectionTestUtils.<Boolean>invokeMethod(found, "isMember", "outbox"));
+  }
+
   private static BeanWrapper health(ApplicationContext context) {
     Object health =
         ReflectionTestUtils.invokeMethod(context.getBean("outboxHealthIndicator"), "health");
