@@ -92,6 +92,16 @@ class ShopApplicationTest {
         .isEmpty();
   }
 
+  /** After its message was appended. */
+  private static void placeAndFail(ConfigurableApplicationContext context, String id) {
+    new TransactionTemplate(context.getBean(PlatformTransactionManager.class))
+        .executeWithoutResult(
+            status -> {
+              context.getBean(Orders.class).place(id, "1");
+              throw new IllegalStateException("out of stock");
+            });
+  }
+
   private static List<Thread> started() {
     return Thread.getAllStackTraces().keySet().stream()
         .filter(
