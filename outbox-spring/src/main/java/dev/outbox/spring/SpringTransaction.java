@@ -10,6 +10,7 @@ import java.sql.Connection;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import javax.sql.DataSource;
+import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
@@ -128,7 +129,7 @@ public final class SpringTransaction implements CurrentTransaction<Connection> {
      */
     boolean isActive() {
       Object bound = TransactionSynchronizationManager.getResource(obtainDataSource());
-      return bound instanceof org.springframework.jdbc.datasource.ConnectionHolder holder
+      return bound instanceof ConnectionHolder holder
           && (!holder.isSynchronizedWithTransaction() || isExistingTransaction(doGetTransaction()));
     }
   }

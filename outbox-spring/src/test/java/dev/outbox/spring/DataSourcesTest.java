@@ -105,6 +105,7 @@ class DataSourcesTest {
   private static HikariDataSource pool(String name, Environment environment, int size) {
     HikariDataSource pool = new HikariDataSource();
     pool.setPoolName(name + "-pool");
+    pool.setDriverClassName("org.postgresql.Driver");
     pool.setJdbcUrl(environment.getRequiredProperty("spring.datasource.url"));
     pool.setUsername(environment.getRequiredProperty("spring.datasource.username"));
     pool.setPassword(environment.getRequiredProperty("spring.datasource.password"));

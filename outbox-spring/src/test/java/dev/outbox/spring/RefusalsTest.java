@@ -92,6 +92,16 @@ class RefusalsTest {
   }
 
   @Test
+  void aPublisherThatTakesLongerThanTheRelayWaits(CapturedOutput output) {
+    assertThatThrownBy(
+        () ->
+            Application.startWithKafka(schema, "localhost:9092", "--outbox.kafka.timeout=25s")
+                .close());
+    assertThat(output.getAll())
+        .contains("outbox.kafka.timeout is PT25S, it must be below outbox.relay.publish-timeout");
+  }
+
+  @Test
   void noOutbox(CapturedOutput output) {
     refused(
         output,

@@ -3,7 +3,6 @@ package dev.outbox.spring;
 import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.embedded.EmbeddedKafka;
 import java.sql.Connection;
-import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
@@ -13,6 +12,8 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
 import org.junit.jupiter.api.extension.ParameterContext;
 import org.junit.jupiter.api.extension.ParameterResolver;
+import org.postgresql.Driver;
+import org.springframework.jdbc.datasource.SimpleDriverDataSource;
 
 /** The servers of all tests of a run: started when the first test asks, stopped after the last. */
 public final class Servers implements AutoCloseable {
@@ -71,8 +72,11 @@ public final class Servers implements AutoCloseable {
   }
 
   private void execute(String sql) throws SQLException {
+    // Not by DriverManager, which looks for drivers once, and in the class loader of one test only.
     try (Connection connection =
-            DriverManager.getConnection(database.jdbcUrl(), database.user(), database.password());
+            new SimpleDriverDataSource(
+                    new Driver(), database.jdbcUrl(), database.user(), database.password())
+                .getConnection();
         Statement statement = connection.createStatement()) {
       statement.execute(sql);
     }

@@ -17,6 +17,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.SpringBootVersion;
+import org.springframework.dao.DataIntegrityViolationException;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -72,6 +73,14 @@ class ShopTest {
     assertThatThrownBy(() -> shop.shop().placeAndFail("order-2")).hasMessage("out of stock");
     assertThat(shop.messages()).isZero();
     assertThat(shop.jdbc().queryForList("select id from orders where id = 'order-2'")).isEmpty();
+  }
+
+  /** As a repository would say it, so that handlers and retries know it. */
+  @Test
+  void whatAFlushFailsWithIsSpringsException() {
+    shop.shop().place("order-8");
+    assertThatThrownBy(() -> shop.shop().place("order-8"))
+        .isInstanceOf(DataIntegrityViolationException.class);
   }
 
   @Test

@@ -17,7 +17,7 @@ import org.springframework.beans.factory.ObjectProvider;
 final class OutboxHealth implements RelayListener {
   private final OutboxStore<?> store;
   private final ObjectProvider<OutboxRelay> relay;
-  private volatile String broker = "reachable";
+  private volatile String broker = "not known yet";
 
   OutboxHealth(OutboxStore<?> store, ObjectProvider<OutboxRelay> relay) {
     this.store = store;

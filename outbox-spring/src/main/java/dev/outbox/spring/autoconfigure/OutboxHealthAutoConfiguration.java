@@ -7,16 +7,16 @@ import org.springframework.boot.actuate.autoconfigure.health.ConditionalOnEnable
 import org.springframework.boot.actuate.health.AbstractHealthIndicator;
 import org.springframework.boot.actuate.health.Health;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
 import org.springframework.context.annotation.Bean;
 
 /** {@code health/outbox} of Boot 3. */
 @AutoConfiguration(after = OutboxAutoConfiguration.class)
 @ConditionalOnClass({AbstractHealthIndicator.class, ConditionalOnEnabledHealthIndicator.class})
 @ConditionalOnEnabledHealthIndicator("outbox")
-@ConditionalOnBean(OutboxStore.class)
+@ConditionalOnSingleCandidate(OutboxStore.class)
 final class OutboxHealthAutoConfiguration {
 
   @Bean

@@ -4,9 +4,9 @@ import dev.outbox.spi.OutboxStore;
 import dev.outbox.spring.OutboxRelay;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
 import org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator;
 import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
@@ -16,7 +16,7 @@ import org.springframework.context.annotation.Bean;
 @AutoConfiguration(after = OutboxAutoConfiguration.class)
 @ConditionalOnClass({AbstractHealthIndicator.class, ConditionalOnEnabledHealthIndicator.class})
 @ConditionalOnEnabledHealthIndicator("outbox")
-@ConditionalOnBean(OutboxStore.class)
+@ConditionalOnSingleCandidate(OutboxStore.class)
 final class OutboxHealthContributorAutoConfiguration {
 
   @Bean

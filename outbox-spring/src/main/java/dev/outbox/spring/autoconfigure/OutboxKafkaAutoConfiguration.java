@@ -33,6 +33,20 @@ final class OutboxKafkaAutoConfiguration {
       OutboxProperties properties,
       ObjectProvider<KafkaConnection> connection,
       Environment environment) {
+    try {
+      return publisher(properties, connection, environment).build();
+    } catch (IllegalArgumentException e) {
+      throw new OutboxConfigurationException(
+          "The outbox cannot publish to Kafka: " + e.getMessage(),
+          "Set spring.kafka.bootstrap-servers, or correct outbox.kafka.*. Set outbox.relay.enabled=false where another process publishes.",
+          e);
+    }
+  }
+
+  private static KafkaPublisher.Builder publisher(
+      OutboxProperties properties,
+      ObjectProvider<KafkaConnection> connection,
+      Environment environment) {
     OutboxProperties.Kafka kafka = properties.kafka();
     KafkaPublisher.Builder publisher =
         KafkaPublisher.builder()
@@ -41,8 +55,7 @@ final class OutboxKafkaAutoConfiguration {
                   String type = message.message().aggregateType();
                   return kafka.topics().getOrDefault(type, kafka.topicPrefix() + type);
                 })
-            .timeout(
-                kafka.timeout() != null ? kafka.timeout() : properties.relay().publisherTimeout());
+            .timeout(properties.kafkaTimeout());
     Binder.get(environment)
         .bind("spring.kafka.bootstrap-servers", Bindable.listOf(String.class))
         .ifBound(servers -> publisher.property(BOOTSTRAP, String.join(",", servers)));
@@ -54,13 +67,6 @@ final class OutboxKafkaAutoConfiguration {
     if (kafka.cloudEventsSource() != null) {
       publisher.cloudEvents(kafka.cloudEventsSource());
     }
-    try {
-      return publisher.build();
-    } catch (IllegalArgumentException e) {
-      throw new OutboxConfigurationException(
-          "The outbox cannot publish to Kafka: " + e.getMessage(),
-          "Set spring.kafka.bootstrap-servers, or correct outbox.kafka.*. Set outbox.relay.enabled=false where another process publishes.",
-          e);
-    }
+    return publisher;
   }
 }

@@ -114,11 +114,10 @@ record OutboxProperties(
       }
     }
 
-    /** Below the time after which the relay gives up on a call. */
-    Duration publisherTimeout() {
+    /** As the relay itself has it. */
+    Duration effectivePublishTimeout() {
       Duration held = lease != null ? lease : Relay.Builder.DEFAULT_LEASE;
-      Duration most = publishTimeout != null ? publishTimeout : held.multipliedBy(5).dividedBy(6);
-      return most.multipliedBy(4).dividedBy(5);
+      return publishTimeout != null ? publishTimeout : held.multipliedBy(5).dividedBy(6);
     }
   }
 
@@ -161,7 +160,27 @@ record OutboxProperties(
       @DefaultValue Map<String, String> topics,
       @Nullable Duration timeout,
       @Nullable String transactionalIdPrefix,
-      @Nullable URI cloudEventsSource) {}
+      @Nullable URI cloudEventsSource) {
+
+    /** Without what may be secret. */
+    @Override
+    public String toString() {
+      return "properties " + properties.keySet();
+    }
+  }
+
+  /** Below the time after which the relay gives up on a call: four fifths of it by default. */
+  Duration kafkaTimeout() {
+    Duration most = relay.effectivePublishTimeout();
+    Duration timeout =
+        kafka.timeout() != null ? kafka.timeout() : most.multipliedBy(4).dividedBy(5);
+    if (timeout.compareTo(most) >= 0) {
+      throw new IllegalArgumentException(
+          "outbox.kafka.timeout is %s, it must be below outbox.relay.publish-timeout, which is %s: shorten it or lengthen outbox.relay.lease"
+              .formatted(timeout, most));
+    }
+    return timeout;
+  }
 
   private static <T> void set(@Nullable T value, Consumer<T> setter) {
     if (value != null) {

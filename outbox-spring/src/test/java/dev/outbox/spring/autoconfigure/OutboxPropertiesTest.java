@@ -50,7 +50,7 @@ class OutboxPropertiesTest {
                 "outbox.kafka.topics.order", "shop.orders"));
     assertThat(properties.relay().retry().policy().maxAttempts()).isEqualTo(3);
     assertThat(properties.relay().haltKeyWhenDead()).isEqualTo(List.of("account", "order"));
-    assertThat(properties.relay().publisherTimeout()).isEqualTo(Duration.ofSeconds(8));
+    assertThat(properties.kafkaTimeout()).isEqualTo(Duration.ofSeconds(8));
     assertThat(properties.kafka().properties()).containsExactly(Map.entry("linger.ms", "5"));
     assertThat(properties.kafka().topics()).containsExactly(Map.entry("order", "shop.orders"));
   }
