@@ -35,7 +35,14 @@ class PackagesTest {
 
   /** What users deploy. */
   private static final Set<String> PRODUCT =
-      Set.of("outbox-api", "outbox-relay", "outbox-payloads", "outbox-tracing", "outbox-jakarta", "outbox-micrometer");
+      Set.of(
+          "outbox-api",
+          "outbox-relay",
+          "outbox-payloads",
+          "outbox-tracing",
+          "outbox-jakarta",
+          "outbox-micrometer",
+          "outbox-spring");
 
   private static final JavaClasses ALL = of(modules());
   private static final JavaClasses OURS =
@@ -76,6 +83,7 @@ class PackagesTest {
             "dev.outbox.payload",
             "dev.outbox.tracing",
             "dev.outbox.jakarta",
+            "dev.outbox.spring.autoconfigure",
             "dev.outbox.tck",
             "dev.outbox.cli",
             "dev.outbox.example.store",
@@ -179,12 +187,13 @@ class PackagesTest {
   /** Arrows as docs/design/README.md draws them. */
   @ParameterizedTest
   @CsvSource({
-    "dev.outbox.relay.., dev.outbox.store.. dev.outbox.publisher.. dev.outbox.tck.. dev.outbox.cli..",
-    "dev.outbox.payload.., dev.outbox.store.. dev.outbox.relay.. dev.outbox.publisher.. dev.outbox.tck.. dev.outbox.cli..",
-    "dev.outbox.tracing.., dev.outbox.store.. dev.outbox.relay.. dev.outbox.publisher.. dev.outbox.tck.. dev.outbox.cli..",
-    "dev.outbox.jakarta.., dev.outbox.store.. dev.outbox.relay.. dev.outbox.publisher.. dev.outbox.tck.. dev.outbox.cli..",
-    "dev.outbox.publisher.., dev.outbox.store.. dev.outbox.relay.. dev.outbox.tck.. dev.outbox.cli..",
-    "dev.outbox.store.., dev.outbox.relay.. dev.outbox.publisher.. dev.outbox.tck.. dev.outbox.cli..",
+    "dev.outbox.relay.., dev.outbox.store.. dev.outbox.publisher.. dev.outbox.tck.. dev.outbox.cli.. dev.outbox.spring..",
+    "dev.outbox.payload.., dev.outbox.store.. dev.outbox.relay.. dev.outbox.publisher.. dev.outbox.tck.. dev.outbox.cli.. dev.outbox.spring..",
+    "dev.outbox.tracing.., dev.outbox.store.. dev.outbox.relay.. dev.outbox.publisher.. dev.outbox.tck.. dev.outbox.cli.. dev.outbox.spring..",
+    "dev.outbox.jakarta.., dev.outbox.store.. dev.outbox.relay.. dev.outbox.publisher.. dev.outbox.tck.. dev.outbox.cli.. dev.outbox.spring..",
+    "dev.outbox.publisher.., dev.outbox.store.. dev.outbox.relay.. dev.outbox.tck.. dev.outbox.cli.. dev.outbox.spring..",
+    "dev.outbox.store.., dev.outbox.relay.. dev.outbox.publisher.. dev.outbox.tck.. dev.outbox.cli.. dev.outbox.spring..",
+    "dev.outbox.spring.., dev.outbox.store.core.. dev.outbox.tck.. dev.outbox.cli..",
     "dev.outbox.tck.., dev.outbox.store.core.. dev.outbox.store.jdbc.. dev.outbox.store.postgres.. dev.outbox.relay.. dev.outbox.publisher.. dev.outbox.cli..",
     "dev.outbox.store.core.., dev.outbox.store.jdbc.. dev.outbox.store.postgres.. dev.outbox.store.mysql.. dev.outbox.store.sqlserver.. dev.outbox.store.mongo..",
     "dev.outbox.store.jdbc.., dev.outbox.store.postgres.. dev.outbox.store.mysql.. dev.outbox.store.sqlserver.. dev.outbox.store.mongo..",

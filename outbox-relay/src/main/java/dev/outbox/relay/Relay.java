@@ -196,6 +196,19 @@ public final class Relay implements AutoCloseable {
   }
 
   /**
+   * Whether it was started, was not closed, and the threads of all its workers are alive: for
+   * health checks. Nothing that a store, a publisher or a listener throws ends a worker.
+   */
+  public boolean isAlive() {
+    lock.lock();
+    try {
+      return state == State.RUNNING && threads.alive();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
    * A view of an outbox whose appends {@link #wake} this relay.
    *
    * @param outbox as a rule the relay's own store, or a view of it

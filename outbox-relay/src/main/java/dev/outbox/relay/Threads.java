@@ -142,6 +142,11 @@ final class Threads {
     boolean ignored = publishing.awaitTermination(waiting.leftToStop(), TimeUnit.NANOSECONDS);
   }
 
+  /** Whether none of them has ended. */
+  boolean alive() {
+    return inStore.stream().allMatch(Thread::isAlive);
+  }
+
   private static boolean runs(Thread thread) {
     return thread.isAlive() && thread != Thread.currentThread();
   }

@@ -92,6 +92,15 @@ class RelayTest {
   }
 
   @Test
+  void itIsAliveFromItsStartToItsClose() {
+    assertThat(relay.isAlive()).isFalse();
+    relay.start();
+    assertThat(relay.isAlive()).isTrue();
+    relay.close();
+    assertThat(relay.isAlive()).isFalse();
+  }
+
+  @Test
   void anAppendWakesIt() {
     relay = builder().idlePause(Duration.ofHours(1)).clock(this::clock).build();
     ahead.set(Duration.ofDays(100).toNanos()); // nothing happened for long

@@ -36,8 +36,18 @@ public abstract class JdbcStoreProvider implements StoreProvider {
     this.driver = driver;
   }
 
-  /** Makes the store; it finds its tables as the settings say. */
-  protected abstract OutboxStore<Connection> store(DataSource dataSource, Settings settings);
+  /**
+   * Makes the store on a data source that somebody else opened, and closes. Does not connect yet.
+   *
+   * @param settings of which schema, prefix and dedup window count here
+   * @throws IllegalArgumentException naming the setting, its value and what is allowed
+   */
+  public abstract OutboxStore<Connection> store(DataSource dataSource, Settings settings);
+
+  /** Whether the server behind a connection is one of those that this store is for. */
+  public boolean isFor(Connection connection) throws SQLException {
+    return connection.getMetaData().getDatabaseProductName().endsWith(label);
+  }
 
   /** Whether a connection was refused because it came without a password. */
   protected abstract boolean wantsPassword(SQLException e);

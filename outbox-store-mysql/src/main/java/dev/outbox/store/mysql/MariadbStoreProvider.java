@@ -15,13 +15,18 @@ public final class MariadbStoreProvider extends JdbcStoreProvider {
   }
 
   @Override
-  protected OutboxStore<Connection> store(DataSource dataSource, Settings settings) {
+  public OutboxStore<Connection> store(DataSource dataSource, Settings settings) {
     MariadbOutboxStore.Builder builder =
         MariadbOutboxStore.builder(dataSource).schema(settings.schema()).prefix(settings.prefix());
     if (settings.dedupWindow() != null) {
       builder.dedupWindow(settings.dedupWindow());
     }
     return builder.build();
+  }
+
+  @Override
+  public boolean isFor(Connection connection) throws SQLException {
+    return MysqlStoreProvider.isMariadb(connection);
   }
 
   @Override

@@ -15,13 +15,18 @@ public final class MysqlStoreProvider extends JdbcStoreProvider {
   }
 
   @Override
-  protected OutboxStore<Connection> store(DataSource dataSource, Settings settings) {
+  public OutboxStore<Connection> store(DataSource dataSource, Settings settings) {
     MysqlOutboxStore.Builder builder =
         MysqlOutboxStore.builder(dataSource).schema(settings.schema()).prefix(settings.prefix());
     if (settings.dedupWindow() != null) {
       builder.dedupWindow(settings.dedupWindow());
     }
     return builder.build();
+  }
+
+  @Override
+  public boolean isFor(Connection connection) throws SQLException {
+    return super.isFor(connection) && !isMariadb(connection);
   }
 
   @Override

@@ -14,7 +14,7 @@ public final class PostgresStoreProvider extends JdbcStoreProvider {
   }
 
   @Override
-  protected OutboxStore<Connection> store(DataSource dataSource, Settings settings) {
+  public OutboxStore<Connection> store(DataSource dataSource, Settings settings) {
     PostgresOutboxStore.Builder builder =
         PostgresOutboxStore.builder(dataSource).schema(settings.schema()).prefix(settings.prefix());
     if (settings.dedupWindow() != null) {

@@ -18,7 +18,7 @@ public final class SqlServerStoreProvider extends JdbcStoreProvider {
   }
 
   @Override
-  protected OutboxStore<Connection> store(DataSource dataSource, Settings settings) {
+  public OutboxStore<Connection> store(DataSource dataSource, Settings settings) {
     SqlServerOutboxStore.Builder builder =
         SqlServerOutboxStore.builder(dataSource)
             .schema(settings.schema())

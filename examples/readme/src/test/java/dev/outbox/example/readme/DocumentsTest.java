@@ -114,13 +114,18 @@ class DocumentsTest {
     return known;
   }
 
+  /** Those of the relay's file; others are copied from an example, as code is. */
   @Test
   void relayPropertiesExist() throws IOException {
+    Set<String> copied = new HashSet<>(Documents.regions().values());
     String explained;
     try (InputStream in = getClass().getResourceAsStream("/dev/outbox/cli/relay.properties")) {
       explained = new String(in.readAllBytes(), StandardCharsets.UTF_8);
     }
-    assertThat(blocks(Set.of("properties")).flatMap(block -> block.text().lines()))
+    assertThat(
+            blocks(Set.of("properties"))
+                .filter(block -> !copied.contains(Regions.normal(block.text())))
+                .flatMap(block -> block.text().lines()))
         .isNotEmpty()
         .filteredOn(line -> !line.isBlank() && !line.startsWith("#"))
         .map(line -> line.substring(0, line.indexOf('=')))

@@ -4,13 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.arjuna.ats.internal.jta.transaction.arjunacore.TransactionSynchronizationRegistryImple;
-import dev.outbox.Appended;
 import dev.outbox.JoinedOutbox;
 import dev.outbox.NoTransactionException;
 import dev.outbox.OutboxMessage;
 import dev.outbox.jakarta.JakartaOutbox;
 import dev.outbox.relay.Relay;
 import dev.outbox.spi.StoredMessage;
+import dev.outbox.spring.SpringTransaction;
 import dev.outbox.store.postgres.PostgresOutboxStore;
 import dev.outbox.testing.RecordingPublisher;
 import dev.outbox.testing.RelayOnce;
@@ -20,13 +20,13 @@ import jakarta.transaction.TransactionSynchronizationRegistry;
 import java.sql.Connection;
 import java.sql.Statement;
 import org.jdbi.v3.core.Jdbi;
+import javax.sql.DataSource;
 import org.jooq.DSLContext;
 import org.jooq.SQLDialect;
 import org.jooq.impl.DSL;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -99,12 +99,12 @@ class JoiningTest {
 
   @Test
   void spring() {
-    JdbcTemplate jdbc = new JdbcTemplate(shop.dataSource);
+    DataSource dataSource = shop.dataSource;
+    JdbcTemplate jdbc = new JdbcTemplate(dataSource);
     TransactionTemplate transaction =
-        new TransactionTemplate(new DataSourceTransactionManager(shop.dataSource));
+        new TransactionTemplate(new DataSourceTransactionManager(dataSource));
     // tag::spring
-    JoinedOutbox joined =
-        outbox.joining(append -> jdbc.execute((ConnectionCallback<Appended>) append::apply));
+    JoinedOutbox joined = outbox.joining(SpringTransaction.of(dataSource));
 
     transaction.executeWithoutResult(
         status -> {

@@ -7,6 +7,7 @@ import org.springframework.stereotype.Service;
 import org.springframework.transaction.annotation.Transactional;
 
 /** The business. */
+// tag::service
 @Service
 public class Orders {
   private final JdbcTemplate jdbc;
@@ -17,7 +18,6 @@ public class Orders {
     this.outbox = outbox;
   }
 
-  // tag::transactional
   @Transactional
   public void place(String id, String total) {
     jdbc.update("insert into orders (id, total) values (?, ?::numeric)", id, total);
@@ -28,13 +28,5 @@ public class Orders {
             .payload("{\"total\": %s}".formatted(total))
             .build());
   }
-
-  // end::transactional
-
-  /** Places an order that comes to nothing, after its message was appended. */
-  @Transactional
-  public void placeAndFail(String id) {
-    place(id, "1");
-    throw new IllegalStateException("out of stock");
-  }
 }
+// end::service

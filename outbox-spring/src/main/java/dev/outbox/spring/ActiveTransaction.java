@@ -1,0 +1,24 @@
+package dev.outbox.spring;
+
+import dev.outbox.NoTransactionException;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+/** Refuses to append where Spring has no transaction that could commit a message. */
+final class ActiveTransaction {
+  private ActiveTransaction() {}
+
+  /**
+   * Asks Spring and not the connection: one of a pool may have auto-commit off, and what is
+   * appended on it without a transaction vanishes when it goes back.
+   */
+  static void require() {
+    if (!TransactionSynchronizationManager.isActualTransactionActive()) {
+      throw new NoTransactionException(
+          "no transaction of Spring is active in this thread, so there is none to join: call append in a method with @Transactional, called through its bean and not through this, or in a TransactionTemplate");
+    }
+    if (TransactionSynchronizationManager.isCurrentTransactionReadOnly()) {
+      throw new NoTransactionException(
+          "the current transaction is read-only, so nothing can be appended in it: take readOnly = true from its @Transactional");
+    }
+  }
+}

@@ -1,0 +1,49 @@
+package dev.outbox.spring;
+
+import jakarta.persistence.EntityManager;
+import java.util.Map;
+import org.springframework.dao.support.DataAccessUtils;
+import org.springframework.dao.support.PersistenceExceptionTranslator;
+import org.springframework.orm.jpa.EntityManagerFactoryInfo;
+import org.springframework.orm.jpa.EntityManagerFactoryUtils;
+import org.springframework.orm.jpa.EntityManagerHolder;
+import org.springframework.orm.jpa.JpaDialect;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+/** A class of its own, so that it is only loaded where JPA is there. */
+final class EntityManagers {
+  private EntityManagers() {}
+
+  /**
+   * Flushes what is bound to this thread and takes part in the transaction. Others may be bound for
+   * the time of a web request, without a transaction.
+   */
+  static void flush() {
+    // A copy: listeners of entities may bind something.
+    for (Map.Entry<Object, Object> bound :
+        Map.copyOf(TransactionSynchronizationManager.getResourceMap()).entrySet()) {
+      if (bound.getValue() instanceof EntityManagerHolder holder) {
+        flush(bound.getKey(), holder.getEntityManager());
+      }
+    }
+  }
+
+  private static void flush(Object factory, EntityManager entities) {
+    if (!entities.isJoinedToTransaction()) {
+      return;
+    }
+    try {
+      entities.flush();
+    } catch (RuntimeException e) {
+      throw DataAccessUtils.translateIfNecessary(e, translator(factory));
+    }
+  }
+
+  private static PersistenceExceptionTranslator translator(Object factory) {
+    JpaDialect dialect =
+        factory instanceof EntityManagerFactoryInfo info ? info.getJpaDialect() : null;
+    return dialect != null
+        ? dialect
+        : EntityManagerFactoryUtils::convertJpaAccessExceptionIfPossible;
+  }
+}

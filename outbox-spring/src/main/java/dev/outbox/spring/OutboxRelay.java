@@ -1,0 +1,83 @@
+package dev.outbox.spring;
+
+import static java.util.Objects.requireNonNull;
+
+import dev.outbox.relay.Relay;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.springframework.context.SmartLifecycle;
+
+/**
+ * Runs a relay as long as the application context runs. Each start builds a new relay, because one
+ * that was closed cannot run again and a context can: tests of Spring stop and restart contexts.
+ *
+ * <p>Starts before the web server and the listeners of brokers and stops after them, so that what
+ * they append last is still published. Safe for use by many threads.
+ */
+public final class OutboxRelay implements SmartLifecycle {
+
+  /** Of {@link #getPhase}: before the web server, whose phases are up to 2048 below the default. */
+  public static final int PHASE = DEFAULT_PHASE - 4096;
+
+  private final Supplier<Relay> relays;
+  private volatile @Nullable Relay current;
+
+  /**
+   * Runs what the supplier builds.
+   *
+   * @param relays builds a new relay at each call
+   */
+  public OutboxRelay(Supplier<Relay> relays) {
+    this.relays = requireNonNull(relays, "relays");
+  }
+
+  /**
+   * Builds and starts a relay; does nothing when one runs.
+   *
+   * @throws IllegalArgumentException when a setting of the relay is refused
+   * @throws dev.outbox.OutboxException as {@link Relay#start}
+   */
+  @Override
+  public synchronized void start() {
+    if (current == null) {
+      Relay relay = relays.get();
+      relay.start();
+      current = relay;
+    }
+  }
+
+  /** Closes the relay, which takes its stop timeout at most; does nothing when none runs. */
+  @Override
+  public synchronized void stop() {
+    Relay relay = current;
+    if (relay != null) {
+      current = null;
+      relay.close();
+    }
+  }
+
+  /** Whether it was started and not stopped. */
+  @Override
+  public boolean isRunning() {
+    return current != null;
+  }
+
+  /** Whether it was started and all threads of its workers are alive. */
+  public boolean isAlive() {
+    Relay relay = current;
+    return relay != null && relay.isAlive();
+  }
+
+  /** As {@link Relay#wake}, of the relay that runs; does nothing when none does. */
+  public void wake() {
+    Relay relay = current;
+    if (relay != null) {
+      relay.wake();
+    }
+  }
+
+  @Override
+  public int getPhase() {
+    return PHASE;
+  }
+}

@@ -1,0 +1,35 @@
+package dev.outbox.spring.autoconfigure;
+
+import dev.outbox.JoinedOutbox;
+import dev.outbox.spi.OutboxStore;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.NoSuchBeanDefinitionException;
+import org.springframework.beans.factory.NoUniqueBeanDefinitionException;
+import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
+
+/** Says why there is no outbox to inject, or no single store. */
+@Order(Ordered.HIGHEST_PRECEDENCE)
+final class NoOutboxFailureAnalyzer extends AbstractFailureAnalyzer<NoSuchBeanDefinitionException> {
+
+  @Override
+  protected @Nullable FailureAnalysis analyze(
+      Throwable rootFailure, NoSuchBeanDefinitionException cause) {
+    Class<?> type = cause.getResolvableType() == null ? null : cause.getResolvableType().resolve();
+    if (cause instanceof NoUniqueBeanDefinitionException several && type == OutboxStore.class) {
+      return new FailureAnalysis(
+          "There are several stores for the outbox: %s."
+              .formatted(String.join(", ", several.getBeanNamesFound())),
+          "Put @Primary on one of them, or define the JoinedOutbox and OutboxRelay beans yourself.",
+          cause);
+    }
+    return type == JoinedOutbox.class
+        ? new FailureAnalysis(
+            "There is no JoinedOutbox to inject, because there is no store for it.",
+            "Add the store of your database, as dev.outbox:outbox-store-postgres, and have a DataSource (spring.datasource.url), or for MongoDB a MongoDatabaseFactory; and do not set outbox.enabled=false.",
+            cause)
+        : null;
+  }
+}

@@ -1,0 +1,99 @@
+package dev.outbox.spring.autoconfigure;
+
+import dev.outbox.Appended;
+import dev.outbox.CurrentTransaction;
+import dev.outbox.JoinedOutbox;
+import dev.outbox.relay.Relay;
+import dev.outbox.relay.RelayListener;
+import dev.outbox.spi.MessagePublisher;
+import dev.outbox.spi.OutboxStore;
+import dev.outbox.spring.OutboxRelay;
+import dev.outbox.spring.RelayCustomizer;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.LazyInitializationExcludeFilter;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.annotation.Bean;
+
+/** The outbox that applications append to, and the relay, on whichever store and publisher. */
+@AutoConfiguration(
+    after = {
+      OutboxJdbcAutoConfiguration.class,
+      OutboxMongoAutoConfiguration.class,
+      OutboxKafkaAutoConfiguration.class
+    })
+@ConditionalOnBooleanProperty(name = "outbox.enabled", matchIfMissing = true)
+@EnableConfigurationProperties(OutboxProperties.class)
+final class OutboxAutoConfiguration {
+
+  /** A filter that holds for beans which are not there does nothing. */
+  @Bean
+  static LazyInitializationExcludeFilter outboxEagerBeans() {
+    return LazyInitializationExcludeFilter.forBeanTypes(
+        OutboxRelay.class, OutboxMongoAutoConfiguration.SeveralStores.class);
+  }
+
+  @Bean
+  WakeAfterCommit outboxWakeAfterCommit() {
+    return new WakeAfterCommit();
+  }
+
+  @Bean
+  @ConditionalOnMissingBean
+  @ConditionalOnBean({OutboxStore.class, CurrentTransaction.class})
+  JoinedOutbox outbox(
+      OutboxStore<?> store, CurrentTransaction<?> transaction, WakeAfterCommit wake) {
+    JoinedOutbox joined = join(store, transaction);
+    return messages -> {
+      Appended appended = joined.append(messages);
+      wake.afterThisTransaction();
+      return appended;
+    };
+  }
+
+  /** Both are of one type of transaction: they were made for the same database. */
+  @SuppressWarnings("unchecked")
+  private static <T> JoinedOutbox join(OutboxStore<T> store, CurrentTransaction<?> transaction) {
+    return store.joining((CurrentTransaction<T>) transaction);
+  }
+
+  @Bean
+  @ConditionalOnMissingBean
+  @ConditionalOnBooleanProperty(name = "outbox.relay.enabled", matchIfMissing = true)
+  @ConditionalOnBean({OutboxStore.class, MessagePublisher.class})
+  OutboxRelay outboxRelay(
+      OutboxProperties properties,
+      OutboxStore<?> store,
+      ObjectProvider<RelayStore> own,
+      MessagePublisher publisher,
+      ObjectProvider<RelayListener> listeners,
+      ObjectProvider<RelayCustomizer> customizers,
+      WakeAfterCommit wake) {
+    RelayStore relayStore = own.getIfAvailable(() -> new RelayStore(store));
+    OutboxRelay relay =
+        new OutboxRelay(
+            () -> {
+              Relay.Builder builder = Relay.builder(relayStore.store(), publisher);
+              properties.relay().applyTo(builder);
+              listeners.orderedStream().forEach(builder::listener);
+              customizers.orderedStream().forEach(customizer -> customizer.customize(builder));
+              return build(builder);
+            });
+    wake.calls(relay::wake);
+    return relay;
+  }
+
+  private static Relay build(Relay.Builder builder) {
+    try {
+      return builder.build();
+    } catch (IllegalArgumentException e) {
+      throw new OutboxConfigurationException(
+          "The relay's settings are refused: " + e.getMessage(),
+          "Correct outbox.relay.*, or what a RelayCustomizer sets.",
+          e);
+    }
+  }
+}

@@ -1,0 +1,37 @@
+package dev.outbox.spring.autoconfigure;
+
+import dev.outbox.spi.OutboxStore;
+import dev.outbox.spring.OutboxRelay;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
+import org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator;
+import org.springframework.boot.health.contributor.AbstractHealthIndicator;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.context.annotation.Bean;
+
+/** {@code health/outbox} of Boot 4. */
+@AutoConfiguration(after = OutboxAutoConfiguration.class)
+@ConditionalOnClass({AbstractHealthIndicator.class, ConditionalOnEnabledHealthIndicator.class})
+@ConditionalOnEnabledHealthIndicator("outbox")
+@ConditionalOnSingleCandidate(OutboxStore.class)
+final class OutboxHealthContributorAutoConfiguration {
+
+  @Bean
+  OutboxHealth outboxHealth(OutboxStore<?> store, ObjectProvider<OutboxRelay> relay) {
+    return new OutboxHealth(store, relay);
+  }
+
+  @Bean
+  @ConditionalOnMissingBean(name = "outboxHealthIndicator")
+  AbstractHealthIndicator outboxHealthIndicator(OutboxHealth outbox) {
+    return new AbstractHealthIndicator("The outbox is not well") {
+      @Override
+      protected void doHealthCheck(Health.Builder health) {
+        health.up().withDetails(outbox.check());
+      }
+    };
+  }
+}

@@ -1,0 +1,122 @@
+package dev.outbox.spring.autoconfigure;
+
+import dev.outbox.CurrentTransaction;
+import dev.outbox.spi.OutboxStore;
+import dev.outbox.spring.OutboxDataSource;
+import dev.outbox.spring.OutboxRelayDataSource;
+import dev.outbox.spring.SpringTransaction;
+import dev.outbox.store.jdbc.JdbcOutboxStore;
+import java.sql.Connection;
+import java.util.Map;
+import javax.sql.DataSource;
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.autoconfigure.condition.NoneNestedConditions;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
+import org.springframework.context.annotation.ImportRuntimeHints;
+import org.springframework.context.annotation.Lazy;
+import org.springframework.jdbc.datasource.DataSourceUtils;
+
+/** The store of a relational database, in the application's {@link DataSource}. */
+@AutoConfiguration(
+    afterName = {
+      "org.springframework.boot.autoconfigure.jdbc.DataSourceAutoConfiguration",
+      "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration"
+    })
+@ConditionalOnClass({DataSource.class, DataSourceUtils.class, JdbcOutboxStore.class})
+@ConditionalOnBooleanProperty(name = "outbox.enabled", matchIfMissing = true)
+@ConditionalOnBean(DataSource.class)
+@Conditional(OutboxJdbcAutoConfiguration.NotMongo.class)
+@EnableConfigurationProperties(OutboxProperties.class)
+@ImportRuntimeHints(OutboxRuntimeHints.class)
+final class OutboxJdbcAutoConfiguration {
+
+  static final String STORE_BEAN = "outboxJdbcStore";
+
+  static final class NotMongo extends NoneNestedConditions {
+    NotMongo() {
+      super(ConfigurationPhase.PARSE_CONFIGURATION);
+    }
+
+    @ConditionalOnProperty(name = "outbox.store", havingValue = OutboxMongoAutoConfiguration.STORE)
+    static final class Mongo {}
+  }
+
+  /** After what Boot itself does to the database, as with Flyway. */
+  @Bean(STORE_BEAN)
+  @ConditionalOnMissingBean(OutboxStore.class)
+  @DependsOnDatabaseInitialization
+  OutboxStore<Connection> outboxJdbcStore(
+      OutboxProperties properties,
+      ListableBeanFactory beans,
+      @OutboxDataSource ObjectProvider<DataSource> marked,
+      ObjectProvider<DataSource> all) {
+    DataSource dataSource = dataSource(beans, marked, all);
+    OutboxStore<Connection> store =
+        JdbcStores.store(properties, dataSource, name(beans, dataSource));
+    SchemaModes.apply(properties.schemaMode(), store);
+    return store;
+  }
+
+  @Bean
+  @ConditionalOnMissingBean
+  CurrentTransaction<Connection> outboxTransaction(
+      OutboxProperties properties,
+      ListableBeanFactory beans,
+      @OutboxDataSource ObjectProvider<DataSource> marked,
+      ObjectProvider<DataSource> all) {
+    return SpringTransaction.of(
+        dataSource(beans, marked, all),
+        properties.append().flushJpa(),
+        dataSource -> name(beans, dataSource));
+  }
+
+  /** No condition looks for the relay's data source: conditions pass over what is no candidate. */
+  @Bean
+  @Lazy
+  RelayStore outboxRelayStore(
+      OutboxProperties properties,
+      ListableBeanFactory beans,
+      ObjectProvider<OutboxStore<?>> store,
+      @OutboxRelayDataSource ObjectProvider<DataSource> own) {
+    DataSource dataSource = own.getIfAvailable();
+    return new RelayStore(
+        dataSource == null
+            ? store.getObject()
+            : JdbcStores.store(properties, dataSource, name(beans, dataSource)));
+  }
+
+  private static DataSource dataSource(
+      ListableBeanFactory beans,
+      ObjectProvider<DataSource> marked,
+      ObjectProvider<DataSource> all) {
+    DataSource dataSource = marked.getIfUnique(all::getIfUnique);
+    if (dataSource == null) {
+      throw new OutboxConfigurationException(
+          "There are several DataSources, %s, and none of them is the outbox's"
+              .formatted(String.join(", ", beans.getBeanNamesForType(DataSource.class))),
+          "Put @OutboxDataSource or @Primary on the method of the one whose transactions append messages.",
+          null);
+    }
+    return dataSource;
+  }
+
+  /** The bean's name, and what the pool says of itself. */
+  private static String name(ListableBeanFactory beans, DataSource dataSource) {
+    return beans.getBeansOfType(DataSource.class, true, false).entrySet().stream()
+        .filter(bean -> bean.getValue() == dataSource)
+        .map(Map.Entry::getKey)
+        .findFirst()
+        .map(name -> "%s (%s)".formatted(name, dataSource))
+        .orElseGet(dataSource::toString);
+  }
+}

@@ -1,0 +1,72 @@
+package dev.outbox.spring.autoconfigure;
+
+import dev.outbox.publisher.kafka.KafkaPublisher;
+import dev.outbox.spi.MessagePublisher;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.context.properties.bind.Bindable;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.context.annotation.Bean;
+import org.springframework.core.env.Environment;
+
+/**
+ * The publisher of Kafka. How its brokers are reached is, in this order: what {@code
+ * outbox.kafka.properties} say; what Spring for Apache Kafka was told; {@code
+ * spring.kafka.bootstrap-servers}.
+ */
+@AutoConfiguration(after = OutboxSpringKafkaAutoConfiguration.class)
+@ConditionalOnClass(KafkaPublisher.class)
+@ConditionalOnBooleanProperty(
+    name = {"outbox.enabled", "outbox.relay.enabled"},
+    matchIfMissing = true)
+@EnableConfigurationProperties(OutboxProperties.class)
+final class OutboxKafkaAutoConfiguration {
+  private static final String BOOTSTRAP = "bootstrap.servers";
+
+  @Bean(destroyMethod = "close")
+  @ConditionalOnMissingBean(MessagePublisher.class)
+  KafkaPublisher outboxKafkaPublisher(
+      OutboxProperties properties,
+      ObjectProvider<KafkaConnection> connection,
+      Environment environment) {
+    try {
+      return publisher(properties, connection, environment).build();
+    } catch (IllegalArgumentException e) {
+      throw new OutboxConfigurationException(
+          "The outbox cannot publish to Kafka: " + e.getMessage(),
+          "Set spring.kafka.bootstrap-servers, or correct outbox.kafka.*. Set outbox.relay.enabled=false where another process publishes.",
+          e);
+    }
+  }
+
+  private static KafkaPublisher.Builder publisher(
+      OutboxProperties properties,
+      ObjectProvider<KafkaConnection> connection,
+      Environment environment) {
+    OutboxProperties.Kafka kafka = properties.kafka();
+    KafkaPublisher.Builder publisher =
+        KafkaPublisher.builder()
+            .topic(
+                message -> {
+                  String type = message.message().aggregateType();
+                  return kafka.topics().getOrDefault(type, kafka.topicPrefix() + type);
+                })
+            .timeout(properties.kafkaTimeout());
+    Binder.get(environment)
+        .bind("spring.kafka.bootstrap-servers", Bindable.listOf(String.class))
+        .ifBound(servers -> publisher.property(BOOTSTRAP, String.join(",", servers)));
+    connection.ifAvailable(spring -> publisher.properties(spring.settings()));
+    publisher.properties(kafka.properties());
+    if (kafka.transactionalIdPrefix() != null) {
+      publisher.transactional(kafka.transactionalIdPrefix());
+    }
+    if (kafka.cloudEventsSource() != null) {
+      publisher.cloudEvents(kafka.cloudEventsSource());
+    }
+    return publisher;
+  }
+}

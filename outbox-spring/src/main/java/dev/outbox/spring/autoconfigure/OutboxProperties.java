@@ -1,0 +1,190 @@
+package dev.outbox.spring.autoconfigure;
+
+import dev.outbox.relay.Relay;
+import dev.outbox.relay.RetryPolicy;
+import dev.outbox.spi.StoreProvider;
+import java.net.URI;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.util.unit.DataSize;
+
+/**
+ * The properties of the outbox.
+ *
+ * @param enabled Whether there is an outbox at all.
+ * @param store Which store, by its name (postgres, mysql, mariadb, sqlserver, mongo). Found out by
+ *     default.
+ * @param schema Schema of the tables, on MySQL and MariaDB the database. By default where the
+ *     DataSource leads; not for MongoDB.
+ * @param prefix What the name of each table or collection begins with.
+ * @param dedupWindow How long a dedup key is remembered.
+ * @param schemaMode What is done about the outbox's tables at the start.
+ * @param append Appending messages.
+ * @param relay Publishing messages.
+ * @param kafka Publishing to Kafka.
+ */
+@ConfigurationProperties("outbox")
+record OutboxProperties(
+    @DefaultValue("true") boolean enabled,
+    @Nullable String store,
+    @Nullable String schema,
+    @DefaultValue(StoreProvider.Settings.DEFAULT_PREFIX) String prefix,
+    @DefaultValue("7d") Duration dedupWindow,
+    @DefaultValue("verify") SchemaMode schemaMode,
+    @DefaultValue Append append,
+    @DefaultValue RelaySettings relay,
+    @DefaultValue Kafka kafka) {
+
+  /** What is done about the tables. */
+  enum SchemaMode {
+    /** They must be there, or the application does not start. */
+    VERIFY,
+
+    /** Liquibase makes them. */
+    MIGRATE,
+
+    /** Nothing, until the first message. */
+    NONE
+  }
+
+  /**
+   * Appending messages.
+   *
+   * @param flushJpa Whether JPA writes what it still holds back before a message is appended.
+   */
+  record Append(@DefaultValue("true") boolean flushJpa) {}
+
+  /**
+   * Publishing messages.
+   *
+   * @param enabled Whether a relay runs in this application, where there is a publisher.
+   * @param name What logs and the database call this relay. By default host, process id and a
+   *     random number.
+   * @param workers How many claims are worked on at once; each needs a connection, and there is one
+   *     more. By default 2.
+   * @param batchSize The most messages of a claim. By default 1000.
+   * @param batchBytes The most payload of a claim. By default 8MB, less on a small heap.
+   * @param lease How long the messages of a lost process wait. By default 30s.
+   * @param publishTimeout When the relay gives up on a call of the publisher; below the lease. By
+   *     default five sixths of it.
+   * @param keep How long keys without messages are kept, where the store can. By default none are.
+   * @param idlePause The longest pause between two polls. By default 500ms.
+   * @param wakeUps Whether the store tells of appends by other processes, where it can.
+   * @param stopTimeout How long stopping may take. By default 20s.
+   * @param haltKeyWhenDead Aggregate types of which a dead letter stops the later messages of its
+   *     key.
+   * @param retry What happens to messages that fail.
+   */
+  record RelaySettings(
+      @DefaultValue("true") boolean enabled,
+      @Nullable String name,
+      @Nullable Integer workers,
+      @Nullable Integer batchSize,
+      @Nullable DataSize batchBytes,
+      @Nullable Duration lease,
+      @Nullable Duration publishTimeout,
+      @Nullable Duration keep,
+      @Nullable Duration idlePause,
+      @DefaultValue("false") boolean wakeUps,
+      @Nullable Duration stopTimeout,
+      @DefaultValue List<String> haltKeyWhenDead,
+      @DefaultValue Retry retry) {
+
+    void applyTo(Relay.Builder relay) {
+      set(name, relay::name);
+      set(workers, relay::workers);
+      set(batchSize, relay::batchSize);
+      set(batchBytes, size -> relay.batchBytes(size.toBytes()));
+      set(lease, relay::lease);
+      set(publishTimeout, relay::publishTimeout);
+      set(keep, relay::keep);
+      set(idlePause, relay::idlePause);
+      set(stopTimeout, relay::stopTimeout);
+      relay.wakeUps(wakeUps).retryPolicy(retry.policy());
+      if (!haltKeyWhenDead.isEmpty()) {
+        relay.haltKeyWhenDead(
+            message ->
+                message.problem() != null
+                    || haltKeyWhenDead.contains(message.message().aggregateType()));
+      }
+    }
+
+    /** As the relay itself has it. */
+    Duration effectivePublishTimeout() {
+      Duration held = lease != null ? lease : Relay.Builder.DEFAULT_LEASE;
+      return publishTimeout != null ? publishTimeout : held.multipliedBy(5).dividedBy(6);
+    }
+  }
+
+  /**
+   * What happens to messages that fail. An unreachable broker does not count.
+   *
+   * @param maxAttempts How often a message is tried before it is a dead letter. By default 10.
+   * @param firstDelay The delay after the first failure, doubled after each further one. By default
+   *     100ms.
+   * @param maxDelay The longest delay. By default 5m.
+   */
+  record Retry(
+      @Nullable Integer maxAttempts, @Nullable Duration firstDelay, @Nullable Duration maxDelay) {
+
+    RetryPolicy policy() {
+      RetryPolicy.Builder policy = RetryPolicy.builder();
+      set(maxAttempts, policy::maxAttempts);
+      set(firstDelay, policy::firstDelay);
+      set(maxDelay, policy::maxDelay);
+      return policy.build();
+    }
+  }
+
+  /**
+   * Publishing to Kafka.
+   *
+   * @param properties Settings of Kafka's producer, laid over what spring.kafka says of the
+   *     connection.
+   * @param topicPrefix What the name of each topic begins with, before the aggregate type.
+   * @param topics Topics of single aggregate types, by aggregate type.
+   * @param timeout How long one call of the publisher may take; below relay.publish-timeout. By
+   *     default four fifths of it.
+   * @param transactionalIdPrefix Publishes each batch in a transaction of Kafka; different for each
+   *     process. By default there are no transactions.
+   * @param cloudEventsSource Adds headers that make each record a CloudEvent of this source.
+   */
+  record Kafka(
+      @DefaultValue Map<String, String> properties,
+      @DefaultValue("") String topicPrefix,
+      @DefaultValue Map<String, String> topics,
+      @Nullable Duration timeout,
+      @Nullable String transactionalIdPrefix,
+      @Nullable URI cloudEventsSource) {
+
+    /** Without what may be secret. */
+    @Override
+    public String toString() {
+      return "properties " + properties.keySet();
+    }
+  }
+
+  /** Below the time after which the relay gives up on a call: four fifths of it by default. */
+  Duration kafkaTimeout() {
+    Duration most = relay.effectivePublishTimeout();
+    Duration timeout =
+        kafka.timeout() != null ? kafka.timeout() : most.multipliedBy(4).dividedBy(5);
+    if (timeout.compareTo(most) >= 0) {
+      throw new IllegalArgumentException(
+          "outbox.kafka.timeout is %s, it must be below outbox.relay.publish-timeout, which is %s: shorten it or lengthen outbox.relay.lease"
+              .formatted(timeout, most));
+    }
+    return timeout;
+  }
+
+  private static <T> void set(@Nullable T value, Consumer<T> setter) {
+    if (value != null) {
+      setter.accept(value);
+    }
+  }
+}

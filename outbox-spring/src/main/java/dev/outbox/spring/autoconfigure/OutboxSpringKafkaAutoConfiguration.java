@@ -1,0 +1,44 @@
+package dev.outbox.spring.autoconfigure;
+
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.regex.Pattern;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
+import org.springframework.context.annotation.Bean;
+import org.springframework.kafka.core.ProducerFactory;
+
+/**
+ * Where Spring for Apache Kafka is there, the publisher connects as its producers do: so it follows
+ * {@code spring.kafka.*}, bundles of certificates, Testcontainers and Docker Compose, which all end
+ * in the producer factory, in each generation of Boot.
+ */
+@AutoConfiguration(
+    afterName = {
+      "org.springframework.boot.autoconfigure.kafka.KafkaAutoConfiguration",
+      "org.springframework.boot.kafka.autoconfigure.KafkaAutoConfiguration"
+    })
+@ConditionalOnClass(ProducerFactory.class)
+@ConditionalOnBooleanProperty(
+    name = {"outbox.enabled", "outbox.relay.enabled"},
+    matchIfMissing = true)
+final class OutboxSpringKafkaAutoConfiguration {
+
+  /**
+   * The connection, and nothing else: how other producers batch, retry and serialise is their own
+   * business. A bundle of certificates travels under the name of its class.
+   */
+  private static final Pattern TAKEN =
+      Pattern.compile(
+          "bootstrap\\.servers|client\\.dns\\.lookup|compression\\..*|(security|ssl|sasl)\\..*|org\\.springframework\\.boot\\.ssl\\..*");
+
+  @Bean
+  @ConditionalOnSingleCandidate(ProducerFactory.class)
+  KafkaConnection outboxKafkaConnection(ProducerFactory<?, ?> producers) {
+    Map<String, Object> taken = new TreeMap<>(producers.getConfigurationProperties());
+    taken.keySet().removeIf(name -> !TAKEN.matcher(name).matches());
+    return new KafkaConnection(taken);
+  }
+}

@@ -1,0 +1,188 @@
+package dev.outbox.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import com.zaxxer.hikari.HikariDataSource;
+import dev.outbox.JoinedOutbox;
+import dev.outbox.NoTransactionException;
+import dev.outbox.OutboxMessage;
+import dev.outbox.relay.RelayEvent;
+import dev.outbox.relay.RelayListener;
+import dev.outbox.testing.RecordingPublisher;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.SpringBootConfiguration;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Import;
+import org.springframework.core.env.Environment;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/** Two databases, of which one has the outbox, and a pool of the relay's own. */
+@ExtendWith(Servers.Resolver.class)
+class DataSourcesTest {
+
+  /** Nobody says which of them is meant. */
+  @SpringBootConfiguration
+  @EnableAutoConfiguration
+  static class Unmarked {
+    @Bean
+    HikariDataSource orders(Environment environment) {
+      return pool("orders", environment, 2);
+    }
+
+    @Bean
+    HikariDataSource billing(Environment environment) {
+      return pool("billing", environment, 2);
+    }
+  }
+
+  @SpringBootConfiguration
+  @EnableAutoConfiguration
+  @Import(Listening.class)
+  static class Marked {
+    @Bean
+    HikariDataSource orders(Environment environment) {
+      return pool("orders", environment, 2);
+    }
+
+    /** A single connection would not do for a relay. */
+    @Bean
+    @OutboxDataSource
+    HikariDataSource billing(Environment environment) {
+      return pool("billing", environment, 1);
+    }
+
+    @Bean(defaultCandidate = false)
+    @OutboxRelayDataSource
+    HikariDataSource relays(Environment environment) {
+      return pool("relays", environment, 3);
+    }
+
+    @Bean
+    DataSourceTransactionManager ordersTransactions(DataSource orders) {
+      return new DataSourceTransactionManager(orders);
+    }
+
+    @Bean
+    DataSourceTransactionManager billingTransactions(@OutboxDataSource DataSource billing) {
+      return new DataSourceTransactionManager(billing);
+    }
+
+    @Bean
+    RecordingPublisher publisher() {
+      return new RecordingPublisher();
+    }
+  }
+
+  /** What applications add to a relay. */
+  static class Listening {
+    final List<RelayEvent> events = new CopyOnWriteArrayList<>();
+
+    @Bean
+    RelayListener listener() {
+      return events::add;
+    }
+
+    @Bean
+    RelayCustomizer customizer() {
+      return relay -> relay.name("customized");
+    }
+  }
+
+  /** Whose connections are not in auto-commit mode, so that they do not betray a mistake. */
+  private static HikariDataSource pool(String name, Environment environment, int size) {
+    HikariDataSource pool = new HikariDataSource();
+    pool.setPoolName(name + "-pool");
+    pool.setDriverClassName("org.postgresql.Driver");
+    pool.setJdbcUrl(environment.getRequiredProperty("spring.datasource.url"));
+    pool.setUsername(environment.getRequiredProperty("spring.datasource.username"));
+    pool.setPassword(environment.getRequiredProperty("spring.datasource.password"));
+    pool.setMaximumPoolSize(size);
+    pool.setAutoCommit(false);
+    return pool;
+  }
+
+  private static Application shop;
+
+  @BeforeAll
+  static void start(Servers servers) throws SQLException {
+    shop =
+        Application.start(
+            servers.schema(), List.of(Marked.class), "--spring.main.lazy-initialization=true");
+  }
+
+  @AfterAll
+  static void stop() {
+    if (shop != null) {
+      shop.close();
+    }
+  }
+
+  private static TransactionTemplate in(String transactions) {
+    return new TransactionTemplate(
+        shop.context().getBean(transactions, PlatformTransactionManager.class));
+  }
+
+  private static void append(String id) {
+    shop.bean(JoinedOutbox.class)
+        .append(
+            OutboxMessage.builder()
+                .aggregate("bill", id)
+                .eventType("Billed")
+                .payload("{}")
+                .build());
+  }
+
+  @Test
+  void theRelayRunsAlthoughAllElseIsLazy() {
+    assertThat(shop.context().getBeanFactory().containsSingleton("outboxRelay")).isTrue();
+    assertThat(shop.bean(OutboxRelay.class).isAlive()).isTrue();
+  }
+
+  @Test
+  void aTransactionOfTheMarkedOneIsJoined() {
+    in("billingTransactions").executeWithoutResult(status -> append("bill-1"));
+    await().untilAsserted(() -> assertThat(shop.delivered()).contains("Billed bill-1"));
+    assertThat(shop.bean(Listening.class).events)
+        .hasAtLeastOneElementOfType(RelayEvent.Delivered.class)
+        .allMatch(event -> event.who().startsWith("customized"));
+  }
+
+  @Test
+  void aTransactionOfTheOtherIsRefused() {
+    in("ordersTransactions")
+        .executeWithoutResult(
+            status ->
+                assertThatThrownBy(() -> append("bill-2"))
+                    .isInstanceOf(NoTransactionException.class)
+                    .hasMessageContaining("one of orders (HikariDataSource (orders-pool))")
+                    .hasMessageContaining("outbox is in billing (HikariDataSource (billing-pool))")
+                    .hasMessageContaining("@Transactional("));
+  }
+
+  /** The connection that it was given is bound to the thread, and to no transaction. */
+  @Test
+  void alsoWhenTheMarkedOneWasReadBefore() {
+    JdbcTemplate billing = new JdbcTemplate(shop.context().getBean("billing", DataSource.class));
+    in("ordersTransactions")
+        .executeWithoutResult(
+            status -> {
+              assertThat(billing.queryForList("select 1")).hasSize(1);
+              assertThatThrownBy(() -> append("bill-3"))
+                  .isInstanceOf(NoTransactionException.class)
+                  .hasMessageContaining("one of orders");
+            });
+  }
+}

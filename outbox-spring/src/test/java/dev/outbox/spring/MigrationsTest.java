@@ -1,0 +1,65 @@
+package dev.outbox.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
+
+import dev.outbox.spring.Servers.Schema;
+import dev.outbox.store.postgres.PostgresOutboxStore;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.util.ClassUtils;
+
+/**
+ * The application's own migrations beside the outbox's. That an application without any starts,
+ * with Liquibase on the class path, the other tests show.
+ */
+@ExtendWith(Servers.Resolver.class)
+class MigrationsTest {
+
+  @Test
+  void liquibaseRunsTheChangelogOfTheApplication(Servers servers) throws Exception {
+    assumeThat(
+            ClassUtils.isPresent(
+                    "org.springframework.boot.autoconfigure.liquibase.LiquibaseAutoConfiguration",
+                    null)
+                || ClassUtils.isPresent(
+                    "org.springframework.boot.liquibase.autoconfigure.LiquibaseAutoConfiguration",
+                    null))
+        .as("in Boot 4 Liquibase is a module, and this application does not have it")
+        .isTrue();
+    try (Application shop =
+        Application.start(
+            servers.schema(), "--spring.liquibase.change-log=classpath:/shop-changelog.sql")) {
+      assertThat(shop.jdbc().queryForList("select name from customer", String.class))
+          .containsExactly("first");
+      assertThat(shop.messages()).isZero();
+      assertThat(shop.jdbc().queryForObject("select count(*) from databasechangelog", Long.class))
+          .as("the outbox keeps its own books")
+          .isEqualTo(1);
+    }
+  }
+
+  /** The outbox's tables come with the application's, before anything looks for them. */
+  @Test
+  void flywayMakesTheTablesOfTheOutbox(Servers servers, @TempDir Path migrations) throws Exception {
+    Schema schema = servers.schema();
+    DataSource dataSource =
+        new DriverManagerDataSource(schema.url(), schema.user(), schema.password());
+    Files.writeString(
+        migrations.resolve("V1__outbox.sql"), PostgresOutboxStore.of(dataSource).ddl());
+    try (Application shop =
+        Application.start(
+            schema,
+            "--spring.flyway.enabled=true",
+            "--spring.flyway.locations=filesystem:" + migrations,
+            "--outbox.schema-mode=verify")) {
+      assertThat(shop.messages()).isZero();
+      assertThat(shop.bean(OutboxRelay.class).isAlive()).isTrue();
+    }
+  }
+}

@@ -1,0 +1,124 @@
+package dev.outbox.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.outbox.spring.Servers.Schema;
+import java.sql.SQLException;
+import java.util.List;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+/** What somebody reads whose application does not start. */
+@ExtendWith({Servers.Resolver.class, OutputCaptureExtension.class})
+class RefusalsTest {
+  private static Schema schema;
+
+  @BeforeAll
+  static void schema(Servers servers) throws SQLException {
+    schema = servers.schema();
+  }
+
+  private static void refused(CapturedOutput output, String setting, String... sentences) {
+    assertThatThrownBy(() -> Application.start(schema, setting).close());
+    assertThat(output.getAll()).contains("APPLICATION FAILED TO START").contains(sentences);
+  }
+
+  @Test
+  void missingTables(CapturedOutput output) {
+    refused(
+        output,
+        "--outbox.schema-mode=verify",
+        "There is no table outbox_schema",
+        "Set outbox.schema-mode=migrate",
+        "liquibase-core");
+  }
+
+  @Test
+  void tablesOfALaterVersion(CapturedOutput output, Servers servers) throws SQLException {
+    Schema later = servers.schema();
+    try (Application shop = Application.start(later)) {
+      shop.jdbc().update("update outbox_schema set version = 99");
+    }
+    assertThatThrownBy(() -> Application.start(later, "--outbox.schema-mode=verify").close());
+    assertThat(output.getAll())
+        .contains("APPLICATION FAILED TO START", "has version 99", "use a newer release");
+  }
+
+  @Test
+  void aStoreThatIsNotThere(CapturedOutput output) {
+    refused(
+        output,
+        "--outbox.store=mysql",
+        "No store named mysql is on the class path",
+        "dev.outbox:outbox-store-postgres");
+  }
+
+  @Test
+  void aPrefixThatCannotBe(CapturedOutput output) {
+    refused(output, "--outbox.prefix=out box", "A property outbox.* is refused", "out box");
+  }
+
+  @Test
+  void aRelayThatCannotBe(CapturedOutput output) {
+    refused(
+        output,
+        "--outbox.relay.workers=0",
+        "The relay's settings are refused: workers is 0",
+        "Correct outbox.relay.*");
+  }
+
+  @Test
+  void aPoolThatIsTooSmall(CapturedOutput output) {
+    refused(
+        output,
+        "--spring.datasource.hikari.maximum-pool-size=2",
+        "The relay's settings are refused",
+        "2");
+  }
+
+  @Test
+  void aPublisherThatCannotBe(CapturedOutput output) {
+    assertThatThrownBy(
+        () ->
+            Application.startWithKafka(
+                    schema, "localhost:9092", "--outbox.kafka.properties[acks]=1")
+                .close());
+    assertThat(output.getAll())
+        .contains("The outbox cannot publish to Kafka: acks is 1", "outbox.kafka.*");
+  }
+
+  @Test
+  void aPublisherThatTakesLongerThanTheRelayWaits(CapturedOutput output) {
+    assertThatThrownBy(
+        () ->
+            Application.startWithKafka(schema, "localhost:9092", "--outbox.kafka.timeout=25s")
+                .close());
+    assertThat(output.getAll())
+        .contains("outbox.kafka.timeout is PT25S, it must be below outbox.relay.publish-timeout");
+  }
+
+  @Test
+  void noOutbox(CapturedOutput output) {
+    refused(
+        output,
+        "--outbox.enabled=false",
+        "There is no JoinedOutbox to inject",
+        "do not set outbox.enabled=false");
+  }
+
+  @Test
+  void severalDataSources(CapturedOutput output) {
+    assertThatThrownBy(
+        () ->
+            Application.start(
+                schema, List.of(DataSourcesTest.Unmarked.class), "--shop.recording=true"));
+    assertThat(output.getAll())
+        .contains(
+            "There are several DataSources, orders, billing, and none of them is the outbox's",
+            "@OutboxDataSource");
+  }
+}

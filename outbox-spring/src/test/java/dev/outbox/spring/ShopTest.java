@@ -1,0 +1,175 @@
+package dev.outbox.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dev.outbox.JoinedOutbox;
+import dev.outbox.NoTransactionException;
+import dev.outbox.OutboxMessage;
+import dev.outbox.spring.autoconfigure.Healths;
+import dev.outbox.testing.RecordingPublisher;
+import java.sql.SQLException;
+import java.time.Duration;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.SpringBootVersion;
+import org.springframework.dao.DataIntegrityViolationException;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/** An application with JPA on PostgreSQL; auto-commit is off in its pool, which hides mistakes. */
+@ExtendWith(Servers.Resolver.class)
+class ShopTest {
+  private static Application shop;
+
+  @BeforeAll
+  static void start(Servers servers) throws SQLException {
+    shop =
+        Application.start(
+            servers.schema(),
+            "--spring.datasource.hikari.auto-commit=false",
+            "--management.endpoint.health.probes.enabled=true");
+  }
+
+  @AfterAll
+  static void stop() {
+    if (shop != null) {
+      shop.close();
+    }
+  }
+
+  @BeforeEach
+  void forget() {
+    shop.bean(OutboxRelay.class).start();
+    shop.bean(RecordingPublisher.class).clear();
+  }
+
+  private static void awaitDelivered(String... messages) {
+    await()
+        .atMost(Duration.ofMinutes(1))
+        .untilAsserted(() -> assertThat(shop.delivered()).containsExactly(messages));
+  }
+
+  @Test
+  void runsOnTheLineThatItIsFor() {
+    assertThat(SpringBootVersion.getVersion()).startsWith(System.getProperty("outbox.test.boot"));
+  }
+
+  @Test
+  void commitDelivers() {
+    shop.shop().place("order-1");
+    shop.shop().pay("order-1");
+    awaitDelivered("OrderPlaced order-1", "OrderPaid order-1");
+  }
+
+  @Test
+  void rollbackLeavesNothing() {
+    shop.bean(OutboxRelay.class).stop();
+    assertThatThrownBy(() -> shop.shop().placeAndFail("order-2")).hasMessage("out of stock");
+    assertThat(shop.messages()).isZero();
+    assertThat(shop.jdbc().queryForList("select id from orders where id = 'order-2'")).isEmpty();
+  }
+
+  /** As a repository would say it, so that handlers and retries know it. */
+  @Test
+  void whatAFlushFailsWithIsSpringsException() {
+    shop.shop().place("order-8");
+    assertThatThrownBy(() -> shop.shop().place("order-8"))
+        .isInstanceOf(DataIntegrityViolationException.class);
+  }
+
+  @Test
+  void aForgottenTransactionIsRefused() {
+    assertThatThrownBy(() -> shop.shop().placeWithoutTransaction("order-3"))
+        .isInstanceOf(NoTransactionException.class)
+        .hasMessageContaining("no transaction of Spring is active")
+        .hasMessageContaining("@Transactional");
+    assertThat(shop.messages()).isZero();
+  }
+
+  @Test
+  void aReadOnlyTransactionIsRefused() {
+    assertThatThrownBy(() -> shop.shop().placeReadOnly("order-4"))
+        .isInstanceOf(NoTransactionException.class)
+        .hasMessageContaining("readOnly = true");
+    assertThat(shop.messages()).isZero();
+  }
+
+  @Test
+  void aTransactionThatOnlySynchronizesIsRefused() {
+    TransactionTemplate supports =
+        new TransactionTemplate(shop.bean(PlatformTransactionManager.class));
+    supports.setPropagationBehavior(TransactionDefinition.PROPAGATION_SUPPORTS);
+    supports.executeWithoutResult(
+        status -> {
+          assertThat(shop.jdbc().queryForList("select 1")).hasSize(1); // binds a connection
+          assertThatThrownBy(() -> shop.shop().placeWithoutTransaction("order-5"))
+              .isInstanceOf(NoTransactionException.class);
+        });
+    assertThat(shop.messages()).isZero();
+  }
+
+  @Test
+  void aTransactionInATransactionIsItsOwn() {
+    TransactionTemplate outer =
+        new TransactionTemplate(shop.bean(PlatformTransactionManager.class));
+    TransactionTemplate inner = new TransactionTemplate(outer.getTransactionManager());
+    inner.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+    JoinedOutbox outbox = shop.bean(JoinedOutbox.class);
+    outer.executeWithoutResult(
+        status -> {
+          outbox.append(message("outer"));
+          inner.executeWithoutResult(other -> outbox.append(message("inner")));
+          status.setRollbackOnly();
+        });
+    awaitDelivered("Tried inner");
+  }
+
+  private static OutboxMessage message(String id) {
+    return OutboxMessage.builder()
+        .aggregate("attempt", id)
+        .eventType("Tried")
+        .payload("{}")
+        .build();
+  }
+
+  @Test
+  void aContextThatIsStoppedAndStartedDeliversAgain() {
+    shop.context().stop();
+    assertThat(shop.bean(OutboxRelay.class).isRunning()).isFalse();
+    shop.shop().place("order-6");
+    assertThat(shop.messages()).isEqualTo(1);
+    shop.context().start();
+    assertThat(shop.bean(OutboxRelay.class).isAlive()).isTrue();
+    awaitDelivered("OrderPlaced order-6");
+  }
+
+  @Test
+  void itIsDownWhenItsTablesAreGone() {
+    assertThat(Healths.status(shop.context())).isEqualTo("UP");
+    inTransaction("alter table outbox_schema rename to gone");
+    try {
+      assertThat(Healths.status(shop.context())).isEqualTo("DOWN");
+    } finally {
+      inTransaction("alter table gone rename to outbox_schema");
+    }
+    assertThat(Healths.status(shop.context())).isEqualTo("UP");
+  }
+
+  /** Auto-commit is off. */
+  private static void inTransaction(String sql) {
+    new TransactionTemplate(shop.bean(PlatformTransactionManager.class))
+        .executeWithoutResult(status -> shop.jdbc().execute(sql));
+  }
+
+  @Test
+  void noProbeRestartsTheApplicationForIt() {
+    assertThat(Healths.isMember(shop.context(), "liveness")).isFalse();
+    assertThat(Healths.isMember(shop.context(), "readiness")).isFalse();
+  }
+}

@@ -1,0 +1,88 @@
+package dev.outbox.spring.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.outbox.Appended;
+import dev.outbox.JoinedOutbox;
+import dev.outbox.publisher.kafka.KafkaPublisher;
+import dev.outbox.spi.MessagePublisher;
+import dev.outbox.spi.OutboxStore;
+import dev.outbox.spring.OutboxRelay;
+import dev.outbox.store.jdbc.JdbcOutboxStore;
+import java.util.Set;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.kafka.core.ProducerFactory;
+
+/** Which beans there are, and which are left to the application. Nothing connects. */
+class ConditionsTest {
+  private final ApplicationContextRunner runner =
+      new ApplicationContextRunner()
+          .withConfiguration(
+              AutoConfigurations.of(
+                  OutboxAutoConfiguration.class,
+                  OutboxJdbcAutoConfiguration.class,
+                  OutboxMongoAutoConfiguration.class,
+                  OutboxKafkaAutoConfiguration.class,
+                  OutboxSpringKafkaAutoConfiguration.class))
+          .withBean(DataSource.class, DriverManagerDataSource::new)
+          .withPropertyValues("outbox.store=postgres", "outbox.schema-mode=none");
+
+  @Test
+  void withoutAPublisherThereIsNoRelay() {
+    runner
+        .withClassLoader(new FilteredClassLoader(KafkaPublisher.class, ProducerFactory.class))
+        .run(
+            context ->
+                assertThat(context)
+                    .hasNotFailed()
+                    .hasSingleBean(JoinedOutbox.class)
+                    .doesNotHaveBean(MessagePublisher.class)
+                    .doesNotHaveBean(OutboxRelay.class));
+  }
+
+  @Test
+  void whereAnotherProcessPublishesThereIsNeither() {
+    runner
+        .withPropertyValues("outbox.relay.enabled=false")
+        .run(
+            context ->
+                assertThat(context)
+                    .hasSingleBean(JoinedOutbox.class)
+                    .doesNotHaveBean(MessagePublisher.class)
+                    .doesNotHaveBean(OutboxRelay.class));
+  }
+
+  @Test
+  void anOutboxOfTheApplicationStandsInThePlaceOfOurs() {
+    JoinedOutbox own = messages -> Appended.of(messages, Set.of());
+    runner
+        .withPropertyValues("outbox.relay.enabled=false")
+        .withBean(JoinedOutbox.class, () -> own)
+        .run(context -> assertThat(context.getBean(JoinedOutbox.class)).isSameAs(own));
+  }
+
+  @Test
+  void disabledThereIsNothing() {
+    runner
+        .withPropertyValues("outbox.enabled=false")
+        .run(
+            context ->
+                assertThat(context)
+                    .hasNotFailed()
+                    .doesNotHaveBean(JoinedOutbox.class)
+                    .doesNotHaveBean(OutboxStore.class)
+                    .doesNotHaveBean(MessagePublisher.class));
+  }
+
+  @Test
+  void withoutAStoreThereIsNothing() {
+    runner
+        .withClassLoader(new FilteredClassLoader(JdbcOutboxStore.class, KafkaPublisher.class))
+        .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(JoinedOutbox.class));
+  }
+}

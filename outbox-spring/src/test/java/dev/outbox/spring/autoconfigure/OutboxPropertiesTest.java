@@ -1,0 +1,73 @@
+package dev.outbox.spring.autoconfigure;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.outbox.relay.RetryPolicy;
+import dev.outbox.spring.autoconfigure.OutboxProperties.SchemaMode;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
+import org.springframework.core.io.ClassPathResource;
+
+class OutboxPropertiesTest {
+
+  private static OutboxProperties bind(Map<String, String> properties) {
+    return new Binder(new MapConfigurationPropertySource(properties))
+        .bindOrCreate("outbox", OutboxProperties.class);
+  }
+
+  @Test
+  void defaultsAreThoseOfTheTable() {
+    OutboxProperties properties = bind(Map.of());
+    assertThat(properties.enabled()).isTrue();
+    assertThat(properties.store()).isNull();
+    assertThat(properties.schema()).isNull();
+    assertThat(properties.prefix()).isEqualTo("outbox_");
+    assertThat(properties.dedupWindow()).isEqualTo(Duration.ofDays(7));
+    assertThat(properties.schemaMode()).isEqualTo(SchemaMode.VERIFY);
+    assertThat(properties.append().flushJpa()).isTrue();
+    assertThat(properties.relay().enabled()).isTrue();
+    assertThat(properties.relay().haltKeyWhenDead()).isEmpty();
+    assertThat(properties.kafka().properties()).isEmpty();
+    RetryPolicy retry = properties.relay().retry().policy();
+    assertThat(retry.maxAttempts()).isEqualTo(RetryPolicy.DEFAULT_MAX_ATTEMPTS);
+  }
+
+  @Test
+  void whatIsGivenIsTaken() {
+    OutboxProperties properties =
+        bind(
+            Map.of(
+                "outbox.relay.retry.max-attempts", "3",
+                "outbox.relay.halt-key-when-dead", "account,order",
+                "outbox.relay.publish-timeout", "10s",
+                "outbox.kafka.properties[linger.ms]", "5",
+                "outbox.kafka.topics.order", "shop.orders"));
+    assertThat(properties.relay().retry().policy().maxAttempts()).isEqualTo(3);
+    assertThat(properties.relay().haltKeyWhenDead()).isEqualTo(List.of("account", "order"));
+    assertThat(properties.kafkaTimeout()).isEqualTo(Duration.ofSeconds(8));
+    assertThat(properties.kafka().properties()).containsExactly(Map.entry("linger.ms", "5"));
+    assertThat(properties.kafka().topics()).containsExactly(Map.entry("order", "shop.orders"));
+  }
+
+  /** What editors show; made by the build from the record's comments. */
+  @Test
+  void eachHasADescription() throws IOException {
+    String metadata =
+        new ClassPathResource("META-INF/spring-configuration-metadata.json")
+            .getContentAsString(UTF_8);
+    assertThat(metadata)
+        .contains("\"outbox.schema-mode\"", "\"outbox.relay.halt-key-when-dead\"")
+        .contains("\"outbox.kafka.properties\"", "\"outbox.append.flush-jpa\"");
+    String properties = metadata.substring(metadata.indexOf("\"properties\""));
+    assertThat(properties.substring(0, properties.indexOf(']')).split("\\{", -1))
+        .filteredOn(property -> property.contains("\"name\""))
+        .hasSizeGreaterThan(25)
+        .allMatch(property -> property.contains("\"description\""));
+  }
+}

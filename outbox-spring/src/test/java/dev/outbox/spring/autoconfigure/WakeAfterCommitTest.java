@@ -1,0 +1,85 @@
+package dev.outbox.spring.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.outbox.Appended;
+import dev.outbox.CurrentTransaction;
+import dev.outbox.JoinedOutbox;
+import dev.outbox.OutboxMessage;
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.OutboxStore;
+import dev.outbox.spring.Others;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.springframework.transaction.support.TransactionTemplate;
+
+class WakeAfterCommitTest {
+  private final AtomicInteger wakes = new AtomicInteger();
+  private final WakeAfterCommit wake = new WakeAfterCommit();
+  private final TransactionTemplate transaction = new TransactionTemplate(new Others());
+  private final JoinedOutbox outbox =
+      new OutboxAutoConfiguration()
+          .outbox(
+              new Store(), (CurrentTransaction<Object>) append -> append.apply("current"), wake);
+
+  /** Of which nothing is kept. */
+  private static final class Store implements OutboxStore<Object> {
+    @Override
+    public Appended append(Object transaction, List<OutboxMessage> messages) {
+      return Appended.of(messages, Set.of());
+    }
+
+    @Override
+    public Claim claim(ClaimRequest request) {
+      throw new UnsupportedOperationException();
+    }
+  }
+
+  private void append() {
+    assertThat(
+            outbox
+                .append(
+                    OutboxMessage.builder()
+                        .aggregate("order", "1")
+                        .eventType("OrderPlaced")
+                        .payload("{}")
+                        .build())
+                .allStored())
+        .isTrue();
+  }
+
+  @Test
+  void onceATransactionAndNotBefore() {
+    wake.calls(wakes::incrementAndGet);
+    transaction.executeWithoutResult(
+        status -> {
+          append();
+          append();
+          assertThat(wakes).hasValue(0);
+        });
+    assertThat(wakes).hasValue(1);
+    transaction.executeWithoutResult(status -> append());
+    assertThat(wakes).hasValue(2);
+  }
+
+  @Test
+  void notAfterARollbackNorWithoutAnAppend() {
+    wake.calls(wakes::incrementAndGet);
+    transaction.executeWithoutResult(
+        status -> {
+          append();
+          status.setRollbackOnly();
+        });
+    transaction.executeWithoutResult(status -> {});
+    assertThat(wakes).hasValue(0);
+  }
+
+  @Test
+  void nothingHappensWhereThereIsNoRelay() {
+    transaction.executeWithoutResult(status -> append());
+    assertThat(wakes).hasValue(0);
+  }
+}

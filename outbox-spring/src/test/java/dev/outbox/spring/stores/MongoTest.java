@@ -1,0 +1,188 @@
+package dev.outbox.spring.stores;
+
+import static dev.outbox.spring.stores.MysqlTest.message;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import com.mongodb.MongoException;
+import com.mongodb.client.MongoClient;
+import dev.outbox.JoinedOutbox;
+import dev.outbox.NoTransactionException;
+import dev.outbox.OutboxMessage;
+import dev.outbox.embedded.MongoServer;
+import dev.outbox.spring.Others;
+import dev.outbox.spring.OutboxRelay;
+import dev.outbox.spring.autoconfigure.Healths;
+import dev.outbox.testing.RecordingPublisher;
+import java.util.UUID;
+import org.bson.Document;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.SpringBootConfiguration;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.data.mongodb.MongoDatabaseFactory;
+import org.springframework.data.mongodb.MongoTransactionManager;
+import org.springframework.data.mongodb.core.MongoTemplate;
+import org.springframework.data.mongodb.core.query.Query;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/** Appends join the transaction in which a MongoTemplate writes. */
+class MongoTest {
+  private static final String NAME = "spring_" + UUID.randomUUID().toString().substring(0, 8);
+
+  @SpringBootConfiguration
+  @EnableAutoConfiguration
+  static class App {
+    @Bean
+    MongoTransactionManager transactions(MongoDatabaseFactory factory) {
+      return new MongoTransactionManager(factory);
+    }
+
+    @Bean
+    RecordingPublisher publisher() {
+      return new RecordingPublisher();
+    }
+  }
+
+  private static MongoServer server;
+  private static ConfigurableApplicationContext context;
+
+  @BeforeAll
+  static void start() {
+    server = MongoServer.start();
+    context =
+        new SpringApplicationBuilder(App.class)
+            .web(WebApplicationType.NONE)
+            .run(
+                "--spring.main.banner-mode=off",
+                "--spring.autoconfigure.exclude=" + Excluded.JDBC,
+                "--spring.mongodb.uri=" + server.connectionString(),
+                "--spring.mongodb.database=" + NAME,
+                "--spring.data.mongodb.uri=" + server.connectionString(),
+                "--spring.data.mongodb.database=" + NAME,
+                "--outbox.schema-mode=migrate");
+    mongo().createCollection("orders");
+  }
+
+  @AfterAll
+  static void stop() {
+    if (context != null) {
+      context.getBean(OutboxRelay.class).stop();
+      context.getBean(MongoClient.class).getDatabase(NAME).drop();
+      context.close();
+    }
+    if (server != null) {
+      server.close();
+    }
+  }
+
+  private static MongoTemplate mongo() {
+    return context.getBean(MongoTemplate.class);
+  }
+
+  private static TransactionTemplate transaction() {
+    return new TransactionTemplate(context.getBean(MongoTransactionManager.class));
+  }
+
+  private static JoinedOutbox outbox() {
+    return context.getBean(JoinedOutbox.class);
+  }
+
+  @Test
+  void commitDeliversAndRollbackLeavesNothing() {
+    assertThatThrownBy(
+            () ->
+                transaction()
+                    .executeWithoutResult(
+                        status -> {
+                          mongo().insert(new Document("_id", "order-1"), "orders");
+                          outbox().append(message("order-1"));
+                          throw new IllegalStateException("out of stock");
+                        }))
+        .hasMessage("out of stock");
+    transaction()
+        .executeWithoutResult(
+            status -> {
+              mongo().insert(new Document("_id", "order-2"), "orders");
+              outbox().append(message("order-2"));
+            });
+    RecordingPublisher publisher = context.getBean(RecordingPublisher.class);
+    await()
+        .untilAsserted(
+            () ->
+                assertThat(publisher.delivered())
+                    .extracting(stored -> stored.message().aggregateId())
+                    .containsExactly("order-2"));
+    assertThat(mongo().findAll(Document.class, "orders"))
+        .extracting(order -> order.getString("_id"))
+        .containsExactly("order-2");
+    assertThat(Healths.status(context)).isEqualTo("UP");
+  }
+
+  @Test
+  void withoutATransactionItIsRefused() {
+    assertThatThrownBy(() -> outbox().append(message("order-3")))
+        .isInstanceOf(NoTransactionException.class);
+  }
+
+  @Test
+  void aTransactionOfAnotherManagerIsRefused() {
+    TransactionTemplate other = new TransactionTemplate(new Others());
+    other.executeWithoutResult(
+        status ->
+            assertThatThrownBy(() -> outbox().append(message("order-4")))
+                .isInstanceOf(NoTransactionException.class)
+                .hasMessageContaining("MongoTransactionManager"));
+  }
+
+  /** Whoever runs the transaction again has to see the driver's own error, and its label. */
+  @Test
+  void aConflictComesAsTheDriverSaysIt() {
+    assertThatThrownBy(
+            () ->
+                transaction()
+                    .executeWithoutResult(
+                        status -> {
+                          assertThat(mongo().count(all(), "orders")).isNotNegative(); // snapshot
+                          elsewhere("request-1");
+                          outbox().append(withDedupKey("request-1"));
+                        }))
+        .isInstanceOfSatisfying(
+            MongoException.class,
+            e ->
+                assertThat(e.hasErrorLabel(MongoException.TRANSIENT_TRANSACTION_ERROR_LABEL))
+                    .isTrue());
+  }
+
+  private static Query all() {
+    return new Query();
+  }
+
+  private static OutboxMessage withDedupKey(String key) {
+    return OutboxMessage.builder()
+        .aggregate("request", key)
+        .eventType("Asked")
+        .payload("{}")
+        .dedupKey(key)
+        .build();
+  }
+
+  /** In another thread, so in another transaction, which commits at once. */
+  private static void elsewhere(String key) {
+    Thread thread =
+        new Thread(
+            () -> transaction().executeWithoutResult(s -> outbox().append(withDedupKey(key))));
+    thread.start();
+    try {
+      thread.join();
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+}
