@@ -77,10 +77,8 @@ class MigrationsTest {
         Application.start(
             schema,
             List.of(Early.class),
-            "--spring.data.jpa.repositories.enabled=false",
-            "--spring.autoconfigure.exclude="
-                + "org.springframework.boot.autoconfigure.orm.jpa.HibernateJpaAutoConfiguration,"
-                + "org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration",
+            Application.WITHOUT_JPA[0],
+            Application.WITHOUT_JPA[1],
             "--spring.flyway.enabled=true",
             "--spring.flyway.locations=filesystem:" + migrations,
             "--outbox.schema-mode=verify")) {
