@@ -88,7 +88,7 @@ public final class SpringTransaction implements CurrentTransaction<Connection> {
     ActiveTransaction.require();
     if (!manager.isActive()) {
       throw new NoTransactionException(
-          "the current transaction is one of %s, and the outbox is in %s: name the transaction manager of the outbox's database, as in @Transactional(\"ordersTransactionManager\"), or put the outbox into the other database"
+          "the current transaction is one of %s, and the outbox is in the DataSource %s: name the transaction manager of the outbox's database, as in @Transactional(\"ordersTransactionManager\"), or put the outbox into the other database"
               .formatted(others(), names.apply(dataSource)));
     }
     if (flushJpa && JPA) {
@@ -107,7 +107,7 @@ public final class SpringTransaction implements CurrentTransaction<Connection> {
         TransactionSynchronizationManager.getResourceMap().keySet().stream()
             .filter(key -> key != dataSource)
             .filter(DataSource.class::isInstance)
-            .map(key -> names.apply((DataSource) key))
+            .map(key -> "the DataSource " + names.apply((DataSource) key))
             .collect(Collectors.joining(" and "));
     return others.isEmpty() ? "a transaction manager without a DataSource" : others;
   }

@@ -23,6 +23,13 @@ record Application(ConfigurableApplicationContext context) implements AutoClosea
           "--spring.flyway.enabled=false",
           "--outbox.schema-mode=migrate");
 
+  static final String[] WITHOUT_JPA = {
+    "--spring.data.jpa.repositories.enabled=false",
+    "--spring.autoconfigure.exclude="
+        + "org.springframework.boot.autoconfigure.orm.jpa.HibernateJpaAutoConfiguration,"
+        + "org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration"
+  };
+
   /** With a recording publisher. */
   static Application start(Schema schema, String... more) {
     return start(schema, List.of(ShopApplication.class), "--shop.recording=true", more);

@@ -167,8 +167,8 @@ class DataSourcesTest {
             status ->
                 assertThatThrownBy(() -> append("bill-2"))
                     .isInstanceOf(NoTransactionException.class)
-                    .hasMessageContaining("one of orders (HikariDataSource (orders-pool))")
-                    .hasMessageContaining("outbox is in billing (HikariDataSource (billing-pool))")
+                    .hasMessageContaining("one of the DataSource orders,")
+                    .hasMessageContaining("outbox is in the DataSource billing:")
                     .hasMessageContaining("@Transactional("));
   }
 
@@ -182,7 +182,7 @@ class DataSourcesTest {
               assertThat(billing.queryForList("select 1")).hasSize(1);
               assertThatThrownBy(() -> append("bill-3"))
                   .isInstanceOf(NoTransactionException.class)
-                  .hasMessageContaining("one of orders");
+                  .hasMessageContaining("one of the DataSource orders");
             });
   }
 }

@@ -3,14 +3,20 @@ package dev.outbox.spring;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
+import dev.outbox.JoinedOutbox;
 import dev.outbox.spring.Servers.Schema;
 import dev.outbox.store.postgres.PostgresOutboxStore;
+import dev.outbox.testing.RecordingPublisher;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
+import org.springframework.boot.SpringBootConfiguration;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.context.annotation.Bean;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.util.ClassUtils;
 
@@ -44,6 +50,21 @@ class MigrationsTest {
     }
   }
 
+  /** Asks for the outbox before anything else; with JPA Flyway would come first in any case. */
+  @SpringBootConfiguration
+  @EnableAutoConfiguration
+  static class Early {
+    @Bean
+    String outboxUser(JoinedOutbox outbox) {
+      return "has " + outbox;
+    }
+
+    @Bean
+    RecordingPublisher publisher() {
+      return new RecordingPublisher();
+    }
+  }
+
   /** The outbox's tables come with the application's, before anything looks for them. */
   @Test
   void flywayMakesTheTablesOfTheOutbox(Servers servers, @TempDir Path migrations) throws Exception {
@@ -55,6 +76,9 @@ class MigrationsTest {
     try (Application shop =
         Application.start(
             schema,
+            List.of(Early.class),
+            Application.WITHOUT_JPA[0],
+            Application.WITHOUT_JPA[1],
             "--spring.flyway.enabled=true",
             "--spring.flyway.locations=filesystem:" + migrations,
             "--outbox.schema-mode=verify")) {

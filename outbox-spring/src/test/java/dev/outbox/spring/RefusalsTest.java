@@ -102,6 +102,21 @@ class RefusalsTest {
   }
 
   @Test
+  void aDatabaseThatDoesNotAnswer(CapturedOutput output) {
+    assertThatThrownBy(
+        () ->
+            Application.start(
+                schema,
+                List.of(MigrationsTest.Early.class),
+                Application.WITHOUT_JPA[0],
+                Application.WITHOUT_JPA[1],
+                "--spring.datasource.url=jdbc:postgresql://127.0.0.1:1/shop",
+                "--spring.datasource.hikari.connection-timeout=1000"));
+    assertThat(output.getAll())
+        .contains("The database of the DataSource dataSource does not answer", "127.0.0.1:1");
+  }
+
+  @Test
   void noOutbox(CapturedOutput output) {
     refused(
         output,

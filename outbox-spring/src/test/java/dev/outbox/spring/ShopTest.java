@@ -46,6 +46,7 @@ class ShopTest {
   @BeforeEach
   void forget() {
     shop.bean(OutboxRelay.class).start();
+    await().atMost(Duration.ofMinutes(1)).until(() -> shop.messages() == 0); // of the test before
     shop.bean(RecordingPublisher.class).clear();
   }
 

@@ -73,7 +73,7 @@ final class JdbcStores {
           null);
     } catch (SQLException e) {
       throw new TransientOutboxException(
-          "the database of %s does not answer, so its kind is not known: %s; is it running, are URL, user and password right?"
+          "the database of the DataSource %s does not answer, so its kind is not known; is it running, and are URL, user and password right? %s"
               .formatted(name, e.getMessage()),
           e);
     }

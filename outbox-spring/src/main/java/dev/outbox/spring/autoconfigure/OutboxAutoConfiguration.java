@@ -29,11 +29,11 @@ import org.springframework.context.annotation.Bean;
 @EnableConfigurationProperties(OutboxProperties.class)
 final class OutboxAutoConfiguration {
 
-  /** A filter that holds for beans which are not there does nothing. */
+  /** What refuses is made also where all else is lazy. The relay runs there, being a lifecycle. */
   @Bean
   static LazyInitializationExcludeFilter outboxEagerBeans() {
     return LazyInitializationExcludeFilter.forBeanTypes(
-        OutboxRelay.class, OutboxMongoAutoConfiguration.SeveralStores.class);
+        OutboxMongoAutoConfiguration.SeveralStores.class);
   }
 
   @Bean

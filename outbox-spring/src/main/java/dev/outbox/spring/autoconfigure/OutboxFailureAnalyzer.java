@@ -21,7 +21,7 @@ final class OutboxFailureAnalyzer extends AbstractFailureAnalyzer<OutboxExceptio
   private static String sentence(OutboxException cause) {
     String message = String.valueOf(cause.getMessage());
     String upper = message.substring(0, 1).toUpperCase(Locale.ROOT) + message.substring(1);
-    return upper.endsWith(".") ? upper : upper + ".";
+    return upper.matches("(?s).*[.?!]\\s*") ? upper.strip() : upper + ".";
   }
 
   private static String action(OutboxException cause) {

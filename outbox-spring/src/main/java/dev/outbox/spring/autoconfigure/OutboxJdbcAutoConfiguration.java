@@ -110,13 +110,12 @@ final class OutboxJdbcAutoConfiguration {
     return dataSource;
   }
 
-  /** The bean's name, and what the pool says of itself. */
+  /** The bean's name; of what is no bean, what it says of itself. */
   private static String name(ListableBeanFactory beans, DataSource dataSource) {
     return beans.getBeansOfType(DataSource.class, true, false).entrySet().stream()
         .filter(bean -> bean.getValue() == dataSource)
         .map(Map.Entry::getKey)
         .findFirst()
-        .map(name -> "%s (%s)".formatted(name, dataSource))
         .orElseGet(dataSource::toString);
   }
 }

@@ -26,7 +26,7 @@ class SeveralStoresTest {
 
   @Test
   void haveToBeToldApart(Servers servers, CapturedOutput output) throws Exception {
-    assertThatThrownBy(() -> start(servers));
+    assertThatThrownBy(() -> start(servers, "--spring.main.lazy-initialization=true"));
     assertThat(output.getAll())
         .contains("There are two databases for the outbox, a DataSource and MongoDB")
         .contains("Set outbox.store=mongo, or to the name of the other store");
