@@ -18,6 +18,7 @@ import dev.outbox.store.jdbc.internal.Batches;
 import dev.outbox.store.jdbc.internal.Rows;
 import dev.outbox.store.jdbc.internal.SqlAdministration;
 import dev.outbox.store.jdbc.internal.SqlDialect;
+import dev.outbox.store.postgres.Elsewhere.Seen;
 import dev.outbox.store.postgres.Hot.Parameters;
 import java.nio.ByteBuffer;
 import java.sql.Connection;
@@ -132,7 +133,8 @@ final class PostgresDialect implements SqlDialect {
    */
   private static final String LOOK =
       "with now as materialized (select h.*, current_setting('synchronous_standby_names') = ''"
-          + " and pg_current_wal_flush_lsn() >= pg_current_wal_insert_lsn() as durable from ("
+          + " and pg_current_wal_flush_lsn() >= pg_current_wal_insert_lsn() as durable,"
+          + " pg_snapshot_xmax(pg_current_snapshot())::text::bigint as running from ("
           + PostgresLeases.HISTORY
           + ") h), held as materialized ("
           + """
@@ -146,7 +148,7 @@ final class PostgresDialect implements SqlDialect {
               .replace("${leased}", "(select * from held, now)")
               .replace(
                   "l.horizon",
-                  "l.horizon, l.bucket as held, l.history, l.next, l.durable, l.scheduled or l.blocked")
+                  "l.horizon, l.bucket as held, l.history, l.next, l.durable, l.scheduled or l.blocked, l.running")
               .replace(
                   "as any_blocked",
                   "as any_blocked, " + PostgresLeases.DUE.replace("${bucket}", "l.bucket"));
@@ -159,6 +161,7 @@ final class PostgresDialect implements SqlDialect {
   private static final int NEXT = Rows.HORIZON + 3;
   private static final int DURABLE = Rows.HORIZON + 4;
   private static final int OTHERS_DUE = Rows.HORIZON + 5;
+  private static final int RUNNING = Rows.HORIZON + 6;
 
   private static final String READ_PENDING = messages(PENDING).replace("${leased}", LEASED);
   private static final String READ_SCHEDULED = messages(SCHEDULED).replace("${leased}", LEASED);
@@ -316,7 +319,7 @@ final class PostgresDialect implements SqlDialect {
   private final StallGuard stallGuard = new StallGuard();
   private final Hot hot = new Hot(stallGuard, this::fill);
   private final Certified certified = new Certified();
-  private final Elsewhere elsewhere = new Elsewhere();
+  private final Elsewhere elsewhere = new Elsewhere(System::nanoTime);
 
   /** How many deletes are still to be made message by message. */
   private final AtomicInteger exactDeletes = new AtomicInteger();
@@ -498,10 +501,12 @@ final class PostgresDialect implements SqlDialect {
             String history = "";
             long next = 0;
             long horizon = 0;
+            long running = 0;
             while (row.next()) {
               horizon = row.getLong(Rows.HORIZON);
               history = row.getString(HISTORY);
               next = row.getLong(NEXT);
+              running = row.getLong(RUNNING);
               durable &= row.getBoolean(DURABLE);
               sure &= !row.getBoolean(OTHERS_DUE);
               Lease lease = unseen.remove(row.getInt(HELD));
@@ -519,7 +524,8 @@ final class PostgresDialect implements SqlDialect {
             }
             boolean others =
                 elsewhere.mayHaveMessages(
-                    history, next, found.stream().map(Row::sequence).toList());
+                    new Seen(history, next, horizon, running),
+                    found.stream().map(Row::sequence).toList());
             List<Lease> after =
                 Mark.afterRead(leases, found, lease -> limits.messages(), certified, horizon);
             return new Look(new Pending(found, after), true, durable, others);

@@ -223,6 +223,7 @@ final class PostgresLeases implements Leases<Handle> {
   @Override
   public List<Lease> lease(Handle handle, UUID claimId, ClaimRequest request, int most) {
     Sample before = certified.known();
+    long over = elsewhere.over();
     List<Served> leased =
         hot.query(
             handle,
@@ -240,7 +241,7 @@ final class PostgresLeases implements Leases<Handle> {
                 (row, sample) ->
                     rows.served(row, Mark.stored(row.getLong("low_water"), sample), request)));
     if (leased.isEmpty()) {
-      elsewhere.nothing(before.history(), before.below());
+      elsewhere.nothing(before.history(), Math.max(before.below(), over));
     }
     return Served.inTurn(leased);
   }
