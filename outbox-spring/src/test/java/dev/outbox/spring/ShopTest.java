@@ -9,6 +9,8 @@ import dev.outbox.NoTransactionException;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spring.autoconfigure.Healths;
 import dev.outbox.testing.RecordingPublisher;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.MeterRegistry;
 import java.sql.SQLException;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterAll;
@@ -33,6 +35,7 @@ class ShopTest {
         Application.start(
             servers.schema(),
             "--spring.datasource.hikari.auto-commit=false",
+            "--outbox.metrics.interval=100ms",
             "--management.endpoint.health.probes.enabled=true");
   }
 
@@ -166,6 +169,37 @@ class ShopTest {
   private static void inTransaction(String sql) {
     new TransactionTemplate(shop.bean(PlatformTransactionManager.class))
         .executeWithoutResult(status -> shop.jdbc().execute(sql));
+  }
+
+  @Test
+  void metersCountWhatIsDeliveredAndWhatWaits() {
+    MeterRegistry meters = shop.bean(MeterRegistry.class);
+    Deliveries since = new Deliveries(meters);
+    shop.shop().place("order-9");
+    awaitDelivered("OrderPlaced order-9");
+    await().atMost(Duration.ofMinutes(1)).until(() -> since.count() == 1);
+    shop.bean(OutboxRelay.class).stop();
+    shop.shop().pay("order-9");
+    await()
+        .atMost(Duration.ofMinutes(1))
+        .until(() -> meters.get("outbox.messages").tag("status", "pending").gauge().value() == 1);
+  }
+
+  /** What was delivered since. */
+  private record Deliveries(MeterRegistry meters, double before) {
+    Deliveries(MeterRegistry meters) {
+      this(meters, count(meters));
+    }
+
+    double count() {
+      return count(meters) - before;
+    }
+
+    private static double count(MeterRegistry meters) {
+      return meters.find("outbox.delivered").tag("aggregate.type", "order").counters().stream()
+          .mapToDouble(Counter::count)
+          .sum();
+    }
   }
 
   @Test

@@ -27,6 +27,7 @@ import org.springframework.util.unit.DataSize;
  * @param append Appending messages.
  * @param relay Publishing messages.
  * @param kafka Publishing to Kafka.
+ * @param metrics The meters.
  */
 @ConfigurationProperties("outbox")
 record OutboxProperties(
@@ -38,7 +39,8 @@ record OutboxProperties(
     @DefaultValue("verify") SchemaMode schemaMode,
     @DefaultValue Append append,
     @DefaultValue RelaySettings relay,
-    @DefaultValue Kafka kafka) {
+    @DefaultValue Kafka kafka,
+    @DefaultValue Metrics metrics) {
 
   /** What is done about the tables. */
   enum SchemaMode {
@@ -168,6 +170,14 @@ record OutboxProperties(
       return "properties " + properties.keySet();
     }
   }
+
+  /**
+   * The meters, where Micrometer is there.
+   *
+   * @param enabled Whether there are meters of the outbox.
+   * @param interval How long to wait after a reading of what waits before the next.
+   */
+  record Metrics(@DefaultValue("true") boolean enabled, @DefaultValue("15s") Duration interval) {}
 
   /** Below the time after which the relay gives up on a call: four fifths of it by default. */
   Duration kafkaTimeout() {
