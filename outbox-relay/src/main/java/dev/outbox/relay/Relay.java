@@ -209,7 +209,8 @@ public final class Relay implements AutoCloseable {
   }
 
   /**
-   * A view of an outbox whose appends {@link #wake} this relay.
+   * A view of an outbox that tells this relay of its appends: the relay polls quickly until it has
+   * found their messages, for a moment at most.
    *
    * @param outbox as a rule the relay's own store, or a view of it
    */

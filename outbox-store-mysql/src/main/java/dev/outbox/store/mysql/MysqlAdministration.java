@@ -29,9 +29,6 @@ final class MysqlAdministration implements Texts {
       straight_join ${q}${p}dedup d force index (primary) on d.dedup_key = ${name}
       """;
 
-  /** How many keys are asked for their first message: those whose messages may be the oldest. */
-  private static final int OLDEST_KEYS = 64;
-
   /**
    * A count reads the front of a range for each bucket, and ends at the cap. Each bucket is asked
    * for its first message of each kind, by the order they lie in. One that is not due, which no

@@ -1,5 +1,7 @@
 package dev.outbox.store.postgres;
 
+import dev.outbox.store.jdbc.internal.SqlAdministration.Texts;
+
 /**
  * How what waits is counted: in one statement, by the indexes, and with no more work than the cap.
  *
@@ -19,9 +21,6 @@ package dev.outbox.store.postgres;
  * A message in front that is not due, which no claim has moved out of the way yet, has no age.
  */
 final class PostgresFigures {
-
-  /** How many keys are asked for their first message: those whose messages may be the oldest. */
-  private static final int OLDEST_KEYS = 64;
 
   /** Since when a message is due. A time may be infinite, or from before the common era. */
   private static final String SINCE =
@@ -90,7 +89,7 @@ final class PostgresFigures {
                 order by ${messageKey}, m.seq + 0 limit 1) f
               where f.due <= statement_timestamp())"""))
           .replace("${since}", SINCE)
-          .replace("${oldestKeys}", Integer.toString(OLDEST_KEYS));
+          .replace("${oldestKeys}", Integer.toString(Texts.OLDEST_KEYS));
 
   private PostgresFigures() {}
 

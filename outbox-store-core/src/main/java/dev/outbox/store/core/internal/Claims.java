@@ -356,10 +356,11 @@ final class Claims<H> {
                     .filter(
                         found ->
                             found.mayBePublished()
-                                || prolong(handle, found.batch(), request, kept)));
+                                || makeDurable(handle, found.batch(), request, kept)));
   }
 
-  private boolean prolong(H handle, Batch batch, ClaimRequest request, Kept kept) {
+  /** Returns false when a lease was lost meanwhile. */
+  private boolean makeDurable(H handle, Batch batch, ClaimRequest request, Kept kept) {
     Duration left = withSlack(request.lease());
     return leases.renew(handle, kept.claimId(), batch.leases(), left).size()
         == batch.leases().size();

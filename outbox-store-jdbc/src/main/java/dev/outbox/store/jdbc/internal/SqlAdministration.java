@@ -40,6 +40,9 @@ public final class SqlAdministration implements Administration<Handle> {
     /** {@code :bucket, :seq}. */
     String discard();
 
+    /** How many keys are asked for their first message: those whose messages may be the oldest. */
+    int OLDEST_KEYS = 64;
+
     /**
      * {@code :cap}; gives pending, scheduled, blocked, dead, blocked_keys, halted_keys, each at
      * most the cap, and free_millis and blocked_millis, null when there is none. By indexes, and no
