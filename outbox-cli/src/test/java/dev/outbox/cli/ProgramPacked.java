@@ -294,7 +294,7 @@ class ProgramPacked {
         store.user=%s
         store.password=%s
         kafka.bootstrap.servers=%s
-        topic.prefix=packed.%d.
+        destination=packed.%d.{aggregateType}
         """
             .formatted(url, user, password, kafka, Math.floorMod(url.hashCode(), 1_000)));
     Process relay =

@@ -62,7 +62,7 @@ class RelayConfigTest {
             .replace("relay.name=", "relay.name=one");
     RelayConfig config = config(all, environment);
     relay(config).close();
-    assertThat(config.text("topic.order", "")).isEqualTo("shop.orders");
+    assertThat(config.text("destination.order", "")).isEqualTo("shop.orders");
     assertThat(config.text("kafka.sasl.jaas.config", "")).endsWith("password=\"kpw\";");
     assertThat(config.publisherTimeout()).isEqualTo(Duration.ofSeconds(20));
   }

@@ -38,7 +38,7 @@ class KafkaTest {
       admin.createTopics(List.of(new NewTopic(topic, 1, (short) 1))).all().get();
     }
     String[] settings = {
-      "--outbox.kafka.topic-prefix=" + schema.name() + ".",
+      "--outbox.destination=" + schema.name() + ".{aggregateType}",
       "--outbox.relay.lease=6s",
       "--spring.kafka.producer.properties[linger.ms]=60000" // of others: is not taken
     };

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.outbox.OutboxMessage;
 import dev.outbox.publisher.kafka.KafkaPublisher;
+import dev.outbox.spi.Destination;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -54,7 +55,7 @@ final class KafkaTopic implements AutoCloseable {
     return KafkaPublisher.builder()
         .property(ProducerConfig.BOOTSTRAP_SERVERS_CONFIG, bootstrap)
         .property(ProducerConfig.CLIENT_ID_CONFIG, topic)
-        .topic(message -> topic)
+        .destination(Destination.pattern(topic))
         .build();
   }
 

@@ -216,7 +216,7 @@ final class Demo {
       properties.put("store.schema", outbox.schema());
     }
     properties.put("kafka.bootstrap.servers", servers.bootstrapServers());
-    properties.put("topic.prefix", servers.topicPrefix());
+    properties.put("destination", servers.topicPrefix() + "{aggregateType}");
     properties.put("relay.name", name);
     properties.put("relay.lease", LEASE.toString());
     return resources.add(

@@ -43,11 +43,7 @@ final class RelayMain {
   private void run() throws InterruptedException {
     Repairs repairs = new Repairs(child.directory());
     KafkaPublisher kafka =
-        KafkaPublisher.builder()
-            .properties(child.kafka(Map.of()))
-            .topic(message -> message.message().aggregateType())
-            .timeout(PUBLISH_TIMEOUT)
-            .build();
+        KafkaPublisher.builder().properties(child.kafka(Map.of())).timeout(PUBLISH_TIMEOUT).build();
     try (HikariDataSource pool = child.pool(WORKERS + 1);
         TroubledPublisher publisher =
             new TroubledPublisher(kafka, child.journal(), repairs, SLOW.toMillis(), child.seed())) {

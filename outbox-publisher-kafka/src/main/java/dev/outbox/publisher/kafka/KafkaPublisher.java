@@ -2,6 +2,7 @@ package dev.outbox.publisher.kafka;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.outbox.spi.Destination;
 import dev.outbox.spi.MessagePublisher;
 import dev.outbox.spi.ReachablePublisher;
 import dev.outbox.spi.Result;
@@ -44,8 +45,8 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Results (P3).</b>
  *
  * <ul>
- *   <li>rejected: too large for the broker, an invalid topic, a record that the broker calls
- *       invalid;
+ *   <li>rejected: too large for the broker, an invalid topic or none, a record that the broker
+ *       calls invalid;
  *   <li>unavailable, with the topic or with {@code topic/partition}: the topic does not exist or we
  *       may not write to it, its partition has no leader, one that hangs, or not enough replicas,
  *       while another broker answers;
@@ -112,7 +113,7 @@ public final class KafkaPublisher implements MessagePublisher, ReachablePublishe
   /** Collects the settings; {@link #build()} checks them. Not safe for use by many threads. */
   public static final class Builder {
     private final Map<String, Object> properties = new LinkedHashMap<>();
-    private Function<StoredMessage, String> topic = m -> m.message().aggregateType();
+    private Destination destination = Destination.aggregateType();
     private Function<StoredMessage, byte @Nullable []> key = Records::keyOf;
     private Function<StoredMessage, byte @Nullable []> value = Records::valueOf;
     private @Nullable ToIntBiFunction<StoredMessage, Integer> partition;
@@ -135,9 +136,9 @@ public final class KafkaPublisher implements MessagePublisher, ReachablePublishe
       return this;
     }
 
-    /** The topic of a message, quickly computed; default: its aggregate type. */
-    public Builder topic(Function<StoredMessage, String> topic) {
-      this.topic = requireNonNull(topic, "topic");
+    /** The topic of a message; default: {@link Destination#aggregateType()}. */
+    public Builder destination(Destination destination) {
+      this.destination = requireNonNull(destination, "destination");
       return this;
     }
 
@@ -237,7 +238,7 @@ public final class KafkaPublisher implements MessagePublisher, ReachablePublishe
       Records records =
           new Records(
               new Records.Choices(
-                  topic,
+                  destination,
                   key,
                   value,
                   partition,

@@ -1,5 +1,6 @@
 package dev.outbox.publisher.kafka;
 
+import dev.outbox.spi.Destination;
 import dev.outbox.spi.MessagePublisher;
 import dev.outbox.spi.PublisherProvider;
 import java.net.URI;
@@ -14,8 +15,6 @@ import org.apache.kafka.common.config.AbstractConfig;
 /** Opens a {@link KafkaPublisher} from the properties of a relay. */
 public final class KafkaPublisherProvider implements PublisherProvider {
   private static final String KAFKA = "kafka.";
-  private static final String TOPIC = "topic.";
-  private static final String TOPIC_PREFIX = "topic.prefix";
   private static final String TRANSACTIONAL = "publisher.transactional";
   private static final String CLOUD_EVENTS_SOURCE = "publisher.cloudEventsSource";
 
@@ -30,7 +29,8 @@ public final class KafkaPublisherProvider implements PublisherProvider {
     Set<String> names = new TreeSet<>();
     ProducerConfig.configNames().forEach(name -> names.add(KAFKA + name));
     names.add(KAFKA + AbstractConfig.CONFIG_PROVIDERS_CONFIG + ".");
-    names.addAll(Set.of(TOPIC, TOPIC_PREFIX, TRANSACTIONAL, CLOUD_EVENTS_SOURCE));
+    names.addAll(Destination.properties(Destination.PROPERTY));
+    names.addAll(Set.of(TRANSACTIONAL, CLOUD_EVENTS_SOURCE));
     return names;
   }
 
@@ -39,7 +39,7 @@ public final class KafkaPublisherProvider implements PublisherProvider {
     KafkaPublisher.Builder publisher =
         KafkaPublisher.builder()
             .properties(settings(properties))
-            .topic(message -> topic(properties, message.message().aggregateType()))
+            .destination(Destination.fromProperties(properties))
             .timeout(timeout);
     String transactional = properties.getOrDefault(TRANSACTIONAL, "");
     if (!transactional.isEmpty()) {
@@ -62,11 +62,5 @@ public final class KafkaPublisherProvider implements PublisherProvider {
           }
         });
     return settings;
-  }
-
-  /** The topic of an aggregate type: the one named for it, else prefix and type. */
-  static String topic(Map<String, String> properties, String aggregateType) {
-    String named = aggregateType.equals("prefix") ? null : properties.get(TOPIC + aggregateType);
-    return named != null ? named : properties.getOrDefault(TOPIC_PREFIX, "") + aggregateType;
   }
 }

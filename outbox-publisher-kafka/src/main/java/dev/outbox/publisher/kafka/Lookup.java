@@ -2,6 +2,7 @@ package dev.outbox.publisher.kafka;
 
 import dev.outbox.publisher.kafka.KeyRun.Item;
 import dev.outbox.publisher.kafka.Topics.Found;
+import dev.outbox.spi.Destination;
 import dev.outbox.spi.Result;
 import java.util.HashMap;
 import java.util.Map;
@@ -49,6 +50,8 @@ final class Lookup {
         return reach(item.place(), ready);
       }
       return is;
+    } catch (Destination.MissingException e) {
+      return new Found.Refused(e.result());
     } catch (IllegalArgumentException e) {
       return new Found.Refused(Result.failed(String.valueOf(e.getMessage())));
     }

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
+import dev.outbox.spi.Destination;
 import dev.outbox.spi.StoredMessage;
 import java.net.URI;
 import java.net.URISyntaxException;
@@ -27,7 +28,7 @@ final class Records {
    * @param aroundSend runs what gives a message's record to Kafka's client
    */
   record Choices(
-      Function<StoredMessage, String> topic,
+      Destination destination,
       Function<StoredMessage, byte @Nullable []> key,
       Function<StoredMessage, byte @Nullable []> value,
       @Nullable ToIntBiFunction<StoredMessage, Integer> partition,
@@ -37,7 +38,7 @@ final class Records {
 
     static Choices standard() {
       return new Choices(
-          m -> m.message().aggregateType(),
+          Destination.aggregateType(),
           Records::keyOf,
           Records::valueOf,
           null,
@@ -108,14 +109,10 @@ final class Records {
   /**
    * The topic.
    *
-   * @throws IllegalArgumentException when the user's function gives none
+   * @throws Destination.MissingException when there is none
    */
   String topicOf(StoredMessage stored) {
-    String to = chosen("topic", stored, choices.topic);
-    if (to == null || to.isEmpty()) {
-      throw new IllegalArgumentException("the topic of " + stored + " is missing or empty");
-    }
-    return to;
+    return choices.destination.of(stored);
   }
 
   /** By default that which Kafka's client chooses; a record without a key goes by the message's. */

@@ -49,7 +49,7 @@ class DirectOrderTest {
     Records records =
         new Records(
             new Records.Choices(
-                standard.topic(),
+                standard.destination(),
                 standard.key(),
                 standard.value(),
                 null,

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.spi.PublisherProvider;
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
 import java.util.ServiceLoader;
 import org.junit.jupiter.api.DisplayName;
@@ -22,20 +21,15 @@ class KafkaPublisherProviderTest {
   }
 
   @Test
-  @DisplayName("Kafka's settings lose the prefix, topics are named or prefixed")
-  void settingsAndTopics() {
+  @DisplayName("Kafka's settings lose the prefix")
+  void settings() {
     Map<String, String> properties =
         Map.of(
             "kafka.bootstrap.servers", "k:9092",
             "kafka.linger.ms", "5",
-            "topic.prefix", "shop.",
-            "topic.order", "orders");
+            "destination", "shop.{aggregateType}");
     assertThat(KafkaPublisherProvider.settings(properties))
         .isEqualTo(Map.of("bootstrap.servers", "k:9092", "linger.ms", "5"));
-    assertThat(
-            List.of("order", "bill", "prefix").stream()
-                .map(type -> KafkaPublisherProvider.topic(properties, type)))
-        .containsExactly("orders", "shop.bill", "shop.prefix");
   }
 
   @Test
@@ -49,6 +43,19 @@ class KafkaPublisherProviderTest {
                         Duration.ofSeconds(5)))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageStartingWith("acks is 1, it must be all");
+    assertThatThrownBy(
+            () ->
+                new KafkaPublisherProvider()
+                    .open(
+                        Map.of(
+                            "kafka.bootstrap.servers",
+                            "127.0.0.1:1",
+                            "destination.order",
+                            "{type}"),
+                        Duration.ofSeconds(5)))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageStartingWith(
+            "the property destination.order is {type}, and there is no placeholder {type}: ");
     assertThatThrownBy(() -> new KafkaPublisherProvider().open(Map.of(), Duration.ofSeconds(5)))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageStartingWith("bootstrap.servers is missing");

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
+import dev.outbox.spi.Destination;
 import dev.outbox.spi.MessagePublisher;
 import dev.outbox.spi.StoredMessage;
 import dev.outbox.tck.PublisherTck;
@@ -29,7 +30,10 @@ abstract class KafkaPublisherTck extends PublisherTck
 
   @Override
   protected MessagePublisher createPublisher() {
-    return mode(TestKafka.publisher()).timeout(timeout()).topic(this::topicOf).build();
+    return mode(TestKafka.publisher())
+        .timeout(timeout())
+        .destination(Destination.by(this::topicOf))
+        .build();
   }
 
   private String topicOf(StoredMessage message) {

@@ -11,6 +11,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.outbox.Header;
 import dev.outbox.embedded.EmbeddedKafka;
+import dev.outbox.spi.Destination;
 import dev.outbox.spi.Result;
 import dev.outbox.spi.StoredMessage;
 import io.cloudevents.CloudEvent;
@@ -220,23 +221,26 @@ class KafkaPublisherTest {
 
   @ParameterizedTest
   @EnumSource
-  @DisplayName("an invalid topic name is rejected, no topic is a failure, and the others go on")
+  @DisplayName("an invalid topic name and no topic are rejected, and the others go on")
   void badTopics(Mode mode) throws Exception {
     String live = topic(Map.of());
     KafkaPublisher.Builder builder =
         mode.in(publisher())
             .timeout(TIMEOUT)
-            .topic(
-                m -> m.message().aggregateId().equals("none") ? null : m.message().aggregateType());
+            .destination(
+                Destination.pattern("{aggregateType}").forType("order", "shop.{header.tenant}"));
     try (KafkaPublisher publisher = builder.build()) {
       List<Result> results =
           publisher.publish(
               List.of(
                   stored(message("not a topic!", "a")),
-                  stored(message(live, "none")),
+                  stored(message("order", "none")),
                   stored(message(live, "b"))));
       assertThat(results.get(0)).isInstanceOf(Result.Rejected.class);
-      assertThat(results.get(1)).isInstanceOf(Result.Failed.class);
+      assertThat(results.get(1))
+          .isInstanceOfSatisfying(
+              Result.Rejected.class,
+              r -> assertThat(r.error()).contains("shop.{header.tenant} needs the header tenant"));
       assertThat(results.get(2)).isEqualTo(Result.delivered());
     }
   }

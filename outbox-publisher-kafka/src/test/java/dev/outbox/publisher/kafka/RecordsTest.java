@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
+import dev.outbox.spi.Destination;
 import dev.outbox.spi.StoredMessage;
 import java.net.URI;
 import java.time.Instant;
@@ -47,13 +48,14 @@ class RecordsTest {
       Function<StoredMessage, byte[]> value,
       ToIntBiFunction<StoredMessage, Integer> partition) {
     return new Records(
-        new Records.Choices(m -> "t", key, value, partition, false, null, Records::justSend));
+        new Records.Choices(
+            Destination.pattern("t"), key, value, partition, false, null, Records::justSend));
   }
 
   private static Records cloudEvents(String source) {
     return new Records(
         new Records.Choices(
-            m -> "t",
+            Destination.pattern("t"),
             Records::keyOf,
             Records::valueOf,
             null,

@@ -38,7 +38,7 @@ final class OutboxKafkaAutoConfiguration {
     } catch (IllegalArgumentException e) {
       throw new OutboxConfigurationException(
           "The outbox cannot publish to Kafka: " + e.getMessage(),
-          "Set spring.kafka.bootstrap-servers, or correct outbox.kafka.*. Set outbox.relay.enabled=false where another process publishes.",
+          "Set spring.kafka.bootstrap-servers, or correct outbox.kafka.* or outbox.destination. Set outbox.relay.enabled=false where another process publishes.",
           e);
     }
   }
@@ -50,11 +50,7 @@ final class OutboxKafkaAutoConfiguration {
     OutboxProperties.Kafka kafka = properties.kafka();
     KafkaPublisher.Builder publisher =
         KafkaPublisher.builder()
-            .topic(
-                message -> {
-                  String type = message.message().aggregateType();
-                  return kafka.topics().getOrDefault(type, kafka.topicPrefix() + type);
-                })
+            .destination(properties.messagesGoTo())
             .timeout(properties.kafkaTimeout());
     Binder.get(environment)
         .bind("spring.kafka.bootstrap-servers", Bindable.listOf(String.class))

@@ -2,6 +2,7 @@ package dev.outbox.spring.autoconfigure;
 
 import dev.outbox.relay.Relay;
 import dev.outbox.relay.RetryPolicy;
+import dev.outbox.spi.Destination;
 import dev.outbox.spi.StoreProvider;
 import java.net.URI;
 import java.time.Duration;
@@ -26,6 +27,9 @@ import org.springframework.util.unit.DataSize;
  * @param schemaMode What is done about the outbox's tables at the start.
  * @param append Appending messages.
  * @param relay Publishing messages.
+ * @param destination Where messages go, as shop.{aggregateType}. By default a topic that is named
+ *     as the aggregate type.
+ * @param destinations Where messages of single aggregate types go, by aggregate type.
  * @param kafka Publishing to Kafka.
  * @param metrics The meters.
  */
@@ -39,6 +43,8 @@ record OutboxProperties(
     @DefaultValue("verify") SchemaMode schemaMode,
     @DefaultValue Append append,
     @DefaultValue RelaySettings relay,
+    @DefaultValue("{aggregateType}") String destination,
+    @DefaultValue Map<String, String> destinations,
     @DefaultValue Kafka kafka,
     @DefaultValue Metrics metrics) {
 
@@ -148,8 +154,6 @@ record OutboxProperties(
    *
    * @param properties Settings of Kafka's producer, laid over what spring.kafka says of the
    *     connection.
-   * @param topicPrefix What the name of each topic begins with, before the aggregate type.
-   * @param topics Topics of single aggregate types, by aggregate type.
    * @param timeout How long one call of the publisher may take; below relay.publish-timeout. By
    *     default four fifths of it.
    * @param transactionalIdPrefix Publishes each batch in a transaction of Kafka; different for each
@@ -158,8 +162,6 @@ record OutboxProperties(
    */
   record Kafka(
       @DefaultValue Map<String, String> properties,
-      @DefaultValue("") String topicPrefix,
-      @DefaultValue Map<String, String> topics,
       @Nullable Duration timeout,
       @Nullable String transactionalIdPrefix,
       @Nullable URI cloudEventsSource) {
@@ -178,6 +180,19 @@ record OutboxProperties(
    * @param interval How long to wait after a reading of what waits before the next.
    */
   record Metrics(@DefaultValue("true") boolean enabled, @DefaultValue("15s") Duration interval) {}
+
+  /**
+   * Where messages go.
+   *
+   * @throws IllegalArgumentException naming the pattern and what is wrong with it
+   */
+  Destination messagesGoTo() {
+    Destination all = Destination.pattern(destination);
+    for (Map.Entry<String, String> type : destinations.entrySet()) {
+      all = all.forType(type.getKey(), type.getValue());
+    }
+    return all;
+  }
 
   /** Below the time after which the relay gives up on a call: four fifths of it by default. */
   Duration kafkaTimeout() {

@@ -34,6 +34,7 @@ class OutboxPropertiesTest {
     assertThat(properties.relay().enabled()).isTrue();
     assertThat(properties.relay().haltKeyWhenDead()).isEmpty();
     assertThat(properties.kafka().properties()).isEmpty();
+    assertThat(properties.messagesGoTo()).hasToString("{aggregateType}");
     RetryPolicy retry = properties.relay().retry().policy();
     assertThat(retry.maxAttempts()).isEqualTo(RetryPolicy.DEFAULT_MAX_ATTEMPTS);
   }
@@ -47,12 +48,14 @@ class OutboxPropertiesTest {
                 "outbox.relay.halt-key-when-dead", "account,order",
                 "outbox.relay.publish-timeout", "10s",
                 "outbox.kafka.properties[linger.ms]", "5",
-                "outbox.kafka.topics.order", "shop.orders"));
+                "outbox.destination", "shop.{aggregateType}",
+                "outbox.destinations.order", "shop.orders"));
     assertThat(properties.relay().retry().policy().maxAttempts()).isEqualTo(3);
     assertThat(properties.relay().haltKeyWhenDead()).isEqualTo(List.of("account", "order"));
     assertThat(properties.kafkaTimeout()).isEqualTo(Duration.ofSeconds(8));
     assertThat(properties.kafka().properties()).containsExactly(Map.entry("linger.ms", "5"));
-    assertThat(properties.kafka().topics()).containsExactly(Map.entry("order", "shop.orders"));
+    assertThat(properties.messagesGoTo())
+        .hasToString("{order=shop.orders}, otherwise shop.{aggregateType}");
   }
 
   /** What editors show; made by the build from the record's comments. */
