@@ -10,6 +10,7 @@
    SAFE  1  0: a look does not ask whether what it reads is durable
    OURS  1  0: what a look read and was made durable after it is handed out whoever holds the lease then
    ONE   1  0: it is made durable in another transaction than the look's, which a failure of the server does not end
+   SAME  1  0: whether it has become durable meanwhile is asked of a server that may have failed since the look
    TAKES 1  0: a look leaves the lease in memory, where another worker finds it
    BACK  1  0: a lease is kept also when nobody knows whether the settle was carried out
    LOCKS 1  0: a close look does not lock what it prolongs                                                          */
@@ -27,6 +28,9 @@
 #endif
 #ifndef ONE
 #define ONE 1
+#endif
+#ifndef SAME
+#define SAME 1
 #endif
 #ifndef TAKES
 #define TAKES 1
@@ -81,6 +85,11 @@ end:
   :: atomic { next<N -> st[next]=THERE; next++ }
   od }
 
+/* what others write makes durable what was written before */
+proctype Disk() { byte j; bool yes;
+end:
+  do :: atomic { durable(yes); !yes -> flush() } od }
+
 proctype Clock() {
 end:
   do :: atomic { holder!=NOBODY && !ended && token<MAXT -> ended=1 } od }
@@ -105,6 +114,9 @@ end:
           :: sure && have==0 -> pool[RELAY(me)]=t[me]; t[me]=0
           :: else fi };
      if
+     :: have!=0 && !live[me] ->
+        atomic {                                                              /* became durable by itself: the claim is the look's */
+          durable(yes); yes && (!SAME || era==failures) -> live[me]=1 }
      :: have!=0 && !live[me] ->
         atomic {                                                              /* prolonged, which makes it durable */
           ended=(held(me) -> 0 : ended); flush();
@@ -142,4 +154,4 @@ repeat:
           :: else -> have=0; live[me]=0; t[me]=0 fi }
   od }
 
-init { atomic { run Producer(); run Clock(); run Failure(); run Worker(0); run Worker(1); run Worker(2) } }
+init { atomic { run Producer(); run Disk(); run Clock(); run Failure(); run Worker(0); run Worker(1); run Worker(2) } }

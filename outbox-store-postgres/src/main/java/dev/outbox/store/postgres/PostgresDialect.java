@@ -7,7 +7,6 @@ import dev.outbox.store.core.internal.Database.Key;
 import dev.outbox.store.core.internal.Database.Leases;
 import dev.outbox.store.core.internal.Database.Limits;
 import dev.outbox.store.core.internal.Database.Look;
-import dev.outbox.store.core.internal.Database.Pending;
 import dev.outbox.store.core.internal.Lease;
 import dev.outbox.store.core.internal.Names;
 import dev.outbox.store.core.internal.Row;
@@ -18,7 +17,6 @@ import dev.outbox.store.jdbc.internal.Batches;
 import dev.outbox.store.jdbc.internal.Rows;
 import dev.outbox.store.jdbc.internal.SqlAdministration;
 import dev.outbox.store.jdbc.internal.SqlDialect;
-import dev.outbox.store.postgres.Elsewhere.Seen;
 import dev.outbox.store.postgres.Hot.Parameters;
 import java.nio.ByteBuffer;
 import java.sql.Connection;
@@ -116,7 +114,7 @@ final class PostgresDialect implements SqlDialect {
   private static final String LEASED =
       "(select * from unnest(?, ?, ?) l (bucket, low_water, most))";
 
-  private static final String PENDING =
+  static final String PENDING =
       READ.replace("${orElse}", "when m.available_at > statement_timestamp() then 'SCHEDULED'")
           .replace("${where}", "m.status = 'PENDING' and m.seq + 0 >= l.low_water")
           .replace("${order}", "m.seq + 0");
@@ -126,49 +124,12 @@ final class PostgresDialect implements SqlDialect {
           .replace("${where}", "m.status = 'SCHEDULED' and m.available_at <= statement_timestamp()")
           .replace("${order}", "m.available_at, m.seq");
 
-  /**
-   * Of buckets whose leases were kept, as the statement's snapshot has them. What it reads is
-   * durable when all of the log is: then so is what committed before, also where producers do not
-   * wait for that; where a standby has to have it, only a commit that waits tells.
-   */
-  private static final String LOOK =
-      "with now as materialized (select h.*, current_setting('synchronous_standby_names') = ''"
-          + " and pg_current_wal_flush_lsn() >= pg_current_wal_insert_lsn() as durable,"
-          + " pg_snapshot_xmax(pg_current_snapshot())::text::bigint as running from ("
-          + PostgresLeases.HISTORY
-          + ") h), held as materialized ("
-          + """
-            select l.bucket, l.low_water, l.most
-            from unnest(?, ?, ?, ?) l (bucket, low_water, most, token)
-            join ${q}${p}bucket b on b.bucket = l.bucket
-            where b.token = l.token and b.claim_id = ? and b.lease_until > clock_timestamp()
-          )
-          """
-          + messages(PENDING)
-              .replace("${leased}", "(select * from held, now)")
-              .replace(
-                  "l.horizon",
-                  "l.horizon, l.bucket as held, l.history, l.next, l.durable, l.scheduled or l.blocked, l.running")
-              .replace(
-                  "as any_blocked",
-                  "as any_blocked, " + PostgresLeases.DUE.replace("${bucket}", "l.bucket"));
-
-  /** What servers say that have no such log, or do not let everybody ask about it. */
-  private static final Set<String> LACKS = Set.of("0A000", "42883", "42501");
-
-  private static final int HELD = Rows.HORIZON + 1;
-  private static final int HISTORY = Rows.HORIZON + 2;
-  private static final int NEXT = Rows.HORIZON + 3;
-  private static final int DURABLE = Rows.HORIZON + 4;
-  private static final int OTHERS_DUE = Rows.HORIZON + 5;
-  private static final int RUNNING = Rows.HORIZON + 6;
-
   private static final String READ_PENDING = messages(PENDING).replace("${leased}", LEASED);
   private static final String READ_SCHEDULED = messages(SCHEDULED).replace("${leased}", LEASED);
   private static final String SIZES_PENDING = sizes(PENDING).replace("${leased}", LEASED);
   private static final String SIZES_SCHEDULED = sizes(SCHEDULED).replace("${leased}", LEASED);
 
-  private static String messages(String read) {
+  static String messages(String read) {
     String content =
         Rows.COLUMNS.replace(
             "m.payload",
@@ -320,6 +281,7 @@ final class PostgresDialect implements SqlDialect {
   private final Hot hot = new Hot(stallGuard, this::fill);
   private final Certified certified = new Certified();
   private final Elsewhere elsewhere = new Elsewhere(System::nanoTime);
+  private final PostgresLook look = new PostgresLook(this, hot, certified, elsewhere);
 
   /** How many deletes are still to be made message by message. */
   private final AtomicInteger exactDeletes = new AtomicInteger();
@@ -481,62 +443,7 @@ final class PostgresDialect implements SqlDialect {
 
   @Override
   public Look look(Handle handle, UUID claimId, List<Lease> leases, Limits limits) {
-    Rows rows = new Rows(this);
-    Map<Integer, Lease> unseen = new HashMap<>();
-    leases.forEach(lease -> unseen.put(lease.bucket(), lease));
-    long share = limits.bytes() / limits.messages();
-    try {
-      return hot.query(
-          handle,
-          LOOK,
-          parameters ->
-              bind(parameters, leases, lease -> limits.messages())
-                  .longs(leases, Lease::token)
-                  .add(claimId)
-                  .add(share),
-          row -> {
-            List<Row> found = new ArrayList<>();
-            boolean sure = true;
-            boolean durable = true;
-            String history = "";
-            long next = 0;
-            long horizon = 0;
-            long running = 0;
-            while (row.next()) {
-              horizon = row.getLong(Rows.HORIZON);
-              history = row.getString(HISTORY);
-              next = row.getLong(NEXT);
-              running = row.getLong(RUNNING);
-              durable &= row.getBoolean(DURABLE);
-              sure &= !row.getBoolean(OTHERS_DUE);
-              Lease lease = unseen.remove(row.getInt(HELD));
-              sure &= lease == null || Mark.of(lease).sample().history().equals(history);
-              if (Rows.isMessage(row)) {
-                Row message = rows.row(row, Status.PENDING);
-                sure &= message != null;
-                if (message != null) {
-                  found.add(message);
-                }
-              }
-            }
-            if (!sure || !unseen.isEmpty()) {
-              return new Look(new Pending(List.of(), List.of()), false, false, true);
-            }
-            boolean others =
-                elsewhere.mayHaveMessages(
-                    new Seen(history, next, horizon, running),
-                    found.stream().map(Row::sequence).toList());
-            List<Lease> after =
-                Mark.afterRead(leases, found, lease -> limits.messages(), certified, horizon);
-            return new Look(new Pending(found, after), true, durable, others);
-          });
-    } catch (TransactionException e) {
-      if (e.getCause() instanceof SQLException refused
-          && LACKS.contains("" + refused.getSQLState())) {
-        throw new UnsupportedOperationException("this server does not say what is durable", e);
-      }
-      throw e;
-    }
+    return look.at(handle, claimId, leases, limits);
   }
 
   @Override
@@ -563,8 +470,8 @@ final class PostgresDialect implements SqlDialect {
         });
   }
 
-  private static Parameters bind(
-      Parameters parameters, List<Lease> leases, ToIntFunction<Lease> most) throws SQLException {
+  static Parameters bind(Parameters parameters, List<Lease> leases, ToIntFunction<Lease> most)
+      throws SQLException {
     return parameters
         .integers(leases, Lease::bucket)
         .longs(leases, lease -> Mark.of(lease).low())

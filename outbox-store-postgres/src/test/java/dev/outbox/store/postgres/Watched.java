@@ -11,21 +11,35 @@ import javax.sql.DataSource;
 final class Watched {
   private Watched() {}
 
+  /** Chooses the connection that a call goes to. */
+  interface Route {
+    Connection of(Connection target, String method, Object... arguments);
+  }
+
   static DataSource dataSource(DataSource target, Consumer<String> before) {
+    return routed(
+        target,
+        (connection, method, arguments) -> {
+          before.accept(method);
+          return connection;
+        });
+  }
+
+  static DataSource routed(DataSource target, Route route) {
     return proxy(
         DataSource.class,
         (method, arguments) -> {
           Object result = method.invoke(target, arguments);
-          return result instanceof Connection c ? connection(c, before) : result;
+          return result instanceof Connection c ? connection(c, route) : result;
         });
   }
 
-  private static Connection connection(Connection target, Consumer<String> before) {
+  private static Connection connection(Connection target, Route route) {
     return proxy(
         Connection.class,
         (method, arguments) -> {
-          before.accept(method.getName());
-          return method.invoke(target, arguments);
+          Object[] all = arguments == null ? new Object[0] : arguments;
+          return method.invoke(route.of(target, method.getName(), all), arguments);
         });
   }
 

@@ -1,0 +1,202 @@
+package dev.outbox.store.postgres;
+
+import dev.outbox.store.core.internal.Database.Limits;
+import dev.outbox.store.core.internal.Database.Look;
+import dev.outbox.store.core.internal.Database.Pending;
+import dev.outbox.store.core.internal.Lease;
+import dev.outbox.store.core.internal.Row;
+import dev.outbox.store.core.internal.Status;
+import dev.outbox.store.jdbc.internal.Rows;
+import dev.outbox.store.postgres.Elsewhere.Seen;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.locks.LockSupport;
+import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.transaction.TransactionException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Looks at buckets whose leases were kept, without locking them, and says whether what it found is
+ * durable.
+ *
+ * <p>It is when all of the server's log is on its disk up to where it ended after the look's
+ * snapshot: then so is whatever committed before, also where producers do not wait for that. Beside
+ * producers it is mostly not yet so, because another of them has just written something, and is so
+ * as soon as the next of them commits. So the look asks again, for a moment. The same process of
+ * the server has to answer, because none outlives a crash, and a log that was lost in one may have
+ * grown again. Where a standby has to have the log, only a commit that waits tells.
+ */
+final class PostgresLook {
+  private static final String STATEMENT =
+      "with now as materialized (select h.*, pg_backend_pid() as pid, w.written::text as written,"
+          + " pg_current_wal_flush_lsn() >= w.written as flushed,"
+          + " pg_snapshot_xmax(pg_current_snapshot())::text::bigint as running from ("
+          + PostgresLeases.HISTORY
+          + ") h, (select case current_setting('synchronous_standby_names')"
+          + " when '' then pg_current_wal_insert_lsn() end as written offset 0) w),"
+          + """
+             held as materialized (
+            select l.bucket, l.low_water, l.most
+            from unnest(?, ?, ?, ?) l (bucket, low_water, most, token)
+            join ${q}${p}bucket b on b.bucket = l.bucket
+            where b.token = l.token and b.claim_id = ? and b.lease_until > clock_timestamp()
+          )
+          """
+          + PostgresDialect.messages(PostgresDialect.PENDING)
+              .replace("${leased}", "(select * from held, now)")
+              .replace(
+                  "l.horizon",
+                  "l.horizon, l.bucket as held, l.history, l.next, l.pid, l.written, l.flushed, l.scheduled or l.blocked, l.running")
+              .replace(
+                  "as any_blocked",
+                  "as any_blocked, " + PostgresLeases.DUE.replace("${bucket}", "l.bucket"));
+
+  private static final int HELD = Rows.HORIZON + 1;
+  private static final int HISTORY = Rows.HORIZON + 2;
+  private static final int NEXT = Rows.HORIZON + 3;
+  private static final int PID = Rows.HORIZON + 4;
+  private static final int WRITTEN = Rows.HORIZON + 5;
+  private static final int FLUSHED = Rows.HORIZON + 6;
+  private static final int OTHERS_DUE = Rows.HORIZON + 7;
+  private static final int RUNNING = Rows.HORIZON + 8;
+
+  static final String IS_FLUSHED =
+      "select pg_backend_pid() = ? and pg_current_wal_flush_lsn() >= ?::pg_lsn";
+
+  /** When it is asked again. A commit takes a disk a part of a millisecond, or several. */
+  private static final List<Duration> PAUSES =
+      List.of(Duration.ofNanos(200_000), Duration.ofNanos(400_000), Duration.ofNanos(800_000));
+
+  /** What servers say that have no such log, or do not let everybody ask about it. */
+  private static final Set<String> LACKS = Set.of("0A000", "42883", "42501");
+
+  private final PostgresDialect dialect;
+  private final Hot hot;
+  private final Certified certified;
+  private final Elsewhere elsewhere;
+
+  PostgresLook(PostgresDialect dialect, Hot hot, Certified certified, Elsewhere elsewhere) {
+    this.dialect = dialect;
+    this.hot = hot;
+    this.certified = certified;
+    this.elsewhere = elsewhere;
+  }
+
+  /**
+   * What the snapshot says beside its messages.
+   *
+   * @param pid the process of the server that answered
+   * @param written where the log ended; null where its being on the disk does not suffice
+   * @param flushed whether the log was on the disk up to there
+   */
+  private record Moment(Seen seen, int pid, @Nullable String written, boolean flushed) {
+    static Moment of(ResultSet row) throws SQLException {
+      return new Moment(
+          new Seen(
+              row.getString(HISTORY),
+              row.getLong(NEXT),
+              row.getLong(Rows.HORIZON),
+              row.getLong(RUNNING)),
+          row.getInt(PID),
+          row.getString(WRITTEN),
+          row.getBoolean(FLUSHED));
+    }
+  }
+
+  /** What was read, as it was read. */
+  private record Found(List<Row> rows, Moment moment) {}
+
+  /** See {@link dev.outbox.store.core.internal.Database.Reads#look}. */
+  Look at(Handle handle, UUID claimId, List<Lease> leases, Limits limits) {
+    return read(handle, claimId, leases, limits)
+        .map(found -> look(handle, leases, limits, found))
+        .orElseGet(() -> new Look(new Pending(List.of(), List.of()), false, false, true));
+  }
+
+  private Look look(Handle handle, List<Lease> leases, Limits limits, Found found) {
+    Moment moment = found.moment;
+    boolean others =
+        elsewhere.mayHaveMessages(moment.seen, found.rows.stream().map(Row::sequence).toList());
+    List<Lease> after =
+        Mark.afterRead(
+            leases, found.rows, lease -> limits.messages(), certified, moment.seen.horizon());
+    boolean durable = moment.flushed || (!found.rows.isEmpty() && isFlushedSoon(handle, moment));
+    return new Look(new Pending(found.rows, after), true, durable, others);
+  }
+
+  /** Nothing when the snapshot does not have all leases as they were, or others are due. */
+  private Optional<Found> read(Handle handle, UUID claimId, List<Lease> leases, Limits limits) {
+    long share = limits.bytes() / limits.messages();
+    try {
+      return hot.query(
+          handle,
+          STATEMENT,
+          parameters ->
+              PostgresDialect.bind(parameters, leases, lease -> limits.messages())
+                  .longs(leases, Lease::token)
+                  .add(claimId)
+                  .add(share),
+          row -> found(row, leases));
+    } catch (TransactionException e) {
+      if (e.getCause() instanceof SQLException refused
+          && LACKS.contains("" + refused.getSQLState())) {
+        throw new UnsupportedOperationException("this server does not say what is durable", e);
+      }
+      throw e;
+    }
+  }
+
+  private Optional<Found> found(ResultSet row, List<Lease> leases) throws SQLException {
+    Rows rows = new Rows(dialect);
+    Map<Integer, Lease> unseen = new HashMap<>();
+    leases.forEach(lease -> unseen.put(lease.bucket(), lease));
+    List<Row> found = new ArrayList<>();
+    Moment moment = null;
+    while (row.next()) {
+      moment = moment == null ? Moment.of(row) : moment;
+      Lease lease = unseen.remove(row.getInt(HELD));
+      boolean sameHistory =
+          lease == null || Mark.of(lease).sample().history().equals(moment.seen.history());
+      if (!sameHistory || row.getBoolean(OTHERS_DUE)) {
+        return Optional.empty();
+      }
+      if (Rows.isMessage(row)) {
+        Row message = rows.row(row, Status.PENDING);
+        if (message == null) {
+          return Optional.empty();
+        }
+        found.add(message);
+      }
+    }
+    return moment == null || !unseen.isEmpty()
+        ? Optional.empty()
+        : Optional.of(new Found(found, moment));
+  }
+
+  /** In a transaction its own commit can wait for the disk, and nothing else has to. */
+  private boolean isFlushedSoon(Handle handle, Moment moment) {
+    String written = moment.written;
+    if (written == null || handle.isInTransaction()) {
+      return false;
+    }
+    for (Duration pause : PAUSES) {
+      LockSupport.parkNanos(pause.toNanos());
+      if (hot.query(
+          handle,
+          IS_FLUSHED,
+          parameters -> parameters.add(moment.pid).add(written),
+          row -> row.next() && row.getBoolean(1))) {
+        return true;
+      }
+    }
+    return false;
+  }
+}

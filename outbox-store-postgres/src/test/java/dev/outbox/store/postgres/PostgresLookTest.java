@@ -1,0 +1,148 @@
+package dev.outbox.store.postgres;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.outbox.OutboxMessage;
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.Decision;
+import dev.outbox.spi.KeepingStore.Keeper;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+/** The log is brought to the disk at the moment when the look asks again whether it is there. */
+@DisplayName("A look beside a producer that has written something more")
+class PostgresLookTest extends DatabaseTest {
+  private Keeper keeper;
+  private Connection producer;
+  private Connection asked;
+  private boolean flushes = true;
+  private boolean asksAnother;
+  private int questions;
+  private int transactions;
+
+  private record Cost(int questions, int transactions) {}
+
+  @BeforeEach
+  void keep() throws SQLException {
+    store.migrate();
+    database.execute("create table other (i int)");
+    producer = database.pool.getConnection();
+    producer.setAutoCommit(false);
+    asked = database.pool.getConnection();
+    asked.setAutoCommit(true);
+    keeper =
+        PostgresOutboxStore.of(Watched.routed(database.pool, this::route))
+            .keeper(Duration.ofMinutes(5));
+    for (int i = 0; i < 2; i++) { // served twice, the key is kept
+      append();
+      deliver(claim());
+    }
+  }
+
+  @AfterEach
+  void close() throws SQLException {
+    keeper.close();
+    producer.close();
+    asked.close();
+  }
+
+  private Connection route(Connection target, String method, Object... arguments) {
+    if (method.equals("commit")) {
+      transactions++;
+    }
+    if (!method.equals("prepareStatement") || !PostgresLook.IS_FLUSHED.equals(arguments[0])) {
+      return target;
+    }
+    questions++;
+    try {
+      if (flushes) {
+        producer.commit();
+      }
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
+    return asksAnother ? asked : target;
+  }
+
+  private void append() {
+    database.inTransaction(
+        false,
+        c ->
+            store.append(
+                c,
+                OutboxMessage.builder()
+                    .aggregate("order", "a")
+                    .eventType("changed")
+                    .payload("{}")
+                    .build()));
+  }
+
+  private Claim claim() {
+    Claim claim = keeper.claim(request());
+    assertThat(claim.messages()).hasSize(1);
+    return claim;
+  }
+
+  private void deliver(Claim claim) {
+    Map<Long, Decision> delivered =
+        Map.of(claim.messages().get(0).sequence(), Decision.delivered());
+    assertThat(keeper.settleAndClaim(claim, delivered, request()).lost()).isEmpty();
+  }
+
+  /**
+   * Until the look has had to ask: the server writes its log to the disk now and then by itself.
+   */
+  private Cost costOfAsking() {
+    return await()
+        .atMost(Duration.ofMinutes(1))
+        .until(
+            () -> {
+              append();
+              deliver(claim()); // what it finds is durable, so the next look asks
+              append();
+              write();
+              questions = 0;
+              transactions = 0;
+              Claim claim = claim();
+              Cost cost = new Cost(questions, transactions);
+              producer.commit();
+              deliver(claim);
+              return cost;
+            },
+            isMeant);
+  }
+
+  private void write() throws SQLException {
+    try (Statement statement = producer.createStatement()) {
+      statement.execute("insert into other values (1)");
+    }
+  }
+
+  @Test
+  @DisplayName("hands out what it found as soon as the disk has the log, and writes nothing")
+  void flushed() {
+    assertThat(cost(cost -> cost.questions > 0)).isEqualTo(new Cost(1, 0));
+  }
+
+  @Test
+  @DisplayName("waits for the disk itself when it takes too long")
+  void notFlushed() {
+    flushes = false;
+    assertThat(cost(cost -> cost.transactions > 0)).isEqualTo(new Cost(3, 1));
+  }
+
+  @Test
+  @DisplayName("does not believe another process of the server, which may have failed meanwhile")
+  void anotherProcess() {
+    asksAnother = true;
+    assertThat(cost(cost -> cost.questions > 0)).isEqualTo(new Cost(3, 1));
+  }
+}
