@@ -12,6 +12,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.Map;
+import java.util.function.Predicate;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
@@ -97,10 +98,8 @@ class PostgresLookTest extends DatabaseTest {
     assertThat(keeper.settleAndClaim(claim, delivered, request()).lost()).isEmpty();
   }
 
-  /**
-   * Until the look has had to ask: the server writes its log to the disk now and then by itself.
-   */
-  private Cost costOfAsking() {
+  /** The server also writes its log to the disk by itself: what is not meant is tried again. */
+  private Cost cost(Predicate<Cost> isMeant) {
     return await()
         .atMost(Duration.ofMinutes(1))
         .until(
