@@ -3,7 +3,6 @@ package dev.outbox.cli;
 import dev.outbox.relay.Relay;
 import dev.outbox.relay.RetryPolicy;
 import dev.outbox.spi.MessagePublisher;
-import dev.outbox.spi.PublisherProvider;
 import dev.outbox.spi.StoreProvider;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -11,7 +10,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Properties;
-import java.util.ServiceLoader;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -25,11 +23,6 @@ import org.jspecify.annotations.Nullable;
  * What stands in a relay's properties file; {@code relay.properties} beside this class explains it.
  */
 final class RelayConfig {
-  static final String DEFAULT_PUBLISHER = "kafka";
-
-  /** Names the settings of plugins, which the broker's client hands on and does not know. */
-  private static final String PLUGINS = "publisher.pluginProperties";
-
   /**
    * Ends in time for what waits 20 s before it kills: the publisher and the pool close after it.
    */
@@ -44,9 +37,9 @@ final class RelayConfig {
               "store.schema",
               "store.prefix",
               "store.dedupWindow",
-              "publisher",
+              Publishers.NAMES,
               "publisher.timeout",
-              PLUGINS,
+              Publishers.PLUGINS,
               "retry.maxAttempts",
               "retry.firstDelay",
               "retry.maxDelay",
@@ -71,11 +64,11 @@ final class RelayConfig {
   private static final Pattern VARIABLE = Pattern.compile("\\$\\{([A-Za-z_][A-Za-z0-9_]*)}");
 
   private final Map<String, String> values;
-  private final PublisherProvider publisher;
+  private final Publishers publishers;
 
-  private RelayConfig(Map<String, String> values, PublisherProvider publisher) {
+  private RelayConfig(Map<String, String> values, Publishers publishers) {
     this.values = values;
-    this.publisher = publisher;
+    this.publishers = publishers;
   }
 
   /**
@@ -89,8 +82,8 @@ final class RelayConfig {
     for (String name : new TreeSet<>(properties.stringPropertyNames())) {
       values.put(name, fill(name, properties.getProperty(name).strip(), environment));
     }
-    PublisherProvider publisher = publisher(values.getOrDefault("publisher", DEFAULT_PUBLISHER));
-    checkNames(values, publisher);
+    Publishers publishers = Publishers.of(values);
+    checkNames(values, publishers);
     if (values.getOrDefault("store.url", "").isEmpty()) {
       throw new Failure("the property store.url is missing: it is needed");
     }
@@ -100,7 +93,7 @@ final class RelayConfig {
       throw new Failure(
           "store.url has a password, and store.password gives another: give one of the two");
     }
-    return new RelayConfig(values, publisher);
+    return new RelayConfig(values, publishers);
   }
 
   private static void hide(String name, String value) {
@@ -112,46 +105,30 @@ final class RelayConfig {
     }
   }
 
-  private static PublisherProvider publisher(String name) {
-    List<PublisherProvider> found =
-        ServiceLoader.load(PublisherProvider.class).stream()
-            .map(ServiceLoader.Provider::get)
-            .toList();
-    return found.stream()
-        .filter(publisher -> publisher.name().equals(name))
-        .findFirst()
-        .orElseThrow(
-            () ->
-                new Failure(
-                    "the property publisher is %s, those that were found are %s: put the jars of another one on the class path"
-                        .formatted(name, found.stream().map(PublisherProvider::name).toList())));
-  }
-
   /** A mistyped name would mean a default that nobody wanted. */
-  private static void checkNames(Map<String, String> values, PublisherProvider publisher) {
-    Set<String> known = known(publisher);
-    String client = publisher.name() + ".";
+  private static void checkNames(Map<String, String> values, Publishers publishers) {
+    Set<String> known = known(publishers);
     Set<String> accepted = new TreeSet<>(known);
-    list(values.getOrDefault(PLUGINS, "")).forEach(plugin -> accepted.add(client + plugin));
+    accepted.addAll(publishers.plugins());
     for (String name : values.keySet()) {
-      if (accepted.stream().noneMatch(a -> a.endsWith(".") ? name.startsWith(a) : name.equals(a))) {
+      if (!Publishers.isOneOf(accepted, name)) {
         throw new Failure(
             "there is no property %s: did you mean %s?%s"
                 .formatted(
                     name,
                     closest(name, known),
-                    name.startsWith(client)
-                        ? " One of a plugin's is to be named in " + PLUGINS
+                    publishers.isOfClient(name)
+                        ? " One of a plugin's is to be named in " + Publishers.PLUGINS
                         : ""));
       }
     }
   }
 
-  /** All names, those of the publisher too; one that ends in a dot stands for many. */
-  static Set<String> known(PublisherProvider publisher) {
+  /** All names, those of the publishers too; one that ends in a dot stands for many. */
+  static Set<String> known(Publishers publishers) {
     Set<String> all = new TreeSet<>(KNOWN);
     all.addAll(RELAY.keySet());
-    all.addAll(publisher.properties());
+    all.addAll(publishers.known());
     return all;
   }
 
@@ -233,12 +210,8 @@ final class RelayConfig {
         text("store.prefix", StoreProvider.Settings.DEFAULT_PREFIX));
   }
 
-  /** With the properties that are its own. */
   MessagePublisher publisher() {
-    Map<String, String> own = new TreeMap<>(values);
-    own.keySet().removeAll(KNOWN);
-    own.keySet().removeAll(RELAY.keySet());
-    return publisher.open(own, publisherTimeout());
+    return publishers.open(publisherTimeout());
   }
 
   int workers() {
@@ -285,7 +258,8 @@ final class RelayConfig {
         .build();
   }
 
-  private static List<String> list(String text) {
+  /** What stands between commas. */
+  static List<String> list(String text) {
     List<String> parts = new ArrayList<>();
     for (String part : text.split(",", -1)) {
       if (!part.isBlank()) {

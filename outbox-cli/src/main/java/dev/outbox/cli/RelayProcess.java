@@ -44,7 +44,9 @@ public final class RelayProcess implements AutoCloseable {
           .info(
               "From {} to {}",
               config.address(),
-              publisher instanceof ReachablePublisher there ? there.address() : publisher);
+              publisher instanceof ReachablePublisher there
+                  ? there.address()
+                  : config.text(Publishers.NAMES, Publishers.DEFAULT));
       process.relay.start();
       return process;
     } catch (RuntimeException e) {

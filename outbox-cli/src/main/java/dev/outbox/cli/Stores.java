@@ -7,9 +7,7 @@ import dev.outbox.spi.StoreProvider.Opened;
 import dev.outbox.spi.StoreProvider.PasswordMissingException;
 import java.time.Duration;
 import java.util.AbstractList;
-import java.util.Comparator;
 import java.util.List;
-import java.util.ServiceLoader;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -18,12 +16,6 @@ import picocli.CommandLine.TypeConversionException;
 /** The stores whose providers are on the class path, by name. */
 public final class Stores {
   private static final String DEFAULT = "postgres";
-
-  private static final List<StoreProvider> FOUND =
-      ServiceLoader.load(StoreProvider.class).stream()
-          .map(ServiceLoader.Provider::get)
-          .sorted(Comparator.comparing(StoreProvider::name))
-          .toList();
 
   private Stores() {}
 
@@ -42,41 +34,68 @@ public final class Stores {
   }
 
   private abstract static class Listed extends AbstractList<String> {
-    private final List<String> texts;
+    private final Function<StoreProvider, String> text;
+    private @Nullable List<String> texts;
 
     Listed(Function<StoreProvider, String> text) {
-      texts = FOUND.stream().map(text).toList();
+      this.text = text;
+    }
+
+    /** A help without them is better than none: the commands say what is wrong. */
+    private List<String> texts() {
+      if (texts == null) {
+        try {
+          texts = Offered.stores().stream().map(text).toList();
+        } catch (Failure e) {
+          texts = List.of();
+        }
+      }
+      return texts;
     }
 
     @Override
     public String get(int index) {
-      return texts.get(index);
+      return texts().get(index);
     }
 
     @Override
     public int size() {
-      return texts.size();
+      return texts().size();
     }
   }
 
   /** The one that takes a URL. */
   static StoreProvider of(String url) {
-    return FOUND.stream()
-        .filter(store -> store.urlPrefixes().stream().anyMatch(url::startsWith))
-        .findFirst()
-        .orElseThrow(
-            () ->
-                new Failure(
-                    "no store takes the URL %s, those that were found take %s: put the jars of another one on the class path"
-                        .formatted(
-                            Secrets.mask(url),
-                            FOUND.stream()
-                                .map(s -> s.name() + " " + String.join(", ", s.urlPrefixes()))
-                                .collect(Collectors.joining("; ")))));
+    List<StoreProvider> found = Offered.stores();
+    List<StoreProvider> taking =
+        found.stream()
+            .filter(store -> store.urlPrefixes().stream().anyMatch(url::startsWith))
+            .toList();
+    if (taking.isEmpty()) {
+      throw new Failure(
+          "no store takes the URL %s, those that were found take %s: put the jars of another one on the class path"
+              .formatted(
+                  Secrets.mask(url),
+                  found.stream()
+                      .map(s -> s.name() + " " + String.join(", ", s.urlPrefixes()))
+                      .collect(Collectors.joining("; "))));
+    }
+    if (taking.size() > 1) {
+      throw new Failure(
+          "the stores %s and %s both take the URL %s: take the jar of one of them away"
+              .formatted(taking.get(0).name(), taking.get(1).name(), Secrets.mask(url)));
+    }
+    return taking.get(0);
   }
 
   static StoreProvider named(String name) {
-    return FOUND.stream()
+    List<StoreProvider> found;
+    try {
+      found = Offered.stores();
+    } catch (Failure e) { // for a value of an option
+      throw new TypeConversionException(String.valueOf(e.getMessage()));
+    }
+    return found.stream()
         .filter(store -> store.name().equals(name))
         .findFirst()
         .orElseThrow(

@@ -212,7 +212,7 @@ class ProgramPacked {
 
     Path jar = home.resolve("ext/hsqldb-store.jar");
     Path driver = home.resolve("ext/hsqldb.jar");
-    packExample(jar);
+    packExample("custom-store", jar);
     Files.copy(jarOf("org.hsqldb.jdbc.JDBCDriver"), driver);
     String url = "jdbc:hsqldb:file:%s;shutdown=true".formatted(folder.resolve("db/shop"));
     try (EmbeddedKafka kafka = EmbeddedKafka.start()) {
@@ -223,14 +223,87 @@ class ProgramPacked {
     }
   }
 
+  @Test
+  @DisplayName("takes a publisher of one's own, beside Kafka, from ext; two versions are refused")
+  void customPublisher() throws Exception {
+    Path jar = home.resolve("ext/file-publisher.jar");
+    Path other = home.resolve("ext/file-publisher-2.jar");
+    packExample("custom-publisher", jar);
+    try (DatabaseServer server = DatabaseServer.postgres()) {
+      routed(server);
+      Files.copy(jar, other);
+      Ran twice = outbox(Map.of(), "relay", "--config=" + folder.resolve("routed.properties"));
+      assertThat(twice.code()).isEqualTo(2);
+      assertThat(twice.err())
+          .startsWith(
+              "outbox: dev.outbox.example.publisher.FilePublisherProvider comes twice, from ")
+          .contains(jar.getFileName().toString(), other.getFileName().toString(), "take one of")
+          .hasLineCount(1);
+    } finally {
+      Files.delete(jar);
+      Files.deleteIfExists(other);
+    }
+  }
+
+  /** Orders go to a Kafka that is not there, and the rest into files. */
+  private static void routed(DatabaseServer server) throws Exception {
+    String[] where = {
+      "--url=" + server.jdbcUrl(), "--user=" + server.user(), "--password=" + server.password()
+    };
+    assertThat(outbox(Map.of(), with("migrate", List.of(where))).code()).isZero();
+    Path spool = Files.createDirectories(folder.resolve("spool"));
+    insert(server.jdbcUrl(), server.user(), server.password(), false);
+    insert(server.jdbcUrl(), server.user(), server.password(), "audit", false);
+    Path config = folder.resolve("routed.properties");
+    Files.writeString(
+        config,
+        """
+        store.url=%s
+        store.user=%s
+        store.password=%s
+        publisher=kafka,file
+        kafka.bootstrap.servers=127.0.0.1:1
+        publisher.file.types=audit
+        publisher.file.destination={aggregateType}.tsv
+        file.folder=%s
+        relay.lease=10s
+        """
+            .formatted(server.jdbcUrl(), server.user(), server.password(), spool));
+    Path work = Files.createTempDirectory(folder, "routed");
+    Process relay =
+        start(
+            work,
+            environment(),
+            home.resolve("bin/outbox").toString(),
+            "relay",
+            "--config=" + config);
+    try {
+      await()
+          .atMost(Duration.ofMinutes(2))
+          .until(() -> Files.exists(spool.resolve("audit.tsv")) || !relay.isAlive());
+      assertThat(Files.readString(work.resolve("err"))).contains(" to kafka 127.0.0.1:1");
+      await()
+          .atMost(Duration.ofMinutes(2))
+          .untilAsserted(
+              () ->
+                  assertThat(outbox(Map.of(), with("status", List.of(where))).out())
+                      .containsPattern("(pending|blocked|scheduled) +1")
+                      .containsPattern("dead +0"));
+    } finally {
+      relay.destroy();
+      assertThat(relay.waitFor(2, TimeUnit.MINUTES)).as("the relay stops").isTrue();
+    }
+    assertThat(Files.readString(spool.resolve("audit.tsv"))).contains("\taudit\t1\tOrderPlaced\t");
+  }
+
   private static Path jarOf(String type) throws Exception {
     URL source = Class.forName(type).getProtectionDomain().getCodeSource().getLocation();
     return Path.of(source.toURI());
   }
 
-  /** The example's store, compiled as its author would, into a jar outside of this build. */
-  private static void packExample(Path jar) throws Exception {
-    Path main = Path.of("../examples/custom-store/src/main");
+  /** An example's classes, compiled as its author would, into a jar outside of this build. */
+  private static void packExample(String example, Path jar) throws Exception {
+    Path main = Path.of("../examples", example, "src/main");
     Path classes = Files.createTempDirectory(folder, "classes");
     List<String> javac =
         new ArrayList<>(
@@ -331,8 +404,13 @@ class ProgramPacked {
 
   private static void insert(String url, String user, String password, boolean dead)
       throws SQLException {
+    insert(url, user, password, "order", dead);
+  }
+
+  private static void insert(String url, String user, String password, String type, boolean dead)
+      throws SQLException {
     String columns = "aggregate_type, aggregate_id, event_type, payload";
-    String values = "'order', '%s', 'OrderPlaced', ?".formatted(dead ? "2" : "1");
+    String values = "'%s', '%s', 'OrderPlaced', ?".formatted(type, dead ? "2" : "1");
     if (url.startsWith("jdbc:hsqldb:")) {
       columns += ", id, dead";
       values += ", uuid(), " + dead;

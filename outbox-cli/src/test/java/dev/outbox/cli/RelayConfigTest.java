@@ -3,8 +3,9 @@ package dev.outbox.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.outbox.publisher.kafka.KafkaPublisherProvider;
 import dev.outbox.relay.Relay;
+import dev.outbox.spi.MessagePublisher;
+import dev.outbox.spi.ReachablePublisher;
 import dev.outbox.spi.Result;
 import dev.outbox.store.postgres.PostgresOutboxStore;
 import java.io.StringReader;
@@ -47,8 +48,9 @@ class RelayConfigTest {
   void example() throws Exception {
     String text = RelayCommand.example();
     assertThat(
-            RelayConfig.known(new KafkaPublisherProvider()).stream()
-                .filter(name -> !name.startsWith("kafka.") && !name.endsWith(".")))
+            RelayConfig.known(Publishers.of(Map.of())).stream()
+                .filter(name -> !name.startsWith("kafka.") && !name.endsWith("."))
+                .filter(name -> !name.startsWith("publisher.kafka.")))
         .allSatisfy(
             name ->
                 assertThat(Pattern.compile("(?m)^#?" + Pattern.quote(name) + "=").matcher(text))
@@ -110,6 +112,64 @@ class RelayConfigTest {
         .isEqualTo("a");
     assertThatThrownBy(() -> config(LEAST + plugins + "publisher.pluginProperties=basic.auth,my."))
         .hasMessageContaining("there is no property kafka.basic.auth.user.info: ");
+  }
+
+  private static final String TWO = LEAST + "publisher=kafka,second\npublisher.second.kind=kafka\n";
+
+  @Test
+  @DisplayName("several publishers have properties in common, and each its own")
+  void several() throws Exception {
+    String both =
+        TWO.replace("k:9092", "127.0.0.1:1")
+            + "publisher.second.types=audit\npublisher.second.kafka.bootstrap.servers=127.0.0.1:2\n"
+            + "destination=shop.{aggregateType}\npublisher.second.destination={aggregateType}\n";
+    MessagePublisher publisher = config(both).publisher();
+    try {
+      assertThat(((ReachablePublisher) publisher).address())
+          .isEqualTo("kafka 127.0.0.1:1, second 127.0.0.1:2");
+    } finally {
+      publisher.close();
+    }
+    assertThatThrownBy(() -> config(both + "publisher.second.kafka.batchsize=1"))
+        .hasMessageStartingWith(
+            "there is no property publisher.second.kafka.batchsize: did you mean publisher.second.kafka.batch.size? One of a plugin's");
+    assertThatThrownBy(
+            () -> {
+              MessagePublisher ignored = config(both + "publisher.second.kafka.acks=1").publisher();
+            })
+        .hasMessageStartingWith("the publisher second: acks ");
+    assertThatThrownBy(() -> config(both + "publisher.third.types=x"))
+        .hasMessageStartingWith(
+            "there is no property publisher.third.types: did you mean publisher.");
+    MessagePublisher plugged =
+        config(both + "publisher.pluginProperties=my.\npublisher.second.kafka.my.one=1")
+            .publisher();
+    plugged.close();
+  }
+
+  @ParameterizedTest
+  @DisplayName("each message has one publisher")
+  @CsvSource({
+    "'', 'the publishers kafka and second have no types: exactly one publisher must take what no other one does, and so have no property publisher.NAME.types'",
+    "'publisher.second.types=a\npublisher.kafka.types=b', 'each of the publishers has types: exactly one publisher must take what no other one does, and so have no property publisher.NAME.types'"
+  })
+  void types(String lines, String sentence) {
+    assertThatThrownBy(
+            () -> {
+              MessagePublisher ignored = config(TWO + lines.replace("\\n", "\n")).publisher();
+            })
+        .hasMessage(sentence);
+  }
+
+  @Test
+  @DisplayName("publishers that cannot be are refused")
+  void wrongPublishers() {
+    assertThatThrownBy(() -> config(LEAST + "publisher=kafka,kafka"))
+        .hasMessage("the property publisher names kafka twice");
+    assertThatThrownBy(() -> config(LEAST + "publisher=,"))
+        .hasMessage("the property publisher is empty: name a publisher");
+    assertThatThrownBy(() -> config(LEAST + "publisher.kafka.types=a"))
+        .hasMessageStartingWith("each of the publishers has types: ");
   }
 
   @Test

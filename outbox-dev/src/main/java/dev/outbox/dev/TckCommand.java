@@ -8,6 +8,8 @@ import dev.outbox.cli.Logs;
 import dev.outbox.cli.Main;
 import dev.outbox.cli.Secrets;
 import dev.outbox.cli.Terminal;
+import dev.outbox.tck.OutboxStoreTck;
+import dev.outbox.tck.PublisherTck;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.List;
@@ -17,14 +19,16 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 import org.junit.platform.engine.discovery.DiscoverySelectors;
 import org.junit.platform.launcher.LauncherDiscoveryRequest;
 import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
 import org.junit.platform.launcher.core.LauncherFactory;
+import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
@@ -36,7 +40,8 @@ import picocli.CommandLine.Spec;
     name = "tck",
     mixinStandardHelpOptions = true,
     description = {
-      "Check in your own database that the store keeps its contract, rule by rule.",
+      "Check in your own database that the store keeps its contract, rule by rule; or a store or a"
+          + " publisher of your own.",
       "The user must be allowed to create schemas (on MySQL, MariaDB and MongoDB: databases); what is"
           + " made is removed again."
     })
@@ -46,9 +51,18 @@ final class TckCommand implements Callable<Integer> {
   private static final int TRIES = 3;
   private static final Duration PAUSE = Duration.ofSeconds(1);
 
-  @Mixin
-  @SuppressWarnings("NullAway.Init") // set by picocli
-  private DatabaseOptions database;
+  @ArgGroup(exclusive = false)
+  private @Nullable DatabaseOptions database;
+
+  @Option(
+      names = "--suite",
+      paramLabel = "CLASS",
+      description = {
+        "Run the suite of a store or a publisher of your own: its test class, whose jar is in the"
+            + " folder ext. It makes and removes what it needs by itself; where the database is, it"
+            + " finds in the system properties outbox.test.url, .user and .password."
+      })
+  private @Nullable String suite;
 
   @Option(
       names = "--clean",
@@ -70,6 +84,42 @@ final class TckCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     Logs.off();
+    if (suite != null) {
+      return runOwn(suite);
+    }
+    if (database == null) {
+      throw new ParameterException(
+          spec.commandLine(), "neither --url nor --suite is given: say what to check");
+    }
+    return runOurs(database);
+  }
+
+  /** A suite that is not one of our stores'. */
+  private int runOwn(String suite) {
+    Class<?> tck;
+    try {
+      tck = Class.forName(suite);
+    } catch (ClassNotFoundException | LinkageError e) {
+      throw new Failure(
+          "there is no class %s (%s): put the jar with your tests into the folder ext, and what it needs beside it"
+              .formatted(suite, e),
+          e);
+    }
+    if (!OutboxStoreTck.class.isAssignableFrom(tck) && !PublisherTck.class.isAssignableFrom(tck)) {
+      throw new Failure(
+          "%s is no suite: name a class that extends OutboxStoreTck or PublisherTck"
+              .formatted(suite));
+    }
+    if (database != null) {
+      Address address = database.address();
+      System.setProperty("outbox.test.url", address.url());
+      System.setProperty("outbox.test.user", address.user());
+      System.setProperty("outbox.test.password", address.password());
+    }
+    return run(tck, all, spec.commandLine().getOut(), () -> true);
+  }
+
+  private int runOurs(DatabaseOptions database) {
     String name = BEGIN + UUID.randomUUID().toString().substring(0, 8);
     PrintWriter out = spec.commandLine().getOut();
     try (Database connected = database.withPassword(() -> Database.connect(database.address()))) {

@@ -5,11 +5,18 @@ import static org.assertj.core.api.Assertions.fail;
 import static org.junit.jupiter.api.Assumptions.abort;
 
 import dev.outbox.cli.Address;
+import dev.outbox.spi.MessagePublisher;
+import dev.outbox.spi.Result;
+import dev.outbox.spi.StoredMessage;
+import dev.outbox.tck.PublisherTck;
 import dev.outbox.tck.Rule;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Disabled;
@@ -120,6 +127,53 @@ class TckReportTest {
                               password=***
             2 passed, 1 failed, 2 skipped; 4 rules.
             """);
+  }
+
+  /** Of somebody's own publisher, which takes everything and keeps it in memory. */
+  public static class OwnSuite extends PublisherTck {
+    private final List<StoredMessage> taken = new CopyOnWriteArrayList<>();
+
+    @Override
+    protected MessagePublisher createPublisher() {
+      return messages -> {
+        taken.addAll(messages);
+        return Collections.nCopies(messages.size(), Result.delivered());
+      };
+    }
+
+    @Override
+    protected List<Received> received() {
+      return taken.stream()
+          .map(m -> Received.of(m.message().recordKey(), m.message().payload(), List.of()))
+          .map(r -> r.with(Attribute.ID, System.getProperty("outbox.test.url")))
+          .toList();
+    }
+
+    @Override
+    protected void reset() {
+      taken.clear();
+    }
+  }
+
+  @Test
+  @DisplayName("a suite of one's own is run, and knows the database that was named")
+  void ownSuite() {
+    Cli cli = Cli.run("tck", "--suite=" + OwnSuite.class.getName(), "--url=jdbc:own:x");
+    assertThat(cli.code()).as(cli.err()).isEqualTo(1);
+    assertThat(cli.out())
+        .contains("received() gives the attribute ID jdbc:own:x, not that of message 1");
+  }
+
+  @Test
+  @DisplayName("what is no suite is refused")
+  void noSuite() {
+    assertThat(Cli.run("tck").err())
+        .startsWith("outbox: neither --url nor --suite is given: say what to check");
+    assertThat(Cli.run("tck", "--suite=dev.example.Mine").err())
+        .startsWith("outbox: there is no class dev.example.Mine (");
+    assertThat(Cli.run("tck", "--suite=java.lang.String").err())
+        .isEqualToIgnoringNewLines(
+            "outbox: java.lang.String is no suite: name a class that extends OutboxStoreTck or PublisherTck");
   }
 
   static class Dying {

@@ -43,8 +43,10 @@ final class Publication {
   private final LongSupplier clock;
   private final AtomicReference<Call> call;
   private volatile boolean givenUp;
+  private volatile boolean begun;
   private boolean culpritUnknown;
   private @Nullable Future<?> future;
+  private Runnable whenFinished = () -> {};
 
   /**
    * One call of the publisher.
@@ -69,6 +71,11 @@ final class Publication {
     this.results = new AtomicReferenceArray<>(messages.size());
     this.clock = clock;
     this.call = new AtomicReference<>(call(messages.size() == 1 ? 0 : TOGETHER));
+  }
+
+  /** What to do when it is finished, in the publisher's thread; said before the start. */
+  void whenFinished(Runnable task) {
+    whenFinished = task;
   }
 
   /** Returns when the publisher's time began, in nanoseconds of the clock. */
@@ -101,6 +108,11 @@ final class Publication {
   /** Waits; returns whether it is finished. */
   boolean await(long nanos) throws InterruptedException {
     return finished.await(nanos, TimeUnit.NANOSECONDS);
+  }
+
+  /** Whether the publisher is not called any more, or never was before it was given up. */
+  boolean isFinished() {
+    return finished.getCount() == 0 || givenUp && !begun;
   }
 
   /** Interrupts the publisher; no further call is made. */
@@ -151,6 +163,7 @@ final class Publication {
   }
 
   private void run() {
+    begun = true;
     try {
       if (!publish(messages, 0) && messages.size() > 1) {
         oneAtATime();
@@ -159,6 +172,7 @@ final class Publication {
       broken.add(new Broken("publish threw " + e.getClass().getName(), null));
     } finally {
       finished.countDown();
+      whenFinished.run();
     }
   }
 

@@ -48,7 +48,7 @@ final class Threads {
     return task -> daemon(task, name + kind + number.getAndIncrement());
   }
 
-  private static Thread daemon(Runnable task, String name) {
+  static Thread daemon(Runnable task, String name) {
     Thread thread = new Thread(task, name);
     thread.setDaemon(true);
     return thread;

@@ -6,11 +6,17 @@ import dev.outbox.Outbox;
 import dev.outbox.OutboxMessage;
 import dev.outbox.relay.Relay;
 import dev.outbox.relay.RetryPolicy;
+import dev.outbox.relay.RoutingPublisher;
+import dev.outbox.spi.MessagePublisher;
 import dev.outbox.spi.Result;
+import dev.outbox.spi.StoredMessage;
 import dev.outbox.store.postgres.PostgresOutboxStore;
 import dev.outbox.testing.RecordingPublisher;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class SettingsTest {
@@ -61,5 +67,32 @@ class SettingsTest {
               .build());
       connection.commit();
     }
+  }
+
+  @Test
+  void messagesGoToTheirPublisher() throws Exception {
+    RecordingPublisher kafka = new RecordingPublisher();
+    RecordingPublisher partner = new RecordingPublisher();
+    // tag::several
+    MessagePublisher publisher =
+        RoutingPublisher.builder("kafka", kafka)
+            .publisher("partner", partner, "invoice", "reminder")
+            .timeout(Duration.ofSeconds(20))
+            .build();
+    // end::several
+    try (publisher) {
+      List<Result> results = publisher.publish(List.of(message("order", 1), message("invoice", 2)));
+      assertThat(results).containsOnly(Result.delivered());
+      assertThat(kafka.delivered()).hasSize(1);
+      assertThat(partner.delivered()).hasSize(1);
+    }
+  }
+
+  private static StoredMessage message(String type, long sequence) {
+    return StoredMessage.of(
+        sequence,
+        0,
+        Instant.EPOCH,
+        OutboxMessage.builder().aggregate(type, "1").eventType("Made").payload("{}").build());
   }
 }

@@ -1,0 +1,35 @@
+package dev.outbox.example.publisher;
+
+import dev.outbox.spi.Destination;
+import dev.outbox.spi.MessagePublisher;
+import dev.outbox.spi.PublisherProvider;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Set;
+
+// tag::provider
+/** Opens the publisher for {@code outbox relay}, which finds it by its jar. */
+public final class FilePublisherProvider implements PublisherProvider {
+  private static final String FOLDER = "file.folder";
+
+  @Override
+  public String name() {
+    return "file";
+  }
+
+  @Override
+  public Set<String> properties() {
+    return Set.of(FOLDER, Destination.PROPERTY, Destination.PROPERTY + ".");
+  }
+
+  @Override
+  public MessagePublisher open(Map<String, String> properties, Duration timeout) {
+    String folder = properties.getOrDefault(FOLDER, "");
+    if (folder.isEmpty()) {
+      throw new IllegalArgumentException(FOLDER + " is missing: name a folder that is there");
+    }
+    return new FilePublisher(Path.of(folder), Destination.fromProperties(properties), timeout);
+  }
+}
+// end::provider

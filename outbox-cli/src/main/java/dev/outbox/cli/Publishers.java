@@ -1,0 +1,212 @@
+package dev.outbox.cli;
+
+import static java.util.Objects.requireNonNull;
+
+import dev.outbox.relay.RoutingPublisher;
+import dev.outbox.spi.MessagePublisher;
+import dev.outbox.spi.PublisherProvider;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/**
+ * The publishers that a relay's properties name: one, or several by aggregate type. A property of a
+ * publisher is for all that read it; with {@code publisher.NAME.} before it, for that one alone.
+ */
+final class Publishers {
+  static final String NAMES = "publisher";
+
+  /** Names the settings of plugins, which the broker's client hands on and does not know. */
+  static final String PLUGINS = "publisher.pluginProperties";
+
+  static final String DEFAULT = "kafka";
+  private static final String KIND = "kind";
+  private static final String TYPES = "types";
+
+  private final Map<String, String> values;
+  private final List<Named> all;
+
+  /**
+   * One of them.
+   *
+   * @param types what it takes; empty: what no other one does
+   */
+  private record Named(String name, PublisherProvider provider, List<String> types) {
+    /** Before the properties that are for this one alone. */
+    String prefix() {
+      return NAMES + "." + name + ".";
+    }
+
+    String client() {
+      return provider.name() + ".";
+    }
+  }
+
+  private Publishers(Map<String, String> values, List<Named> all) {
+    this.values = values;
+    this.all = all;
+  }
+
+  /**
+   * Finds them.
+   *
+   * @throws Failure naming the property
+   */
+  static Publishers of(Map<String, String> values) {
+    List<PublisherProvider> found = Offered.publishers();
+    List<String> names = RelayConfig.list(values.getOrDefault(NAMES, DEFAULT));
+    Map<String, Named> all = new LinkedHashMap<>();
+    for (String name : names) {
+      String own = NAMES + "." + name + ".";
+      PublisherProvider provider = provider(values.getOrDefault(own + KIND, name), found);
+      List<String> types = RelayConfig.list(values.getOrDefault(own + TYPES, ""));
+      if (all.put(name, new Named(name, provider, types)) != null) {
+        throw new Failure("the property %s names %s twice".formatted(NAMES, name));
+      }
+    }
+    checkTypes(List.copyOf(all.values()));
+    return new Publishers(values, List.copyOf(all.values()));
+  }
+
+  private static PublisherProvider provider(String kind, List<PublisherProvider> found) {
+    return found.stream()
+        .filter(one -> one.name().equals(kind))
+        .findFirst()
+        .orElseThrow(
+            () ->
+                new Failure(
+                    "the property %s is %s, those that were found are %s: put the jars of another one on the class path"
+                        .formatted(
+                            NAMES, kind, found.stream().map(PublisherProvider::name).toList())));
+  }
+
+  /** Whatever its type, a message has one publisher. */
+  private static void checkTypes(List<Named> all) {
+    List<String> rest = all.stream().filter(o -> o.types.isEmpty()).map(Named::name).toList();
+    if (rest.size() == 1) {
+      return;
+    }
+    if (all.isEmpty()) {
+      throw new Failure("the property %s is empty: name a publisher".formatted(NAMES));
+    }
+    throw new Failure(
+        "%s: exactly one publisher must take what no other one does, and so have no property %s.NAME.%s"
+            .formatted(
+                rest.isEmpty()
+                    ? "each of the publishers has " + TYPES
+                    : "the publishers " + String.join(" and ", rest) + " have no " + TYPES,
+                NAMES,
+                TYPES));
+  }
+
+  /** The names of the properties that they read; one that ends in a dot stands for many. */
+  Set<String> known() {
+    Set<String> known = new TreeSet<>();
+    for (Named one : all) {
+      addWithPrefix(one, one.provider.properties(), known);
+      known.add(one.prefix() + KIND);
+      known.add(one.prefix() + TYPES);
+    }
+    return known;
+  }
+
+  /** The same for plugins. */
+  Set<String> plugins() {
+    Set<String> plugins = new TreeSet<>();
+    all.forEach(one -> addWithPrefix(one, plugins(one), plugins));
+    return plugins;
+  }
+
+  private static void addWithPrefix(Named one, Set<String> names, Set<String> all) {
+    all.addAll(names);
+    names.forEach(name -> all.add(one.prefix() + name));
+  }
+
+  private Set<String> plugins(Named one) {
+    Set<String> plugins = new TreeSet<>();
+    for (String plugin : RelayConfig.list(values.getOrDefault(PLUGINS, ""))) {
+      plugins.add(one.client() + plugin);
+    }
+    return plugins;
+  }
+
+  /** Whether it looks like a setting of a broker's client. */
+  boolean isOfClient(String name) {
+    return all.stream()
+        .anyMatch(
+            one -> name.startsWith(one.client()) || name.startsWith(one.prefix() + one.client()));
+  }
+
+  /** Whether one of the names is meant; one that ends in a dot stands for many. */
+  static boolean isOneOf(Set<String> names, String name) {
+    return names.stream().anyMatch(n -> n.endsWith(".") ? name.startsWith(n) : name.equals(n));
+  }
+
+  /** With the properties that are its own. */
+  private MessagePublisher open(Named one, Duration timeout) {
+    Set<String> reads = new LinkedHashSet<>(one.provider.properties());
+    reads.addAll(plugins(one));
+    Map<String, String> own = new TreeMap<>();
+    Map<String, String> alone = new TreeMap<>();
+    values.forEach(
+        (name, value) -> {
+          if (isOneOf(reads, name)) {
+            own.put(name, value);
+          } else if (name.startsWith(one.prefix())) {
+            alone.put(name.substring(one.prefix().length()), value);
+          }
+        });
+    alone.keySet().removeAll(Set.of(KIND, TYPES));
+    own.putAll(alone);
+    return one.provider.open(own, timeout);
+  }
+
+  /** Where the names of settings do not say whose they are. */
+  private MessagePublisher openOneOf(Named one, Duration timeout) {
+    try {
+      return open(one, timeout);
+    } catch (IllegalArgumentException e) {
+      throw new IllegalArgumentException(
+          "the publisher %s: %s".formatted(one.name, e.getMessage()), e);
+    }
+  }
+
+  /**
+   * Opens them.
+   *
+   * @param timeout of one call, whatever their number
+   */
+  MessagePublisher open(Duration timeout) {
+    if (all.size() == 1) {
+      return open(all.get(0), timeout);
+    }
+    Map<Named, MessagePublisher> opened = new LinkedHashMap<>();
+    try {
+      for (Named one : all) {
+        opened.put(one, openOneOf(one, RoutingPublisher.timeoutOfEach(timeout)));
+      }
+      return routing(opened, timeout);
+    } catch (RuntimeException e) {
+      opened.values().forEach(MessagePublisher::close);
+      throw e;
+    }
+  }
+
+  private static MessagePublisher routing(Map<Named, MessagePublisher> opened, Duration timeout) {
+    Named rest = opened.keySet().stream().filter(o -> o.types.isEmpty()).findFirst().orElseThrow();
+    RoutingPublisher.Builder routing =
+        RoutingPublisher.builder(rest.name, requireNonNull(opened.get(rest))).timeout(timeout);
+    opened.forEach(
+        (one, publisher) -> {
+          if (one != rest) {
+            routing.publisher(one.name, publisher, one.types.toArray(String[]::new));
+          }
+        });
+    return routing.build();
+  }
+}

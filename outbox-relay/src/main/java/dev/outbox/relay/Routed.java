@@ -1,0 +1,115 @@
+package dev.outbox.relay;
+
+import dev.outbox.spi.MessagePublisher;
+import dev.outbox.spi.Result;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One publisher of a {@link RoutingPublisher}, and whether its broker answered when it was last
+ * called. Safe for use by many threads.
+ *
+ * <p>While its broker does not answer and others do, one call at a time tries, and after each there
+ * is a pause of four times as long as that call took: the messages of others that are in the same
+ * claims must not wait with it all the time.
+ */
+final class Routed {
+  static final Duration LONGEST_PAUSE = Duration.ofSeconds(30);
+
+  private static final int PAUSE = 4;
+
+  /** The most calls that have not returned though they were interrupted. */
+  private static final int MOST_HANGING = 10;
+
+  private final String name;
+  private final MessagePublisher publisher;
+  private final LongSupplier clock;
+  private final ReentrantLock lock = new ReentrantLock();
+  private volatile boolean answers;
+  private @Nullable String trouble;
+  private boolean trying;
+  private long pausedUntil;
+
+  /** Given up, and not back yet. */
+  private final List<Publication> hanging = new ArrayList<>();
+
+  Routed(String name, MessagePublisher publisher, LongSupplier clock) {
+    this.name = name;
+    this.publisher = publisher;
+    this.clock = clock;
+  }
+
+  String name() {
+    return name;
+  }
+
+  MessagePublisher publisher() {
+    return publisher;
+  }
+
+  void close() {
+    publisher.close();
+  }
+
+  /** Whether its broker answered when it was last called; not before the first call. */
+  boolean answers() {
+    return answers;
+  }
+
+  /**
+   * Asks for leave to call it; when there is leave, {@link #ended} follows.
+   *
+   * @return why it is not to be called now; null when it may be
+   */
+  @Nullable String refusal(boolean othersAnswer) {
+    lock.lock();
+    try {
+      hanging.removeIf(Publication::isFinished);
+      if (hanging.size() >= MOST_HANGING) {
+        return "%d calls of %s have not returned; none is begun until one does"
+            .formatted(hanging.size(), name);
+      }
+      if (othersAnswer && trouble != null && (trying || pausedUntil - clock.getAsLong() > 0)) {
+        return trouble;
+      }
+      trying = true;
+      return null;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * A call has ended, or was given up.
+   *
+   * @param since when it began
+   */
+  void ended(Publication call, long since) {
+    String error = null;
+    boolean answered = false;
+    for (Result result : call.results()) {
+      if (result instanceof Result.Unavailable u && u.destination() == null) {
+        error = u.error();
+      } else if (result != null) {
+        answered = true;
+      }
+    }
+    lock.lock();
+    try {
+      long now = clock.getAsLong();
+      answers = answered;
+      trouble = answered ? null : error != null ? error : name + " did not return in time";
+      pausedUntil = now + Math.min(PAUSE * (now - since), LONGEST_PAUSE.toNanos());
+      trying = false;
+      if (!call.isFinished()) {
+        hanging.add(call);
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+}

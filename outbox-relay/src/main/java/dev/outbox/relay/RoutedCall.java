@@ -1,0 +1,206 @@
+package dev.outbox.relay;
+
+import dev.outbox.spi.Result;
+import dev.outbox.spi.StoredMessage;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One call of a {@link RoutingPublisher}. For one thread.
+ *
+ * <p>Of each key the first messages that go to one publisher are ready for it. A publisher is
+ * called with all that is ready for it, and called again with what got ready meanwhile. When all
+ * that a key had in a call is delivered, its next messages are ready, for the next publisher; when
+ * one is not, the key stops.
+ */
+final class RoutedCall {
+  private final List<StoredMessage> messages;
+  private final List<Routed> all;
+  private final Function<StoredMessage, Routed> routes;
+  private final Duration timeout;
+  private final long begin = System.nanoTime();
+  private final long lastBegin;
+  private final ExecutorService executor;
+  private final RelayListener listener;
+  private final Routed[] routed;
+  private final @Nullable Result[] results;
+
+  /** Of each key the indexes of messages that are not ready yet. */
+  private final Map<String, Deque<Integer>> later = new LinkedHashMap<>();
+
+  private final Map<Routed, TreeSet<Integer>> ready = new LinkedHashMap<>();
+  private final Map<Routed, Calling> calling = new HashMap<>();
+  private final BlockingQueue<Calling> ended = new LinkedBlockingQueue<>();
+
+  /** A call of one publisher. */
+  private record Calling(Routed to, List<Integer> indexes, Publication publication, long since) {}
+
+  /**
+   * @param timeout after which calls that go on are given up
+   * @param begin in which calls begin
+   */
+  RoutedCall(
+      List<StoredMessage> messages,
+      List<Routed> all,
+      Function<StoredMessage, Routed> routes,
+      Duration timeout,
+      Duration begin,
+      ExecutorService executor,
+      RelayListener listener) {
+    this.messages = messages;
+    this.all = all;
+    this.routes = routes;
+    this.timeout = timeout;
+    this.lastBegin = this.begin + begin.toNanos();
+    this.executor = executor;
+    this.listener = listener;
+    routed = new Routed[messages.size()];
+    results = new Result[messages.size()];
+  }
+
+  List<Result> publish() throws InterruptedException {
+    for (int i = 0; i < routed.length; i++) {
+      routed[i] = routes.apply(messages.get(i));
+      later.computeIfAbsent(messages.get(i).key(), key -> new ArrayDeque<>()).add(i);
+    }
+    later.keySet().forEach(this::getReady);
+    try {
+      call();
+      while (!calling.isEmpty()) {
+        Calling one = ended.poll(left(), TimeUnit.NANOSECONDS);
+        if (one == null) {
+          break;
+        }
+        end(one);
+        if (lastBegin - System.nanoTime() > 0) {
+          call();
+        }
+      }
+    } finally {
+      for (Calling late : List.copyOf(calling.values())) {
+        late.publication.giveUp();
+        end(late);
+      }
+    }
+    return answer();
+  }
+
+  private long left() {
+    return begin + timeout.toNanos() - System.nanoTime();
+  }
+
+  /** The key's next messages, as many as go to one publisher. */
+  private void getReady(String key) {
+    Deque<Integer> indexes = later.getOrDefault(key, new ArrayDeque<>());
+    Integer next = indexes.peek();
+    Routed to = next == null ? null : routed[next];
+    for (; to != null && next != null && routed[next] == to; next = indexes.peek()) {
+      ready.computeIfAbsent(to, one -> new TreeSet<>()).add(next);
+      indexes.remove();
+    }
+  }
+
+  /** Calls the publishers for which something is ready, except those that are being called. */
+  private void call() {
+    for (Routed to : all) {
+      Set<Integer> waiting = ready.getOrDefault(to, new TreeSet<>());
+      if (waiting.isEmpty() || calling.containsKey(to)) {
+        continue;
+      }
+      ready.remove(to);
+      String refusal = to.refusal(othersAnswer(to));
+      if (refusal == null) {
+        start(to, List.copyOf(waiting));
+      } else {
+        waiting.forEach(i -> results[i] = Result.unavailable(refusal));
+      }
+    }
+  }
+
+  private boolean othersAnswer(Routed than) {
+    return all.stream().anyMatch(other -> other != than && other.answers());
+  }
+
+  private void start(Routed to, List<Integer> indexes) {
+    List<StoredMessage> some = indexes.stream().map(messages::get).toList();
+    Publication publication =
+        new Publication(to.publisher(), some, timeout, executor, System::nanoTime);
+    Calling call = new Calling(to, indexes, publication, System.nanoTime());
+    publication.whenFinished(() -> ended.add(call));
+    calling.put(to, call);
+    long ignored = publication.start();
+  }
+
+  /** Takes a call's results, and gets ready what waited for them. */
+  private void end(Calling call) {
+    calling.remove(call.to);
+    call.to.ended(call.publication, call.since);
+    for (Publication.Broken broken : call.publication.broken()) {
+      listener.on(
+          new RelayEvent.PublisherBroken(
+              call.to.name(), call.to.name() + ": " + broken.problem(), broken.cause()));
+    }
+    List<@Nullable Result> given = call.publication.results();
+    Set<String> stopped = new HashSet<>();
+    Set<String> keys = new HashSet<>();
+    for (int i = 0; i < given.size(); i++) {
+      int index = call.indexes.get(i);
+      String key = messages.get(index).key();
+      keys.add(key);
+      results[index] = given.get(i);
+      if (given.get(i) == null && stopped.add(key)) {
+        results[index] = Result.unavailable(call.to.name() + " gave no result in time");
+      } else if (!(given.get(i) instanceof Result.Delivered)) {
+        stopped.add(key);
+      }
+    }
+    keys.removeAll(stopped);
+    keys.forEach(this::getReady);
+  }
+
+  private List<Result> answer() {
+    Set<String> stopped = new HashSet<>();
+    for (int i = 0; i < results.length; i++) {
+      String key = messages.get(i).key();
+      Result result = results[i];
+      if (result == null) {
+        results[i] =
+            Result.unavailable(
+                stopped.contains(key)
+                    ? "an earlier message of its key was not delivered"
+                    : "the time of this call was over before it was its turn",
+                routed[i].name());
+      } else if (result instanceof Result.Unavailable unavailable) {
+        results[i] = named(unavailable, routed[i]);
+      }
+      if (!(results[i] instanceof Result.Delivered)) {
+        stopped.add(key);
+      }
+    }
+    return Arrays.asList(results);
+  }
+
+  /** One broker that is away is a destination, as long as another one answers. */
+  private Result named(Result.Unavailable result, Routed from) {
+    String destination = result.destination();
+    if (destination != null) {
+      return Result.unavailable(result.error(), from.name() + ": " + destination);
+    }
+    return othersAnswer(from) ? Result.unavailable(result.error(), from.name()) : result;
+  }
+}

@@ -1,0 +1,272 @@
+package dev.outbox.relay;
+
+import static java.util.Objects.requireNonNull;
+
+import dev.outbox.spi.MessagePublisher;
+import dev.outbox.spi.ReachablePublisher;
+import dev.outbox.spi.Result;
+import dev.outbox.spi.StoredMessage;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Several publishers as one, by aggregate type: say orders to Kafka, and invoices to a partner by
+ * HTTP. Safe for use by many threads; closes its publishers.
+ *
+ * <p><b>Order (P2).</b> A key may have messages of several types, where the application gives them
+ * one partition key. Its order is kept across publishers: a message goes to its publisher once
+ * those before it were delivered by theirs. The publishers are called side by side, and each again
+ * for what other publishers' messages had to come before. No call begins after the first tenth of
+ * the {@link Builder#timeout}; what was not sent by then is unavailable, and comes again.
+ *
+ * <p><b>Trouble (P3, P5).</b> What one publisher throws or gives wrong concerns its messages only,
+ * and among these only the culprit, as in a relay. A publisher whose broker cannot be reached is
+ * the destination that its messages wait for, and the others go on. While its calls take long it is
+ * called now and then only. When no broker can be reached any more, the results name no
+ * destination, so that the relay pauses. A publisher that has not returned at the end of the time
+ * limit is interrupted and counts as unreachable.
+ *
+ * <p>It can be asked whether its brokers answer (P6) when one of its publishers can be asked.
+ */
+public final class RoutingPublisher implements MessagePublisher {
+  /** The default of {@link Builder#timeout}: 20 s. */
+  public static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(20);
+
+  /** The part of the time in which calls begin. */
+  private static final int PART = 10;
+
+  private final List<Routed> all;
+  private final Function<StoredMessage, Routed> routes;
+  private final Duration timeout;
+  private final ExecutorService executor;
+  private final RelayListener listener =
+      new LoggingListener(LoggerFactory.getLogger(RoutingPublisher.class));
+
+  /**
+   * @param all for each message the one of them that takes it
+   */
+  RoutingPublisher(List<Routed> all, Function<StoredMessage, Routed> routes, Duration timeout) {
+    this.all = List.copyOf(all);
+    this.routes = routes;
+    this.timeout = timeout;
+    AtomicInteger number = new AtomicInteger();
+    executor =
+        Executors.newCachedThreadPool(
+            task -> Threads.daemon(task, "outbox-routing-" + number.getAndIncrement()));
+  }
+
+  /**
+   * Starts with the publisher that takes whatever no other one does.
+   *
+   * @param name for logs, and for results that say which publisher cannot be reached
+   */
+  public static Builder builder(String name, MessagePublisher otherwise) {
+    return new Builder(name, otherwise);
+  }
+
+  /**
+   * The longest time limit that publishers may have whose calls are to end within one of all: nine
+   * tenths of it.
+   */
+  public static Duration timeoutOfEach(Duration timeout) {
+    return timeout.minus(timeout.dividedBy(PART));
+  }
+
+  @Override
+  public List<Result> publish(List<StoredMessage> messages) throws InterruptedException {
+    Duration begin = timeout.dividedBy(PART);
+    return new RoutedCall(messages, all, routes, timeout, begin, executor, listener).publish();
+  }
+
+  /**
+   * Closes its publishers, side by side.
+   *
+   * @throws IllegalStateException naming those that threw, or did not close within the time limit
+   */
+  @Override
+  public void close() {
+    Map<String, String> troubles = new LinkedHashMap<>();
+    try {
+      List<Callable<Optional<String>>> closings = new ArrayList<>();
+      for (Routed one : all) {
+        closings.add(
+            () -> {
+              one.close();
+              return Optional.empty();
+            });
+      }
+      troubles.putAll(
+          troubles(all, closings, timeout, "did not close within " + timeout.toSeconds() + " s"));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } finally {
+      executor.shutdownNow();
+    }
+    if (!troubles.isEmpty()) {
+      throw new IllegalStateException("publishers were not closed: " + words(troubles));
+    }
+  }
+
+  static MessagePublisher of(
+      List<Routed> all, Function<StoredMessage, Routed> routes, Duration timeout) {
+    RoutingPublisher routing = new RoutingPublisher(all, routes, timeout);
+    List<Routed> able =
+        all.stream().filter(one -> one.publisher() instanceof ReachablePublisher).toList();
+    return able.isEmpty() ? routing : new Askable(routing, able);
+  }
+
+  /** Asks each at the same time; an answer is empty when nothing is wrong. */
+  private Map<String, String> troubles(
+      List<Routed> asked, List<Callable<Optional<String>>> questions, Duration time, String late)
+      throws InterruptedException {
+    Map<String, String> troubles = new LinkedHashMap<>();
+    List<Future<Optional<String>>> answers =
+        executor.invokeAll(questions, time.toNanos(), TimeUnit.NANOSECONDS);
+    for (int i = 0; i < asked.size(); i++) {
+      String name = asked.get(i).name();
+      try {
+        answers.get(i).get().ifPresent(trouble -> troubles.put(name, trouble));
+      } catch (CancellationException e) {
+        troubles.put(name, late);
+      } catch (ExecutionException e) {
+        troubles.put(name, "threw " + e.getCause());
+      }
+    }
+    return troubles;
+  }
+
+  private static String words(Map<String, String> troubles) {
+    List<String> words = new ArrayList<>();
+    troubles.forEach((name, trouble) -> words.add(name + ": " + trouble));
+    return String.join("; ", words);
+  }
+
+  /** The names of the publishers. */
+  @Override
+  public String toString() {
+    return String.join(", ", all.stream().map(Routed::name).toList());
+  }
+
+  /** The same, with brokers that can be asked. */
+  private record Askable(RoutingPublisher routing, List<Routed> able)
+      implements MessagePublisher, ReachablePublisher {
+
+    @Override
+    public List<Result> publish(List<StoredMessage> messages) throws InterruptedException {
+      return routing.publish(messages);
+    }
+
+    @Override
+    public void close() {
+      routing.close();
+    }
+
+    @Override
+    public String address() {
+      return String.join(
+          ", ", able.stream().map(one -> one.name() + " " + reachable(one).address()).toList());
+    }
+
+    @Override
+    public Optional<String> unreachable(Duration patience) throws InterruptedException {
+      Duration each = timeoutOfEach(patience);
+      List<Callable<Optional<String>>> questions = new ArrayList<>();
+      for (Routed one : able) {
+        questions.add(() -> reachable(one).unreachable(each));
+      }
+      Map<String, String> troubles =
+          routing.troubles(able, questions, patience, "did not say in time whether it answers");
+      return troubles.isEmpty() ? Optional.empty() : Optional.of(words(troubles));
+    }
+
+    private static ReachablePublisher reachable(Routed one) {
+      return (ReachablePublisher) one.publisher();
+    }
+  }
+
+  /** Collects publishers; {@link #build} checks them. Not safe for use by many threads. */
+  public static final class Builder {
+    private final Map<String, MessagePublisher> publishers = new LinkedHashMap<>();
+    private final Map<String, String> byType = new HashMap<>();
+    private final String otherwise;
+    private Duration timeout = DEFAULT_TIMEOUT;
+
+    private Builder(String name, MessagePublisher otherwise) {
+      this.otherwise = name;
+      add(name, otherwise);
+    }
+
+    private void add(String name, MessagePublisher publisher) {
+      if (name.isBlank()) {
+        throw new IllegalArgumentException("a publisher's name is blank: give it one");
+      }
+      if (publishers.put(name, requireNonNull(publisher, name)) != null) {
+        throw new IllegalArgumentException(
+            "two publishers are called %s: give one of them another name".formatted(name));
+      }
+    }
+
+    /**
+     * One more publisher.
+     *
+     * @param aggregateTypes what it takes; each type has one publisher
+     */
+    public Builder publisher(String name, MessagePublisher publisher, String... aggregateTypes) {
+      add(name, publisher);
+      if (aggregateTypes.length == 0) {
+        throw new IllegalArgumentException(
+            "the publisher %s has no aggregate type: name those that it takes".formatted(name));
+      }
+      for (String type : aggregateTypes) {
+        String other = byType.put(requireNonNull(type, "aggregateType"), name);
+        if (other != null) {
+          throw new IllegalArgumentException(
+              "the aggregate type %s has two publishers, %s and %s: give it one"
+                  .formatted(type, other, name));
+        }
+      }
+      return this;
+    }
+
+    /**
+     * How long {@link RoutingPublisher#publish} takes at most; default 20 s. It belongs below the
+     * relay's publish timeout, and the time limits of the publishers at nine tenths of it, {@link
+     * #timeoutOfEach}, or below.
+     */
+    public Builder timeout(Duration timeout) {
+      if (timeout.isNegative() || timeout.isZero()) {
+        throw new IllegalArgumentException("timeout is %s: give more".formatted(timeout));
+      }
+      this.timeout = timeout;
+      return this;
+    }
+
+    /** Builds it; it is a {@link ReachablePublisher} when one of its publishers is one. */
+    public MessagePublisher build() {
+      Map<String, Routed> routed = new LinkedHashMap<>();
+      publishers.forEach((name, one) -> routed.put(name, new Routed(name, one, System::nanoTime)));
+      Routed rest = requireNonNull(routed.get(otherwise));
+      Map<String, Routed> types = new HashMap<>();
+      byType.forEach((type, name) -> types.put(type, requireNonNull(routed.get(name))));
+      return of(
+          List.copyOf(routed.values()),
+          message -> types.getOrDefault(message.message().aggregateType(), rest),
+          timeout);
+    }
+  }
+}

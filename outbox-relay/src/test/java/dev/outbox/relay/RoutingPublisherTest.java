@@ -1,0 +1,341 @@
+package dev.outbox.relay;
+
+import static dev.outbox.relay.Waits.await;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.outbox.spi.MessagePublisher;
+import dev.outbox.spi.ReachablePublisher;
+import dev.outbox.spi.Result;
+import dev.outbox.spi.StoredMessage;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+class RoutingPublisherTest {
+  private static final String ORDER = "order";
+  private static final String INVOICE = "invoice";
+  private static final Result DOWN = Result.unavailable("connection refused");
+
+  private final FakePublisher kafka = new FakePublisher();
+  private final FakePublisher http = new FakePublisher();
+
+  private static RoutingPublisher.Builder builder(MessagePublisher kafka, MessagePublisher http) {
+    return RoutingPublisher.builder("kafka", kafka).publisher("http", http, INVOICE);
+  }
+
+  private MessagePublisher routing() {
+    return builder(kafka, http).build();
+  }
+
+  private static StoredMessage message(long sequence, String type, String key) {
+    return StoredMessage.of(
+        sequence,
+        0,
+        Instant.EPOCH,
+        Samples.builder(key, "event" + sequence).aggregateType(type).build());
+  }
+
+  private static Result delivered() {
+    return Result.delivered();
+  }
+
+  /** Waits for ever, and heeds no interrupt. */
+  private static Result hang() {
+    while (true) {
+      try {
+        new CountDownLatch(1).await();
+      } catch (InterruptedException e) {
+        // on
+      }
+    }
+  }
+
+  @Test
+  @DisplayName("each type goes to its publisher, the others to the first, in one call of each")
+  void routes() throws Exception {
+    List<Result> results =
+        routing()
+            .publish(
+                List.of(
+                    message(1, ORDER, "a"), message(2, INVOICE, "b"), message(3, "other", "c")));
+    assertThat(results).containsExactly(delivered(), delivered(), delivered());
+    assertThat(kafka.calls).containsExactly(List.of(1L, 3L));
+    assertThat(http.calls).containsExactly(List.of(2L));
+  }
+
+  @Test
+  @DisplayName("publishers are called side by side")
+  void sideBySide() throws Exception {
+    CyclicBarrier both = new CyclicBarrier(2);
+    FakePublisher.Behaviour meets =
+        () -> {
+          try {
+            int ignored = both.await(1, TimeUnit.MINUTES);
+            return delivered();
+          } catch (Exception e) {
+            return Result.failed("the other one was not called");
+          }
+        };
+    kafka.whole = meets;
+    http.whole = meets;
+    MessagePublisher routing = builder(kafka, http).timeout(Duration.ofMinutes(2)).build();
+    assertThat(routing.publish(List.of(message(1, ORDER, "a"), message(2, INVOICE, "b"))))
+        .containsExactly(delivered(), delivered());
+  }
+
+  @Test
+  @DisplayName("a key's messages reach their publishers one after the other (P2)")
+  void keyOverPublishers() throws Exception {
+    List<Long> order = Collections.synchronizedList(new ArrayList<>());
+    MessagePublisher first = note(order);
+    MessagePublisher second = note(order);
+    MessagePublisher routing =
+        builder(first, second).timeout(Duration.ofMinutes(2)).build(); // for 12 s calls begin
+    List<StoredMessage> messages = new ArrayList<>();
+    for (long i = 1; i <= 20; i++) {
+      messages.add(message(i, i % 3 == 0 ? INVOICE : ORDER, "k"));
+    }
+    assertThat(routing.publish(messages)).hasSize(20).containsOnly(delivered());
+    assertThat(order).isSorted().hasSize(20);
+  }
+
+  private static MessagePublisher note(List<Long> order) {
+    return messages -> {
+      messages.forEach(message -> order.add(message.sequence()));
+      return Collections.nCopies(messages.size(), delivered());
+    };
+  }
+
+  @Test
+  @DisplayName("what is not delivered stops its key at all publishers, and no other key")
+  void stopsKey() throws Exception {
+    http.on("event2", () -> Result.failed("503"));
+    List<Result> results =
+        routing()
+            .publish(
+                List.of(
+                    message(1, ORDER, "k"),
+                    message(2, INVOICE, "k"),
+                    message(3, ORDER, "k"),
+                    message(4, INVOICE, "k"),
+                    message(5, INVOICE, "l"),
+                    message(6, ORDER, "l")));
+    assertThat(results.get(0)).isEqualTo(delivered());
+    assertThat(results.get(1)).isEqualTo(Result.failed("503"));
+    assertThat(results.subList(2, 4)).noneMatch(delivered()::equals);
+    assertThat(results.subList(4, 6)).containsExactly(delivered(), delivered());
+    assertThat(kafka.deliveredEvents()).containsExactlyInAnyOrder("event1", "event6");
+  }
+
+  @Test
+  @DisplayName("what one publisher throws fails the culprit, and no message of another one")
+  void exception() throws Exception {
+    http.on(
+        "event3",
+        () -> {
+          throw new IllegalStateException("it cannot be encoded");
+        });
+    List<Result> results =
+        routing()
+            .publish(
+                List.of(
+                    message(1, ORDER, "a"),
+                    message(2, INVOICE, "b"),
+                    message(3, INVOICE, "c"),
+                    message(4, INVOICE, "d")));
+    assertThat(results.get(0)).isEqualTo(delivered());
+    assertThat(results.get(1)).isEqualTo(delivered());
+    assertThat(((Result.Failed) results.get(2)).error()).contains("it cannot be encoded");
+    assertThat(results.get(3)).isEqualTo(delivered());
+    assertThat(kafka.calls).containsExactly(List.of(1L));
+  }
+
+  @Test
+  @DisplayName("a broker that is away is named while another answers, and not when none does (P3)")
+  void names() throws Exception {
+    MessagePublisher routing = routing();
+    http.whole = () -> DOWN;
+    assertThat(routing.publish(List.of(message(1, INVOICE, "b"))))
+        .as("of the others nothing is known")
+        .containsExactly(DOWN);
+    assertThat(routing.publish(List.of(message(2, ORDER, "a"), message(1, INVOICE, "b"))))
+        .containsExactly(delivered(), Result.unavailable("connection refused", "http"));
+    kafka.whole = () -> DOWN;
+    assertThat(routing.publish(List.of(message(3, ORDER, "a"), message(1, INVOICE, "b"))))
+        .containsExactly(DOWN, DOWN);
+    kafka.whole = () -> Result.unavailable("no such topic", "orders");
+    assertThat(routing.publish(List.of(message(3, ORDER, "a"))))
+        .containsExactly(Result.unavailable("no such topic", "kafka: orders"));
+  }
+
+  @Test
+  @DisplayName("one that does not return is given up at the time limit, and the others count (P5)")
+  void hangs() throws Exception {
+    CountDownLatch interrupted = new CountDownLatch(1);
+    http.whole =
+        () -> {
+          try {
+            new CountDownLatch(1).await();
+          } finally {
+            interrupted.countDown();
+          }
+          return delivered();
+        };
+    MessagePublisher routing = builder(kafka, http).timeout(Duration.ofSeconds(2)).build();
+    assertThat(
+            routing.publish(
+                List.of(
+                    message(1, ORDER, "a"),
+                    message(2, INVOICE, "b"),
+                    message(3, INVOICE, "c"),
+                    message(4, INVOICE, "b"))))
+        .containsExactly(
+            delivered(),
+            Result.unavailable("http gave no result in time", "http"),
+            Result.unavailable("http gave no result in time", "http"),
+            Result.unavailable("an earlier message of its key was not delivered", "http"));
+    assertThat(interrupted.await(1, TimeUnit.MINUTES)).isTrue();
+    assertThat(routing.publish(List.of(message(5, INVOICE, "d"), message(6, ORDER, "e"))))
+        .as("it is not called again at once, for the others are in the same call")
+        .containsExactly(Result.unavailable("http did not return in time", "http"), delivered());
+    assertThat(http.calls).hasSize(1);
+  }
+
+  @Test
+  @DisplayName("calls that never return are limited in number")
+  void mostHanging() throws Exception {
+    http.whole = RoutingPublisherTest::hang;
+    MessagePublisher routing = builder(kafka, http).timeout(Duration.ofMillis(10)).build();
+    while (http.calls.size() < 10) { // a call may be given up before its thread has begun
+      assertThat(routing.publish(List.of(message(1, INVOICE, "b"))))
+          .containsExactly(Result.unavailable("http gave no result in time"));
+    }
+    assertThat(routing.publish(List.of(message(2, INVOICE, "b"))))
+        .containsExactly(
+            Result.unavailable("10 calls of http have not returned; none is begun until one does"));
+  }
+
+  @Test
+  @DisplayName("an interrupt reaches the publishers")
+  void interrupt() throws Exception {
+    CountDownLatch called = new CountDownLatch(2);
+    CountDownLatch interrupted = new CountDownLatch(2);
+    FakePublisher.Behaviour waits =
+        () -> {
+          called.countDown();
+          try {
+            new CountDownLatch(1).await();
+          } finally {
+            interrupted.countDown();
+          }
+          return delivered();
+        };
+    kafka.whole = waits;
+    http.whole = waits;
+    AtomicReference<Object> came = new AtomicReference<>();
+    MessagePublisher routing = builder(kafka, http).timeout(Duration.ofMinutes(10)).build();
+    Thread thread =
+        new Thread(
+            () -> {
+              try {
+                came.set(
+                    routing.publish(List.of(message(1, ORDER, "a"), message(2, INVOICE, "b"))));
+              } catch (InterruptedException e) {
+                came.set(e);
+              }
+            });
+    thread.start();
+    assertThat(called.await(1, TimeUnit.MINUTES)).isTrue();
+    thread.interrupt();
+    await().untilAsserted(() -> assertThat(came.get()).isInstanceOf(InterruptedException.class));
+    assertThat(interrupted.await(1, TimeUnit.MINUTES)).isTrue();
+  }
+
+  /** Can be asked, and closed. */
+  private static final class Asked implements MessagePublisher, ReachablePublisher {
+    private final Optional<String> trouble;
+    private final Runnable closing;
+
+    Asked(Optional<String> trouble, Runnable closing) {
+      this.trouble = trouble;
+      this.closing = closing;
+    }
+
+    @Override
+    public List<Result> publish(List<StoredMessage> messages) {
+      return Collections.nCopies(messages.size(), delivered());
+    }
+
+    @Override
+    public String address() {
+      return "host:1";
+    }
+
+    @Override
+    public Optional<String> unreachable(Duration patience) {
+      return trouble;
+    }
+
+    @Override
+    public void close() {
+      closing.run();
+    }
+  }
+
+  @Test
+  @DisplayName("those that can be asked for their brokers are asked (P6)")
+  void asks() throws Exception {
+    assertThat(routing()).isNotInstanceOf(ReachablePublisher.class);
+    Asked down = new Asked(Optional.of("it is away"), () -> {});
+    Asked up = new Asked(Optional.empty(), () -> {});
+    ReachablePublisher one = (ReachablePublisher) builder(kafka, down).build();
+    assertThat(one.address()).isEqualTo("http host:1");
+    assertThat(one.unreachable(Duration.ofMinutes(1))).contains("http: it is away");
+    ReachablePublisher both = (ReachablePublisher) builder(up, up).build();
+    assertThat(both.address()).isEqualTo("kafka host:1, http host:1");
+    assertThat(both.unreachable(Duration.ofMinutes(1))).isEmpty();
+  }
+
+  @Test
+  @DisplayName("closes all, also when one of them throws, and says which did")
+  void closes() {
+    CountDownLatch closed = new CountDownLatch(2);
+    Asked good = new Asked(Optional.empty(), closed::countDown);
+    Asked bad =
+        new Asked(
+            Optional.empty(),
+            () -> {
+              closed.countDown();
+              throw new IllegalStateException("broken pipe");
+            });
+    MessagePublisher routing = builder(bad, good).build();
+    assertThatThrownBy(routing::close)
+        .hasMessage(
+            "publishers were not closed: kafka: threw java.lang.IllegalStateException: broken pipe");
+    assertThat(closed.getCount()).isZero();
+  }
+
+  @Test
+  @DisplayName("refuses what cannot be meant")
+  void refuses() {
+    RoutingPublisher.Builder builder = builder(kafka, http);
+    assertThatThrownBy(() -> builder.publisher("http", http, "bill"))
+        .hasMessage("two publishers are called http: give one of them another name");
+    assertThatThrownBy(() -> builder.publisher("nats", http, INVOICE))
+        .hasMessage("the aggregate type invoice has two publishers, http and nats: give it one");
+    assertThatThrownBy(() -> builder.publisher("mqtt", http))
+        .hasMessage("the publisher mqtt has no aggregate type: name those that it takes");
+    assertThatThrownBy(() -> builder.timeout(Duration.ZERO))
+        .hasMessage("timeout is PT0S: give more");
+  }
+}
