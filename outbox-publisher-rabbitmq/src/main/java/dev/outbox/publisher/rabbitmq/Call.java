@@ -6,6 +6,7 @@ import com.rabbitmq.client.AMQP;
 import com.rabbitmq.client.ShutdownSignalException;
 import dev.outbox.publisher.rabbitmq.KeyRun.Item;
 import dev.outbox.publisher.rabbitmq.Sent.End;
+import dev.outbox.spi.Destination;
 import dev.outbox.spi.Result;
 import dev.outbox.spi.StoredMessage;
 import java.io.IOException;
@@ -47,8 +48,8 @@ final class Call {
   private final Set<Sent> inFlight = new LinkedHashSet<>();
   private final Deque<KeyRun> ready = new ArrayDeque<>();
   private final List<Item> lost = new ArrayList<>();
-  private final Map<Destination, Traffic> traffic = new HashMap<>();
-  private final Map<Destination, Result> unusable = new HashMap<>();
+  private final Map<Place, Traffic> traffic = new HashMap<>();
+  private final Map<Place, Result> unusable = new HashMap<>();
   private final Suspects suspects = new Suspects();
   private boolean lookedUpAgain;
   private long nextCheck = start + CHECK_EVERY;
@@ -152,7 +153,7 @@ final class Call {
 
   /** Sends it now, or when what it has to wait for is known. */
   private void sendInTurn(Item item, Link via, Lane lane) throws IOException {
-    Destination to = item.to();
+    Place to = item.to();
     if (item.alone || via.isForbidden(to)) {
       item.alone = true;
       suspects.add(item);
@@ -174,7 +175,7 @@ final class Call {
     if (item.outgoing == null && !make(item)) {
       return false;
     }
-    Destination to = item.to();
+    Place to = item.to();
     Result known = unusable.getOrDefault(to, unusable.get(to.wholeExchange()));
     if (known == null && !via.hasExchange(to.exchange())) {
       known = notThere(to.wholeExchange());
@@ -191,12 +192,14 @@ final class Call {
   private boolean make(Item item) {
     try {
       Outgoing made = setup.mapping().of(item.message);
-      String tooLong = Mapping.tooLong(made.destination());
+      String tooLong = Mapping.tooLong(made.place());
       if (tooLong == null) {
         item.outgoing = made;
         return true;
       }
       outcome.decide(item, Result.rejected(tooLong));
+    } catch (Destination.MissingException e) {
+      outcome.decide(item, e.result());
     } catch (IllegalArgumentException e) {
       outcome.decide(item, Result.failed(String.valueOf(e.getMessage())));
     }
@@ -205,9 +208,8 @@ final class Call {
 
   private void send(Item item, Lane lane) throws IOException {
     Sent sent = new Sent(item, item.to(), ends, places);
-    begin(sent);
     try {
-      setup.aroundSend().accept(item.message, () -> sendNow(sent, item, lane));
+      setup.aroundSend().accept(item.message, () -> sendNow(sent, lane));
     } catch (SendException e) {
       if (e.getCause() instanceof IllegalArgumentException refused) {
         boolean unused = end(sent);
@@ -218,12 +220,19 @@ final class Call {
       if (lane.isOpen()) { // the client may not know yet
         throw new IOException(e.getCause());
       }
+      return;
+    }
+    if (item == item.run.nextToSend()) {
+      throw new IllegalStateException(
+          "the function around a send has not sent %s: it has to run what it is given"
+              .formatted(item.message));
     }
   }
 
-  private static void sendNow(Sent sent, Item item, Lane lane) {
+  private void sendNow(Sent sent, Lane lane) {
+    begin(sent);
     try {
-      lane.send(sent, requireNonNull(item.outgoing));
+      lane.send(sent, requireNonNull(sent.item.outgoing));
     } catch (IOException | ShutdownSignalException | IllegalArgumentException e) {
       throw new SendException(e);
     }
@@ -236,12 +245,12 @@ final class Call {
     }
   }
 
-  private Traffic traffic(Destination to) {
+  private Traffic traffic(Place to) {
     return traffic.computeIfAbsent(to, name -> new Traffic());
   }
 
   private void begin(Sent sent) {
-    Traffic there = traffic(sent.destination);
+    Traffic there = traffic(sent.place);
     if (there.inFlight++ == 0) {
       there.since = System.nanoTime();
     }
@@ -255,7 +264,7 @@ final class Call {
       return false;
     }
     sent.item.run.inFlight--;
-    Traffic there = traffic(sent.destination);
+    Traffic there = traffic(sent.place);
     there.inFlight--;
     there.since = System.nanoTime();
     ready.addAll(there.waiting);
@@ -267,7 +276,7 @@ final class Call {
 
   private void ended(Link via, End end) {
     Item item = end.sent().item;
-    Destination to = end.sent().destination;
+    Place to = end.sent().place;
     if (!end(end.sent())) {
       return;
     }
@@ -326,7 +335,7 @@ final class Call {
   }
 
   private void blame(Item item, Link via, int code, String text) {
-    Destination to = item.to();
+    Place to = item.to();
     suspects.found();
     switch (code) {
       case AMQP.PRECONDITION_FAILED -> outcome.decide(item, Result.rejected(to + ": " + text));
@@ -334,7 +343,7 @@ final class Call {
       case AMQP.RESOURCE_LOCKED -> outcome.decide(item, unavailable(to, text));
       case AMQP.ACCESS_REFUSED -> {
         // A right may be given later, and a broker that cannot ask its directory refuses too.
-        Destination place = text.contains("to topic '") ? to : to.wholeExchange();
+        Place place = text.contains("to topic '") ? to : to.wholeExchange();
         Result refused = unavailable(place, text);
         via.forbidden(place);
         unusable.put(place, refused);
@@ -344,13 +353,13 @@ final class Call {
     }
   }
 
-  private Result notThere(Destination exchange) {
+  private Result notThere(Place exchange) {
     Result result = unavailable(exchange, "it does not exist: declare it");
     unusable.put(exchange, result);
     return result;
   }
 
-  private static Result unavailable(Destination to, String why) {
+  private static Result unavailable(Place to, String why) {
     return Result.unavailable(to + ": " + why, to.name());
   }
 
@@ -387,8 +396,7 @@ final class Call {
     }
     nextCheck = now + CHECK_EVERY;
     boolean over = timeLeft() <= 0;
-    List<Destination> late =
-        traffic.keySet().stream().filter(to -> isLate(to, now) || over).toList();
+    List<Place> late = traffic.keySet().stream().filter(to -> isLate(to, now) || over).toList();
     if (!late.isEmpty() && via.answers(timing.answer())) {
       late.forEach(this::leave);
     }
@@ -399,16 +407,16 @@ final class Call {
     }
   }
 
-  private boolean isLate(Destination to, long now) {
+  private boolean isLate(Place to, long now) {
     Traffic there = traffic(to);
     return there.inFlight > 0 && now - there.since > places.patience(to);
   }
 
   /** Gives up on a destination that confirms nothing while the broker answers. */
-  private void leave(Destination to) {
+  private void leave(Place to) {
     Result result = unavailable(to, "not confirmed in time");
     for (Sent sent : List.copyOf(inFlight)) {
-      if (sent.destination.equals(to) && sent.leave() && end(sent)) {
+      if (sent.place.equals(to) && sent.leave() && end(sent)) {
         places.slow(to);
         unusable.put(to, result);
         if (sent.item.isOpen()) {

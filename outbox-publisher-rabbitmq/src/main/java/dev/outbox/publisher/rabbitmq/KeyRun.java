@@ -43,8 +43,8 @@ final class KeyRun {
     }
 
     /** Where it goes; only when it was made. */
-    Destination to() {
-      return requireNonNull(outgoing).destination();
+    Place to() {
+      return requireNonNull(outgoing).place();
     }
 
     boolean isOpen() {

@@ -64,8 +64,8 @@ final class Lane implements ConfirmListener, ReturnListener {
     }
     try {
       channel.basicPublish(
-          outgoing.destination().exchange(),
-          String.valueOf(outgoing.destination().routingKey()),
+          outgoing.place().exchange(),
+          String.valueOf(outgoing.place().routingKey()),
           true,
           outgoing.properties(),
           outgoing.body());

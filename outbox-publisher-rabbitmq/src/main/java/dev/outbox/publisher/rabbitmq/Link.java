@@ -19,7 +19,7 @@ final class Link {
   private final Socket socket;
   private final ConcurrentLinkedDeque<Lane> idle = new ConcurrentLinkedDeque<>();
   private final Set<String> exchanges = ConcurrentHashMap.newKeySet();
-  private final Set<Destination> forbidden = ConcurrentHashMap.newKeySet();
+  private final Set<Place> forbidden = ConcurrentHashMap.newKeySet();
   private final Object questions = new Object();
   private @Nullable Channel spare;
   private volatile @Nullable Block block;
@@ -145,16 +145,16 @@ final class Link {
   }
 
   /** Whether the broker did not let us publish there; another try would close the channel. */
-  boolean isForbidden(Destination to) {
+  boolean isForbidden(Place to) {
     return !forbidden.isEmpty()
         && (forbidden.contains(to) || forbidden.contains(to.wholeExchange()));
   }
 
-  void forbidden(Destination to) {
+  void forbidden(Place to) {
     forbidden.add(to);
   }
 
-  void allowed(Destination to) {
+  void allowed(Place to) {
     if (!forbidden.isEmpty()) {
       forbidden.remove(to);
       forbidden.remove(to.wholeExchange());

@@ -64,7 +64,10 @@ final class Links {
   }
 
   private static @Nullable Link made(@Nullable CompletableFuture<Link> future) {
-    return future == null || future.isCompletedExceptionally() ? null : future.getNow(null);
+    if (future == null || !future.isDone() || future.isCompletedExceptionally()) {
+      return null;
+    }
+    return future.join();
   }
 
   private synchronized void forget(CompletableFuture<Link> failed) {

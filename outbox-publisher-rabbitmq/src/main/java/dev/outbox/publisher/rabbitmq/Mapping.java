@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import com.rabbitmq.client.AMQP;
 import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
+import dev.outbox.spi.Destination;
 import dev.outbox.spi.HeaderCodec;
 import dev.outbox.spi.StoredMessage;
 import java.util.Date;
@@ -18,14 +19,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * From a message to RabbitMQ's; see {@link RabbitPublisher} for what is where (P4).
  *
- * @param exchange of a message
+ * @param exchange of a message; {@link #DEFAULT_EXCHANGE} for the one without a name
  * @param routingKey of a message
  * @param body of a message
  */
-record Mapping(
-    Function<StoredMessage, String> exchange,
-    Function<StoredMessage, String> routingKey,
-    Function<StoredMessage, byte[]> body) {
+record Mapping(Destination exchange, Destination routingKey, Function<StoredMessage, byte[]> body) {
+
+  /** RabbitMQ's own word for the exchange without a name, where a name is needed. */
+  static final String DEFAULT_EXCHANGE = "amq.default";
 
   /** What AMQP calls a short string: all its names and most properties. */
   static final int SHORT_BYTES = 255;
@@ -43,13 +44,13 @@ record Mapping(
   /**
    * The message as it is sent.
    *
-   * @throws IllegalArgumentException when a function of the user's gives nothing usable
+   * @throws Destination.MissingException when it has no exchange or no routing key
+   * @throws IllegalArgumentException when the user's function gives no body
    */
   Outgoing of(StoredMessage stored) {
     OutboxMessage message = stored.message();
-    Destination destination =
-        new Destination(
-            chosen("exchange", stored, exchange), chosen("routing key", stored, routingKey));
+    String to = exchange.of(stored);
+    Place place = new Place(to.equals(DEFAULT_EXCHANGE) ? "" : to, routingKey.of(stored));
     AMQP.BasicProperties properties =
         new AMQP.BasicProperties.Builder()
             .deliveryMode(PERSISTENT)
@@ -60,7 +61,7 @@ record Mapping(
             .correlationId(ifShort(message.correlationId()))
             .headers(headers(stored))
             .build();
-    return new Outgoing(destination, properties, chosen("body", stored, body));
+    return new Outgoing(place, properties, body(stored));
   }
 
   private static Map<String, Object> headers(StoredMessage stored) {
@@ -112,26 +113,26 @@ record Mapping(
     return text.length() * 3 <= SHORT_BYTES || text.getBytes(UTF_8).length <= SHORT_BYTES;
   }
 
-  private static <T> T chosen(String what, StoredMessage stored, Function<StoredMessage, T> by) {
-    T given;
+  private byte[] body(StoredMessage stored) {
+    byte[] given;
     try {
-      given = by.apply(stored);
+      given = body.apply(stored);
     } catch (RuntimeException e) {
-      throw new IllegalArgumentException("the %s of %s threw %s".formatted(what, stored, e), e);
+      throw new IllegalArgumentException("the body of %s threw %s".formatted(stored, e), e);
     }
     if (given == null) {
-      throw new IllegalArgumentException("the %s of %s is missing".formatted(what, stored));
+      throw new IllegalArgumentException("the body of %s is missing".formatted(stored));
     }
     return given;
   }
 
   /** Names that AMQP has no room for, of what {@link #of} gives. */
-  static @Nullable String tooLong(Destination destination) {
-    for (String name : List.of(destination.exchange(), String.valueOf(destination.routingKey()))) {
+  static @Nullable String tooLong(Place place) {
+    for (String name : List.of(place.exchange(), String.valueOf(place.routingKey()))) {
       if (!isShort(name)) {
-        return "%s has %d bytes, and AMQP has room for %d: choose a shorter one with a function"
+        return "%s has %d bytes, and AMQP has room for %d: choose a shorter one"
             .formatted(
-                name.equals(destination.exchange()) ? "the exchange" : "the routing key",
+                name.equals(place.exchange()) ? "the exchange" : "the routing key",
                 name.getBytes(UTF_8).length,
                 SHORT_BYTES);
       }

@@ -66,8 +66,6 @@ final class Outcome {
     Outgoing outgoing = earlier.outgoing;
     return Result.unavailable(
         text,
-        outgoing == null
-            ? earlier.message.message().aggregateType()
-            : outgoing.destination().name());
+        outgoing == null ? earlier.message.message().aggregateType() : outgoing.place().name());
   }
 }

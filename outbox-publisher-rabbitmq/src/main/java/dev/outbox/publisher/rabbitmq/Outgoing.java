@@ -3,4 +3,4 @@ package dev.outbox.publisher.rabbitmq;
 import com.rabbitmq.client.AMQP;
 
 /** A message as RabbitMQ's client takes it. */
-record Outgoing(Destination destination, AMQP.BasicProperties properties, byte[] body) {}
+record Outgoing(Place place, AMQP.BasicProperties properties, byte[] body) {}

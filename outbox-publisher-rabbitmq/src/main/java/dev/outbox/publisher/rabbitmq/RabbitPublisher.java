@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import com.rabbitmq.client.Address;
 import com.rabbitmq.client.ConnectionFactory;
+import dev.outbox.spi.Destination;
 import dev.outbox.spi.MessagePublisher;
 import dev.outbox.spi.ReachablePublisher;
 import dev.outbox.spi.Result;
@@ -70,6 +71,9 @@ public final class RabbitPublisher implements MessagePublisher, ReachablePublish
   /** The default of {@link Builder#timeout}. */
   public static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(20);
 
+  /** The pattern of routing keys, unless another is given. */
+  static final String ROUTING_KEY = "{eventType}";
+
   private final Setup setup;
   private final Links links;
   private final Places places;
@@ -91,6 +95,8 @@ public final class RabbitPublisher implements MessagePublisher, ReachablePublish
         new ScheduledThreadPoolExecutor(
             1, task -> Background.daemon("outbox-rabbitmq-watchdog", task));
     watchdog.setRemoveOnCancelPolicy(true);
+    // After close there is no connection to end.
+    watchdog.setRejectedExecutionHandler(new ScheduledThreadPoolExecutor.DiscardPolicy());
   }
 
   /** Starts with the defaults that each setter names. */
@@ -163,8 +169,8 @@ public final class RabbitPublisher implements MessagePublisher, ReachablePublish
   public static final class Builder {
     private @Nullable ConnectionFactory factory;
     private List<Address> addresses = List.of();
-    private Function<StoredMessage, String> exchange = m -> m.message().aggregateType();
-    private Function<StoredMessage, String> routingKey = m -> m.message().eventType();
+    private Destination exchange = Destination.aggregateType();
+    private Destination routingKey = Destination.pattern(ROUTING_KEY);
     private Function<StoredMessage, byte[]> body = m -> m.message().payload();
     private BiConsumer<StoredMessage, Runnable> aroundSend = (message, send) -> send.run();
     private boolean pipelined;
@@ -205,21 +211,21 @@ public final class RabbitPublisher implements MessagePublisher, ReachablePublish
     }
 
     /**
-     * The exchange of a message, quickly computed; empty for the default exchange, where the
-     * routing key is a queue's name. Default: its aggregate type.
+     * The exchange of a message; default: {@link Destination#aggregateType()}. {@code amq.default}
+     * is the default exchange, where the routing key is a queue's name.
      */
-    public Builder exchange(Function<StoredMessage, String> exchange) {
-      this.exchange = requireNonNull(exchange, "exchange");
+    public Builder destination(Destination exchange) {
+      this.exchange = requireNonNull(exchange, "destination");
       return this;
     }
 
-    /** The routing key of a message, quickly computed; default: its event type. */
-    public Builder routingKey(Function<StoredMessage, String> routingKey) {
+    /** The routing key of a message; default: its event type. */
+    public Builder routingKey(Destination routingKey) {
       this.routingKey = requireNonNull(routingKey, "routingKey");
       return this;
     }
 
-    /** The body of a message; default: its payload. */
+    /** The body of a message, quickly computed; default: its payload. */
     public Builder body(Function<StoredMessage, byte[]> body) {
       this.body = requireNonNull(body, "body");
       return this;

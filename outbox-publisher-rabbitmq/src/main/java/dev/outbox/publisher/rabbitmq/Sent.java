@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 /** A message on its way. Its end is told to its call, unless that has given up on it. */
 final class Sent {
   final Item item;
-  final Destination destination;
+  final Place place;
   private final BlockingQueue<End> ends;
   private final Places places;
   private final AtomicBoolean open = new AtomicBoolean(true);
@@ -26,9 +26,9 @@ final class Sent {
   /** How a message's way ended, and why where the broker refused it. */
   record End(Sent sent, Ended how, String why) {}
 
-  Sent(Item item, Destination destination, BlockingQueue<End> ends, Places places) {
+  Sent(Item item, Place place, BlockingQueue<End> ends, Places places) {
     this.item = item;
-    this.destination = destination;
+    this.place = place;
     this.ends = ends;
     this.places = places;
   }
@@ -54,16 +54,16 @@ final class Sent {
     if (open.compareAndSet(true, false)) {
       ends.add(new End(this, how, why));
     } else {
-      places.ended(destination, how == Ended.CONFIRMED);
+      places.ended(place, how == Ended.CONFIRMED);
     }
   }
 
   /** Gives up on it; false when its end is known already. */
   boolean leave() {
-    places.left(destination);
+    places.left(place);
     boolean left = open.compareAndSet(true, false);
     if (!left) {
-      places.ended(destination, false);
+      places.ended(place, false);
     }
     return left;
   }

@@ -2,9 +2,11 @@ package dev.outbox.publisher.rabbitmq;
 
 import com.rabbitmq.client.Address;
 import com.rabbitmq.client.ConnectionFactory;
+import java.net.URI;
 import java.net.URISyntaxException;
 import java.security.GeneralSecurityException;
 import java.util.List;
+import javax.net.ssl.SSLContext;
 
 /** Addresses as users write them. */
 final class Uris {
@@ -14,7 +16,11 @@ final class Uris {
   static ConnectionFactory factory(String uri) {
     ConnectionFactory factory = new ConnectionFactory();
     try {
-      factory.setUri(uri);
+      URI parsed = new URI(uri);
+      if (parsed.getHost() == null) { // also when the port is no number; the client takes localhost
+        throw new URISyntaxException("", "no host");
+      }
+      factory.setUri(parsed);
       if (factory.isSSL()) {
         checkCertificates(factory);
       }
@@ -28,7 +34,7 @@ final class Uris {
   }
 
   static void checkCertificates(ConnectionFactory factory) throws GeneralSecurityException {
-    factory.useSslProtocol(javax.net.ssl.SSLContext.getDefault());
+    factory.useSslProtocol(SSLContext.getDefault());
     factory.enableHostnameVerification();
   }
 

@@ -3,6 +3,7 @@ package dev.outbox.publisher.rabbitmq;
 import com.rabbitmq.client.GetResponse;
 import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
+import dev.outbox.spi.Destination;
 import dev.outbox.spi.MessagePublisher;
 import dev.outbox.spi.StoredMessage;
 import dev.outbox.tck.PublisherTck;
@@ -26,10 +27,17 @@ class RabbitTckTest extends PublisherTck
   protected MessagePublisher createPublisher() {
     return TestRabbit.publisher()
         .timeout(timeout())
-        .exchange(m -> is(m, "missing") ? exchange + "-missing" : is(m, "stuck") ? "" : exchange)
-        .routingKey(m -> is(m, "stuck") ? suspended.name() : "key")
+        .destination(Destination.by(this::exchangeOf))
+        .routingKey(Destination.by(m -> is(m, "stuck") ? suspended.name() : "key"))
         .body(m -> is(m, "large") ? new byte[TestRabbit.MAX_MESSAGE_SIZE + 1] : payload(m))
         .build();
+  }
+
+  private String exchangeOf(StoredMessage message) {
+    if (is(message, "stuck")) {
+      return Mapping.DEFAULT_EXCHANGE;
+    }
+    return is(message, "missing") ? exchange + "-missing" : exchange;
   }
 
   private static byte[] payload(StoredMessage message) {

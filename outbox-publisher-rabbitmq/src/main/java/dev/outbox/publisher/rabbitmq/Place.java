@@ -7,10 +7,10 @@ import org.jspecify.annotations.Nullable;
  *
  * @param routingKey null when it is the exchange as a whole
  */
-record Destination(String exchange, @Nullable String routingKey) {
+record Place(String exchange, @Nullable String routingKey) {
 
-  Destination wholeExchange() {
-    return new Destination(exchange, null);
+  Place wholeExchange() {
+    return new Place(exchange, null);
   }
 
   /** For the relay: {@code exchange/key}; for the default exchange, the queue. */
