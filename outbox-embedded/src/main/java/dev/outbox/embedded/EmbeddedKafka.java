@@ -1,6 +1,5 @@
 package dev.outbox.embedded;
 
-import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.io.IOException;
@@ -17,10 +16,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.LockSupport;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -94,44 +90,6 @@ public final class EmbeddedKafka extends EmbeddedServer implements KafkaServer {
   @Override
   public Optional<EmbeddedKafka> embedded() {
     return Optional.of(this);
-  }
-
-  /**
-   * Stops it in the middle of whatever it does (SIGSTOP); its connections stay open. On Linux none
-   * of its threads runs any more when this returns.
-   */
-  public void pause() {
-    signal("STOP");
-    Path threads = Path.of("/proc", Long.toString(pid()), "task");
-    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
-    while (Files.exists(threads) && !allStopped(threads)) {
-      if (System.nanoTime() - end > 0) {
-        throw new IllegalStateException("Kafka did not stop within 30 s after SIGSTOP");
-      }
-      LockSupport.parkNanos(1_000_000);
-    }
-  }
-
-  private static boolean allStopped(Path threads) {
-    try (Stream<Path> all = Files.list(threads)) {
-      return all.map(thread -> thread.resolve("stat")).allMatch(EmbeddedKafka::isStopped);
-    } catch (IOException | UncheckedIOException e) {
-      return false; // a thread ended meanwhile
-    }
-  }
-
-  private static boolean isStopped(Path stat) {
-    try {
-      String text = Files.readString(stat, ISO_8859_1);
-      return text.startsWith(") T", text.lastIndexOf(')'));
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
-  }
-
-  /** Lets it go on after {@link #pause()}. */
-  public void resume() {
-    signal("CONT");
   }
 
   @Override

@@ -13,8 +13,13 @@ import org.jspecify.annotations.Nullable;
  * however the JVM ends (on Windows: unless the JVM is killed).
  */
 public abstract sealed class EmbeddedServer implements AutoCloseable
-    permits EmbeddedPostgres, EmbeddedPgBouncer, EmbeddedMysql, EmbeddedKafka, EmbeddedRegistry {
-  private static final Duration PATIENCE = Duration.ofMinutes(3);
+    permits EmbeddedPostgres,
+        EmbeddedPgBouncer,
+        EmbeddedMysql,
+        EmbeddedKafka,
+        EmbeddedRegistry,
+        EmbeddedRabbit {
+  static final Duration PATIENCE = Duration.ofMinutes(3);
 
   private final String name;
   private final String version;
@@ -50,6 +55,9 @@ public abstract sealed class EmbeddedServer implements AutoCloseable
 
   abstract String stopSignal();
 
+  /** Ends what the server needs besides itself; called when it is closed. */
+  void release() {}
+
   final Path directory() {
     return directory;
   }
@@ -78,6 +86,19 @@ public abstract sealed class EmbeddedServer implements AutoCloseable
       server.stop(stopSignal(), PATIENCE);
       server = null;
     }
+  }
+
+  /**
+   * Stops it in the middle of whatever it does (SIGSTOP); its connections stay open. On Linux none
+   * of its threads runs any more when this returns. Processes that it has started go on.
+   */
+  public final synchronized void pause() {
+    running().pause();
+  }
+
+  /** Lets it go on after {@link #pause()}. */
+  public final synchronized void resume() {
+    running().signal("CONT");
   }
 
   /** Stops it if it runs, and starts it again on the same port and data. */
@@ -123,10 +144,6 @@ public abstract sealed class EmbeddedServer implements AutoCloseable
     }
   }
 
-  final synchronized void signal(String signal) {
-    running().signal(signal);
-  }
-
   private ServerProcess running() {
     if (server == null) {
       throw new IllegalStateException(name + " does not run: start it with restart()");
@@ -148,6 +165,7 @@ public abstract sealed class EmbeddedServer implements AutoCloseable
   private synchronized void shutdown() {
     try {
       kill();
+      release();
     } finally {
       Directories.delete(directory);
     }

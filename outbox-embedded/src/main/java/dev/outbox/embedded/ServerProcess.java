@@ -1,5 +1,6 @@
 package dev.outbox.embedded;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.io.BufferedReader;
@@ -16,6 +17,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
 
 /**
  * A server in a process of its own, which does not outlive this JVM: a small shell script watches
@@ -130,6 +132,33 @@ final class ServerProcess {
       if (process.isAlive()) {
         throw new UncheckedIOException(name + " could not be sent " + signal, e);
       }
+    }
+  }
+
+  /** SIGSTOP; on Linux none of its threads runs any more when this returns. */
+  void pause() {
+    signal("STOP");
+    Path threads = Path.of("/proc", Long.toString(server.pid()), "task");
+    waitFor(
+        Duration.ofSeconds(30),
+        () -> !Files.exists(threads) || allStopped(threads),
+        "did not stop after SIGSTOP");
+  }
+
+  private static boolean allStopped(Path threads) {
+    try (Stream<Path> all = Files.list(threads)) {
+      return all.map(thread -> thread.resolve("stat")).allMatch(ServerProcess::isStopped);
+    } catch (IOException | UncheckedIOException e) {
+      return false; // a thread ended meanwhile
+    }
+  }
+
+  private static boolean isStopped(Path stat) {
+    try {
+      String text = Files.readString(stat, ISO_8859_1);
+      return text.startsWith(") T", text.lastIndexOf(')'));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
     }
   }
 

@@ -86,6 +86,21 @@ final class TestServers {
         });
   }
 
+  static RabbitServer rabbit(Map<String, String> settings) {
+    return pick(
+        "RabbitMQ",
+        "outbox.test.rabbitmq.url",
+        "amqp://user:password@host:port",
+        url -> () -> url, // a record would show the password
+        "rabbitmq.RabbitMQContainer",
+        () -> RabbitInContainer.start(),
+        () -> {
+          EmbeddedRabbit.Builder builder = EmbeddedRabbit.builder();
+          settings.forEach(builder::setting);
+          return builder.start();
+        });
+  }
+
   private static <S> S none() {
     throw new UnsupportedOperationException("there is no embedded one");
   }

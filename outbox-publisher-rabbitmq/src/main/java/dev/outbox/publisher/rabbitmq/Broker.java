@@ -1,0 +1,98 @@
+package dev.outbox.publisher.rabbitmq;
+
+import com.rabbitmq.client.Address;
+import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.ConnectionFactory;
+import com.rabbitmq.client.SocketConfigurator;
+import java.io.IOException;
+import java.net.Socket;
+import java.util.List;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** Where RabbitMQ is, and how to connect to it. */
+final class Broker {
+  private static final String CONNECTION_NAME = "outbox";
+  private static final int CLOSE_MILLIS = 1_000;
+
+  private final ConnectionFactory factory;
+  private final List<Address> addresses;
+
+  /**
+   * @param given the user's, which is left as it is
+   * @param addresses of a cluster; empty for the factory's host and port
+   */
+  Broker(ConnectionFactory given, List<Address> addresses, Timing timing) {
+    this.addresses = addresses;
+    factory = given.clone();
+    // Confirms do not survive a recovery, and a call has to know that its channel is gone.
+    factory.setAutomaticRecoveryEnabled(false);
+    factory.setTopologyRecoveryEnabled(false);
+    // A write that hangs is ended by closing the socket.
+    factory.useBlockingIo();
+    int connect = Timing.millis(timing.connect());
+    factory.setConnectionTimeout(atMost(connect, given.getConnectionTimeout()));
+    factory.setHandshakeTimeout(atMost(connect, given.getHandshakeTimeout()));
+    factory.setChannelRpcTimeout(
+        atMost(Timing.millis(timing.answer()), given.getChannelRpcTimeout()));
+    factory.setShutdownTimeout(atMost(CLOSE_MILLIS, given.getShutdownTimeout()));
+    if (isDefault(given.getThreadFactory())) {
+      factory.setThreadFactory(task -> Background.daemon("outbox-rabbitmq", task));
+    }
+  }
+
+  /** The client takes 0 for no limit. */
+  private static int atMost(int limit, int given) {
+    return given == 0 ? limit : Math.min(limit, given);
+  }
+
+  private static boolean isDefault(ThreadFactory threads) {
+    return threads.getClass() == Executors.defaultThreadFactory().getClass();
+  }
+
+  /** For people: scheme, hosts, ports and virtual host, without the user. */
+  String address() {
+    String hosts =
+        addresses.isEmpty()
+            ? factory.getHost() + ":" + factory.getPort()
+            : addresses.stream()
+                .map(a -> a.getHost() + ":" + port(a))
+                .collect(Collectors.joining(","));
+    String vhost = factory.getVirtualHost();
+    return "%s://%s%s"
+        .formatted(
+            factory.isSSL() ? "amqps" : "amqp",
+            hosts,
+            vhost.equals(ConnectionFactory.DEFAULT_VHOST) ? "" : "/" + vhost);
+  }
+
+  private int port(Address address) {
+    return ConnectionFactory.portOrDefault(address.getPort(), factory.isSSL());
+  }
+
+  /** Connects; each of its steps has a time limit. */
+  Link connect() throws IOException, TimeoutException {
+    AtomicReference<@Nullable Socket> socket = new AtomicReference<>();
+    ConnectionFactory once = factory.clone();
+    SocketConfigurator users = factory.getSocketConfigurator();
+    once.setSocketConfigurator(
+        made -> {
+          users.configure(made);
+          socket.set(made);
+        });
+    Connection connection =
+        addresses.isEmpty()
+            ? once.newConnection(CONNECTION_NAME)
+            : once.newConnection(addresses, CONNECTION_NAME);
+    Socket used = socket.get();
+    if (used == null) {
+      connection.abort();
+      throw new IOException("the ConnectionFactory does not configure its sockets");
+    }
+    return new Link(connection, used);
+  }
+}

@@ -1,0 +1,453 @@
+package dev.outbox.publisher.rabbitmq;
+
+import static java.util.Objects.requireNonNull;
+
+import com.rabbitmq.client.AMQP;
+import com.rabbitmq.client.ShutdownSignalException;
+import dev.outbox.publisher.rabbitmq.KeyRun.Item;
+import dev.outbox.publisher.rabbitmq.Sent.End;
+import dev.outbox.spi.Destination;
+import dev.outbox.spi.Result;
+import dev.outbox.spi.StoredMessage;
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One call of publish. All keys are sent at once, of each key one message at a time: the next one
+ * goes when the broker has confirmed the one before it (P2).
+ *
+ * <p>RabbitMQ closes the channel because of one message, says why and not which one it was. What it
+ * took before that message it keeps, without a confirm; what came behind it is gone. So all that
+ * was on its way is sent again, each message alone, until one closes the channel again: that is the
+ * one to blame.
+ *
+ * <p>Only the calling thread sends; the thread that reads the connection reports. The calling
+ * thread blocks in nothing without a time limit but in writing, and {@link #kill} ends that.
+ */
+final class Call {
+  private static final long CHECK_EVERY = TimeUnit.MILLISECONDS.toNanos(50);
+
+  private final RabbitPublisher.Setup setup;
+  private final Places places;
+  private final Timing timing;
+  private final List<KeyRun> runs;
+  private final Outcome outcome;
+  private final long start = System.nanoTime();
+  private final BlockingQueue<End> ends = new LinkedBlockingQueue<>();
+  private final Set<Sent> inFlight = new LinkedHashSet<>();
+  private final Deque<KeyRun> ready = new ArrayDeque<>();
+  private final List<Item> lost = new ArrayList<>();
+  private final Map<Place, Traffic> traffic = new HashMap<>();
+  private final Map<Place, Result> unusable = new HashMap<>();
+  private final Suspects suspects = new Suspects();
+  private boolean lookedUpAgain;
+  private long nextCheck = start + CHECK_EVERY;
+  private volatile @Nullable Link link;
+
+  /** What this call has on its way to one destination. */
+  private static final class Traffic {
+    final Deque<KeyRun> waiting = new ArrayDeque<>();
+    int inFlight;
+    long since;
+  }
+
+  Call(RabbitPublisher.Setup setup, Places places, List<StoredMessage> messages) {
+    this.setup = setup;
+    this.places = places;
+    this.timing = setup.timing();
+    this.runs = KeyRun.of(messages);
+    this.outcome = new Outcome(runs, messages.size());
+    ready.addAll(runs);
+  }
+
+  /** Ends whatever this call hangs in; by another thread. */
+  void kill() {
+    Link hangs = link;
+    if (hangs != null) {
+      hangs.kill();
+    }
+  }
+
+  List<Result> run(Links links) throws InterruptedException {
+    try {
+      while (!outcome.isComplete()) {
+        Link via = links.get(Math.max(0, Math.min(timing.connect(), timeLeft())));
+        link = via;
+        serve(via);
+      }
+    } catch (Links.NoLinkException e) {
+      outcome.decideAll(Result.unavailable(String.valueOf(e.getMessage())));
+    } finally {
+      link = null;
+      inFlight.forEach(Sent::leave);
+    }
+    return outcome.results();
+  }
+
+  /** Sends until all is decided, or the channel is closed. */
+  private void serve(Link via) throws InterruptedException {
+    if (via.block() != null) {
+      decideAll(blocked(via.block()));
+      return;
+    }
+    Lane lane = null;
+    try {
+      lane = via.lane();
+      while (!outcome.isComplete() && (lane.isOpen() || !inFlight.isEmpty())) {
+        if (lane.isOpen() && via.block() == null) {
+          sendReady(via, lane);
+        }
+        await(via);
+        giveUpOnLate(via);
+      }
+      if (!lane.isOpen()) {
+        closed(via, lane.closeReason());
+      }
+    } catch (IOException | ShutdownSignalException e) {
+      broken(via, e);
+    } finally {
+      if (lane != null) {
+        lane.release();
+      }
+    }
+  }
+
+  private void await(Link via) throws InterruptedException {
+    if (inFlight.isEmpty()) {
+      return;
+    }
+    End end = ends.poll(CHECK_EVERY, TimeUnit.NANOSECONDS);
+    for (; end != null; end = ends.poll()) {
+      ended(via, end);
+    }
+  }
+
+  // ---- sending
+
+  private void sendReady(Link via, Lane lane) throws IOException {
+    while (!ready.isEmpty() && lane.isOpen() && (via.isProven() || inFlight.isEmpty())) {
+      KeyRun run = ready.poll();
+      Item item = run.nextToSend();
+      if (item != null && (setup.pipelined() || run.inFlight == 0) && isUsable(item, via)) {
+        sendInTurn(item, via, lane);
+      }
+    }
+    while (ready.isEmpty() && inFlight.isEmpty() && lane.isOpen() && !suspects.isEmpty()) {
+      Item item = suspects.next();
+      if (item == item.run.nextToSend() && isUsable(item, via)) {
+        send(item, lane);
+      }
+    }
+  }
+
+  /** Sends it now, or when what it has to wait for is known. */
+  private void sendInTurn(Item item, Link via, Lane lane) throws IOException {
+    Place to = item.to();
+    if (item.alone || via.isForbidden(to)) {
+      item.alone = true;
+      suspects.add(item);
+      return;
+    }
+    Traffic there = traffic(to);
+    if (places.isSlow(to) && there.inFlight > 0) {
+      there.waiting.add(item.run);
+      return;
+    }
+    send(item, lane);
+    if (setup.pipelined()) {
+      ready.add(item.run);
+    }
+  }
+
+  /** Whether its destination is there and was not given up on; it is decided if not. */
+  private boolean isUsable(Item item, Link via) throws IOException {
+    if (item.outgoing == null && !make(item)) {
+      return false;
+    }
+    Place to = item.to();
+    Result known = unusable.getOrDefault(to, unusable.get(to.wholeExchange()));
+    if (known == null && !via.hasExchange(to.exchange())) {
+      known = notThere(to.wholeExchange());
+    }
+    if (known == null && places.isStuck(to)) {
+      known = unavailable(to, "earlier messages are still on their way");
+    }
+    if (known != null) {
+      outcome.decide(item, known);
+    }
+    return known == null;
+  }
+
+  private boolean make(Item item) {
+    try {
+      Outgoing made = setup.mapping().of(item.message);
+      String tooLong = Mapping.tooLong(made.place());
+      if (tooLong == null) {
+        item.outgoing = made;
+        return true;
+      }
+      outcome.decide(item, Result.rejected(tooLong));
+    } catch (Destination.MissingException e) {
+      outcome.decide(item, e.result());
+    } catch (IllegalArgumentException e) {
+      outcome.decide(item, Result.failed(String.valueOf(e.getMessage())));
+    }
+    return false;
+  }
+
+  private void send(Item item, Lane lane) throws IOException {
+    Sent sent = new Sent(item, item.to(), ends, places);
+    try {
+      setup.aroundSend().accept(item.message, () -> sendNow(sent, lane));
+    } catch (SendException e) {
+      if (e.getCause() instanceof IllegalArgumentException refused) {
+        boolean unused = end(sent);
+        outcome.decide(item, Result.rejected(item.to() + ": " + refused.getMessage()));
+        return;
+      }
+      lane.lost();
+      if (lane.isOpen()) { // the client may not know yet
+        throw new IOException(e.getCause());
+      }
+      return;
+    }
+    if (item == item.run.nextToSend()) {
+      throw new IllegalStateException(
+          "the function around a send has not sent %s: it has to run what it is given"
+              .formatted(item.message));
+    }
+  }
+
+  private void sendNow(Sent sent, Lane lane) {
+    begin(sent);
+    try {
+      lane.send(sent, requireNonNull(sent.item.outgoing));
+    } catch (IOException | ShutdownSignalException | IllegalArgumentException e) {
+      throw new SendException(e);
+    }
+  }
+
+  /** Goes through a function of the user's, whose own exceptions are another matter. */
+  private static final class SendException extends RuntimeException {
+    SendException(Exception cause) {
+      super(cause);
+    }
+  }
+
+  private Traffic traffic(Place to) {
+    return traffic.computeIfAbsent(to, name -> new Traffic());
+  }
+
+  private void begin(Sent sent) {
+    Traffic there = traffic(sent.place);
+    if (there.inFlight++ == 0) {
+      there.since = System.nanoTime();
+    }
+    inFlight.add(sent);
+    sent.item.run.inFlight++;
+    sent.item.run.next++;
+  }
+
+  private boolean end(Sent sent) {
+    if (!inFlight.remove(sent)) {
+      return false;
+    }
+    sent.item.run.inFlight--;
+    Traffic there = traffic(sent.place);
+    there.inFlight--;
+    there.since = System.nanoTime();
+    ready.addAll(there.waiting);
+    there.waiting.clear();
+    return true;
+  }
+
+  // ---- what came of it
+
+  private void ended(Link via, End end) {
+    Item item = end.sent().item;
+    Place to = end.sent().place;
+    if (!end(end.sent())) {
+      return;
+    }
+    switch (end.how()) {
+      case CONFIRMED -> {
+        places.confirmed(to);
+        if (item.alone) {
+          via.allowed(to);
+          ready.addAll(suspects.acquitted(item));
+        }
+        if (item.isOpen()) {
+          outcome.confirmed(item);
+        }
+      }
+      case REFUSED -> {
+        if (item.isOpen()) {
+          outcome.decide(item, unavailable(to, end.why()));
+        }
+      }
+      case LOST -> lost.add(item);
+    }
+    if (item.run.inFlight == 0 && item.run.next < item.run.end) {
+      ready.add(item.run);
+    }
+  }
+
+  /** The broker has closed the channel, or the connection is gone; nothing is on its way. */
+  private void closed(Link via, @Nullable ShutdownSignalException cause) {
+    int code = Link.replyCode(cause);
+    List<Item> took = lost.stream().filter(Item::isOpen).toList();
+    lost.clear();
+    for (Item item : took) {
+      item.run.rewind();
+      ready.add(item.run);
+    }
+    if (took.isEmpty() || !isAboutMessages(code)) {
+      decideAll(Result.unavailable(gone(Link.text(cause))));
+    } else if (took.size() == 1 && took.get(0).alone) {
+      blame(took.get(0), via, code, Link.text(cause));
+    } else if (code == AMQP.NOT_FOUND && !lookedUpAgain) {
+      lookedUpAgain = true;
+      via.forgetExchanges();
+    } else {
+      suspects.begin(code, took);
+    }
+  }
+
+  /** Codes with which the broker refuses something; the others are its own troubles. */
+  private static boolean isAboutMessages(int code) {
+    return code == AMQP.ACCESS_REFUSED
+        || code == AMQP.NOT_FOUND
+        || code == AMQP.RESOURCE_LOCKED
+        || code == AMQP.PRECONDITION_FAILED
+        || (code >= AMQP.FRAME_ERROR && code <= AMQP.UNEXPECTED_FRAME)
+        || code == AMQP.NOT_IMPLEMENTED;
+  }
+
+  private void blame(Item item, Link via, int code, String text) {
+    Place to = item.to();
+    suspects.found();
+    switch (code) {
+      case AMQP.PRECONDITION_FAILED -> outcome.decide(item, Result.rejected(to + ": " + text));
+      case AMQP.NOT_FOUND -> outcome.decide(item, notThere(to.wholeExchange()));
+      case AMQP.RESOURCE_LOCKED -> outcome.decide(item, unavailable(to, text));
+      case AMQP.ACCESS_REFUSED -> {
+        // A right may be given later, and a broker that cannot ask its directory refuses too.
+        Place place = text.contains("to topic '") ? to : to.wholeExchange();
+        Result refused = unavailable(place, text);
+        via.forbidden(place);
+        unusable.put(place, refused);
+        outcome.decide(item, refused);
+      }
+      default -> outcome.decide(item, Result.failed(to + ": " + text));
+    }
+  }
+
+  private Result notThere(Place exchange) {
+    Result result = unavailable(exchange, "it does not exist: declare it");
+    unusable.put(exchange, result);
+    return result;
+  }
+
+  private static Result unavailable(Place to, String why) {
+    return Result.unavailable(to + ": " + why, to.name());
+  }
+
+  private void broken(Link via, Exception e) {
+    String why = via.isOpen() ? Link.text(e) : via.closeReason();
+    via.kill();
+    for (End end = ends.poll(); end != null; end = ends.poll()) {
+      ended(via, end);
+    }
+    decideAll(Result.unavailable(gone(why)));
+  }
+
+  private String gone(String why) {
+    return "the connection to RabbitMQ at %s was closed: %s".formatted(setup.address(), why);
+  }
+
+  private Result blocked(Link.@Nullable Block block) {
+    return Result.unavailable(
+        "RabbitMQ at %s takes no messages now: %s"
+            .formatted(setup.address(), block == null ? "" : block.why()));
+  }
+
+  // ---- what takes too long
+
+  private void giveUpOnLate(Link via) {
+    long now = System.nanoTime();
+    Link.Block block = via.block();
+    if (block != null && (inFlight.isEmpty() || now - block.since() > timing.impatience())) {
+      decideAll(blocked(block));
+      return;
+    }
+    if (now - nextCheck < 0) {
+      return;
+    }
+    nextCheck = now + CHECK_EVERY;
+    boolean over = timeLeft() <= 0;
+    List<Place> late = traffic.keySet().stream().filter(to -> isLate(to, now) || over).toList();
+    if (!late.isEmpty() && via.answers(timing.answer())) {
+      late.forEach(this::leave);
+    }
+    if (over) {
+      giveUp(via);
+    } else if (!late.isEmpty()) {
+      nextCheck = System.nanoTime() + timing.impatience(); // the question took its time
+    }
+  }
+
+  private boolean isLate(Place to, long now) {
+    Traffic there = traffic(to);
+    return there.inFlight > 0 && now - there.since > places.patience(to);
+  }
+
+  /** Gives up on a destination that confirms nothing while the broker answers. */
+  private void leave(Place to) {
+    Result result = unavailable(to, "not confirmed in time");
+    for (Sent sent : List.copyOf(inFlight)) {
+      if (sent.place.equals(to) && sent.leave() && end(sent)) {
+        places.slow(to);
+        unusable.put(to, result);
+        if (sent.item.isOpen()) {
+          outcome.decide(sent.item, result);
+        }
+      }
+    }
+  }
+
+  /** At the deadline. */
+  private void giveUp(Link via) {
+    if (!outcome.isComplete()) {
+      boolean silent = !inFlight.isEmpty();
+      decideAll(
+          Result.unavailable(
+              silent
+                  ? "RabbitMQ at %s does not answer".formatted(setup.address())
+                  : "no time was left to send it"));
+      if (silent) {
+        via.kill();
+      }
+    }
+  }
+
+  private void decideAll(Result result) {
+    inFlight.forEach(Sent::leave);
+    inFlight.clear();
+    outcome.decideAll(result);
+  }
+
+  private long timeLeft() {
+    return start + timing.deadline() - System.nanoTime();
+  }
+}

@@ -1,0 +1,220 @@
+package dev.outbox.publisher.rabbitmq;
+
+import static java.util.Objects.requireNonNull;
+
+import com.rabbitmq.client.AMQP;
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.ShutdownSignalException;
+import java.io.IOException;
+import java.net.Socket;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedDeque;
+import org.jspecify.annotations.Nullable;
+
+/** A connection, and what is known of the broker through it. */
+final class Link {
+  private final Connection connection;
+  private final Socket socket;
+  private final ConcurrentLinkedDeque<Lane> idle = new ConcurrentLinkedDeque<>();
+  private final Set<String> exchanges = ConcurrentHashMap.newKeySet();
+  private final Set<Place> forbidden = ConcurrentHashMap.newKeySet();
+  private final Object questions = new Object();
+  private @Nullable Channel spare;
+  private volatile @Nullable Block block;
+  private volatile boolean proven;
+  private volatile long heardAt = System.nanoTime();
+
+  /** That the broker takes nothing now, as when it is short of memory. */
+  record Block(String why, long since) {}
+
+  Link(Connection connection, Socket socket) {
+    this.connection = connection;
+    this.socket = socket;
+    connection.addBlockedListener(
+        why -> block = new Block(why, System.nanoTime()), () -> block = null);
+  }
+
+  boolean isOpen() {
+    return connection.isOpen();
+  }
+
+  @Nullable Block block() {
+    return block;
+  }
+
+  /** A channel that nobody uses. */
+  Lane lane() throws IOException {
+    for (Lane lane = idle.poll(); lane != null; lane = idle.poll()) {
+      if (lane.isOpen()) {
+        lane.use();
+        return lane;
+      }
+    }
+    Lane lane = new Lane(this, channel());
+    lane.use();
+    return lane;
+  }
+
+  private Channel channel() throws IOException {
+    Channel channel = connection.createChannel();
+    if (channel == null) {
+      throw new IOException("the connection has no channel left: raise its channel_max");
+    }
+    return channel;
+  }
+
+  void idle(Lane lane) {
+    if (lane.isOpen()) {
+      idle.addFirst(lane);
+    }
+  }
+
+  /** Something came from the broker. */
+  void heard() {
+    heardAt = System.nanoTime();
+    proven = true;
+  }
+
+  /**
+   * Whether the broker has ever answered a message on this connection. While it is short of memory
+   * it lets connections in and stops reading them when something is published, so until then there
+   * is no telling.
+   */
+  boolean isProven() {
+    return proven;
+  }
+
+  /** Whether the broker answers: it was heard lately, or it does when it is asked now. */
+  boolean answers(long lately) {
+    if (System.nanoTime() - heardAt < lately) {
+      return true;
+    }
+    try {
+      ask();
+      return true;
+    } catch (IOException | RuntimeException e) {
+      return false;
+    }
+  }
+
+  /** Asks for something that needs no right; returns when the broker has answered. */
+  void ask() throws IOException {
+    synchronized (questions) {
+      try {
+        spare().basicQos(0);
+      } catch (IOException | RuntimeException e) {
+        spare = null; // its answer may still come
+        throw e;
+      }
+    }
+    heardAt = System.nanoTime();
+  }
+
+  /** Whether the exchange is there; asked once, until {@link #forgetExchanges}. */
+  boolean hasExchange(String name) throws IOException {
+    if (name.isEmpty() || exchanges.contains(name)) {
+      return true;
+    }
+    synchronized (questions) {
+      try {
+        var unused = spare().exchangeDeclarePassive(name);
+      } catch (IOException e) {
+        spare = null;
+        if (replyCode(e.getCause()) == AMQP.NOT_FOUND) {
+          return false;
+        }
+        throw e;
+      }
+    }
+    exchanges.add(name);
+    return true;
+  }
+
+  void forgetExchanges() {
+    exchanges.clear();
+  }
+
+  /** For questions, whose answers may close it; with the monitor of them. */
+  private Channel spare() throws IOException {
+    if (spare == null || !spare.isOpen()) {
+      spare = channel();
+    }
+    return requireNonNull(spare);
+  }
+
+  /** Whether the broker did not let us publish there; another try would close the channel. */
+  boolean isForbidden(Place to) {
+    return !forbidden.isEmpty()
+        && (forbidden.contains(to) || forbidden.contains(to.wholeExchange()));
+  }
+
+  void forbidden(Place to) {
+    forbidden.add(to);
+  }
+
+  void allowed(Place to) {
+    if (!forbidden.isEmpty()) {
+      forbidden.remove(to);
+      forbidden.remove(to.wholeExchange());
+    }
+  }
+
+  /** Why it was closed, without anything secret. */
+  String closeReason() {
+    return text(connection.getCloseReason());
+  }
+
+  /** Closes it in good order, for at most so many milliseconds; then by force. */
+  void close(int millis) {
+    connection.abort(millis);
+    kill();
+  }
+
+  /**
+   * Ends it at once, whatever hangs in it: only closing its socket ends a write into it. What lies
+   * in the socket's buffer is dropped, so that little of it arrives late.
+   */
+  void kill() {
+    try {
+      socket.setSoLinger(true, 0); // without this, TLS waits for the write that hangs
+    } catch (IOException e) {
+      // closed already
+    }
+    try {
+      socket.close();
+    } catch (IOException e) {
+      // it is of no use any more
+    }
+  }
+
+  /** The broker's code for closing a channel or connection; 0 when the broker did not. */
+  static int replyCode(@Nullable Throwable error) {
+    if (!(error instanceof ShutdownSignalException signal)) {
+      return 0;
+    }
+    if (signal.getReason() instanceof AMQP.Channel.Close close) {
+      return close.getReplyCode();
+    }
+    return signal.getReason() instanceof AMQP.Connection.Close close ? close.getReplyCode() : 0;
+  }
+
+  /** What the broker said, or else why the connection broke. */
+  static String text(@Nullable Throwable error) {
+    if (error instanceof ShutdownSignalException signal) {
+      if (signal.getReason() instanceof AMQP.Channel.Close close) {
+        return close.getReplyText();
+      }
+      if (signal.getReason() instanceof AMQP.Connection.Close close) {
+        return close.getReplyText();
+      }
+    }
+    if (error != null && error.getCause() != null && error.getCause() != error) {
+      return text(error.getCause());
+    }
+    return error == null
+        ? "no reason was given"
+        : error.getClass().getSimpleName() + ": " + error.getMessage();
+  }
+}

@@ -1,0 +1,70 @@
+package dev.outbox.publisher.rabbitmq;
+
+import dev.outbox.publisher.rabbitmq.KeyRun.Item;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+
+/** A message on its way. Its end is told to its call, unless that has given up on it. */
+final class Sent {
+  final Item item;
+  final Place place;
+  private final BlockingQueue<End> ends;
+  private final Places places;
+  private final AtomicBoolean open = new AtomicBoolean(true);
+
+  /** Set and read by the thread that reads the connection. */
+  private @Nullable String returned;
+
+  enum Ended {
+    CONFIRMED,
+    REFUSED,
+    /** The channel was closed first: nobody will say whether the broker took it. */
+    LOST
+  }
+
+  /** How a message's way ended, and why where the broker refused it. */
+  record End(Sent sent, Ended how, String why) {}
+
+  Sent(Item item, Place place, BlockingQueue<End> ends, Places places) {
+    this.item = item;
+    this.place = place;
+    this.ends = ends;
+    this.places = places;
+  }
+
+  /** The broker could not route it; that it confirms it afterwards means nothing. */
+  void returned(String why) {
+    returned = why;
+  }
+
+  void confirmed() {
+    end(returned == null ? Ended.CONFIRMED : Ended.REFUSED, String.valueOf(returned));
+  }
+
+  void refused() {
+    end(Ended.REFUSED, "the broker refused it (basic.nack), as when a queue is full");
+  }
+
+  void lost() {
+    end(Ended.LOST, "");
+  }
+
+  private void end(Ended how, String why) {
+    if (open.compareAndSet(true, false)) {
+      ends.add(new End(this, how, why));
+    } else {
+      places.ended(place, how == Ended.CONFIRMED);
+    }
+  }
+
+  /** Gives up on it; false when its end is known already. */
+  boolean leave() {
+    places.left(place);
+    boolean left = open.compareAndSet(true, false);
+    if (!left) {
+      places.ended(place, false);
+    }
+    return left;
+  }
+}
