@@ -83,6 +83,8 @@ class PackagesTest {
             "dev.outbox.payload",
             "dev.outbox.tracing",
             "dev.outbox.jakarta",
+            "dev.outbox.publisher.http",
+            "dev.outbox.publisher.kafka",
             "dev.outbox.spring.autoconfigure",
             "dev.outbox.tck",
             "dev.outbox.cli",
@@ -164,6 +166,12 @@ class PackagesTest {
         .onlyDependOnClassesThat(
             resideInAnyPackage(packages)
                 .or(resideInAnyPackage("java..", "org.jspecify.annotations")));
+  }
+
+  @Test
+  @DisplayName("of the HTTP publisher need nothing but the JDK and the API")
+  void http() {
+    onlyTheJdk("dev.outbox", "dev.outbox.spi", "dev.outbox.publisher.http").check(OURS);
   }
 
   /** Whoever does not name the class does not need the library. */

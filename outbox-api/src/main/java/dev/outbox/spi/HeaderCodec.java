@@ -31,6 +31,35 @@ public final class HeaderCodec {
   }
 
   /**
+   * {@link #encode} in printable ASCII alone, everything else as <code>&#92;u00fc</code>: for
+   * brokers whose headers can hold no more.
+   */
+  public static String encodeInAscii(List<Header> headers) {
+    return ascii(encode(headers));
+  }
+
+  /** A text as JSON writes it, in quotes and in printable ASCII alone. */
+  public static String quoteInAscii(String text) {
+    StringBuilder out = new StringBuilder();
+    quote(out, text);
+    return ascii(out.toString());
+  }
+
+  /** In JSON, what is not ASCII stands between quotes only, where it may be escaped. */
+  private static String ascii(String json) {
+    StringBuilder out = new StringBuilder(json.length());
+    for (int i = 0; i < json.length(); i++) {
+      char c = json.charAt(i);
+      if (c < 0x7F) {
+        out.append(c);
+      } else {
+        out.append("\\u%04x".formatted((int) c));
+      }
+    }
+    return out.toString();
+  }
+
+  /**
    * @throws IllegalArgumentException saying what is wrong, and where
    */
   public static List<Header> decode(String json) {

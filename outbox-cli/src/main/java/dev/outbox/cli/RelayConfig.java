@@ -97,7 +97,8 @@ final class RelayConfig {
   }
 
   private static void hide(String name, String value) {
-    if (name.toLowerCase(Locale.ROOT).matches(".*(password|secret|jaas).*")) {
+    if (name.toLowerCase(Locale.ROOT)
+        .matches(".*(password|secret|jaas|authorization|token|api-key).*")) {
       Secrets.hide(value);
       Secrets.hideIn(value);
     } else if (name.endsWith(".bootstrap.servers")) {

@@ -4,10 +4,10 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
+import dev.outbox.spi.Attributes;
 import dev.outbox.spi.Destination;
 import dev.outbox.spi.StoredMessage;
 import java.net.URI;
-import java.net.URISyntaxException;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
 import java.util.function.ToIntBiFunction;
@@ -91,18 +91,12 @@ final class Records {
     for (Header header : message.headers()) {
       add(headers, header.name(), header.value());
     }
-    if (choices.cloudEventsSource != null) {
-      addCloudEvent(headers, stored, choices.cloudEventsSource);
+    URI source = choices.cloudEventsSource;
+    if (source != null) {
+      Attributes.forEachOfCloudEvent(
+          stored, source, (name, text) -> add(headers, "ce_" + name, text));
     }
-    add(headers, "outbox-id", message.id().toString());
-    add(headers, "outbox-aggregate-type", message.aggregateType());
-    add(headers, "outbox-aggregate-id", message.aggregateId());
-    add(headers, "outbox-event-type", message.eventType());
-    add(headers, "content-type", message.contentType());
-    add(headers, "outbox-created-at", stored.createdAt().toString());
-    add(headers, "outbox-sequence", Long.toString(stored.sequence()));
-    add(headers, "outbox-dedup-key", message.dedupKey());
-    add(headers, "outbox-correlation-id", message.correlationId());
+    Attributes.forEach(stored, (name, text) -> add(headers, name, text));
     return record;
   }
 
@@ -144,34 +138,7 @@ final class Records {
     }
   }
 
-  private static void addCloudEvent(Headers headers, StoredMessage stored, URI source) {
-    OutboxMessage message = stored.message();
-    add(headers, "ce_specversion", "1.0");
-    add(headers, "ce_id", message.id().toString());
-    add(headers, "ce_source", source.toString());
-    add(headers, "ce_type", message.eventType());
-    add(headers, "ce_subject", message.aggregateId());
-    add(headers, "ce_time", stored.createdAt().toString());
-    add(headers, "ce_partitionkey", message.recordKey());
-    add(headers, "ce_dataschema", dataSchema(message));
-  }
-
-  /** The last one of that name, where it is what CloudEvents allow: an absolute URI. */
-  private static @Nullable String dataSchema(OutboxMessage message) {
-    String schema = null;
-    for (Header header : message.headers()) {
-      schema = header.name().equals(Header.DATA_SCHEMA) ? header.value() : schema;
-    }
-    try {
-      return schema != null && new URI(schema).isAbsolute() ? schema : null;
-    } catch (URISyntaxException e) {
-      return null; // with it, no consumer's library could read the record
-    }
-  }
-
-  private static void add(Headers headers, String name, @Nullable String value) {
-    if (value != null) {
-      headers.add(name, value.getBytes(UTF_8));
-    }
+  private static void add(Headers headers, String name, String value) {
+    headers.add(name, value.getBytes(UTF_8));
   }
 }

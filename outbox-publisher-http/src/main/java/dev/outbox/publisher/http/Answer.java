@@ -1,0 +1,164 @@
+package dev.outbox.publisher.http;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.io.ByteArrayOutputStream;
+import java.net.http.HttpResponse.BodyHandler;
+import java.net.http.HttpResponse.BodySubscriber;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZonedDateTime;
+import java.time.format.DateTimeFormatter;
+import java.time.format.DateTimeParseException;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Flow;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What an endpoint answered.
+ *
+ * @param retryAfter how long it asked to be left alone, or null
+ * @param text the begin of its body
+ */
+record Answer(int status, @Nullable Duration retryAfter, String text) {
+
+  /** What a status means (P3). */
+  enum Kind {
+    DELIVERED,
+    REJECTED,
+    FAILED,
+    /** The endpoint is not there, or does not let us in: it has to be put right. */
+    UNAVAILABLE,
+    /** The endpoint is overloaded, or what is behind it is away: it is left alone for a while. */
+    BUSY
+  }
+
+  Kind kind() {
+    return switch (status) {
+      case 429, 502, 503, 504 -> Kind.BUSY;
+      case 401, 403, 404, 405, 407, 408, 410, 421 -> Kind.UNAVAILABLE;
+      case 400, 413, 414, 415, 422, 431 -> Kind.REJECTED;
+      default ->
+          switch (status / 100) {
+            case 2 -> Kind.DELIVERED;
+            case 3 -> Kind.UNAVAILABLE;
+            default -> Kind.FAILED;
+          };
+    };
+  }
+
+  /** For people. */
+  String words() {
+    String said = status / 100 == 3 ? status + ", a redirect, which is not followed" : "" + status;
+    return text.isBlank() ? said : said + ": " + text.strip();
+  }
+
+  /**
+   * Reads answers. The status decides; the body is only read so that the connection can be used
+   * again, and no further than pays.
+   *
+   * @param patience from the status to the end of the body
+   */
+  static BodyHandler<Answer> reader(Duration patience) {
+    return info ->
+        new Reader(
+            info.statusCode(),
+            info.headers().firstValue("retry-after").map(Answer::retryAfter).orElse(null),
+            patience);
+  }
+
+  /** A number of seconds, or a time; null when it is neither. */
+  static @Nullable Duration retryAfter(String value) {
+    try {
+      if (value.matches("[0-9]{1,9}")) {
+        return Duration.ofSeconds(Long.parseLong(value));
+      }
+      Instant until = ZonedDateTime.parse(value, DateTimeFormatter.RFC_1123_DATE_TIME).toInstant();
+      Duration time = Duration.between(Instant.now(), until);
+      return time.isNegative() ? Duration.ZERO : time;
+    } catch (DateTimeParseException e) {
+      return null;
+    }
+  }
+
+  private static final class Reader implements BodySubscriber<Answer> {
+    /** To read more takes longer than a new connection. */
+    private static final int MOST_READ = 64 * 1024;
+
+    private static final int MOST_KEPT = 500;
+
+    private final ByteArrayOutputStream kept = new ByteArrayOutputStream();
+    private final CompletableFuture<Boolean> end = new CompletableFuture<>();
+    private final CompletionStage<Answer> answer;
+    private final Duration patience;
+    private Flow.@Nullable Subscription subscription;
+    private int read;
+
+    private Reader(int status, @Nullable Duration retryAfter, Duration patience) {
+      this.patience = patience;
+      answer =
+          end.handle(
+              (whole, broken) -> {
+                if (broken != null || !whole) {
+                  cancel();
+                }
+                return new Answer(status, retryAfter, text());
+              });
+    }
+
+    @Override
+    public CompletionStage<Answer> getBody() {
+      return answer;
+    }
+
+    @Override
+    public void onSubscribe(Flow.Subscription given) {
+      synchronized (this) {
+        subscription = given;
+      }
+      CompletableFuture<Boolean> unused = end.orTimeout(patience.toNanos(), TimeUnit.NANOSECONDS);
+      given.request(Long.MAX_VALUE);
+    }
+
+    @Override
+    public void onNext(List<ByteBuffer> buffers) {
+      if (!keep(buffers)) {
+        end.complete(false);
+      }
+    }
+
+    @Override
+    public void onError(Throwable error) {
+      end.completeExceptionally(error);
+    }
+
+    @Override
+    public void onComplete() {
+      end.complete(true);
+    }
+
+    private synchronized boolean keep(List<ByteBuffer> buffers) {
+      for (ByteBuffer buffer : buffers) {
+        read += buffer.remaining();
+        byte[] some = new byte[Math.min(MOST_KEPT - kept.size(), buffer.remaining())];
+        buffer.get(some);
+        kept.writeBytes(some);
+      }
+      return read <= MOST_READ;
+    }
+
+    private synchronized void cancel() {
+      if (subscription != null) {
+        subscription.cancel();
+      }
+    }
+
+    private synchronized String text() {
+      return kept.toString(UTF_8);
+    }
+  }
+}

@@ -1,0 +1,112 @@
+package dev.outbox.publisher.http;
+
+import dev.outbox.spi.Destination;
+import dev.outbox.spi.MessagePublisher;
+import dev.outbox.spi.PublisherProvider;
+import java.net.URI;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Consumer;
+
+/**
+ * Opens an {@link HttpPublisher} from the properties of a relay: {@code destination} is the URL of
+ * a message.
+ */
+public final class HttpPublisherProvider implements PublisherProvider {
+  private static final String HEADER = "http.header.";
+  private static final String MODE = "http.mode";
+  private static final String SIGNING_SECRETS = "http.signingSecrets";
+  private static final String COPIED_HEADERS = "http.copiedHeaders";
+  private static final String MAX_IN_FLIGHT = "http.maxInFlight";
+  private static final String CLOUD_EVENTS_SOURCE = "publisher.cloudEventsSource";
+
+  @Override
+  public String name() {
+    return "http";
+  }
+
+  @Override
+  public Set<String> properties() {
+    Set<String> names = new TreeSet<>(Destination.properties(Destination.PROPERTY));
+    names.addAll(
+        Set.of(HEADER, MODE, SIGNING_SECRETS, COPIED_HEADERS, MAX_IN_FLIGHT, CLOUD_EVENTS_SOURCE));
+    return names;
+  }
+
+  @Override
+  public MessagePublisher open(Map<String, String> properties, Duration timeout) {
+    HttpPublisher.Builder publisher = HttpPublisher.builder().timeout(timeout);
+    destination(properties, publisher);
+    given(properties, CLOUD_EVENTS_SOURCE, source -> publisher.cloudEvents(uri(source)));
+    given(properties, MODE, mode -> mode(mode, publisher));
+    given(properties, SIGNING_SECRETS, secrets -> publisher.signingSecrets(list(secrets)));
+    given(properties, COPIED_HEADERS, names -> publisher.copiedHeaders(list(names)));
+    given(properties, MAX_IN_FLIGHT, most -> publisher.maxInFlight(number(most)));
+    properties.forEach(
+        (name, value) -> {
+          if (name.startsWith(HEADER)) {
+            publisher.header(name.substring(HEADER.length()), value);
+          }
+        });
+    return publisher.build();
+  }
+
+  /** The default of other brokers, the aggregate type, is no URL. */
+  private static void destination(Map<String, String> properties, HttpPublisher.Builder publisher) {
+    String word = Destination.PROPERTY;
+    String general = properties.getOrDefault(word, "");
+    if (general.isEmpty()) {
+      throw new IllegalArgumentException(
+          "%s is missing: give the URL of the endpoint, as https://shop.example/{aggregateType}"
+              .formatted(word));
+    }
+    publisher.url(general);
+    properties.forEach(
+        (name, url) -> {
+          if (name.startsWith(word + ".")) {
+            Endpoint.ofPattern(url);
+            publisher.destination(Destination.fromProperties(properties));
+          }
+        });
+  }
+
+  private static void mode(String mode, HttpPublisher.Builder publisher) {
+    if (mode.equals("structured")) {
+      publisher.structured();
+    } else if (!mode.equals("binary")) {
+      throw new IllegalArgumentException(
+          "%s is %s, allowed are binary and structured".formatted(MODE, mode));
+    }
+  }
+
+  private static void given(Map<String, String> properties, String name, Consumer<String> use) {
+    String value = properties.getOrDefault(name, "").strip();
+    if (!value.isEmpty()) {
+      use.accept(value);
+    }
+  }
+
+  private static String[] list(String text) {
+    return text.split("[,\\s]+");
+  }
+
+  private static URI uri(String source) {
+    try {
+      return URI.create(source);
+    } catch (IllegalArgumentException e) {
+      throw new IllegalArgumentException(
+          "%s is %s, which is no URI".formatted(CLOUD_EVENTS_SOURCE, source));
+    }
+  }
+
+  private static int number(String text) {
+    try {
+      return Integer.parseInt(text);
+    } catch (NumberFormatException e) {
+      throw new IllegalArgumentException(
+          "%s is %s, a whole number is needed".formatted(MAX_IN_FLIGHT, text));
+    }
+  }
+}

@@ -1,0 +1,47 @@
+package dev.outbox.publisher.http;
+
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What follows from the publisher's timeout.
+ *
+ * @param call until a call gives up on what is still open
+ * @param request until a request and its answer are whole; no request begins that could not be
+ *     whole before the call gives up
+ */
+record Timing(Duration call, Duration request) {
+  static final Duration SHORTEST = Duration.ofSeconds(1);
+  static final Duration LONGEST = Duration.ofHours(1);
+  private static final Duration SHORTEST_REQUEST = Duration.ofMillis(100);
+
+  /**
+   * @param request null: half of the timeout
+   */
+  static Timing of(Duration timeout, @Nullable Duration request) {
+    check("timeout", timeout, SHORTEST, LONGEST);
+    Duration most = timeout.multipliedBy(4).dividedBy(5);
+    if (request != null) {
+      check("requestTimeout", request, SHORTEST_REQUEST, most);
+    }
+    return new Timing(
+        timeout.multipliedBy(9).dividedBy(10), request != null ? request : timeout.dividedBy(2));
+  }
+
+  private static void check(String name, Duration value, Duration least, Duration most) {
+    if (value.compareTo(least) < 0 || value.compareTo(most) > 0) {
+      throw new IllegalArgumentException(
+          "%s is %s, allowed is from %s to %s".formatted(name, value, least, most));
+    }
+  }
+
+  /** Until a request's answer begins. */
+  Duration head() {
+    return request.multipliedBy(4).dividedBy(5);
+  }
+
+  /** From the begin of an answer to its end. */
+  Duration body() {
+    return request.dividedBy(5);
+  }
+}

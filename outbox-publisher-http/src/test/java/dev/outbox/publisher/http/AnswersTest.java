@@ -1,0 +1,349 @@
+package dev.outbox.publisher.http;
+
+import static dev.outbox.publisher.http.TestMessages.batch;
+import static dev.outbox.publisher.http.TestMessages.error;
+import static dev.outbox.publisher.http.TestMessages.message;
+import static dev.outbox.publisher.http.TestMessages.publishOne;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.outbox.publisher.http.Receiver.Reply;
+import dev.outbox.spi.Destination;
+import dev.outbox.spi.Result;
+import java.net.ServerSocket;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What comes of an endpoint's answers (P3), and how it is left alone. */
+class AnswersTest {
+  private static final Receiver receiver = Receiver.start();
+
+  @AfterAll
+  static void close() {
+    receiver.close();
+  }
+
+  @BeforeEach
+  void clear() {
+    receiver.requests.clear();
+    receiver.answer = request -> Reply.of(204);
+  }
+
+  private static HttpPublisher publisher() {
+    return TestMessages.publisher(receiver.url("/events")).build();
+  }
+
+  /** Messages of aggregate type order go to the receiver, others to another host. */
+  private static HttpPublisher toTwo(String other) {
+    return TestMessages.publisher(receiver.url("/events"))
+        .destination(Destination.pattern(receiver.url("/{aggregateType}")).forType("other", other))
+        .build();
+  }
+
+  private static Result answered(int status) throws InterruptedException {
+    receiver.answer = request -> new Reply(status, Map.of(), status == 304 ? "" : "because");
+    return publishOne(publisher(), message("k"));
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {200, 201, 202, 299})
+  @DisplayName("2xx is delivered")
+  void delivered(int status) throws InterruptedException {
+    assertThat(answered(status)).isEqualTo(Result.delivered());
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {400, 413, 414, 415, 422, 431})
+  @DisplayName("what is wrong with the message rejects it, and the endpoint's words are told")
+  void rejected(int status) throws InterruptedException {
+    assertThat(answered(status))
+        .isEqualTo(
+            Result.rejected("%s answered %d: because".formatted(receiver.url("/events"), status)));
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {402, 406, 409, 418, 500, 501, 505, 600})
+  @DisplayName("anything else has failed")
+  void failed(int status) throws InterruptedException {
+    assertThat(answered(status)).isInstanceOf(Result.Failed.class);
+    assertThat(receiver.requests).hasSize(1);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {401, 403, 404, 405, 407, 408, 410, 421, 429, 502, 503, 504})
+  @DisplayName(
+      "what is wrong with the endpoint is unavailable: all there is, while it is the only one")
+  void unavailable(int status) throws InterruptedException {
+    Result result = answered(status);
+    assertThat(result)
+        .isEqualTo(
+            Result.unavailable(
+                "%s answered %d: because".formatted(receiver.url("/events"), status)));
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {301, 302, 303, 304, 307, 308})
+  @DisplayName("a redirect is not followed")
+  void redirect(int status) throws InterruptedException {
+    receiver.answer =
+        request ->
+            request.path().equals("/elsewhere")
+                ? Reply.of(204)
+                : Reply.of(status).with("Location", receiver.url("/elsewhere"));
+    Result result = publishOne(publisher(), message("k"));
+    assertThat(result).isInstanceOf(Result.Unavailable.class);
+    assertThat(error(result)).contains(status + ", a redirect, which is not followed");
+    assertThat(receiver.requests).hasSize(1);
+  }
+
+  @Test
+  @DisplayName("one endpoint of several is unavailable by its name, without what may be secret")
+  void oneOfSeveral() throws InterruptedException {
+    receiver.answer = request -> Reply.of(request.path().equals("/bad") ? 404 : 204);
+    HttpPublisher publisher = toTwo(receiver.url("/bad?token=s3cret"));
+    List<Result> results =
+        publisher.publish(
+            List.of(
+                TestMessages.stored(message("a")),
+                TestMessages.stored(message("b").aggregateType("other"))));
+    assertThat(results)
+        .containsExactly(
+            Result.delivered(),
+            Result.unavailable(receiver.url("/bad") + " answered 404", receiver.url("/bad")));
+  }
+
+  @Test
+  @DisplayName("one host of several that cannot be reached is unavailable by its name")
+  void oneHostOfSeveral() throws Exception {
+    String closed;
+    try (ServerSocket socket = new ServerSocket(0)) {
+      closed = "http://localhost:" + socket.getLocalPort();
+    }
+    List<Result> results =
+        toTwo(closed + "/events")
+            .publish(
+                List.of(
+                    TestMessages.stored(message("a")),
+                    TestMessages.stored(message("b").aggregateType("other"))));
+    assertThat(results.get(0)).isEqualTo(Result.delivered());
+    assertThat(results.get(1))
+        .isInstanceOfSatisfying(
+            Result.Unavailable.class,
+            result -> {
+              assertThat(result.destination()).isEqualTo(closed);
+              assertThat(result.error()).contains("ConnectException");
+            });
+  }
+
+  @Test
+  @DisplayName("a host that has no address is unavailable")
+  void unknownHost() throws InterruptedException {
+    Result result =
+        publishOne(TestMessages.publisher("http://no.such.host.invalid/").build(), message("k"));
+    assertThat(result).isInstanceOf(Result.Unavailable.class);
+    assertThat(error(result)).contains("no.such.host.invalid", "ConnectException");
+  }
+
+  // ---- left alone
+
+  @ParameterizedTest
+  @ValueSource(ints = {429, 503})
+  @DisplayName("an endpoint gets no request before the time that it named by Retry-After")
+  void retryAfter(int status) throws InterruptedException {
+    receiver.answer = request -> Reply.of(status).with("Retry-After", "3600");
+    HttpPublisher publisher = publisher();
+    for (int i = 0; i < 3; i++) {
+      assertThat(publishOne(publisher, message("k" + i))).isInstanceOf(Result.Unavailable.class);
+    }
+    assertThat(receiver.requests).hasSize(1);
+  }
+
+  @Test
+  @DisplayName("after that time one request tries, and then all are sent again")
+  void afterRetryAfter() throws InterruptedException {
+    receiver.answer = request -> Reply.of(503).with("Retry-After", "1");
+    HttpPublisher publisher = publisher();
+    long begin = System.nanoTime();
+    assertThat(publishOne(publisher, message("k"))).isInstanceOf(Result.Unavailable.class);
+    receiver.requests.clear();
+    receiver.answer = request -> Reply.of(204);
+    await().until(() -> publishOne(publisher, message("k")).equals(Result.delivered()));
+    assertThat(System.nanoTime() - begin).isGreaterThan(1_000_000_000L);
+    assertThat(receiver.requests).hasSize(1);
+    assertThat(publisher.publish(batch("a", "b", "c"))).containsOnly(Result.delivered());
+  }
+
+  @Test
+  @DisplayName("a busy endpoint does not keep others of the same host waiting")
+  void busyBeside() throws InterruptedException {
+    receiver.answer =
+        request ->
+            request.path().equals("/bad") ? Reply.of(503).with("Retry-After", "99") : Reply.of(204);
+    HttpPublisher publisher = toTwo(receiver.url("/bad"));
+    for (int i = 0; i < 2; i++) {
+      assertThat(
+              publisher.publish(
+                  List.of(
+                      TestMessages.stored(message("b").aggregateType("other")),
+                      TestMessages.stored(message("a")))))
+          .element(1)
+          .isEqualTo(Result.delivered());
+    }
+    assertThat(receiver.requests).hasSize(3);
+  }
+
+  @Test
+  @DisplayName("a host that hangs costs a call its patience once; meanwhile others are served")
+  void hangs() throws Exception {
+    try (RawServer silent =
+        RawServer.start(
+            (number, out) -> {
+              await().forever().until(() -> false);
+              return false;
+            })) {
+      HttpPublisher publisher = toTwo(silent.url());
+      List<Result> first =
+          publisher.publish(
+              List.of(
+                  TestMessages.stored(message("b").aggregateType("other")),
+                  TestMessages.stored(message("a"))));
+      assertThat(first.get(0)).isInstanceOf(Result.Unavailable.class);
+      assertThat(first.get(1)).isEqualTo(Result.delivered());
+      int asked = silent.requests.get();
+      Result second = publishOne(publisher, message("c").aggregateType("other"));
+      assertThat(error(second)).contains("not sent for now", "timed out");
+      assertThat(silent.requests).hasValue(asked);
+    }
+  }
+
+  @Test
+  @DisplayName("Retry-After may be a number of seconds or a time; anything else says nothing")
+  void forms() {
+    assertThat(Answer.retryAfter("120")).isEqualTo(Duration.ofSeconds(120));
+    assertThat(
+            Answer.retryAfter(
+                DateTimeFormatter.RFC_1123_DATE_TIME.format(
+                    Instant.now().plusSeconds(600).atOffset(ZoneOffset.UTC))))
+        .isBetween(Duration.ofSeconds(500), Duration.ofSeconds(600));
+    assertThat(Answer.retryAfter("Wed, 21 Oct 2015 07:28:00 GMT")).isEqualTo(Duration.ZERO);
+    for (String nothing : List.of("", "soon", "-1", "1.5", "99999999999999999999")) {
+      assertThat(Answer.retryAfter(nothing)).as(nothing).isNull();
+    }
+  }
+
+  @Test
+  @DisplayName("pauses double while the trouble lasts, and Retry-After of years counts as an hour")
+  void pauses() {
+    Gates gates = new Gates();
+    List<String> places = List.of("host", "endpoint");
+    long now = 1_000_000;
+    long pause = Gates.FIRST_PAUSE.toNanos();
+    for (int i = 0; i < 10; i++) {
+      assertThat(gates.enter(places, now)).isNull();
+      gates.works(List.of("host"));
+      gates.inTrouble("endpoint", "busy", null, now);
+      gates.inTrouble("endpoint", "busy", null, now + 1);
+      assertThat(gates.enter(places, now + pause - 1)).isEqualTo("busy");
+      now += pause;
+      pause = Math.min(pause * 2, Gates.LONGEST_PAUSE.toNanos());
+    }
+    assertThat(gates.enter(places, now)).isNull();
+    assertThat(gates.enter(places, now)).as("while one request tries").isEqualTo("busy");
+    gates.unknown(places);
+    assertThat(gates.enter(places, now)).as("when that one told nothing").isNull();
+    gates.inTrouble("endpoint", "busy", Duration.ofDays(999), now);
+    long hour = Gates.LONGEST_RETRY_AFTER.toNanos();
+    assertThat(gates.enter(places, now + hour - 1)).isEqualTo("busy");
+    assertThat(gates.enter(places, now + hour)).isNull();
+    gates.works(places);
+    assertThat(gates.enter(places, now)).isNull();
+    assertThat(gates.enter(places, now)).isNull();
+  }
+
+  // ---- signs of life, and the end
+
+  @Test
+  @DisplayName("a sign of life is asked for without publishing, and the address is masked")
+  void reachable() throws InterruptedException {
+    HttpPublisher publisher =
+        TestMessages.publisher(receiver.url("/events?token=s3cret")).header("x-a", "b").build();
+    assertThat(publisher.address()).isEqualTo(receiver.url("/events"));
+    receiver.answer = request -> Reply.of(405);
+    assertThat(publisher.unreachable(TestMessages.TIMEOUT)).isEmpty();
+    Receiver.Request request = receiver.next();
+    assertThat(request.method()).isEqualTo("OPTIONS");
+    assertThat(request.field("x-a")).isEqualTo("b");
+    receiver.answer = asked -> Reply.of(401);
+    assertThat(publisher.unreachable(TestMessages.TIMEOUT)).hasValue("it answered 401");
+    HttpPublisher pattern = TestMessages.publisher(receiver.url("/{aggregateType}")).build();
+    assertThat(pattern.address()).isEqualTo(receiver.url("/{aggregateType}"));
+    assertThat(pattern.unreachable(TestMessages.TIMEOUT)).hasValue("it answered 401");
+    HttpPublisher function =
+        HttpPublisher.builder()
+            .destination(Destination.by(m -> receiver.url("/")))
+            .cloudEvents(TestMessages.SOURCE)
+            .build();
+    assertThat(function.address()).isEqualTo("a function");
+    assertThat(function.unreachable(TestMessages.TIMEOUT)).isEqualTo(Optional.empty());
+  }
+
+  @Test
+  @DisplayName("a closed publisher sends nothing")
+  void closed() throws InterruptedException {
+    HttpPublisher publisher = publisher();
+    publisher.close();
+    Result result = publishOne(publisher, message("k"));
+    assertThat(error(result)).contains("the publisher is closed");
+    assertThat(receiver.requests).isEmpty();
+  }
+
+  @Test
+  @DisplayName("an interrupted call ends at once")
+  void interrupted() throws Exception {
+    CountDownLatch answering = new CountDownLatch(1);
+    receiver.answer =
+        request -> {
+          try {
+            answering.await();
+          } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+          }
+          return Reply.of(204);
+        };
+    CompletableFuture<Result> result = new CompletableFuture<>();
+    Thread caller =
+        new Thread(
+            () -> {
+              try {
+                result.complete(publishOne(publisher(), message("k")));
+              } catch (InterruptedException e) {
+                result.completeExceptionally(e);
+              }
+            });
+    caller.start();
+    receiver.next();
+    caller.interrupt();
+    try {
+      assertThat(result.get(1, TimeUnit.MINUTES)).as("no result").isNull();
+    } catch (ExecutionException e) {
+      assertThat(e).hasCauseInstanceOf(InterruptedException.class);
+    } finally {
+      answering.countDown();
+    }
+  }
+}

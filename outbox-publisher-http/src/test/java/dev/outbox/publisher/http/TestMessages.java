@@ -1,0 +1,54 @@
+package dev.outbox.publisher.http;
+
+import dev.outbox.OutboxMessage;
+import dev.outbox.spi.Result;
+import dev.outbox.spi.StoredMessage;
+import java.net.URI;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** Messages to publish, and publishers for them. */
+final class TestMessages {
+  static final Duration TIMEOUT = Duration.ofSeconds(10);
+  static final URI SOURCE = URI.create("https://shop.example/orders");
+
+  private static final AtomicLong sequences = new AtomicLong();
+
+  private TestMessages() {}
+
+  static HttpPublisher.Builder publisher(String url) {
+    return HttpPublisher.builder().url(url).cloudEvents(SOURCE).timeout(TIMEOUT);
+  }
+
+  static OutboxMessage.Builder message(String key) {
+    return OutboxMessage.builder().aggregate("order", key).eventType("Happened").payload("{}");
+  }
+
+  static StoredMessage stored(OutboxMessage.Builder message) {
+    Instant now = Instant.now().truncatedTo(ChronoUnit.MICROS);
+    return StoredMessage.of(sequences.incrementAndGet(), 0, now, message.build());
+  }
+
+  /** One message of each key, in this order. */
+  static List<StoredMessage> batch(String... keys) {
+    return Arrays.stream(keys).map(key -> stored(message(key))).toList();
+  }
+
+  static Result publishOne(HttpPublisher publisher, OutboxMessage.Builder message)
+      throws InterruptedException {
+    return publisher.publish(List.of(stored(message))).get(0);
+  }
+
+  static String error(Result result) {
+    if (result instanceof Result.Failed failed) {
+      return failed.error();
+    } else if (result instanceof Result.Rejected rejected) {
+      return rejected.error();
+    }
+    return ((Result.Unavailable) result).error();
+  }
+}

@@ -1,0 +1,182 @@
+package dev.outbox.publisher.http;
+
+import static dev.outbox.publisher.http.TestMessages.batch;
+import static dev.outbox.publisher.http.TestMessages.error;
+import static dev.outbox.publisher.http.TestMessages.message;
+import static dev.outbox.publisher.http.TestMessages.publishOne;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.outbox.spi.Result;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.KeyStore;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.stream.IntStream;
+import javax.net.ssl.KeyManagerFactory;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.TrustManagerFactory;
+import org.eclipse.jetty.alpn.server.ALPNServerConnectionFactory;
+import org.eclipse.jetty.http2.server.HTTP2ServerConnectionFactory;
+import org.eclipse.jetty.io.Content;
+import org.eclipse.jetty.server.Handler;
+import org.eclipse.jetty.server.HttpConfiguration;
+import org.eclipse.jetty.server.HttpConnectionFactory;
+import org.eclipse.jetty.server.Request;
+import org.eclipse.jetty.server.Response;
+import org.eclipse.jetty.server.SecureRequestCustomizer;
+import org.eclipse.jetty.server.Server;
+import org.eclipse.jetty.server.ServerConnector;
+import org.eclipse.jetty.server.SslConnectionFactory;
+import org.eclipse.jetty.util.Callback;
+import org.eclipse.jetty.util.ssl.SslContextFactory;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Encrypted connections, and with them HTTP/2. */
+class TlsTest {
+  private static final char[] PASSWORD = "changeit".toCharArray();
+
+  @TempDir private static Path directory;
+  private static KeyStore store;
+
+  /** Signed by itself, for localhost. */
+  @BeforeAll
+  static void makeCertificate() throws Exception {
+    Path file = directory.resolve("server.p12");
+    Process keytool =
+        new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
+                "-genkeypair",
+                "-alias",
+                "server",
+                "-keyalg",
+                "EC",
+                "-dname",
+                "CN=test",
+                "-ext",
+                "san=dns:localhost",
+                "-validity",
+                "2",
+                "-storetype",
+                "PKCS12",
+                "-storepass",
+                new String(PASSWORD),
+                "-keystore",
+                file.toString())
+            .redirectErrorStream(true)
+            .start();
+    String said = new String(keytool.getInputStream().readAllBytes());
+    assertThat(keytool.waitFor()).as(said).isZero();
+    store = KeyStore.getInstance("PKCS12");
+    try (InputStream in = Files.newInputStream(file)) {
+      store.load(in, PASSWORD);
+    }
+  }
+
+  private static SSLContext serverContext() throws Exception {
+    KeyManagerFactory keys = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
+    keys.init(store, PASSWORD);
+    SSLContext context = SSLContext.getInstance("TLS");
+    context.init(keys.getKeyManagers(), null, null);
+    return context;
+  }
+
+  private static SSLContext trusting() throws Exception {
+    KeyStore trusted = KeyStore.getInstance("PKCS12");
+    trusted.load(null, null);
+    trusted.setCertificateEntry("server", store.getCertificate("server"));
+    TrustManagerFactory trust =
+        TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+    trust.init(trusted);
+    SSLContext context = SSLContext.getInstance("TLS");
+    context.init(null, trust.getTrustManagers(), null);
+    return context;
+  }
+
+  @Test
+  @DisplayName("a certificate that nobody we trust has signed is refused: unavailable")
+  void selfSigned() throws Exception {
+    try (Receiver receiver = Receiver.start(serverContext())) {
+      HttpPublisher publisher = TestMessages.publisher(receiver.url("/")).build();
+      Result result = publishOne(publisher, message("k"));
+      assertThat(result).isInstanceOf(Result.Unavailable.class);
+      assertThat(error(result)).contains("SSLHandshakeException");
+      assertThat(publisher.unreachable(TestMessages.TIMEOUT).orElseThrow()).contains("SSL");
+      assertThat(receiver.requests).isEmpty();
+    }
+  }
+
+  @Test
+  @DisplayName("a context of the user's is used, and a certificate for another host refused")
+  void ownContext() throws Exception {
+    try (Receiver receiver = Receiver.start(serverContext())) {
+      HttpPublisher publisher =
+          TestMessages.publisher(receiver.url("/")).sslContext(trusting()).build();
+      assertThat(publishOne(publisher, message("k"))).isEqualTo(Result.delivered());
+      String other = receiver.url("/").replace("localhost", "127.0.0.1");
+      HttpPublisher wrongHost = TestMessages.publisher(other).sslContext(trusting()).build();
+      assertThat(error(publishOne(wrongHost, message("k")))).contains("SSLHandshakeException");
+    }
+  }
+
+  @Test
+  @DisplayName("HTTP/2 is spoken where the server offers it: all requests on one connection")
+  void http2() throws Exception {
+    Queue<String> seen = new ConcurrentLinkedQueue<>();
+    Server server = http2Server(seen);
+    server.start();
+    try {
+      int port = ((ServerConnector) server.getConnectors()[0]).getLocalPort();
+      HttpPublisher publisher =
+          TestMessages.publisher("https://localhost:%d/".formatted(port))
+              .sslContext(trusting())
+              .build();
+      String[] keys = IntStream.range(0, 200).mapToObj(i -> "k" + i % 100).toArray(String[]::new);
+      assertThat(publisher.publish(batch(keys))).hasSize(200).containsOnly(Result.delivered());
+      assertThat(seen).hasSize(200);
+      assertThat(seen.stream().distinct()).singleElement().asString().startsWith("HTTP/2.0 {} ");
+    } finally {
+      server.stop();
+    }
+  }
+
+  /** Notes version, body and connection of each request. */
+  private static Server http2Server(Queue<String> seen) {
+    SslContextFactory.Server ssl = new SslContextFactory.Server();
+    ssl.setKeyStore(store);
+    ssl.setKeyStorePassword(new String(PASSWORD));
+    HttpConfiguration http = new HttpConfiguration();
+    http.addCustomizer(new SecureRequestCustomizer());
+    HttpConnectionFactory http1 = new HttpConnectionFactory(http);
+    ALPNServerConnectionFactory alpn = new ALPNServerConnectionFactory();
+    alpn.setDefaultProtocol(http1.getProtocol());
+    Server server = new Server();
+    ServerConnector connector =
+        new ServerConnector(
+            server,
+            new SslConnectionFactory(ssl, alpn.getProtocol()),
+            alpn,
+            new HTTP2ServerConnectionFactory(http),
+            http1);
+    connector.setHost("localhost");
+    server.addConnector(connector);
+    server.setHandler(
+        new Handler.Abstract() {
+          @Override
+          public boolean handle(Request request, Response response, Callback callback)
+              throws Exception {
+            String version = request.getConnectionMetaData().getHttpVersion().asString();
+            String body = Content.Source.asString(request);
+            seen.add("%s %s %s".formatted(version, body, Request.getRemotePort(request)));
+            response.setStatus(202);
+            callback.succeeded();
+            return true;
+          }
+        });
+    return server;
+  }
+}
