@@ -22,14 +22,14 @@ import liquibase.ui.LoggerUIService;
 final class LiquibaseMigration {
   private LiquibaseMigration() {}
 
-  static void run(DataSource dataSource, SqlDialect dialect, Names names) throws SQLException {
+  static void run(DataSource dataSource, Server server, Names names) throws SQLException {
     try (Connection connection = dataSource.getConnection()) {
-      update(connection, dialect, names);
+      update(connection, server, names);
     } catch (SQLException e) {
       throw e;
     } catch (Exception e) {
       SQLException cause = JdbcTransactions.sqlException(e);
-      boolean forbidden = cause != null && dialect.trouble(cause) == SqlDialect.Trouble.FORBIDDEN;
+      boolean forbidden = cause != null && server.trouble(cause) == Server.Trouble.FORBIDDEN;
       throw new PermanentOutboxException(
           "migration of %s failed%s: %s"
               .formatted(
@@ -40,8 +40,7 @@ final class LiquibaseMigration {
     }
   }
 
-  private static void update(Connection connection, SqlDialect dialect, Names names)
-      throws Exception {
+  private static void update(Connection connection, Server server, Names names) throws Exception {
     Database database =
         DatabaseFactory.getInstance()
             .findCorrectDatabaseImplementation(new JdbcConnection(connection));
@@ -62,13 +61,13 @@ final class LiquibaseMigration {
         () -> {
           Liquibase liquibase =
               new Liquibase(
-                  dialect.changelog(),
-                  new ClassLoaderResourceAccessor(dialect.getClass().getClassLoader()),
+                  server.changelog(),
+                  new ClassLoaderResourceAccessor(server.getClass().getClassLoader()),
                   database);
           liquibase.setShowSummary(UpdateSummaryEnum.OFF);
           liquibase.setChangeLogParameter("q", names.qualifier());
           liquibase.setChangeLogParameter("p", names.prefix());
-          dialect.changelogParameters().forEach(liquibase::setChangeLogParameter);
+          server.changelogParameters().forEach(liquibase::setChangeLogParameter);
           liquibase.update(new Contexts(), new LabelExpression());
         });
   }
