@@ -2,7 +2,10 @@ package dev.outbox;
 
 import org.jspecify.annotations.Nullable;
 
-/** A message breaks a limit (A5): says the field, its size, the limit and what to do. */
+/**
+ * A message, or what an inbox is given about one, breaks a limit (A5): says the field, its size,
+ * the limit and what to do.
+ */
 public class InvalidMessageException extends PermanentOutboxException {
   private static final long serialVersionUID = 1L;
 

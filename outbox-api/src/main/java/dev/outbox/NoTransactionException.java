@@ -2,7 +2,9 @@ package dev.outbox;
 
 import org.jspecify.annotations.Nullable;
 
-/** An append without an active transaction (A2); nothing was written. */
+/**
+ * An append, or a record of an inbox, without an active transaction (A2, I1); nothing was written.
+ */
 public class NoTransactionException extends PermanentOutboxException {
   private static final long serialVersionUID = 1L;
 

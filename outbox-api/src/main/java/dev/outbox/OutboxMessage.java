@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 public final class OutboxMessage {
 
   /** The most code points of any text field, and of a header's name. */
-  public static final int MAX_TEXT = 255;
+  public static final int MAX_TEXT = Texts.MAX;
 
   /**
    * The most bytes of a payload. With {@link #MAX_HEADERS} it stays under the 1 MiB that brokers
@@ -64,15 +64,15 @@ public final class OutboxMessage {
       throw new InvalidMessageException("id is null: leave it out and a random one is used");
     }
     id = b.id;
-    aggregateType = text("aggregateType", b.aggregateType);
-    aggregateId = text("aggregateId", b.aggregateId);
-    eventType = text("eventType", b.eventType);
+    aggregateType = Texts.name("aggregateType", b.aggregateType);
+    aggregateId = Texts.name("aggregateId", b.aggregateId);
+    eventType = Texts.name("eventType", b.eventType);
     if (b.unordered && b.partitionKey != null) {
       throw new InvalidMessageException(
           "partitionKey and unordered are both given: a message has an order or has none");
     }
     String given = b.unordered ? id.toString() : b.partitionKey;
-    partitionKey = given == null ? null : text("partitionKey", given);
+    partitionKey = given == null ? null : Texts.name("partitionKey", given);
     key = key(aggregateType, aggregateId, partitionKey);
     if (b.payload == null) {
       throw new InvalidMessageException("payload is missing: an empty one is new byte[0]");
@@ -83,11 +83,11 @@ public final class OutboxMessage {
           "payload has %d bytes, at most %d are allowed: store it elsewhere and send a reference"
               .formatted(payload.length, MAX_PAYLOAD));
     }
-    contentType = text("contentType", b.contentType);
+    contentType = Texts.name("contentType", b.contentType);
     headers = List.copyOf(b.headers);
     checkHeaders(headers);
-    dedupKey = b.dedupKey == null ? null : text("dedupKey", b.dedupKey);
-    correlationId = b.correlationId == null ? null : text("correlationId", b.correlationId);
+    dedupKey = b.dedupKey == null ? null : Texts.name("dedupKey", b.dedupKey);
+    correlationId = b.correlationId == null ? null : Texts.name("correlationId", b.correlationId);
     availableAt = b.availableAt == null ? null : b.availableAt.truncatedTo(ChronoUnit.MICROS);
     deliverAfter = b.deliverAfter;
     checkDelay();
@@ -241,42 +241,6 @@ public final class OutboxMessage {
         .formatted(eventType, id, aggregateType, aggregateId, key, payload.length);
   }
 
-  private static String text(String field, @Nullable String value) {
-    if (value == null || value.isBlank()) {
-      throw new InvalidMessageException(
-          "%s is %s: give it at least one visible character"
-              .formatted(field, value == null ? "missing" : "blank"));
-    }
-    checkText(field, value);
-    // Characters are code points, of which there are never more than chars.
-    if (value.length() > MAX_TEXT && value.codePointCount(0, value.length()) > MAX_TEXT) {
-      throw new InvalidMessageException(
-          "%s has %d characters, at most %d are allowed: shorten it, or send its hash"
-              .formatted(field, value.codePointCount(0, value.length()), MAX_TEXT));
-    }
-    return value;
-  }
-
-  private static void checkText(String field, String value) {
-    for (int i = 0; i < value.length(); i++) {
-      char c = value.charAt(i);
-      if (c == 0) {
-        throw new InvalidMessageException(
-            "%s has a NUL at index %d, which databases do not store: remove it"
-                .formatted(field, i));
-      }
-      if (Character.isHighSurrogate(c)
-          && i + 1 < value.length()
-          && Character.isLowSurrogate(value.charAt(i + 1))) {
-        i++;
-      } else if (Character.isSurrogate(c)) {
-        throw new InvalidMessageException(
-            "%s has half a surrogate pair at index %d, which is not Unicode: remove it"
-                .formatted(field, i));
-      }
-    }
-  }
-
   private static void checkHeaders(List<Header> headers) {
     if (headers.size() > MAX_HEADER_COUNT) {
       throw new InvalidMessageException(
@@ -285,8 +249,8 @@ public final class OutboxMessage {
     }
     int bytes = 0;
     for (Header header : headers) {
-      text("a header's name", header.name());
-      checkText("header " + header.name(), header.value());
+      Texts.name("a header's name", header.name());
+      Texts.storable("header " + header.name(), header.value());
       bytes += header.name().getBytes(StandardCharsets.UTF_8).length;
       bytes += header.value().getBytes(StandardCharsets.UTF_8).length;
     }

@@ -78,6 +78,7 @@ class PackagesTest {
     assertThat(ALL.stream().map(JavaClass::getPackageName).collect(Collectors.toSet()))
         .contains(
             "dev.outbox",
+            "dev.outbox.inbox",
             "dev.outbox.spi",
             "dev.outbox.relay",
             "dev.outbox.payload",
@@ -155,7 +156,7 @@ class PackagesTest {
   @Test
   @DisplayName("for applications and authors need nothing but the JDK and the nullness annotations")
   void api() {
-    onlyTheJdk("dev.outbox", "dev.outbox.spi").check(OURS);
+    onlyTheJdk("dev.outbox", "dev.outbox.inbox", "dev.outbox.spi").check(OURS);
   }
 
   private static ArchRule onlyTheJdk(String... packages) {

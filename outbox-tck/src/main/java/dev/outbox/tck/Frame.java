@@ -134,6 +134,10 @@ final class Frame
         .ifPresent(tck -> tck.patient().begin(run.patience));
     context
         .getRequiredTestInstances()
+        .findInstance(InboxStoreTck.class)
+        .ifPresent(tck -> tck.patient().begin(run.patience));
+    context
+        .getRequiredTestInstances()
         .findInstance(PublisherTck.class)
         .ifPresent(tck -> tck.begin(run.patience, run.publisher));
   }
@@ -218,6 +222,7 @@ final class Frame
   private static boolean isOfFixture(ExtensionContext context) {
     Class<?> test = context.getRequiredTestClass();
     return FixtureTests.class.isAssignableFrom(test)
+        || InboxFixtureTests.class.isAssignableFrom(test)
         || PublisherTests.FixtureTests.class.isAssignableFrom(test);
   }
 

@@ -1,59 +1,18 @@
 package dev.outbox.tck;
 
 import dev.outbox.OutboxMessage;
-import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
-import java.util.function.Consumer;
-import java.util.function.Function;
 
-/** A producer's transaction that stays open, in a thread of its own, until it is told to end. */
-final class OpenTransaction<T> implements AutoCloseable {
+/** A producer's transaction that stays open until it is told to end. */
+final class OpenTransaction<T> extends OpenWork<T> {
   private final PatientFixture<T> tck;
-  private final LinkedBlockingQueue<Consumer<T>> work = new LinkedBlockingQueue<>();
-  private final CompletableFuture<Boolean> ended = new CompletableFuture<>();
-
-  private static final class RollBack extends RuntimeException {
-    private static final long serialVersionUID = 1L;
-  }
-
-  private static final class Commit extends RuntimeException {
-    private static final long serialVersionUID = 1L;
-  }
 
   OpenTransaction(PatientFixture<T> tck) {
+    super(tck);
     this.tck = tck;
-    Thread thread = new Thread(this::run, "open transaction");
-    thread.setDaemon(true);
-    thread.start();
-  }
-
-  private void run() {
-    try {
-      tck.inTransaction(
-          t -> {
-            try {
-              while (true) {
-                work.take().accept(t);
-              }
-            } catch (Commit e) {
-              return;
-            } catch (InterruptedException e) {
-              throw new IllegalStateException(e);
-            }
-          });
-      ended.complete(true);
-    } catch (RollBack e) {
-      ended.complete(false);
-    } catch (Throwable e) {
-      ended.completeExceptionally(e);
-    }
   }
 
   /** Begins an append; it may have to wait for another transaction. */
@@ -61,72 +20,7 @@ final class OpenTransaction<T> implements AutoCloseable {
     return start(t -> tck.store().append(t, messages).duplicates());
   }
 
-  /** Begins something in the transaction. */
-  <R> CompletableFuture<R> start(Function<T, R> action) {
-    CompletableFuture<R> result = new CompletableFuture<>();
-    work.add(
-        t -> {
-          try {
-            result.complete(action.apply(t));
-          } catch (RuntimeException e) {
-            result.completeExceptionally(e);
-            throw e;
-          }
-        });
-    return result;
-  }
-
   Set<UUID> append(OutboxMessage... messages) {
     return get("append", startAppend(List.of(messages)));
-  }
-
-  void commit() {
-    work.add(
-        t -> {
-          throw new Commit();
-        });
-    get("commit", ended);
-  }
-
-  void rollback() {
-    work.add(
-        t -> {
-          throw new RollBack();
-        });
-    get("rollback", ended);
-  }
-
-  <R> R get(String what, CompletableFuture<R> future) {
-    Duration patience = tck.patience();
-    try {
-      return future.get(patience.toMillis(), TimeUnit.MILLISECONDS);
-    } catch (TimeoutException e) {
-      tck.waits().waitedInVain();
-      throw new AssertionError(
-          "%s did not return in %s, in a transaction beside others"
-              .formatted(what, Patience.seconds(patience)),
-          e);
-    } catch (ExecutionException e) {
-      throw new AssertionError("%s threw %s".formatted(what, e.getCause()), e.getCause());
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new AssertionError("interrupted while waiting for " + what, e);
-    }
-  }
-
-  /** Waits for the end of a transaction whose work failed. */
-  void awaitFailed() {
-    Throwable failure = get("the end", ended.handle((committed, failed) -> failed));
-    if (failure == null) {
-      throw new AssertionError("the transaction ended without a failure");
-    }
-  }
-
-  /** Rolls back unless it ended, and waits for that. */
-  @Override
-  public void close() {
-    if (!ended.isDone()) {
-      rollback();
-    }
   }
 }

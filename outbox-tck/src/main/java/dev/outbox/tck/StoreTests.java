@@ -326,22 +326,7 @@ abstract class StoreTests<T> {
 
   /** Waits until the condition gives something. */
   <R> R await(String what, Supplier<@Nullable R> condition) {
-    Duration patience = tck.patience();
-    long begin = System.nanoTime();
-    while (true) {
-      R result = condition.get();
-      long waited = System.nanoTime() - begin;
-      if (result != null) {
-        tck.waits().waited(waited);
-        return result;
-      }
-      if (waited > patience.toNanos()) {
-        tck.waits().waitedInVain();
-        throw new AssertionError(
-            "waited %s in vain for %s%s".formatted(Patience.seconds(patience), what, OTHER_CLOCK));
-      }
-      LockSupport.parkNanos(5_000_000);
-    }
+    return tck.await(what + OTHER_CLOCK, condition);
   }
 
   /** The length of a lease or delay of which nothing matters but that it ends. */

@@ -18,8 +18,13 @@ final class SuiteOrder implements ClassOrderer {
 
   private static int place(ClassDescriptor nested) {
     Class<?> type = nested.getTestClass();
-    return FixtureTests.class.isAssignableFrom(type)
-        ? 0
-        : OutboxStoreProperties.class.isAssignableFrom(type) ? 2 : 1;
+    if (FixtureTests.class.isAssignableFrom(type)
+        || InboxFixtureTests.class.isAssignableFrom(type)) {
+      return 0;
+    }
+    return OutboxStoreProperties.class.isAssignableFrom(type)
+            || InboxStoreProperties.class.isAssignableFrom(type)
+        ? 2
+        : 1;
   }
 }

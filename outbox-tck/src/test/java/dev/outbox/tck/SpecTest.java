@@ -2,6 +2,7 @@ package dev.outbox.tck;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.outbox.store.memory.BrokenInboxes;
 import dev.outbox.store.memory.BrokenStores;
 import java.io.IOException;
 import java.lang.reflect.AnnotatedElement;
@@ -24,8 +25,10 @@ class SpecTest {
   private static final Path SPEC = Path.of("..", "SPEC.md");
   private static final Pattern RULE =
       Pattern.compile("(?m)^- \\*\\*([A-Z][0-9]+)\\*\\* \\((core|optional|untestable)\\) \\S");
-  private static final List<Class<?>> SUITES = List.of(OutboxStoreTck.class, PublisherTck.class);
-  private static final List<Class<?>> BROKEN = List.of(BrokenStores.class, BrokenPublishers.class);
+  private static final List<Class<?>> SUITES =
+      List.of(OutboxStoreTck.class, InboxStoreTck.class, PublisherTck.class);
+  private static final List<Class<?>> BROKEN =
+      List.of(BrokenStores.class, BrokenInboxes.class, BrokenPublishers.class);
 
   private static Set<String> rules(String marks) throws IOException {
     Set<String> rules = new TreeSet<>();
@@ -77,8 +80,9 @@ class SpecTest {
   void form() throws IOException {
     assertThat(rules("core"))
         .containsExactly(
-            "A1", "A2", "A3", "A4", "A5", "A6", "C1", "C2", "C3", "C4", "C6", "C7", "O1", "O2",
-            "O3", "O4", "P1", "P2", "P3", "P4", "P5", "S1", "S2", "S3", "S4", "S5");
+            "A1", "A2", "A3", "A4", "A5", "A6", "C1", "C2", "C3", "C4", "C6", "C7", "I1", "I2",
+            "I3", "I4", "I5", "I6", "I7", "I8", "O1", "O2", "O3", "O4", "P1", "P2", "P3", "P4",
+            "P5", "S1", "S2", "S3", "S4", "S5");
     assertThat(rules("optional")).containsExactly("C5", "C8", "E1", "F1", "P6", "S6", "T1");
     assertThat(rules("untestable")).containsExactly("O5");
   }

@@ -3,7 +3,6 @@ package dev.outbox.store.jdbc;
 import static java.util.Objects.requireNonNull;
 
 import dev.outbox.Appended;
-import dev.outbox.NoTransactionException;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.GrantsStore;
 import dev.outbox.store.core.BucketStore;
@@ -18,6 +17,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.function.Function;
@@ -44,25 +44,34 @@ public abstract class JdbcOutboxStore extends BucketStore<Connection> implements
       Names names,
       Duration dedupWindow,
       Function<Names, SqlDialect> dialect) {
-    this(dataSource, dedupWindow, new JdbcTransactions(dataSource, dialect.apply(names), names));
+    this(dataSource, names, dedupWindow, dialect.apply(names));
   }
 
   private JdbcOutboxStore(
-      DataSource dataSource, Duration dedupWindow, JdbcTransactions transactions) {
-    super(new Engine<>(transactions.dialect().database(), transactions, dedupWindow));
+      DataSource dataSource, Names names, Duration dedupWindow, SqlDialect dialect) {
+    this(
+        dataSource,
+        dedupWindow,
+        dialect,
+        new JdbcTransactions(dataSource, dialect, names, Grants.Role.RELAY));
+  }
+
+  private JdbcOutboxStore(
+      DataSource dataSource,
+      Duration dedupWindow,
+      SqlDialect dialect,
+      JdbcTransactions transactions) {
+    super(new Engine<>(dialect.database(), transactions, dedupWindow));
     this.dataSource = dataSource;
     this.transactions = transactions;
-    dialect = transactions.dialect();
+    this.dialect = dialect;
     schema = new Schema(dataSource, dialect, transactions.names());
   }
 
   @Override
   public Appended append(Connection transaction, List<OutboxMessage> messages) {
     try {
-      if (transaction.getAutoCommit()) {
-        throw new NoTransactionException(
-            "the connection is in auto-commit mode, so there is no transaction to join: call setAutoCommit(false) or use your framework's transaction");
-      }
+      JdbcTransactions.requireTransaction(transaction);
       if (messages.isEmpty()) {
         return Appended.of(messages, Set.of());
       }
@@ -103,7 +112,9 @@ public abstract class JdbcOutboxStore extends BucketStore<Connection> implements
 
   @Override
   public final String grants(String producer, String relay) {
-    return transactions.grants().text(producer, relay);
+    return transactions
+        .grants()
+        .text(Map.of(Grants.Role.PRODUCER, producer, Grants.Role.RELAY, relay));
   }
 
   /**

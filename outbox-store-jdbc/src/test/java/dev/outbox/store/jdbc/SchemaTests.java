@@ -12,6 +12,7 @@ import java.sql.PreparedStatement;
 import java.sql.Statement;
 import java.util.HashSet;
 import java.util.Set;
+import dev.outbox.inbox.InboxKey;
 import java.util.UUID;
 import java.util.function.Consumer;
 import javax.sql.DataSource;
@@ -134,6 +135,58 @@ public abstract class SchemaTests extends DatabaseTests {
       other.migrate(); // is there already
       assertThat(catalog(byHand)).isEqualTo(catalog(database)).contains("message_payload_size");
     }
+  }
+
+  @Test
+  @DisplayName("an inbox lives beside an outbox, each made by itself, and without it")
+  void inboxBeside() {
+    JdbcInboxStore inbox = tested().inbox(database.pool).build();
+    inbox.migrate();
+    inbox.verify();
+    assertThatThrownBy(store::verify)
+        .isInstanceOf(SchemaException.class)
+        .hasMessageStartingWith("there is no table outbox_schema");
+    store.migrate();
+    inbox.migrate();
+    InboxKey key = new InboxKey("shipping", "1");
+    database.inTransaction(
+        false,
+        c -> {
+          assertThat(inbox.firstTime(c, key)).isTrue();
+          store.append(c, message());
+        });
+    database.inTransaction(false, c -> assertThat(inbox.firstTime(c, key)).isFalse());
+    assertThat(store.claim(request()).messages()).hasSize(1);
+    assertThat(inbox.place()).isEqualTo(store.place());
+  }
+
+  @Test
+  @DisplayName("the plain DDL of an inbox, run by hand, makes the same tables as Liquibase")
+  void sameCatalogOfInbox() {
+    tested().inbox(database.pool).build().migrate();
+    try (TestDatabase byHand = tested().database(config -> {})) {
+      JdbcInboxStore other = tested().inbox(byHand.pool).build();
+      runByHand(byHand, other.ddl());
+      other.verify();
+      other.migrate(); // is there already
+      assertThat(catalog(byHand)).isEqualTo(catalog(database)).contains("message_result_size");
+    }
+  }
+
+  @Test
+  @DisplayName("of an inbox that is missing is said in one sentence")
+  void inboxMissing() {
+    JdbcInboxStore inbox = tested().inbox(database.pool).build();
+    assertThatThrownBy(inbox::verify)
+        .isInstanceOf(SchemaException.class)
+        .hasMessage(
+            "there is no table inbox_schema: migrate the database first (./outbox migrate, or migrate() of the store)");
+    assertThatThrownBy(
+            () ->
+                database.inTransaction(
+                    false, c -> inbox.firstTime(c, new InboxKey("shipping", "1"))))
+        .isInstanceOf(SchemaException.class)
+        .hasMessageContaining("inbox_message");
   }
 
   /** Runs the statements of a script. */

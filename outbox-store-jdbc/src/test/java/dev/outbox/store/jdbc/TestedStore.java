@@ -3,6 +3,7 @@ package dev.outbox.store.jdbc;
 import com.zaxxer.hikari.HikariConfig;
 import java.util.function.Consumer;
 import javax.sql.DataSource;
+import org.opentest4j.TestAbortedException;
 
 /** A store of ours, and where its tests have a database. */
 public interface TestedStore {
@@ -16,5 +17,8 @@ public interface TestedStore {
 
   JdbcOutboxStore.Builder<?, ?> builder(DataSource dataSource);
 
-  /** What stands in the file for those who make the tables by hand. */
+  /** The inbox on the same database. */
+  default JdbcInboxStore.Builder<?, ?> inbox(DataSource dataSource) {
+    throw new TestAbortedException("there is no inbox on this database yet");
+  }
 }

@@ -1,7 +1,5 @@
 package dev.outbox.store.memory;
 
-import dev.outbox.PermanentOutboxException;
-import dev.outbox.TransientOutboxException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.LinkedHashMap;
@@ -33,26 +31,7 @@ final class DedupKeys {
       if (first.by == transaction || !first.by.active) {
         return false;
       }
-      awaitEnd(first.by, transaction);
-    }
-  }
-
-  private void awaitEnd(MemoryTransaction other, MemoryTransaction transaction) {
-    for (MemoryTransaction t = other; t != null; t = t.waitsFor) {
-      if (t == transaction) {
-        throw new TransientOutboxException(
-            "deadlock: two transactions wait for each other's dedup keys; roll back and run this"
-                + " one again");
-      }
-    }
-    transaction.waitsFor = other;
-    try {
-      store.wait();
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new PermanentOutboxException("interrupted while waiting for another transaction", e);
-    } finally {
-      transaction.waitsFor = null;
+      first.by.awaitEnd(transaction);
     }
   }
 

@@ -113,12 +113,7 @@ public class MemoryOutboxStore
 
   @Override
   public synchronized Appended append(MemoryTransaction transaction, List<OutboxMessage> messages) {
-    if (transaction.store != this || !transaction.active) {
-      throw new NoTransactionException(
-          "the transaction "
-              + (transaction.active ? "is of another store" : "has ended")
-              + ": append in one that begin() of this store returned and that is still open");
-    }
+    requireOpen(transaction);
     Set<UUID> duplicates = new HashSet<>();
     Map<UUID, Long> sequences = new HashMap<>();
     for (OutboxMessage message : messages) {
@@ -131,6 +126,16 @@ public class MemoryOutboxStore
       }
     }
     return Appended.of(messages, duplicates, sequences);
+  }
+
+  /** Refuses a transaction of another store, and one that is over. */
+  void requireOpen(MemoryTransaction transaction) {
+    if (transaction.store != this || !transaction.active) {
+      throw new NoTransactionException(
+          "the transaction "
+              + (transaction.active ? "is of another store" : "has ended")
+              + ": use one that begin() of this store returned and that is still open");
+    }
   }
 
   /** A row for a message, or for one that cannot be decoded. */
@@ -149,6 +154,7 @@ public class MemoryOutboxStore
   synchronized void rollback(MemoryTransaction transaction) {
     if (transaction.active) {
       dedupKeys.rolledBack(transaction);
+      transaction.undo.forEach(Runnable::run);
       end(transaction);
     }
   }
@@ -156,6 +162,7 @@ public class MemoryOutboxStore
   private void end(MemoryTransaction transaction) {
     transaction.active = false;
     transaction.rows.clear();
+    transaction.undo.clear();
     notifyAll();
   }
 

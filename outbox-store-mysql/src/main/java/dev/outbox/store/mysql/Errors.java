@@ -1,6 +1,6 @@
 package dev.outbox.store.mysql;
 
-import dev.outbox.store.jdbc.internal.SqlDialect.Trouble;
+import dev.outbox.store.jdbc.internal.Server.Trouble;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.UnknownHostException;

@@ -2,7 +2,7 @@ package dev.outbox.store.mysql;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.outbox.store.jdbc.internal.SqlDialect.Trouble;
+import dev.outbox.store.jdbc.internal.Server.Trouble;
 import java.io.EOFException;
 import java.net.ConnectException;
 import java.net.UnknownHostException;

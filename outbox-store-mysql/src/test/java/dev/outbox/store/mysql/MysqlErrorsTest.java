@@ -47,7 +47,7 @@ class MysqlErrorsTest extends ErrorsTests {
   private void assertReadOnly(Connection connection) throws SQLException {
     assertThatThrownBy(() -> store.append(connection, message()))
         .isInstanceOf(OutboxException.class)
-        .hasMessageStartingWith("the transaction is read-only, append needs one that may write");
+        .hasMessageStartingWith("the transaction is read-only, and this needs one that may write");
     assertThat(connection.isClosed()).isFalse();
     connection.rollback();
   }

@@ -1,7 +1,6 @@
 package dev.outbox.store.postgres;
 
 import dev.outbox.OutboxMessage;
-import dev.outbox.PermanentOutboxException;
 import dev.outbox.store.core.internal.Database.Block;
 import dev.outbox.store.core.internal.Database.Key;
 import dev.outbox.store.core.internal.Database.Leases;
@@ -20,10 +19,8 @@ import dev.outbox.store.jdbc.internal.SqlDialect;
 import dev.outbox.store.postgres.Hot.Parameters;
 import java.nio.ByteBuffer;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.SQLTransientConnectionException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
@@ -53,19 +50,7 @@ import org.jspecify.annotations.Nullable;
  * {@code now()} is the transaction's start, and {@code clock_timestamp()} cannot be an index
  * condition.
  */
-final class PostgresDialect implements SqlDialect {
-  private static final String SCHEMA_VERSION =
-      "select version, getdatabaseencoding() as encoding from ${q}${p}schema where ctid >= '(0,0)'";
-
-  private static final String PLACE =
-      """
-      select format('schema %s of database %s', n.nspname, current_database())
-      from ${q}${p}schema s
-      join pg_class c on c.oid = s.tableoid
-      join pg_namespace n on n.oid = c.relnamespace
-      where s.ctid >= '(0,0)'
-      """;
-
+final class PostgresDialect extends PostgresServer implements SqlDialect {
   /** As the index of BLOCKED messages has it. */
   private static final String MESSAGE_KEY =
       "coalesce(m.partition_key, m.aggregate_type || '/' || m.aggregate_id)";
@@ -274,10 +259,7 @@ final class PostgresDialect implements SqlDialect {
             and ${messageKey} = k.key and m.seq + 0 >= k.low_seq)
       """;
 
-  private final Names names;
-  private final Pooler pooler;
   private final Append append;
-  private final StallGuard stallGuard = new StallGuard();
   private final Hot hot = new Hot(stallGuard, this::fill);
   private final Certified certified = new Certified();
   private final Elsewhere elsewhere = new Elsewhere(System::nanoTime);
@@ -287,60 +269,15 @@ final class PostgresDialect implements SqlDialect {
   private final AtomicInteger exactDeletes = new AtomicInteger();
 
   PostgresDialect(Names names, Pooler pooler) {
-    this.names = names;
-    this.pooler = pooler;
+    super(names, pooler);
     append = new Append(names);
   }
 
   // ---- the server
 
   @Override
-  public String name() {
-    return "PostgreSQL";
-  }
-
-  @Override
   public String changelog() {
     return "dev/outbox/store/postgres/changelog.sql";
-  }
-
-  @Override
-  public Trouble trouble(SQLException failure) {
-    String state = failure.getSQLState() == null ? "" : failure.getSQLState();
-    return switch (state) {
-      case "40001", "40P01", "55P03" -> Trouble.CONFLICT;
-      case "42P01", "42703", "3F000" -> Trouble.MISSING_SCHEMA;
-      case "25006" -> Trouble.READ_ONLY;
-      case "25P02" -> Trouble.FAILED_BEFORE;
-      case "28000", "28P01", "3D000" -> Trouble.REFUSED;
-      case "42501" -> Trouble.FORBIDDEN;
-      // Starting up, no connection left, no memory or disk for it.
-      case "57P03", "53300", "53100", "53200", "08001", "08004" -> Trouble.UNREACHABLE;
-      // Time limits of statements, transactions and sessions; shut down; killed.
-      case "57014", "25P03", "25P04", "57P01", "57P02", "57P05" -> Trouble.CUT_OFF;
-      default -> {
-        if (failure instanceof SQLTransientConnectionException) {
-          yield Trouble.UNREACHABLE;
-        }
-        yield state.startsWith("08") ? Trouble.CUT_OFF : Trouble.OTHER;
-      }
-    };
-  }
-
-  @Override
-  public @Nullable String advice(SQLException failure) {
-    if (Pooler.isMixedUp(failure)) {
-      return "is there a pooler between, as PgBouncer in transaction mode? then " + Pooler.REMEDY;
-    }
-    // Wrong syntax: of our statements only the names are not ours.
-    return "42601".equals(failure.getSQLState())
-        ? "is the schema's name a reserved word? then choose another"
-        : null;
-  }
-
-  @Override
-  public void begin(Connection connection, Duration patience) throws SQLException {
-    stallGuard.begin(connection, patience);
   }
 
   @Override
@@ -355,24 +292,6 @@ final class PostgresDialect implements SqlDialect {
   }
 
   @Override
-  public int schemaVersion(Connection connection) throws SQLException {
-    pooler.check(connection);
-    try (PreparedStatement statement = connection.prepareStatement(fill(SCHEMA_VERSION));
-        ResultSet rows = statement.executeQuery()) {
-      if (!rows.next()) {
-        return 0;
-      }
-      String encoding = rows.getString("encoding");
-      if (!encoding.equals("UTF8")) {
-        throw new PermanentOutboxException(
-            "the database's encoding is %s, which cannot hold every text: use one that was created with encoding 'UTF8'"
-                .formatted(encoding));
-      }
-      return rows.getInt("version");
-    }
-  }
-
-  @Override
   public Set<UUID> append(Connection connection, List<OutboxMessage> messages, Duration dedupWindow)
       throws SQLException {
     pooler.check(connection);
@@ -380,13 +299,8 @@ final class PostgresDialect implements SqlDialect {
   }
 
   @Override
-  public String place() {
-    return PLACE;
-  }
-
-  @Override
   public String fill(String sql) {
-    return names.fill(sql.replace("${messageKey}", MESSAGE_KEY));
+    return super.fill(sql.replace("${messageKey}", MESSAGE_KEY));
   }
 
   @Override

@@ -34,7 +34,8 @@ class ErrorsTest extends ErrorsTests {
       }
       assertThatThrownBy(() -> store.append(connection, message()))
           .isInstanceOf(OutboxException.class)
-          .hasMessageStartingWith("the transaction is read-only, append needs one that may write");
+          .hasMessageStartingWith(
+              "the transaction is read-only, and this needs one that may write");
       assertThat(connection.isClosed()).isFalse();
       connection.rollback();
       assertThat(store.append(connection, message()).allStored()).isTrue();

@@ -8,6 +8,10 @@ import dev.outbox.OutboxException;
 import dev.outbox.OutboxMessage;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.embedded.DatabaseServer;
+import dev.outbox.inbox.Begin;
+import dev.outbox.inbox.InboxKey;
+import dev.outbox.inbox.InboxResult;
+import dev.outbox.inbox.Lock;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Decision;
@@ -32,6 +36,8 @@ class GrantsTest {
   private static Database owner;
   private static String producer;
   private static String relay;
+  private static String consumer;
+  private static String housekeeper;
 
   @BeforeAll
   static void start() {
@@ -49,13 +55,22 @@ class GrantsTest {
     owner.execute("create role %s; create role %s".formatted(producer, relay));
     owner.execute("grant usage on schema %s to %s, %s".formatted(owner.schema(), producer, relay));
     owner.execute(store.grants(producer, relay));
+    PostgresInboxStore inbox = PostgresInboxStore.of(owner.pool);
+    inbox.migrate();
+    consumer = owner.schema() + "_consumer";
+    housekeeper = owner.schema() + "_housekeeper";
+    owner.execute("create role %s; create role %s".formatted(consumer, housekeeper));
+    owner.execute(
+        "grant usage on schema %s to %s, %s".formatted(owner.schema(), consumer, housekeeper));
+    owner.execute(inbox.grants(consumer, housekeeper));
   }
 
   @AfterAll
   static void stop() throws Exception {
-    if (relay != null) {
-      owner.execute(
-          "drop owned by %1$s, %2$s; drop role %1$s; drop role %2$s".formatted(producer, relay));
+    for (String role : new String[] {producer, relay, consumer, housekeeper}) {
+      if (role != null) {
+        owner.execute("drop owned by %1$s; drop role %1$s".formatted(role));
+      }
     }
     owner.close();
     server.close();
@@ -64,6 +79,10 @@ class GrantsTest {
   /** A store whose connections have only the role's rights. */
   private static PostgresOutboxStore storeAs(String role) {
     return PostgresOutboxStore.of(RoleDataSource.of(owner.pool, role));
+  }
+
+  private static PostgresInboxStore inboxAs(String role) {
+    return PostgresInboxStore.of(RoleDataSource.of(owner.pool, role));
   }
 
   private static OutboxMessage message(String dedupKey) {
@@ -201,5 +220,51 @@ class GrantsTest {
     store.housekeep();
     refused(relay, "insert into outbox_message (aggregate_type) values ('x')");
     refused(relay, "drop table outbox_message");
+  }
+
+  @Test
+  @DisplayName("let a consumer handle messages, and forget none")
+  void consumerConsumes() throws SQLException {
+    PostgresInboxStore inbox = inboxAs(consumer);
+    InboxKey key = new InboxKey("shipping", "1");
+    inTransactionAs(
+        consumer,
+        c -> {
+          assertThat(inbox.firstTime(c, key)).isTrue();
+          assertThat(inbox.firstTime(c, key)).isFalse();
+        });
+    InboxKey locked = new InboxKey("shipping", "2");
+    for (int i = 0; i < 2; i++) {
+      Begin<Connection> begin = inbox.begin(locked, Duration.ofMinutes(1));
+      assertThat(((Begin.Started<Connection>) begin).lock().release("refused")).isTrue();
+    }
+    Begin<Connection> begin = inbox.begin(locked, Duration.ofMinutes(1));
+    Lock<Connection> lock = ((Begin.Started<Connection>) begin).lock();
+    assertThat(lock.renew(Duration.ofMinutes(2))).isTrue();
+    assertThat(lock.complete(InboxResult.none())).isTrue();
+    refused(consumer, "delete from inbox_message");
+    refused(consumer, "truncate inbox_message");
+    assertThatThrownBy(inbox::housekeep)
+        .isInstanceOf(OutboxException.class)
+        .hasMessageContaining(
+            "run: grant select, delete, update (expires_at) on inbox_message to this user");
+    assertThatThrownBy(() -> inboxAs(housekeeper).begin(key, Duration.ofMinutes(1)))
+        .isInstanceOf(OutboxException.class)
+        .hasMessageContaining("run: grant select, insert, update on inbox_message to this user");
+  }
+
+  @Test
+  @DisplayName("let housekeeping purge and count, and record nothing")
+  void housekeeperKeepsHouse() {
+    owner.execute(
+        "insert into inbox_message (consumer, message_id, state, attempts, expires_at)"
+            + " values ('shipping', 'old', 'DONE', 1, now() - interval '1 second')");
+    PostgresInboxStore inbox = inboxAs(housekeeper);
+    inbox.housekeep();
+    assertThat(owner.query("select count(*) from inbox_message where message_id = 'old'"))
+        .isEqualTo("0");
+    assertThat(inbox.statistics(10).failed()).isZero();
+    refused(housekeeper, "insert into inbox_message (consumer) values ('x')");
+    refused(housekeeper, "update inbox_message set state = 'DONE'");
   }
 }

@@ -2,6 +2,7 @@ package dev.outbox.store.postgres;
 
 import com.zaxxer.hikari.HikariConfig;
 import dev.outbox.embedded.DatabaseServer;
+import dev.outbox.store.jdbc.JdbcInboxStore;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
 import dev.outbox.store.jdbc.TestedStore;
 import java.util.function.Consumer;
@@ -27,5 +28,10 @@ final class Postgres implements TestedStore {
   @Override
   public JdbcOutboxStore.Builder<?, ?> builder(DataSource dataSource) {
     return PostgresOutboxStore.builder(dataSource);
+  }
+
+  @Override
+  public JdbcInboxStore.Builder<?, ?> inbox(DataSource dataSource) {
+    return PostgresInboxStore.builder(dataSource);
   }
 }

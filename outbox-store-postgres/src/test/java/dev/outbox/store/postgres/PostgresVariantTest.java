@@ -11,6 +11,10 @@ class PostgresVariantTest extends PostgresStoreTck {
 
   @Override
   protected void configure(HikariConfig config) {
+    vary(config);
+  }
+
+  static void vary(HikariConfig config) {
     config.setAutoCommit(false);
     config.addDataSourceProperty("prepareThreshold", "0");
     config.addDataSourceProperty(

@@ -5,10 +5,15 @@ import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariConfig;
 import dev.outbox.OutboxMessage;
+import dev.outbox.inbox.Begin;
+import dev.outbox.inbox.InboxKey;
+import dev.outbox.inbox.InboxResult;
+import dev.outbox.inbox.Lock;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Decision;
 import dev.outbox.spi.KeepingStore.Keeper;
+import java.sql.Connection;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -62,6 +67,28 @@ class RoundTripsTest extends DatabaseTest {
           assertThat(CountedSockets.roundTrips(() -> store.append(c, messages(1_000, true))))
               .isEqualTo(1);
           assertThat(CountedSockets.roundTrips(() -> store.append(c, List.of()))).isZero();
+        });
+  }
+
+  @Test
+  @DisplayName("a first time is one, a repetition two; completing is one")
+  void inbox() {
+    PostgresInboxStore inbox = PostgresInboxStore.of(database.pool);
+    inbox.migrate();
+    inbox.verify();
+    InboxKey key = new InboxKey("shipping", "1");
+    Lock<Connection> lock =
+        ((Begin.Started<Connection>)
+                inbox.begin(new InboxKey("shipping", "2"), Duration.ofMinutes(1)))
+            .lock();
+    database.inTransaction(
+        false,
+        c -> {
+          store.append(c, messages(1, false)); // begins the transaction
+          assertThat(CountedSockets.roundTrips(() -> inbox.firstTime(c, key))).isEqualTo(1);
+          assertThat(CountedSockets.roundTrips(() -> inbox.firstTime(c, key))).isEqualTo(2);
+          assertThat(CountedSockets.roundTrips(() -> lock.complete(c, InboxResult.none())))
+              .isEqualTo(1);
         });
   }
 

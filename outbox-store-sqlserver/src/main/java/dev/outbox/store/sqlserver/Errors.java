@@ -1,6 +1,6 @@
 package dev.outbox.store.sqlserver;
 
-import dev.outbox.store.jdbc.internal.SqlDialect.Trouble;
+import dev.outbox.store.jdbc.internal.Server.Trouble;
 import java.sql.SQLException;
 import java.sql.SQLTimeoutException;
 import java.sql.SQLTransientConnectionException;

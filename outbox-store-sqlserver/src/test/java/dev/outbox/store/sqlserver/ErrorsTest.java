@@ -8,7 +8,7 @@ import dev.outbox.OutboxException;
 import dev.outbox.OutboxMessage;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.spi.ClaimRequest;
-import dev.outbox.store.jdbc.internal.SqlDialect.Trouble;
+import dev.outbox.store.jdbc.internal.Server.Trouble;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;

@@ -17,8 +17,11 @@ import org.jspecify.annotations.Nullable;
  */
 public record Names(@Nullable String schema, String prefix) {
 
-  /** The prefix unless another is chosen. */
+  /** The prefix of an outbox unless another is chosen. */
   public static final String DEFAULT_PREFIX = "outbox_";
+
+  /** The prefix of an inbox unless another is chosen. */
+  public static final String INBOX_PREFIX = "inbox_";
 
   private static final Pattern SCHEMA = Pattern.compile("[a-z_][a-z0-9_]{0,62}");
   private static final Pattern PREFIX = Pattern.compile("[a-z_][a-z0-9_]{0,29}");

@@ -3,21 +3,28 @@ package dev.outbox.store.jdbc.internal;
 import dev.outbox.store.core.internal.Names;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /** Who needs which rights. */
 public final class Grants {
-  /** The two roles, as the text names them. */
+  /** Who works with the tables of an outbox, and who with those of an inbox. */
   public enum Role {
-    PRODUCER("${producer}"),
-    RELAY("${relay}");
+    PRODUCER,
+    RELAY,
+    CONSUMER,
+    HOUSEKEEPER;
 
-    private final String name;
+    private String label() {
+      return name().toLowerCase(Locale.ROOT);
+    }
 
-    Role(String name) {
-      this.name = name;
+    /** As the text names it. */
+    private String placeholder() {
+      return "${" + label() + "}";
     }
   }
 
@@ -26,28 +33,34 @@ public final class Grants {
   /** Its last part is what rights are given on; errors name that. */
   private static final Pattern GRANT = Pattern.compile("(?s)grant .* on (?:\\w+ )?([\\w.]+) to .*");
 
-  private final SqlDialect dialect;
+  private final Server server;
   private final Names names;
 
-  Grants(SqlDialect dialect, Names names) {
-    this.dialect = dialect;
+  Grants(Server server, Names names) {
+    this.server = server;
     this.names = names;
   }
 
   /** Lines about the schema are left out where none is chosen. */
   private String text() {
     String schema = names.schema();
-    String text = dialect.grants();
+    String text = server.grants();
     if (schema == null) {
       text = text.replaceAll("(?m)^.*\\$\\{schema}.*\\R", "");
     }
     return names.fill(text).replace("${schema}", String.valueOf(schema));
   }
 
-  public String text(String producer, String relay) {
-    return text()
-        .replace(Role.PRODUCER.name, Names.plain("producer", producer))
-        .replace(Role.RELAY.name, Names.plain("relay", relay));
+  /**
+   * @param users the name of each role
+   */
+  public String text(Map<Role, String> users) {
+    String text = text();
+    for (Map.Entry<Role, String> user : users.entrySet()) {
+      Role role = user.getKey();
+      text = text.replace(role.placeholder(), Names.plain(role.label(), user.getValue()));
+    }
+    return text;
   }
 
   /** The statement that gives a role what an error says it lacks, or else where all of them are. */
@@ -55,8 +68,8 @@ public final class Grants {
     List<String> missing =
         Arrays.stream(COMMENT.matcher(text()).replaceAll("").split(";"))
             .map(grant -> grant.strip().replaceAll("\\s+", " "))
-            .filter(grant -> grant.endsWith(" to " + role.name) && isOn(grant, error))
-            .map(grant -> grant.replace(role.name, "this user"))
+            .filter(grant -> grant.endsWith(" to " + role.placeholder()) && isOn(grant, error))
+            .map(grant -> grant.replace(role.placeholder(), "this user"))
             .toList();
     return missing.isEmpty()
         ? "give this user what ./outbox grants prints"

@@ -1,5 +1,6 @@
 package dev.outbox.store.jdbc.internal;
 
+import dev.outbox.NoTransactionException;
 import dev.outbox.OutboxException;
 import dev.outbox.PermanentOutboxException;
 import dev.outbox.SchemaException;
@@ -29,31 +30,32 @@ public final class JdbcTransactions implements Transactions<Handle> {
   private static final int TRIES = 5;
 
   /** What a transaction that sets everything itself may get past: read only, serializable. */
-  private static final Set<SqlDialect.Trouble> IN_THE_WAY =
-      EnumSet.of(SqlDialect.Trouble.CONFLICT, SqlDialect.Trouble.READ_ONLY);
+  private static final Set<Server.Trouble> IN_THE_WAY =
+      EnumSet.of(Server.Trouble.CONFLICT, Server.Trouble.READ_ONLY);
 
   private final Jdbi jdbi;
-  private final SqlDialect dialect;
+  private final Server server;
   private final Names names;
   private final Grants grants;
+  private final Grants.Role role;
 
   private final Transactions<Handle> ofClaims =
       new Transactions<>() {
         @Override
         public <R extends @Nullable Object> R run(Duration patience, Work<Handle, R> work) {
-          return runSql(patience, work::in, dialect()::beginWithLeases);
+          return runSql(patience, work::in, server()::beginWithLeases);
         }
 
         /** What a pool's connection has set may be in the way of that. */
         @Override
         public <R extends @Nullable Object> R runAlone(Duration patience, Work<Handle, R> work) {
           try (Handle handle = jdbi.open()) {
-            if (dialect.beginAlone(handle, patience)) {
+            if (server.beginAlone(handle, patience)) {
               return alone(handle, work);
             }
           } catch (JdbiException | SQLException e) {
             SQLException failure = sqlException(e);
-            if (failure == null || !IN_THE_WAY.contains(dialect.trouble(failure))) {
+            if (failure == null || !IN_THE_WAY.contains(server.trouble(failure))) {
               throw translate(e);
             }
           }
@@ -66,21 +68,25 @@ public final class JdbcTransactions implements Transactions<Handle> {
     void begin(Handle handle, Duration patience) throws SQLException;
   }
 
-  public JdbcTransactions(DataSource dataSource, SqlDialect dialect, Names names) {
+  /**
+   * @param role who works with the tables through these
+   */
+  public JdbcTransactions(DataSource dataSource, Server server, Names names, Grants.Role role) {
     jdbi = Jdbi.create(dataSource);
     // Pools may hand out connections with auto-commit off; we commit ourselves.
     jdbi.getConfig(Handles.class).setForceEndTransactions(false);
     Map<String, String> filled = new ConcurrentHashMap<>();
     jdbi.getConfig(SqlStatements.class)
-        .setTemplateEngine((sql, context) -> filled.computeIfAbsent(sql, dialect::fill));
-    dialect.configure(jdbi);
-    this.dialect = dialect;
+        .setTemplateEngine((sql, context) -> filled.computeIfAbsent(sql, server::fill));
+    server.configure(jdbi);
+    this.server = server;
+    this.role = role;
     this.names = names;
-    grants = new Grants(dialect, names);
+    grants = new Grants(server, names);
   }
 
-  public SqlDialect dialect() {
-    return dialect;
+  public Server server() {
+    return server;
   }
 
   public Names names() {
@@ -102,8 +108,9 @@ public final class JdbcTransactions implements Transactions<Handle> {
   }
 
   /** As {@link #run}, for work that does not leave all of JDBC to Jdbi. */
-  <R extends @Nullable Object> R runSql(Duration patience, HandleCallback<R, SQLException> work) {
-    return runSql(patience, work, (handle, time) -> dialect.begin(handle.getConnection(), time));
+  public <R extends @Nullable Object> R runSql(
+      Duration patience, HandleCallback<R, SQLException> work) {
+    return runSql(patience, work, (handle, time) -> server.begin(handle.getConnection(), time));
   }
 
   private <R extends @Nullable Object> R runSql(
@@ -114,7 +121,7 @@ public final class JdbcTransactions implements Transactions<Handle> {
       } catch (JdbiException | SQLException e) {
         SQLException failure = sqlException(e);
         if (failure == null
-            || dialect.trouble(failure) != SqlDialect.Trouble.CONFLICT
+            || server.trouble(failure) != Server.Trouble.CONFLICT
             || attempt == TRIES) {
           throw translate(e);
         }
@@ -142,7 +149,7 @@ public final class JdbcTransactions implements Transactions<Handle> {
             if (rollBack) {
               connection.rollback();
             }
-            dialect.end(connection);
+            server.end(connection);
             connection.setAutoCommit(autoCommit);
           });
     }
@@ -160,6 +167,14 @@ public final class JdbcTransactions implements Transactions<Handle> {
     }
   }
 
+  /** Refuses a connection of the caller's that is not in a transaction (A2, I1). */
+  public static void requireTransaction(Connection connection) throws SQLException {
+    if (connection.getAutoCommit()) {
+      throw new NoTransactionException(
+          "the connection is in auto-commit mode, so there is no transaction to join: call setAutoCommit(false) or use your framework's transaction");
+    }
+  }
+
   private interface Restoring {
     void run() throws SQLException;
   }
@@ -174,71 +189,70 @@ public final class JdbcTransactions implements Transactions<Handle> {
     }
   }
 
-  /** As {@link #translate(Exception, Grants.Role)}, for what relays and operators do. */
-  OutboxException translate(Exception e) {
-    return translate(e, Grants.Role.RELAY);
+  /** As {@link #translate(Exception, Grants.Role)}, for what is done through these. */
+  public OutboxException translate(Exception e) {
+    return translate(e, role);
   }
 
   /**
    * Turns a failure into one of ours, with a sentence that says what to do.
    *
-   * @param role whose rights it took
+   * @param whose rights it took
    */
-  public OutboxException translate(Exception e, Grants.Role role) {
+  public OutboxException translate(Exception e, Grants.Role whose) {
     if (isOutOfMemory(e)) {
       return new TransientOutboxException(
           "this process ran out of memory in a call of the %s store: raise -Xmx, or lower the relay's batchBytes or workers"
-              .formatted(dialect.name()),
+              .formatted(server.name()),
           e);
     }
     SQLException failure = sqlException(e);
     if (failure == null) {
-      return new PermanentOutboxException(
-          "the %s store failed: %s".formatted(dialect.name(), e), e);
+      return new PermanentOutboxException("the %s store failed: %s".formatted(server.name(), e), e);
     }
     String detail = failure.getMessage() + " (SQLSTATE " + failure.getSQLState() + ")";
-    String advice = dialect.advice(failure);
+    String advice = server.advice(failure);
     String todo = advice == null ? "" : ", " + advice;
-    return switch (dialect.trouble(failure)) {
+    return switch (server.trouble(failure)) {
       case CONFLICT ->
           new TransientOutboxException(
               "%s gave the transaction up because another held its locks, run it again: %s"
-                  .formatted(dialect.name(), detail),
+                  .formatted(server.name(), detail),
               e);
       case UNREACHABLE ->
           new TransientOutboxException(
               "no connection to %s: is it running, is the URL right, is the pool large enough? %s"
-                  .formatted(dialect.name(), detail),
+                  .formatted(server.name(), detail),
               e);
       case MISSING_SCHEMA ->
           new SchemaException(
-              "a table of the outbox is missing or of another version, migrate it (table %s): %s"
+              "a table is missing or of another version, migrate the database (table %s): %s"
                   .formatted(names.table("message"), detail),
               e);
       case CUT_OFF ->
           new TransientOutboxException(
               "%s ended the statement or the connection, as after a time limit or a pause longer than the lease%s: %s"
-                  .formatted(dialect.name(), todo, detail),
+                  .formatted(server.name(), todo, detail),
               e);
       case REFUSED ->
           new PermanentOutboxException(
               "%s refused the connection, check user, password and database: %s"
-                  .formatted(dialect.name(), detail),
+                  .formatted(server.name(), detail),
               e);
       case FORBIDDEN ->
           new PermanentOutboxException(
               "%s refused a statement because this user may not run it, %s: %s"
-                  .formatted(dialect.name(), grants.missing(role, detail), detail),
+                  .formatted(server.name(), grants.missing(whose, detail), detail),
               e);
       case FAILED_BEFORE ->
           new PermanentOutboxException(
               "the transaction has failed already, roll it back: " + detail, e);
       case READ_ONLY ->
           new PermanentOutboxException(
-              "the transaction is read-only, append needs one that may write: " + detail, e);
+              "the transaction is read-only, and this needs one that may write: " + detail, e);
       case OTHER ->
           new PermanentOutboxException(
-              "%s refused a statement%s: %s".formatted(dialect.name(), todo, detail), e);
+              "%s refused a statement%s: %s".formatted(server.name(), todo, detail), e);
     };
   }
 

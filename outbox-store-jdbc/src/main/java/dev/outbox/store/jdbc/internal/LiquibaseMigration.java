@@ -35,11 +35,11 @@ final class LiquibaseMigration {
    * @throws PermanentOutboxException for the first failure; those of the further tries are
    *     suppressed in it
    */
-  static void run(DataSource dataSource, SqlDialect dialect, Names names) throws SQLException {
+  static void run(DataSource dataSource, Server server, Names names) throws SQLException {
     List<PermanentOutboxException> failures = new ArrayList<>();
     while (failures.size() < TRIES) {
       try {
-        tryOnce(dataSource, dialect, names);
+        tryOnce(dataSource, server, names);
         return;
       } catch (PermanentOutboxException e) {
         failures.add(e);
@@ -50,15 +50,15 @@ final class LiquibaseMigration {
     throw first;
   }
 
-  private static void tryOnce(DataSource dataSource, SqlDialect dialect, Names names)
+  private static void tryOnce(DataSource dataSource, Server server, Names names)
       throws SQLException {
     try (Connection connection = dataSource.getConnection()) {
-      update(connection, dialect, names);
+      update(connection, server, names);
     } catch (SQLException e) {
       throw e;
     } catch (Exception e) {
       SQLException cause = JdbcTransactions.sqlException(e);
-      boolean forbidden = cause != null && dialect.trouble(cause) == SqlDialect.Trouble.FORBIDDEN;
+      boolean forbidden = cause != null && server.trouble(cause) == Server.Trouble.FORBIDDEN;
       throw new PermanentOutboxException(
           "migration of %s failed%s: %s"
               .formatted(
@@ -69,8 +69,7 @@ final class LiquibaseMigration {
     }
   }
 
-  private static void update(Connection connection, SqlDialect dialect, Names names)
-      throws Exception {
+  private static void update(Connection connection, Server server, Names names) throws Exception {
     Database database =
         DatabaseFactory.getInstance()
             .findCorrectDatabaseImplementation(new JdbcConnection(connection));
@@ -91,13 +90,13 @@ final class LiquibaseMigration {
         () -> {
           Liquibase liquibase =
               new Liquibase(
-                  dialect.changelog(),
-                  new ClassLoaderResourceAccessor(dialect.getClass().getClassLoader()),
+                  server.changelog(),
+                  new ClassLoaderResourceAccessor(server.getClass().getClassLoader()),
                   database);
           liquibase.setShowSummary(UpdateSummaryEnum.OFF);
           liquibase.setChangeLogParameter("q", names.qualifier());
           liquibase.setChangeLogParameter("p", names.prefix());
-          dialect.changelogParameters().forEach(liquibase::setChangeLogParameter);
+          server.changelogParameters().forEach(liquibase::setChangeLogParameter);
           liquibase.update(new Contexts(), new LabelExpression());
         });
   }

@@ -14,20 +14,17 @@ import javax.sql.DataSource;
 /** The tables: made by Liquibase, or printed to be made by hand; and checked. */
 public final class Schema {
 
-  /** What this library works with. */
-  private static final int VERSION = 1;
-
   private static final Pattern LIQUIBASE = Pattern.compile("--(liquibase|changeset|comment)");
 
   private static final Duration PATIENCE = Duration.ofSeconds(30);
 
   private final DataSource dataSource;
-  private final SqlDialect dialect;
+  private final Server server;
   private final Names names;
 
-  public Schema(DataSource dataSource, SqlDialect dialect, Names names) {
+  public Schema(DataSource dataSource, Server server, Names names) {
     this.dataSource = dataSource;
-    this.dialect = dialect;
+    this.server = server;
     this.names = names;
   }
 
@@ -36,7 +33,7 @@ public final class Schema {
       return; // also when it was made by hand, of which Liquibase knows nothing
     }
     try {
-      LiquibaseMigration.run(dataSource, dialect, names);
+      LiquibaseMigration.run(dataSource, server, names);
     } catch (SQLException e) {
       throw transactions.translate(e);
     } catch (NoClassDefFoundError e) {
@@ -48,8 +45,8 @@ public final class Schema {
 
   private boolean isCurrent(JdbcTransactions transactions) {
     try {
-      return transactions.runSql(PATIENCE, handle -> dialect.schemaVersion(handle.getConnection()))
-          == VERSION;
+      return transactions.runSql(PATIENCE, handle -> server.schemaVersion(handle.getConnection()))
+          == server.version();
     } catch (SchemaException e) {
       return false;
     }
@@ -59,13 +56,13 @@ public final class Schema {
   public String ddl() {
     String ddl =
         names.fill(
-            Names.resource(dialect.getClass(), "/" + dialect.changelog())
+            Names.resource(server.getClass(), "/" + server.changelog())
                     .lines()
                     .filter(line -> !LIQUIBASE.matcher(line).lookingAt())
                     .collect(Collectors.joining("\n"))
                     .strip()
                 + "\n");
-    for (Map.Entry<String, String> parameter : dialect.changelogParameters().entrySet()) {
+    for (Map.Entry<String, String> parameter : server.changelogParameters().entrySet()) {
       ddl = ddl.replace("${" + parameter.getKey() + "}", parameter.getValue());
     }
     return ddl;
@@ -73,14 +70,14 @@ public final class Schema {
 
   public String place(JdbcTransactions transactions) {
     return transactions.run(
-        PATIENCE, handle -> handle.createQuery(dialect.place()).mapTo(String.class).one());
+        PATIENCE, handle -> handle.createQuery(server.place()).mapTo(String.class).one());
   }
 
   public void verify(JdbcTransactions transactions) {
     int version;
     try {
       version =
-          transactions.runSql(PATIENCE, handle -> dialect.schemaVersion(handle.getConnection()));
+          transactions.runSql(PATIENCE, handle -> server.schemaVersion(handle.getConnection()));
     } catch (SchemaException e) {
       throw SchemaVersion.missing("table " + names.table("schema"), e);
     }
@@ -93,8 +90,8 @@ public final class Schema {
     if (version == 0) {
       throw new SchemaException(
           "table %s is empty, so its version is not known: put the row back (insert into %s (version) values (%d)), or migrate an empty schema"
-              .formatted(table, table, VERSION));
+              .formatted(table, table, server.version()));
     }
-    SchemaVersion.check(table, version, VERSION);
+    SchemaVersion.check(table, version, server.version());
   }
 }

@@ -9,7 +9,6 @@ import dev.outbox.store.core.internal.Database.Leases;
 import dev.outbox.store.core.internal.Database.Limits;
 import dev.outbox.store.core.internal.Database.Look;
 import dev.outbox.store.core.internal.Lease;
-import dev.outbox.store.core.internal.Names;
 import dev.outbox.store.core.internal.Row;
 import dev.outbox.store.core.internal.Row.Claimable;
 import dev.outbox.store.core.internal.Row.OfMessage;
@@ -26,113 +25,19 @@ import java.util.UUID;
 import java.util.function.Supplier;
 import java.util.function.ToIntFunction;
 import org.jdbi.v3.core.Handle;
-import org.jdbi.v3.core.Jdbi;
 import org.jdbi.v3.core.statement.PreparedBatch;
 import org.jdbi.v3.core.statement.Query;
-import org.jspecify.annotations.Nullable;
 
 /**
- * What differs from database to database: how its server is talked to, and its statements.
+ * What differs from database to database in the outbox: its statements, and how its {@link Server}
+ * is talked to.
  *
  * <p>A method that gives a text says which named parameters the statement takes and which columns
  * it gives; {@link SqlDatabase} and {@link SqlAdministration} run it. Texts have placeholders,
  * which {@link #fill} fills in once. Times are the database's own, in UTC; durations are in
  * milliseconds.
  */
-public interface SqlDialect extends Rows.Types {
-
-  /** What a failed statement means. */
-  enum Trouble {
-    /** A deadlock or the like: the library runs its own transaction again. */
-    CONFLICT,
-    /** There is no connection to be had. */
-    UNREACHABLE,
-    /** The statement or the connection was ended from outside: a time limit, a shutdown. */
-    CUT_OFF,
-    /** Wrong user, password or database. */
-    REFUSED,
-    /** The user lacks a right. */
-    FORBIDDEN,
-    MISSING_SCHEMA,
-    READ_ONLY,
-    /** An earlier statement of the caller's transaction failed. */
-    FAILED_BEFORE,
-    OTHER
-  }
-
-  // ---- the server
-
-  /** The database's name in error texts. */
-  String name();
-
-  /** Where in the class path the Liquibase changelog is; formatted SQL with ${q} and ${p}. */
-  String changelog();
-
-  /** What else the changelog has between ${ and }. */
-  default Map<String, String> changelogParameters() {
-    return Map.of();
-  }
-
-  /**
-   * What producers and relays need, as statements with ${q}, ${p}, ${producer} and ${relay}; lines
-   * with ${schema} only count where one is chosen.
-   */
-  default String grants() {
-    return Names.resource(getClass(), "grants.sql");
-  }
-
-  /** Says what a failure means. */
-  Trouble trouble(SQLException failure);
-
-  /**
-   * What to do about a failure that is {@link Trouble#OTHER} or {@link Trouble#CUT_OFF}, where more
-   * is known than that; or null.
-   */
-  default @Nullable String advice(SQLException failure) {
-    return null;
-  }
-
-  /** Sets what the driver needs for all statements of the store's own transactions. */
-  default void configure(Jdbi jdbi) {}
-
-  /**
-   * Prepares the transaction that has just begun.
-   *
-   * @param patience after this long without a sign of the client the database ends the transaction
-   *     by itself, so that a stalled client holds no bucket (C4)
-   */
-  void begin(Connection connection, Duration patience) throws SQLException;
-
-  /**
-   * The same for a transaction of a claim, whose first statement is one of {@link #leases}: that
-   * one may do it.
-   */
-  default void beginWithLeases(Handle handle, Duration patience) throws SQLException {
-    begin(handle.getConnection(), patience);
-  }
-
-  /**
-   * Prepares a statement that is all of its transaction, one of {@link #leases} or a look.
-   *
-   * @return false where that has to be run in a transaction as all others
-   */
-  default boolean beginAlone(Handle handle, Duration patience) {
-    return false;
-  }
-
-  /** Puts back what {@link #begin} set beyond the transaction, which is over. */
-  default void end(Connection connection) throws SQLException {}
-
-  /**
-   * The version that the schema says it has; 0 when it says none.
-   *
-   * @throws dev.outbox.OutboxException when the database cannot hold every message, or cannot be
-   *     worked with through this connection
-   */
-  int schemaVersion(Connection connection) throws SQLException;
-
-  /** Gives one text: {@link dev.outbox.spi.SchemaStore#place}. */
-  String place();
+public interface SqlDialect extends Server, Rows.Types {
 
   /**
    * Appends on the caller's connection, in as few round trips as the database allows.
@@ -141,9 +46,6 @@ public interface SqlDialect extends Rows.Types {
    */
   Set<UUID> append(Connection connection, List<OutboxMessage> messages, Duration dedupWindow)
       throws SQLException;
-
-  /** A statement with the names of schema and tables, and with the parts that recur, filled in. */
-  String fill(String sql);
 
   /** What the algorithm asks. */
   default Database<Handle> database() {

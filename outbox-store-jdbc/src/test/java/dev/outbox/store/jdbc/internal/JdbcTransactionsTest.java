@@ -8,7 +8,7 @@ import dev.outbox.OutboxException;
 import dev.outbox.SchemaException;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.store.core.internal.Names;
-import dev.outbox.store.jdbc.internal.SqlDialect.Trouble;
+import dev.outbox.store.jdbc.internal.Server.Trouble;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
@@ -42,7 +42,8 @@ class JdbcTransactionsTest {
       new JdbcTransactions(
           proxy(DataSource.class, (p, m, a) -> connection),
           proxy(SqlDialect.class, (p, m, a) -> dialect(m.getName(), a)),
-          new Names(null, "x_"));
+          new Names(null, "x_"),
+          Grants.Role.RELAY);
 
   private static <T> T proxy(Class<T> type, InvocationHandler handler) {
     return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, handler));

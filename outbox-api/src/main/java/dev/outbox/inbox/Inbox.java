@@ -1,0 +1,71 @@
+package dev.outbox.inbox;
+
+import dev.outbox.NoTransactionException;
+import dev.outbox.PermanentOutboxException;
+import dev.outbox.SchemaException;
+import dev.outbox.TransientOutboxException;
+import java.time.Duration;
+
+/**
+ * Remembers what a consumer has handled, so that a message that arrives again has no second effect.
+ *
+ * <ul>
+ *   <li>Effects in the inbox's database: {@link #firstTime} in the transaction of the effects. They
+ *       happen exactly once.
+ *   <li>Effects elsewhere, as a call of another service: {@link #begin} locks the message, and the
+ *       {@link Lock} stores the result. At most one handles it at a time. The effects happen at
+ *       least once: whoever crashes between the effect and {@link Lock#complete} leaves a message
+ *       that is handled again.
+ * </ul>
+ *
+ * <p>Both may be used for one key. Safe for use by many threads, each with its own transaction.
+ *
+ * @param <T> the transaction's type: {@code java.sql.Connection}, Mongo's {@code ClientSession}
+ */
+public interface Inbox<T> {
+
+  /**
+   * Records in the caller's transaction that the key is handled: among the transactions that commit
+   * exactly one is told true (I1). Never commits, rolls back or closes the transaction.
+   *
+   * <p>While another open transaction has recorded the key, it waits for that one's end (I2). A
+   * lock of {@link #begin} that has run out, or was released, is taken over.
+   *
+   * @param transaction an active transaction of the caller
+   * @return true: handle it, in this transaction; false: it was handled, do nothing
+   * @throws InProgressException when somebody has the key's lock (I5); roll back, and run the
+   *     transaction again later
+   * @throws NoTransactionException when no transaction is active; nothing was written
+   * @throws SchemaException when the tables are missing or of another version
+   * @throws TransientOutboxException when the caller's transaction failed for a reason that may
+   *     pass, as a deadlock; roll back and run the whole transaction again
+   * @throws PermanentOutboxException for any other failure; roll back
+   * @throws RuntimeException the driver's own, where the caller's transaction is run again by the
+   *     driver, which has to see it; the store's class says so
+   */
+  boolean firstTime(T transaction, InboxKey key);
+
+  /**
+   * Locks the key, in a transaction of the inbox's own, unless it is done or somebody else has the
+   * lock (I3). A lock that has run out, or was released, is taken over (I4).
+   *
+   * <p>While an open transaction has recorded the key with {@link #firstTime}, it waits for that
+   * one's end (I2).
+   *
+   * @param lock how long it lasts unless renewed, by the store's clock; from 1 ms to {@link
+   *     dev.outbox.OutboxMessage#MAX_DELAY}
+   * @param fingerprint of this message
+   * @return what is to be done
+   * @throws IllegalArgumentException when the lock is too short or too long
+   * @throws SchemaException when the tables are missing or of another version
+   * @throws TransientOutboxException when another try can help. Where the connection broke, the key
+   *     may be locked by nobody until the lock runs out
+   * @throws PermanentOutboxException for any other failure
+   */
+  Begin<T> begin(InboxKey key, Duration lock, Fingerprint fingerprint);
+
+  /** The same without a fingerprint: whatever comes with this key is this message. */
+  default Begin<T> begin(InboxKey key, Duration lock) {
+    return begin(key, lock, Fingerprint.none());
+  }
+}

@@ -1,0 +1,368 @@
+package dev.outbox.store.jdbc;
+
+import static java.util.Objects.requireNonNull;
+
+import dev.outbox.TransientOutboxException;
+import dev.outbox.inbox.Begin;
+import dev.outbox.inbox.Fingerprint;
+import dev.outbox.inbox.InProgressException;
+import dev.outbox.inbox.InboxKey;
+import dev.outbox.inbox.InboxResult;
+import dev.outbox.inbox.Lock;
+import dev.outbox.spi.ErrorText;
+import dev.outbox.spi.InboxGrantsStore;
+import dev.outbox.spi.InboxStatisticsStore;
+import dev.outbox.spi.InboxStore;
+import dev.outbox.spi.PooledStore;
+import dev.outbox.spi.SchemaStore;
+import dev.outbox.spi.StatisticsStore;
+import dev.outbox.store.core.internal.Names;
+import dev.outbox.store.jdbc.internal.Grants;
+import dev.outbox.store.jdbc.internal.InboxDialect;
+import dev.outbox.store.jdbc.internal.InboxTable;
+import dev.outbox.store.jdbc.internal.InboxTable.Change;
+import dev.outbox.store.jdbc.internal.InboxTable.Entry;
+import dev.outbox.store.jdbc.internal.InboxTable.State;
+import dev.outbox.store.jdbc.internal.JdbcTransactions;
+import dev.outbox.store.jdbc.internal.PoolSize;
+import dev.outbox.store.jdbc.internal.Schema;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Map;
+import java.util.OptionalInt;
+import java.util.UUID;
+import java.util.function.Function;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The inbox on a relational database. Use the one of your database; this is the type to name where
+ * any of them may come.
+ *
+ * <p>What is stored, in tables whose names begin with the prefix:
+ *
+ * <pre>{@code
+ * inbox_message   consumer, message_id              the key
+ *                 state                             STARTED, FAILED or DONE
+ *                 token, lock_until                 whose the lock is, until when
+ *                 attempts, fingerprint
+ *                 content_type, result              when it was completed
+ *                 last_error                        for people
+ *                 expires_at                        from when on it may be forgotten
+ * inbox_schema    version
+ * }</pre>
+ *
+ * <ol>
+ *   <li><b>firstTime</b>, in the caller's transaction: an {@code insert} that does nothing where
+ *       the key is there already, and waits while it is in another open transaction (I2). A first
+ *       time is this one statement. Else the row is read: done is done, a live lock is told,
+ *       another one is taken over.
+ *   <li><b>begin</b>, one transaction: the same {@code insert}, of a row with a lock; else the row
+ *       decides, too.
+ *   <li><b>taking over</b>: an {@code update} of the row with the token that was read, if its lock
+ *       is over at this moment; when nothing changes, somebody was quicker, and all begins anew.
+ *       The row has another token from then on, so that the old lock changes nothing any more (I4).
+ *   <li><b>complete, renew, release</b>: an {@code update} of the row that is started and has the
+ *       lock's token. When nothing changes, the row says whether this lock did the same before.
+ *   <li><b>housekeep</b>: deletes what has expired, some rows a transaction, and skips what is
+ *       locked. A row expires a retention after it was done, after its lock ends, or after its
+ *       release; so one with a live lock never has (I8).
+ * </ol>
+ *
+ * <p>{@code firstTime} and {@code complete} with a transaction work on the caller's connection.
+ * Everything else takes connections from the data source, one at a time for each call, and needs no
+ * setting of them.
+ */
+public abstract class JdbcInboxStore
+    implements InboxStore<Connection>,
+        SchemaStore,
+        InboxStatisticsStore,
+        InboxGrantsStore,
+        PooledStore {
+
+  /**
+   * After this long without a sign of the client the database ends a transaction; and this long a
+   * statement waits for another transaction, before it is run again.
+   */
+  private static final Duration PATIENCE = Duration.ofSeconds(5);
+
+  /** So often another may be quicker before the caller is told. */
+  private static final int TRIES = 20;
+
+  private final DataSource dataSource;
+  private final InboxDialect dialect;
+  private final Duration retention;
+  private final InboxTable table;
+  private final JdbcTransactions transactions;
+  private final JdbcTransactions housekeeping;
+  private final Schema schema;
+  private volatile boolean verified;
+
+  protected JdbcInboxStore(Builder<?, ?> b, Function<Names, InboxDialect> dialect) {
+    Names names = new Names(b.schema, b.prefix);
+    this.dataSource = b.dataSource;
+    this.dialect = dialect.apply(names);
+    this.retention = InboxStore.checkedRetention(b.retention);
+    table = new InboxTable(this.dialect);
+    transactions = new JdbcTransactions(dataSource, this.dialect, names, Grants.Role.CONSUMER);
+    housekeeping = new JdbcTransactions(dataSource, this.dialect, names, Grants.Role.HOUSEKEEPER);
+    schema = new Schema(dataSource, this.dialect, names);
+  }
+
+  /** What is done on a connection. */
+  private interface Work<R extends @Nullable Object> {
+    R on(Connection connection) throws SQLException;
+  }
+
+  /** In the caller's transaction. */
+  private <R> R joining(Connection transaction, Work<R> work) {
+    try {
+      JdbcTransactions.requireTransaction(transaction);
+      if (!verified) {
+        schema.check(dialect.schemaVersion(transaction));
+        verified = true;
+      }
+      dialect.check(transaction);
+      return work.on(transaction);
+    } catch (SQLException e) {
+      throw transactions.translate(e);
+    }
+  }
+
+  /** In one of the store's own. */
+  private <R> R own(JdbcTransactions by, Work<R> work) {
+    if (!verified) {
+      verify();
+    }
+    return by.runSql(PATIENCE, handle -> work.on(handle.getConnection()));
+  }
+
+  // ---- consumers
+
+  @Override
+  public boolean firstTime(Connection transaction, InboxKey key) {
+    return joining(transaction, connection -> record(connection, key));
+  }
+
+  private boolean record(Connection connection, InboxKey key) throws SQLException {
+    Change recorded = Change.recorded(retention);
+    for (int i = 0; i < TRIES; i++) {
+      if (table.insert(connection, key, recorded)) {
+        return true;
+      }
+      Entry entry = table.find(connection, key);
+      if (entry == null) {
+        continue; // forgotten meanwhile
+      }
+      if (entry.state() == State.DONE) {
+        return false;
+      }
+      if (entry.isLocked()) {
+        throw new InProgressException(key, entry.left());
+      }
+      if (table.takeOver(connection, key, entry, recorded)) {
+        return true;
+      }
+    }
+    throw changesHands(key);
+  }
+
+  private static TransientOutboxException changesHands(InboxKey key) {
+    return new TransientOutboxException(
+        "%s changes hands all the time: run this again".formatted(key));
+  }
+
+  @Override
+  public Begin<Connection> begin(InboxKey key, Duration lock, Fingerprint fingerprint) {
+    Duration checked = InboxStore.checkedLock(lock);
+    String token = UUID.randomUUID().toString();
+    Change started = Change.started(token, checked, fingerprint, retention);
+    return own(transactions, connection -> begin(connection, key, fingerprint, token, started));
+  }
+
+  private Begin<Connection> begin(
+      Connection connection, InboxKey key, Fingerprint fingerprint, String token, Change started)
+      throws SQLException {
+    for (int i = 0; i < TRIES; i++) {
+      if (table.insert(connection, key, started)) {
+        return new Begin.Started<>(new JdbcLock(key, token, 1));
+      }
+      Entry entry = table.find(connection, key);
+      if (entry == null) {
+        continue; // forgotten, or rolled back, meanwhile
+      }
+      if (fingerprint.differsFrom(entry.fingerprint())) {
+        return new Begin.Mismatch<>();
+      }
+      if (entry.state() == State.DONE) {
+        return new Begin.Done<>(entry.result());
+      }
+      if (entry.isLocked()) {
+        return new Begin.InProgress<>(entry.left());
+      }
+      if (table.takeOver(connection, key, entry, started)) {
+        return new Begin.Started<>(new JdbcLock(key, token, entry.attempts() + 1));
+      }
+    }
+    throw changesHands(key);
+  }
+
+  private final class JdbcLock implements Lock<Connection> {
+    private final InboxKey key;
+    private final String token;
+    private final int attempts;
+
+    JdbcLock(InboxKey key, String token, int attempts) {
+      this.key = key;
+      this.token = token;
+      this.attempts = attempts;
+    }
+
+    @Override
+    public InboxKey key() {
+      return key;
+    }
+
+    @Override
+    public int attempts() {
+      return attempts;
+    }
+
+    @Override
+    public boolean renew(Duration lock) {
+      Change renewed = Change.renewed(token, InboxStore.checkedLock(lock), retention);
+      return own(transactions, connection -> table.change(connection, key, token, renewed));
+    }
+
+    @Override
+    public boolean complete(InboxResult result) {
+      Change completed = Change.completed(token, result, retention);
+      return own(transactions, connection -> end(connection, completed));
+    }
+
+    @Override
+    public boolean complete(Connection transaction, InboxResult result) {
+      Change completed = Change.completed(token, result, retention);
+      return joining(transaction, connection -> end(connection, completed));
+    }
+
+    @Override
+    public boolean release(String error) {
+      Change released = Change.released(token, ErrorText.clean(error), retention);
+      return own(transactions, connection -> end(connection, released));
+    }
+
+    /** Says true also when this lock did the same before. */
+    private boolean end(Connection connection, Change to) throws SQLException {
+      if (table.change(connection, key, token, to)) {
+        return true;
+      }
+      Entry entry = table.find(connection, key);
+      return entry != null && entry.is(to.state(), token);
+    }
+
+    @Override
+    public String toString() {
+      return "lock of %s, attempt %d".formatted(key, attempts);
+    }
+  }
+
+  // ---- housekeeping
+
+  @Override
+  public void housekeep() {
+    // In small transactions, so that nobody waits for long for a key that is being purged.
+    while (!Thread.currentThread().isInterrupted()
+        && own(housekeeping, table::purge) == InboxTable.PURGE) {}
+  }
+
+  @Override
+  public InboxStatistics statistics(int cap) {
+    int checked = StatisticsStore.checked(cap);
+    return own(housekeeping, connection -> table.statistics(connection, checked));
+  }
+
+  // ---- the schema
+
+  @Override
+  public void migrate() {
+    schema.migrate(transactions);
+    verified = false;
+  }
+
+  @Override
+  public String ddl() {
+    return schema.ddl();
+  }
+
+  @Override
+  public void verify() {
+    schema.verify(transactions);
+    verified = true;
+  }
+
+  @Override
+  public String place() {
+    return schema.place(transactions);
+  }
+
+  @Override
+  public String grants(String consumer, String housekeeper) {
+    return transactions
+        .grants()
+        .text(Map.of(Grants.Role.CONSUMER, consumer, Grants.Role.HOUSEKEEPER, housekeeper));
+  }
+
+  @Override
+  public OptionalInt maxConnections() {
+    return PoolSize.of(dataSource);
+  }
+
+  /**
+   * The settings that all relational inboxes have. Not safe for use by many threads.
+   *
+   * @param <S> what it builds
+   * @param <B> itself
+   */
+  public abstract static class Builder<S extends JdbcInboxStore, B extends Builder<S, B>> {
+    private final DataSource dataSource;
+    private @Nullable String schema;
+    private String prefix = Names.INBOX_PREFIX;
+    private Duration retention = DEFAULT_RETENTION;
+
+    protected Builder(DataSource dataSource) {
+      this.dataSource = requireNonNull(dataSource, "dataSource");
+    }
+
+    /** Default: null, the connection's current schema. */
+    public B schema(@Nullable String schema) {
+      this.schema = schema;
+      return self();
+    }
+
+    /** Before each table's name. Default: {@value Names#INBOX_PREFIX}. */
+    public B prefix(String prefix) {
+      this.prefix = prefix;
+      return self();
+    }
+
+    /**
+     * How long a key is remembered after it was done, at least 1 ms; longer than any message may
+     * take to arrive again. Default: 7 days.
+     */
+    public B retention(Duration retention) {
+      this.retention = retention;
+      return self();
+    }
+
+    /**
+     * Does not connect yet.
+     *
+     * @throws IllegalArgumentException naming the setting, its value and what is allowed
+     */
+    public abstract S build();
+
+    protected abstract B self();
+  }
+}

@@ -1,0 +1,114 @@
+package dev.outbox.store.jdbc.internal;
+
+import dev.outbox.store.core.internal.Names;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Map;
+import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.Jdbi;
+import org.jspecify.annotations.Nullable;
+
+/** How a database's server is talked to, and what is to be made there. */
+public interface Server {
+
+  /** What a failed statement means. */
+  enum Trouble {
+    /** A deadlock or the like: the library runs its own transaction again. */
+    CONFLICT,
+    /** There is no connection to be had. */
+    UNREACHABLE,
+    /** The statement or the connection was ended from outside: a time limit, a shutdown. */
+    CUT_OFF,
+    /** Wrong user, password or database. */
+    REFUSED,
+    /** The user lacks a right. */
+    FORBIDDEN,
+    MISSING_SCHEMA,
+    READ_ONLY,
+    /** An earlier statement of the caller's transaction failed. */
+    FAILED_BEFORE,
+    OTHER
+  }
+
+  /** The database's name in error texts. */
+  String name();
+
+  /** Where in the class path the Liquibase changelog is; formatted SQL with ${q} and ${p}. */
+  String changelog();
+
+  /** What else the changelog has between ${ and }. */
+  default Map<String, String> changelogParameters() {
+    return Map.of();
+  }
+
+  /** The version of the schema that this library works with. */
+  default int version() {
+    return 1;
+  }
+
+  /**
+   * What the users of these tables need, as statements with ${q}, ${p} and the names of {@link
+   * Grants.Role roles}; lines with ${schema} only count where one is chosen.
+   */
+  default String grants() {
+    return Names.resource(getClass(), "grants.sql");
+  }
+
+  /** Says what a failure means. */
+  Trouble trouble(SQLException failure);
+
+  /**
+   * What to do about a failure that is {@link Trouble#OTHER} or {@link Trouble#CUT_OFF}, where more
+   * is known than that; or null.
+   */
+  default @Nullable String advice(SQLException failure) {
+    return null;
+  }
+
+  /** Sets what the driver needs for all statements of the store's own transactions. */
+  default void configure(Jdbi jdbi) {}
+
+  /**
+   * Prepares the transaction that has just begun.
+   *
+   * @param patience after this long without a sign of the client the database ends the transaction
+   *     by itself, so that a stalled client holds nothing up (C4)
+   */
+  void begin(Connection connection, Duration patience) throws SQLException;
+
+  /**
+   * The same for a transaction of a claim, whose first statement is one of {@link
+   * SqlDialect#leases}: that one may do it.
+   */
+  default void beginWithLeases(Handle handle, Duration patience) throws SQLException {
+    begin(handle.getConnection(), patience);
+  }
+
+  /**
+   * Prepares a statement that is all of its transaction, one of {@link SqlDialect#leases} or a
+   * look.
+   *
+   * @return false where that has to be run in a transaction as all others
+   */
+  default boolean beginAlone(Handle handle, Duration patience) {
+    return false;
+  }
+
+  /** Puts back what {@link #begin} set beyond the transaction, which is over. */
+  default void end(Connection connection) throws SQLException {}
+
+  /**
+   * The version that the schema says it has; 0 when it says none.
+   *
+   * @throws dev.outbox.OutboxException when the database cannot hold every message, or cannot be
+   *     worked with through this connection
+   */
+  int schemaVersion(Connection connection) throws SQLException;
+
+  /** Gives one text: {@link dev.outbox.spi.SchemaStore#place}. */
+  String place();
+
+  /** A statement with the names of schema and tables, and with the parts that recur, filled in. */
+  String fill(String sql);
+}

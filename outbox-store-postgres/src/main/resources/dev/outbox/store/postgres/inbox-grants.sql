@@ -1,0 +1,13 @@
+-- What the roles of consumers and of housekeeping need. Run it as the tables' owner, after the tables.
+
+-- A consumer records, begins and completes. It forgets nothing: what it deleted would be handled
+-- again.
+grant select, insert, update on ${q}${p}message to ${consumer};
+grant select on ${q}${p}schema to ${consumer};
+grant usage on schema ${schema} to ${consumer};
+
+-- Housekeeping deletes what has expired, and counts. To skip locked rows it must be allowed to lock
+-- them, for which PostgreSQL asks the right to update a column.
+grant select, delete, update (expires_at) on ${q}${p}message to ${housekeeper};
+grant select on ${q}${p}schema to ${housekeeper};
+grant usage on schema ${schema} to ${housekeeper};
