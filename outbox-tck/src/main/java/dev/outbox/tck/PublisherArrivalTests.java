@@ -69,6 +69,27 @@ abstract class PublisherArrivalTests extends PublisherTests {
             .payload(new byte[OutboxMessage.MAX_PAYLOAD]));
   }
 
+  @Test
+  @Rule("P4")
+  @Sentence("line breaks, separators and blanks at the ends arrive, and a hundred headers")
+  void characters() {
+    String text = " \t\r\nX-Fake: 1\r\n\r\n\"'`\\%41%zz+&=?#/;:,.*>{}[]|~\u007f\u0085\u2028\u0001 ";
+    OutboxMessage.Builder message =
+        tck.message("aggregate" + text)
+            .eventType("type" + text)
+            .partitionKey(text + "key" + text)
+            .contentType("text/plain; charset=\"utf-8\"")
+            .dedupKey("dedup" + text)
+            .correlationId(text + "correlation")
+            .header("name" + text, text)
+            .header("blank", " ")
+            .header("empty", "");
+    for (int i = 4; i <= OutboxMessage.MAX_HEADER_COUNT; i++) {
+      message.header("header" + i, "value " + i);
+    }
+    assertArrives(message);
+  }
+
   private void assertArrives(OutboxMessage.Builder builder) {
     StoredMessage sent = tck.stored(builder);
     Published published = tck.publish(List.of(sent));

@@ -10,6 +10,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -54,14 +55,23 @@ abstract class PublisherTests {
   /** 200 messages of 20 keys, some of which are rejected, and what came of them. */
   Beside besideManyRejected(long seed) {
     PublisherTck.BrokerRejects broker = tck.fixture(PublisherTck.BrokerRejects.class);
+    return besideMany(seed, broker::rejected, "messages that the broker never takes");
+  }
+
+  /** The same with some to a missing destination. */
+  Beside besideManyMissing(long seed) {
+    PublisherTck.DestinationMissing broker = tck.fixture(PublisherTck.DestinationMissing.class);
+    return besideMany(seed, broker::toMissing, "messages to a missing destination");
+  }
+
+  private Beside besideMany(long seed, UnaryOperator<OutboxMessage.Builder> bad, String what) {
     Random random = new Random(seed);
     List<StoredMessage> messages = new ArrayList<>();
     for (int i = 0; i < 200; i++) {
       OutboxMessage.Builder message = tck.message("k" + random.nextInt(20));
-      messages.add(tck.stored(random.nextInt(10) == 0 ? broker.rejected(message) : message));
+      messages.add(tck.stored(random.nextInt(10) == 0 ? bad.apply(message) : message));
     }
-    Published published =
-        tck.publish("beside messages that the broker never takes, seed " + seed, messages);
+    Published published = tck.publish("beside " + what + ", seed " + seed, messages);
     return new Beside(published, PublisherTck.ids(tck.receive()));
   }
 
@@ -333,6 +343,13 @@ abstract class PublisherTests {
     @Sentence("with rejected messages anywhere, each key's deliveries stop at its first one")
     void stopsAnywhere() {
       checkStops(besideManyRejected(seed()));
+    }
+
+    @Test
+    @Rule("P2")
+    @Sentence("with missing destinations anywhere, each key's deliveries stop at its first one")
+    void stopsAnywhereAtMissing() {
+      checkStops(besideManyMissing(seed()));
     }
 
     private static void checkStops(Beside beside) {

@@ -12,13 +12,18 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.Deque;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 
 /**
  * Publishers that break one rule each, which the tests of just that rule must notice. Each is a
@@ -394,6 +399,129 @@ public final class BrokenPublishers {
     @Override
     Duration patience() {
       return TIMEOUT;
+    }
+  }
+
+  /** Limits the wait for acknowledgements, and not the write that waits for the broker to read. */
+  @Rule("P5")
+  static final class BlocksInWrite extends PublisherInMemory {
+    private static final int BUFFERS = 6_000_000;
+
+    BlocksInWrite(PublisherBroker broker) {
+      super(broker);
+    }
+
+    @Override
+    public List<Result> publish(List<StoredMessage> messages) throws InterruptedException {
+      int bytes = messages.stream().mapToInt(m -> m.message().payloadSize()).sum();
+      if (bytes > BUFFERS) {
+        boolean ignored = broker.answers(Duration.ofHours(1));
+      }
+      return super.publish(messages);
+    }
+  }
+
+  /** Waits for acknowledgements that nobody hands over once the client is closed. */
+  @Rule("P5")
+  static final class ForgetsCallsAtClose extends PublisherInMemory {
+    private volatile boolean closed;
+
+    ForgetsCallsAtClose(PublisherBroker broker) {
+      super(broker);
+    }
+
+    @Override
+    public List<Result> publish(List<StoredMessage> messages) throws InterruptedException {
+      List<Result> results = super.publish(messages);
+      TimeUnit.MILLISECONDS.sleep(5); // for the answer
+      if (closed) {
+        TimeUnit.HOURS.sleep(1);
+      }
+      return results;
+    }
+
+    @Override
+    public void close() {
+      closed = true;
+    }
+  }
+
+  /** The broker knows the id already, and the publisher takes that for an error. */
+  @Rule("P3")
+  static final class RefusesRepeats extends PublisherInMemory {
+    private final Set<UUID> known = ConcurrentHashMap.newKeySet();
+
+    RefusesRepeats(PublisherBroker broker) {
+      super(broker);
+    }
+
+    @Override
+    Result send(StoredMessage message) throws InterruptedException {
+      Result result = super.send(message);
+      return result instanceof Result.Delivered && !known.add(message.message().id())
+          ? Result.failed("duplicate message id")
+          : result;
+    }
+  }
+
+  /** Waits for the first message of a key, and sends the others at once when that one was taken. */
+  @Rule("P2")
+  static final class TrustsDestination extends PublisherInMemory {
+    TrustsDestination(PublisherBroker broker) {
+      super(broker);
+    }
+
+    @Override
+    public List<Result> publish(List<StoredMessage> messages) throws InterruptedException {
+      List<Result> results = new ArrayList<>(super.publish(messages));
+      Set<String> trusted = new HashSet<>();
+      for (int i = 0; i < results.size(); i++) {
+        if (results.get(i) instanceof Result.Delivered) {
+          trusted.add(messages.get(i).key());
+        } else if (isBehind(results.get(i)) && trusted.contains(messages.get(i).key())) {
+          results.set(i, send(messages.get(i)));
+        }
+      }
+      return results;
+    }
+
+    private static boolean isBehind(Result result) {
+      return result instanceof Result.Unavailable u && u.error().equals(BEHIND);
+    }
+  }
+
+  /** Writes headers as lines of text, and whoever reads them finds other ones. */
+  @Rule("P4")
+  static final class WritesHeadersAsLines extends PublisherInMemory {
+    WritesHeadersAsLines(PublisherBroker broker) {
+      super(broker);
+    }
+
+    @Override
+    List<Header> headers(OutboxMessage message) {
+      String lines =
+          message.headers().stream()
+              .map(h -> h.name() + ": " + h.value() + "\n")
+              .collect(Collectors.joining());
+      return lines
+          .lines()
+          .map(line -> line.split(": ", 2))
+          .filter(parts -> parts.length == 2 && !parts[0].isBlank())
+          .map(parts -> new Header(parts[0], parts[1]))
+          .toList();
+    }
+  }
+
+  /** Has room for so many headers, and leaves out the rest. */
+  @Rule("P4")
+  static final class LimitsHeaders extends PublisherInMemory {
+    LimitsHeaders(PublisherBroker broker) {
+      super(broker);
+    }
+
+    @Override
+    List<Header> headers(OutboxMessage message) {
+      return message.headers().stream().limit(64).toList();
     }
   }
 

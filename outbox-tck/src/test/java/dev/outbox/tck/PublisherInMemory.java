@@ -21,6 +21,7 @@ import java.util.Optional;
  */
 class PublisherInMemory implements MessagePublisher, ReachablePublisher {
   static final Duration TIMEOUT = Duration.ofMillis(300);
+  static final String BEHIND = "an earlier one was not delivered";
 
   final PublisherBroker broker;
   private final long patience = TIMEOUT.toMillis() / 2;
@@ -61,7 +62,7 @@ class PublisherInMemory implements MessagePublisher, ReachablePublisher {
   }
 
   void stopped(StoredMessage message, Map<String, Result> stopped) {
-    stopped.put(message.key(), Result.unavailable("an earlier one was not delivered", "a queue"));
+    stopped.put(message.key(), Result.unavailable(BEHIND, "a queue"));
   }
 
   Result send(StoredMessage message) throws InterruptedException {
