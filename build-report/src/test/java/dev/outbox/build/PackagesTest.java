@@ -83,6 +83,8 @@ class PackagesTest {
             "dev.outbox.payload",
             "dev.outbox.tracing",
             "dev.outbox.jakarta",
+            "dev.outbox.publisher.kafka",
+            "dev.outbox.publisher.rabbitmq",
             "dev.outbox.spring.autoconfigure",
             "dev.outbox.tck",
             "dev.outbox.cli",
