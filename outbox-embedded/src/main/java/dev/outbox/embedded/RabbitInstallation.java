@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -83,57 +82,25 @@ record RabbitInstallation(String version, Path scripts, Optional<Path> erlang) {
   }
 
   private static RabbitInstallation unpacked() {
-    if (Machine.program("apt-get").isEmpty() || Machine.program("dpkg").isEmpty()) {
-      throw new UnsupportedOperationException(
-          "no RabbitMQ is installed, and there is no apt-get to get one: install one and name its"
-              + " sbin folder with -D%s=…".formatted(PROPERTY));
-    }
-    Path root;
-    try {
-      root = Cache.get("rabbitmq-debian", RabbitInstallation::download);
-    } catch (IOException e) {
-      throw new UnsupportedOperationException(
-          "the packages of RabbitMQ could not be downloaded; run apt-get update, or install"
-              + " rabbitmq-server: "
-              + e.getMessage());
-    }
-    Path erlang = root.resolve("usr/lib/erlang");
+    Path root = DebianPackages.unpacked(PACKAGES, RabbitInstallation::letErlangMove);
     try (Stream<Path> homes = Files.list(root.resolve("usr/lib/rabbitmq/lib"))) {
       RabbitInstallation found =
           homes
               .flatMap(home -> of(home.resolve("sbin").resolve(SERVER)).stream())
               .findFirst()
               .orElseThrow();
+      Path erlang = root.resolve("usr/lib/erlang");
       return new RabbitInstallation(found.version, found.scripts, Optional.of(erlang));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
   }
 
-  private static void download(Path to) throws IOException {
-    System.err.printf(
-        "RabbitMQ is not here: downloading 32 MB of this system's packages, once; 53 MB are kept in %s%n",
-        to.getParent());
-    Path debs = Files.createDirectory(to.resolve("debs"));
-    List<String> get = new ArrayList<>(List.of("apt-get", "download", "-qq"));
-    get.addAll(PACKAGES);
-    String unsaid = inFolder(debs, get);
-    try (Stream<Path> all = Files.list(debs)) {
-      for (Path deb : all.toList()) {
-        unsaid = Program.run(List.of("dpkg", "-x", deb.toString(), to.toString()));
-      }
-    }
-    Directories.delete(debs);
-    Path erl = to.resolve("usr/lib/erlang/bin/erl");
+  /** Its script has the place where the package is installed. */
+  private static void letErlangMove(Path root) throws IOException {
+    Path erl = root.resolve("usr/lib/erlang/bin/erl");
     String script = Files.readString(erl);
     Files.writeString(erl, script.replace("ROOTDIR=/usr/lib/erlang", "ROOTDIR=$ERL_UNPACKED_IN"));
-  }
-
-  private static String inFolder(Path folder, List<String> command) throws IOException {
-    List<String> line = new ArrayList<>(List.of("sh", "-c", "cd \"$0\" && exec \"$@\""));
-    line.add(folder.toString());
-    line.addAll(command);
-    return Program.run(line);
   }
 
   /** A script of it. */

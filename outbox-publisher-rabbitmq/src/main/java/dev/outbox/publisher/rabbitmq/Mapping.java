@@ -67,10 +67,10 @@ record Mapping(Destination exchange, Destination routingKey, Function<StoredMess
   private static Map<String, Object> headers(StoredMessage stored) {
     OutboxMessage message = stored.message();
     Map<String, Object> table = new LinkedHashMap<>();
-    boolean whole = true;
+    boolean whole = message.headers().size() <= 1; // a table has no order
     for (Header header : message.headers()) {
       boolean simple = isSimple(header.name());
-      whole &= simple && !table.containsKey(header.name());
+      whole &= simple;
       if (simple) {
         table.put(header.name(), header.value());
       }

@@ -42,11 +42,11 @@ import org.jspecify.annotations.Nullable;
  * the same where they have at most 255 bytes, for which AMQP has room, and timestamp is the time of
  * append in seconds.
  *
- * <p>A table of headers has each name once. Where it cannot hold the message's own ones, because a
- * name occurs twice, has more than 255 bytes, is one of those above, or is {@code CC} or {@code
- * BCC}, which the broker would act on, {@code outbox-headers} has all of them, in their order, as
- * JSON: {@code [["name","value"],…]}. Of a name that occurs twice the table then has the last
- * value.
+ * <p>A table of headers has no order, and each name once: of a name that occurs twice, the last
+ * value. So {@code outbox-headers} has all headers of the message's own, in their order, as JSON,
+ * {@code [["name","value"],…]}, where there is more than one, and where the table cannot hold one:
+ * because its name has more than 255 bytes, is one of those above, or is {@code CC} or {@code BCC},
+ * which the broker would act on.
  *
  * <p><b>Results (P3).</b>
  *

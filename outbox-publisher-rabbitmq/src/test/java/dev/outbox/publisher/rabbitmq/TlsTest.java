@@ -20,6 +20,7 @@ import java.nio.file.Path;
 import java.security.KeyStore;
 import java.time.Duration;
 import java.util.Base64;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -79,7 +80,7 @@ class TlsTest {
   }
 
   private static Map<String, String> without(Map<String, String> all, String part) {
-    Map<String, String> rest = new java.util.HashMap<>(all);
+    Map<String, String> rest = new HashMap<>(all);
     rest.keySet().removeIf(name -> name.contains(part));
     return rest;
   }

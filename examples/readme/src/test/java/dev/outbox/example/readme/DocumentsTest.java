@@ -3,6 +3,7 @@ package dev.outbox.example.readme;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.example.readme.Documents.Block;
+import dev.outbox.spi.PublisherProvider;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -14,6 +15,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.ServiceLoader;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -129,8 +131,14 @@ class DocumentsTest {
         .isNotEmpty()
         .filteredOn(line -> !line.isBlank() && !line.startsWith("#"))
         .map(line -> line.substring(0, line.indexOf('=')))
-        .allMatch(
-            name -> name.startsWith("kafka.") || explained.matches("(?s).*\n#?" + name + "=.*"));
+        .allMatch(name -> ofPublisher(name) || explained.matches("(?s).*\n#?" + name + "=.*"));
+  }
+
+  /** Whether a publisher reads it, as programs find publishers. */
+  private static boolean ofPublisher(String name) {
+    return ServiceLoader.load(PublisherProvider.class).stream()
+        .flatMap(provider -> provider.get().properties().stream())
+        .anyMatch(known -> known.endsWith(".") ? name.startsWith(known) : name.equals(known));
   }
 
   @TestFactory
