@@ -85,6 +85,7 @@ class PackagesTest {
             "dev.outbox.jakarta",
             "dev.outbox.publisher.http",
             "dev.outbox.publisher.kafka",
+            "dev.outbox.publisher.nats",
             "dev.outbox.spring.autoconfigure",
             "dev.outbox.tck",
             "dev.outbox.cli",

@@ -13,7 +13,12 @@ import org.jspecify.annotations.Nullable;
  * however the JVM ends (on Windows: unless the JVM is killed).
  */
 public abstract sealed class EmbeddedServer implements AutoCloseable
-    permits EmbeddedPostgres, EmbeddedPgBouncer, EmbeddedMysql, EmbeddedKafka, EmbeddedRegistry {
+    permits EmbeddedPostgres,
+        EmbeddedPgBouncer,
+        EmbeddedMysql,
+        EmbeddedKafka,
+        EmbeddedRegistry,
+        EmbeddedNats {
   private static final Duration PATIENCE = Duration.ofMinutes(3);
 
   private final String name;
