@@ -86,6 +86,7 @@ class PackagesTest {
             "dev.outbox.jakarta",
             "dev.outbox.publisher.http",
             "dev.outbox.publisher.kafka",
+            "dev.outbox.publisher.nats",
             "dev.outbox.publisher.rabbitmq",
             "dev.outbox.spring.autoconfigure",
             "dev.outbox.tck",

@@ -20,6 +20,7 @@ public abstract sealed class EmbeddedServer implements AutoCloseable
         EmbeddedMysql,
         EmbeddedKafka,
         EmbeddedRegistry,
+        EmbeddedNats,
         EmbeddedRabbit {
   static final Duration PATIENCE = Duration.ofMinutes(3);
   private static final List<Runnable> USERS = new CopyOnWriteArrayList<>();

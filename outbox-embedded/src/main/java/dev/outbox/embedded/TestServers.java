@@ -13,6 +13,9 @@ import org.testcontainers.DockerClientFactory;
 final class TestServers {
   private static final Logger log = LoggerFactory.getLogger(TestServers.class);
 
+  /** What Testcontainers has no class for. */
+  private static final String NO_CONTAINER = "none";
+
   private TestServers() {}
 
   static DatabaseServer postgres(Map<String, String> settings) {
@@ -99,6 +102,17 @@ final class TestServers {
           settings.forEach(builder::setting);
           return builder.start();
         });
+  }
+
+  static NatsServer nats() {
+    return TestServers.<NatsServer>pick(
+        "NATS",
+        "outbox.test.nats.url",
+        "nats://host:port",
+        url -> () -> url,
+        NO_CONTAINER,
+        TestServers::none,
+        EmbeddedNats::start);
   }
 
   private static <S> S none() {

@@ -1,8 +1,8 @@
 package dev.outbox.publisher.http;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
+import dev.outbox.spi.PercentEncoding;
 
-/** Text in the header fields of HTTP. */
+/** Text in the header fields of HTTP, and in URLs. */
 final class HeaderText {
   private static final String TOKEN = "!#$%&'*+-.^_`|~";
 
@@ -14,28 +14,13 @@ final class HeaderText {
    * line or begin another field.
    */
   static String encode(String text) {
-    StringBuilder out = new StringBuilder(text.length());
-    for (byte b : text.getBytes(UTF_8)) {
-      if (b > ' ' && b < 0x7F && b != '"' && b != '%') {
-        out.append((char) b);
-      } else {
-        percent(out, b);
-      }
-    }
-    return out.toString();
+    return PercentEncoding.encode(text, c -> c != '"');
   }
 
   /** For a part of a URL: everything but letters, digits and {@code - . _ ~}. */
   static String encodeForUrl(String text) {
-    StringBuilder out = new StringBuilder(text.length());
-    for (byte b : text.getBytes(UTF_8)) {
-      if (isLetterOrDigit(b) || "-._~".indexOf(b) >= 0) {
-        out.append((char) b);
-      } else {
-        percent(out, b);
-      }
-    }
-    return out.toString();
+    return PercentEncoding.encode(
+        text, c -> PercentEncoding.isLetterOrDigit(c) || "-._~".indexOf(c) >= 0);
   }
 
   /** Whether it arrives as it is: visible ASCII, with spaces only inside. */
@@ -46,16 +31,6 @@ final class HeaderText {
   /** Whether it can be a field's name. */
   static boolean isName(String name) {
     return !name.isEmpty()
-        && name.chars().allMatch(c -> isLetterOrDigit(c) || TOKEN.indexOf(c) >= 0);
-  }
-
-  private static boolean isLetterOrDigit(int c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-  }
-
-  private static void percent(StringBuilder out, byte b) {
-    out.append('%')
-        .append(Character.toUpperCase(Character.forDigit((b >> 4) & 0xF, 16)))
-        .append(Character.toUpperCase(Character.forDigit(b & 0xF, 16)));
+        && name.chars().allMatch(c -> PercentEncoding.isLetterOrDigit(c) || TOKEN.indexOf(c) >= 0);
   }
 }

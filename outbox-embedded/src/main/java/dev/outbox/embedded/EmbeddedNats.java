@@ -1,0 +1,147 @@
+package dev.outbox.embedded;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * A real {@code nats-server} with JetStream of its own, on 127.0.0.1 and a free port, with data
+ * that go with it. It ends with this JVM, however the JVM ends.
+ *
+ * <p>It is the one that the property {@code outbox.nats} or the variable {@code OUTBOX_NATS} names;
+ * else an installed one; else, on Debian and Ubuntu, that of the system's packages, which is
+ * downloaded once and not installed.
+ */
+public final class EmbeddedNats extends EmbeddedServer implements NatsServer {
+  private static final String PROPERTY = "outbox.nats";
+  private static final String PROGRAM = "nats-server";
+  private static final Pattern VERSION = Pattern.compile("v(\\d+\\.\\d+\\S*)");
+
+  private final Path program;
+  private final String settings;
+  private int port;
+
+  private EmbeddedNats(Path program, String settings) {
+    super("NATS", version(program));
+    this.program = program;
+    this.settings = settings;
+  }
+
+  /** {@link #start(String)} without settings. */
+  public static EmbeddedNats start() {
+    return start("");
+  }
+
+  /**
+   * Starts one; ready when it returns.
+   *
+   * @param settings lines of its configuration, as {@code max_payload: 2MB}
+   * @throws UnsupportedOperationException when there is none for this machine, with the reason
+   */
+  public static EmbeddedNats start(String settings) {
+    EmbeddedNats nats = new EmbeddedNats(program(), settings);
+    nats.startFirst();
+    return nats;
+  }
+
+  private static Path program() {
+    String named = Machine.setting(PROPERTY);
+    if (named != null) {
+      return Path.of(named);
+    }
+    return Machine.program(PROGRAM)
+        .orElseGet(
+            () ->
+                DebianPackages.unpacked(List.of(PROGRAM))
+                    .resolve("usr/sbin")
+                    .resolve(PROGRAM));
+  }
+
+  private static String version(Path program) {
+    try {
+      String said = Program.run(List.of(program.toString(), "--version"));
+      Matcher version = VERSION.matcher(said);
+      if (!version.find()) {
+        throw new IllegalStateException(program + " --version said: " + said);
+      }
+      return version.group(1);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  @Override
+  public String url() {
+    return "nats://127.0.0.1:" + port;
+  }
+
+  @Override
+  public Optional<EmbeddedNats> embedded() {
+    return Optional.of(this);
+  }
+
+  /** Stops it in the middle of whatever it does (SIGSTOP); its connections stay open. */
+  public void pause() {
+    signal("STOP");
+  }
+
+  /** Lets it go on after {@link #pause()}. */
+  public void resume() {
+    signal("CONT");
+  }
+
+  @Override
+  void prepare() {}
+
+  @Override
+  void choosePorts() {
+    port = Ports.free();
+  }
+
+  @Override
+  boolean portTaken() {
+    return Ports.isOpen(port);
+  }
+
+  @Override
+  ServerProcess launch() {
+    Path config = directory().resolve("nats.conf");
+    try {
+      Files.writeString(
+          config,
+          """
+          listen: "127.0.0.1:%d"
+          jetstream { store_dir: "%s" }
+          %s
+          """
+              .formatted(port, directory().resolve("data"), settings),
+          UTF_8);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    return ServerProcess.start(
+        "NATS",
+        directory(),
+        "KILL",
+        List.of(program.toString(), "--config", config.toString()),
+        Map.of());
+  }
+
+  @Override
+  boolean isReady(ServerProcess server) {
+    return server.hasSaid("Server is ready");
+  }
+
+  @Override
+  String stopSignal() {
+    return "TERM";
+  }
+}

@@ -1,0 +1,27 @@
+package dev.outbox.embedded;
+
+import java.util.Optional;
+
+/** A NATS with JetStream for tests. */
+public interface NatsServer extends AutoCloseable {
+
+  /** {@code nats://host:port}; of the user's own server it may have a user and a password. */
+  String url();
+
+  /** The embedded one, when it is one: that one can be killed, paused and restarted. */
+  default Optional<EmbeddedNats> embedded() {
+    return Optional.empty();
+  }
+
+  /** Ends what was started for the test; a server of the user's own stays as it is. */
+  @Override
+  default void close() {}
+
+  /**
+   * The user's own server when the property {@code outbox.test.nats.url} or the variable {@code
+   * OUTBOX_TEST_NATS_URL} names one; else the embedded one.
+   */
+  static NatsServer forTests() {
+    return TestServers.nats();
+  }
+}

@@ -1,0 +1,225 @@
+package dev.outbox.publisher.nats;
+
+import dev.outbox.spi.Destination;
+import dev.outbox.spi.Result;
+import dev.outbox.spi.StoredMessage;
+import io.nats.client.api.PublishAck;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One call. Of each key one message is without acknowledgement, and the next one is sent when that
+ * was acknowledged (P2): a server may refuse one message and take the next. All keys are sent
+ * together. Only the calling thread sends and decides; the client's threads report.
+ */
+final class Call {
+  private static final long CHECK_EVERY = TimeUnit.MILLISECONDS.toNanos(50);
+
+  private final NatsPublisher.Parts parts;
+  private final Timing timing;
+  private final Map<String, Run> runs = new LinkedHashMap<>();
+  private final @Nullable Result[] results;
+  private final BlockingQueue<Report> reports = new LinkedBlockingQueue<>();
+  private final Set<Run> inFlight = new LinkedHashSet<>();
+  private final long end;
+  private int open;
+
+  /** What came of the message that a key has on its way; {@code attempt} is which one it was. */
+  private record Report(Run run, int attempt, @Nullable Throwable error) {}
+
+  private record Item(int index, StoredMessage message) {}
+
+  Call(NatsPublisher.Parts parts, List<StoredMessage> messages) {
+    this.parts = parts;
+    timing = parts.timing();
+    results = new Result[messages.size()];
+    end = System.nanoTime() + timing.call();
+    for (int i = 0; i < messages.size(); i++) {
+      runs.computeIfAbsent(messages.get(i).key(), key -> new Run())
+          .items
+          .add(new Item(i, messages.get(i)));
+    }
+    open = runs.size();
+  }
+
+  List<Result> run() throws InterruptedException {
+    Link link;
+    try {
+      link = parts.links().get(timing.patience());
+    } catch (Links.NoLinkException e) {
+      stopAll("no connection to %s: %s".formatted(parts.address(), e.getMessage()));
+      return Arrays.asList(results);
+    }
+    for (Run run : runs.values()) {
+      run.send(link);
+    }
+    long check = System.nanoTime() + CHECK_EVERY;
+    while (open > 0) {
+      long now = System.nanoTime();
+      if (now - end >= 0) {
+        stopAll(
+            "the call's time went by with the messages before it: give the relay a smaller batchSize");
+      } else if (now - check >= 0) {
+        checkSilence(link);
+        check = System.nanoTime() + CHECK_EVERY;
+      } else {
+        Report report = reports.poll(check - now, TimeUnit.NANOSECONDS);
+        if (report != null) {
+          report.run.heard(report, link);
+        }
+      }
+    }
+    return Arrays.asList(results);
+  }
+
+  /**
+   * When a message is without acknowledgement for too long, the server is asked for a sign of life.
+   * If it gives one, the place is to blame: no leader, or somebody listens there who is no stream.
+   */
+  private void checkSilence(Link link) throws InterruptedException {
+    long now = System.nanoTime();
+    List<Run> silent = inFlight.stream().filter(run -> now - run.since > run.patience()).toList();
+    if (silent.isEmpty()) {
+      return;
+    }
+    if (!link.answers(Duration.ofNanos(timing.sign()))) {
+      lost(link, "the server does not answer");
+      return;
+    }
+    for (Run run : silent) {
+      parts.quiet().add(run.place);
+      run.stop(
+          Result.unavailable(
+              "%s: no acknowledgement, though the server answers: it needs a stream with a leader"
+                  .formatted(run.place),
+              run.place));
+    }
+  }
+
+  /** The connection is of no use any more. */
+  private void lost(Link link, String why) {
+    parts.links().drop(link);
+    stopAll("%s: %s".formatted(parts.address(), why));
+  }
+
+  private void stopAll(String error) {
+    List<Run> all = runs.values().stream().filter(run -> !run.done).toList();
+    all.forEach(run -> run.stop(Result.unavailable(error)));
+  }
+
+  /** The messages of one key, in order. */
+  private final class Run {
+    private final List<Item> items = new ArrayList<>();
+    private int at;
+    private boolean done;
+    private String subject = "";
+    private String place = "";
+    private long since;
+
+    /** Sends the next one; what cannot be sent ends the run, without holding up others. */
+    void send(Link link) {
+      if (done) {
+        return;
+      }
+      if (at == items.size()) {
+        end();
+        return;
+      }
+      StoredMessage message = items.get(at).message;
+      place = message.message().aggregateType();
+      Mapping.Outgoing outgoing;
+      try {
+        outgoing = parts.mapping().of(message);
+      } catch (Destination.MissingException e) {
+        stop(e.result());
+        return;
+      } catch (IllegalArgumentException e) {
+        stop(Result.rejected(String.valueOf(e.getMessage())));
+        return;
+      }
+      subject = outgoing.subject();
+      place = Subjects.place(subject);
+      long most = link.maxPayload();
+      if (most > 0 && outgoing.size() > most) {
+        stop(
+            Result.rejected(
+                "%s: the message has %d bytes with its headers, the server's max_payload is %d"
+                    .formatted(subject, outgoing.size(), most)));
+        return;
+      }
+      give(link, outgoing);
+    }
+
+    private void give(Link link, Mapping.Outgoing outgoing) {
+      int attempt = at;
+      since = System.nanoTime();
+      inFlight.add(this);
+      CompletableFuture<PublishAck> ack;
+      try {
+        ack = link.send(outgoing);
+      } catch (IllegalStateException e) {
+        lost(link, String.valueOf(e.getMessage()));
+        return;
+      } catch (RuntimeException e) {
+        stop(Results.result(e, subject));
+        return;
+      }
+      CompletableFuture<?> unused =
+          ack.whenComplete((stored, error) -> reports.add(new Report(this, attempt, error)));
+    }
+
+    void heard(Report report, Link link) {
+      if (done || report.attempt != at) {
+        return; // given up, and too late
+      }
+      inFlight.remove(this);
+      if (report.error == null) {
+        parts.quiet().remove(place);
+        results[items.get(at).index] = Result.delivered();
+        at++;
+        send(link);
+        return;
+      }
+      Throwable cause = Results.cause(report.error);
+      if (cause instanceof CancellationException || cause instanceof IllegalStateException) {
+        lost(link, "the connection was lost");
+      } else if (cause instanceof Link.NoPermissionException e && e.everywhere) {
+        lost(link, String.valueOf(e.getMessage()));
+      } else {
+        stop(Results.result(cause, subject));
+      }
+    }
+
+    long patience() {
+      return parts.quiet().contains(place) ? timing.impatience() : timing.patience();
+    }
+
+    /** Decides a message that was not delivered, and with it those behind it (P2). */
+    void stop(Result result) {
+      Item culprit = items.get(at);
+      results[culprit.index] = result;
+      for (Item item : items.subList(at + 1, items.size())) {
+        results[item.index] = Results.notSent(culprit.message, result, place);
+      }
+      end();
+    }
+
+    private void end() {
+      inFlight.remove(this);
+      done = true;
+      open--;
+    }
+  }
+}

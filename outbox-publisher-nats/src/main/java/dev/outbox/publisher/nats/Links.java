@@ -1,0 +1,123 @@
+package dev.outbox.publisher.nats;
+
+import io.nats.client.Options;
+import java.io.IOException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** The connection that calls use, made when it is needed and again after it was lost. */
+final class Links {
+  private final Supplier<Options.Builder> options;
+  private final Timing timing;
+  private @Nullable CompletableFuture<Link> current;
+  private boolean closed;
+
+  /** There is no connection; says why. */
+  static final class NoLinkException extends Exception {
+    private static final long serialVersionUID = 1L;
+
+    private NoLinkException(String message) {
+      super(message);
+    }
+  }
+
+  /**
+   * @param options gives a new builder each time
+   */
+  Links(Supplier<Options.Builder> options, Timing timing) {
+    this.options = options;
+    this.timing = timing;
+  }
+
+  /**
+   * The connection; waits while it is being made.
+   *
+   * @param patience for that, in nanoseconds
+   */
+  Link get(long patience) throws NoLinkException, InterruptedException {
+    CompletableFuture<Link> link = start();
+    try {
+      return link.get(patience, TimeUnit.NANOSECONDS);
+    } catch (TimeoutException e) {
+      throw new NoLinkException("no connection could be made in time");
+    } catch (ExecutionException e) {
+      Throwable cause = e.getCause() != null ? e.getCause() : e;
+      throw new NoLinkException(Urls.masked(String.valueOf(cause.getMessage())));
+    }
+  }
+
+  /** Begins to connect, where there is no connection and none is being made. */
+  synchronized CompletableFuture<Link> start() {
+    CompletableFuture<Link> link = current;
+    if (closed) {
+      return CompletableFuture.failedFuture(new IOException("the publisher is closed"));
+    }
+    if (link == null || link.isCompletedExceptionally() || isLost(link)) {
+      link = new CompletableFuture<>();
+      current = link;
+      CompletableFuture<Link> making = link;
+      inBackground("outbox-nats-connect", () -> make(making));
+    }
+    return link;
+  }
+
+  private static boolean isLost(CompletableFuture<Link> link) {
+    return link.isDone() && !link.join().isOpen();
+  }
+
+  private void make(CompletableFuture<Link> making) {
+    try {
+      Link link = Link.open(options.get());
+      making.complete(link);
+      if (isGone(making)) {
+        link.close();
+      }
+    } catch (IOException | InterruptedException | RuntimeException e) {
+      making.completeExceptionally(e);
+    }
+  }
+
+  private synchronized boolean isGone(CompletableFuture<Link> making) {
+    return current != making;
+  }
+
+  /** Gives up a connection on which nothing is heard any more. */
+  void drop(Link link) {
+    synchronized (this) {
+      if (current != null && current.getNow(null) == link) {
+        current = null;
+      }
+    }
+    inBackground("outbox-nats-close", link::close);
+  }
+
+  /** Waits at most for the patience of a call. */
+  void close() {
+    CompletableFuture<Link> link;
+    synchronized (this) {
+      closed = true;
+      link = current;
+      current = null;
+    }
+    if (link == null || !link.isDone() || link.isCompletedExceptionally()) {
+      return; // who makes it closes it
+    }
+    Thread closing = inBackground("outbox-nats-close", link.join()::close);
+    try {
+      closing.join(TimeUnit.NANOSECONDS.toMillis(timing.patience()));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private static Thread inBackground(String name, Runnable work) {
+    Thread thread = new Thread(work, name);
+    thread.setDaemon(true);
+    thread.start();
+    return thread;
+  }
+}

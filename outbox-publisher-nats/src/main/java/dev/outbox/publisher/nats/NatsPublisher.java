@@ -1,0 +1,214 @@
+package dev.outbox.publisher.nats;
+
+import static java.util.Objects.requireNonNull;
+
+import dev.outbox.spi.Destination;
+import dev.outbox.spi.MessagePublisher;
+import dev.outbox.spi.ReachablePublisher;
+import dev.outbox.spi.Result;
+import dev.outbox.spi.StoredMessage;
+import io.nats.client.Options;
+import java.net.URI;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Publishes to streams of NATS JetStream. Safe for use by many threads, as long as calls at the
+ * same time have no key in common; claims have none (C1).
+ *
+ * <p><b>Order (P2).</b> Of each key one message is without acknowledgement, all keys are sent
+ * together. The client tries nothing again by itself, and a connection that was lost is replaced,
+ * not reused: nothing is sent that nobody waits for any more.
+ *
+ * <p><b>Durability (P1).</b> Delivered means that the stream has acknowledged. A server writes that
+ * to the disk every two minutes, unless it is told {@code sync_interval: always}: without that, or
+ * three replicas on machines that do not fail together, a power failure loses acknowledged
+ * messages.
+ *
+ * <p><b>A message.</b> The subject is the {@link Builder#destination}. {@code Nats-Msg-Id} is the
+ * message's id: within its {@code duplicate_window} the stream drops repetitions. Other headers are
+ * {@code outbox-key} (the record key), {@code outbox-id}, {@code outbox-aggregate-type}, {@code
+ * outbox-aggregate-id}, {@code outbox-event-type}, {@code outbox-content-type}, {@code
+ * outbox-created-at} (ISO 8601, UTC), {@code outbox-sequence}, and where the message has them
+ * {@code outbox-dedup-key}, {@code outbox-correlation-id} and {@code outbox-headers} (P4). NATS has
+ * ASCII in headers: the values are percent-encoded, but for {@code outbox-headers}, which is {@code
+ * [["name","value"],…]}, the message's own headers as JSON in ASCII. Of those, short ones of
+ * visible ASCII are headers of their own too, and so is {@code content-type}. Names that begin with
+ * {@code Nats-} are the server's, and are in {@code outbox-headers} only.
+ *
+ * <p><b>Results (P3).</b>
+ *
+ * <ul>
+ *   <li>rejected: larger than the server's {@code max_payload} or the stream's {@code
+ *       max_msg_size}, headers larger than 64 KiB, a destination that is no subject;
+ *   <li>unavailable, with the subject, its last token as {@code *}: no stream has it, the stream is
+ *       full, has no leader or does not acknowledge, or we may not publish there;
+ *   <li>unavailable, as a whole: no connection, or no sign of life;
+ *   <li>failed: anything else.
+ * </ul>
+ */
+public final class NatsPublisher implements MessagePublisher, ReachablePublisher {
+
+  /** The default of {@link Builder#timeout}. */
+  public static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(20);
+
+  /** The default of {@link Builder#destination}, as a pattern. */
+  public static final String DEFAULT_DESTINATION = "{aggregateType}.{recordKey}";
+
+  private final Parts parts;
+
+  /** What all calls share. */
+  record Parts(Links links, Mapping mapping, Timing timing, Quiet quiet, String address) {}
+
+  private NatsPublisher(Parts parts) {
+    this.parts = parts;
+  }
+
+  /** Starts with the defaults that each setter names. */
+  public static Builder builder() {
+    return new Builder();
+  }
+
+  /** Returns within the timeout (P5); see {@link NatsPublisher} for the results. */
+  @Override
+  public List<Result> publish(List<StoredMessage> messages) throws InterruptedException {
+    return new Call(parts, messages).run();
+  }
+
+  /** Closes the connection; waits for that at most a quarter of the timeout. */
+  @Override
+  public void close() {
+    parts.links().close();
+  }
+
+  /** The servers, without what may be secret. */
+  @Override
+  public String address() {
+    return parts.address();
+  }
+
+  /** Connects, if need be, and waits for an answer to a ping. */
+  @Override
+  public Optional<String> unreachable(Duration patience) throws InterruptedException {
+    long end = System.nanoTime() + patience.toNanos();
+    try {
+      Link link = parts.links().get(patience.toNanos());
+      long left = Math.max(1_000_000, end - System.nanoTime());
+      return link.answers(Duration.ofNanos(left))
+          ? Optional.empty()
+          : Optional.of("no answer within " + patience);
+    } catch (Links.NoLinkException e) {
+      return Optional.of(String.valueOf(e.getMessage()));
+    }
+  }
+
+  /** Collects the settings; {@link #build()} checks them. Not safe for use by many threads. */
+  public static final class Builder {
+    private final List<String> servers = new ArrayList<>();
+    private Consumer<Options.Builder> options = unchanged -> {};
+    private Destination destination = Destination.pattern(DEFAULT_DESTINATION);
+    private Duration timeout = DEFAULT_TIMEOUT;
+    private @Nullable URI cloudEventsSource;
+
+    private Builder() {}
+
+    /** URLs of servers, {@code nats://host:4222} or {@code tls://…}; one at least is required. */
+    public Builder servers(String... urls) {
+      servers.addAll(List.of(urls));
+      return this;
+    }
+
+    /**
+     * Other settings of the client, as for users and TLS; called for each connection. What the
+     * order of messages needs is set afterwards: reconnects, timeouts and the error listener are
+     * the publisher's own.
+     */
+    public Builder options(Consumer<Options.Builder> options) {
+      this.options = requireNonNull(options, "options");
+      return this;
+    }
+
+    /**
+     * The subject of a message; default {@link #DEFAULT_DESTINATION}. What placeholders stand for
+     * is one token, with everything but letters, digits, {@code -} and {@code _} percent-encoded;
+     * where it is then longer than 255 characters, a hash of it. A stream keeps some hundred bytes
+     * of memory for each subject that it holds: with keys without number, as those of messages that
+     * need no order, leave the key out.
+     */
+    public Builder destination(Destination destination) {
+      this.destination = requireNonNull(destination, "destination");
+      return this;
+    }
+
+    /**
+     * How long {@link NatsPublisher#publish} takes at most; default {@link #DEFAULT_TIMEOUT}, at
+     * least one second. It must be below the relay's lease.
+     */
+    public Builder timeout(Duration timeout) {
+      this.timeout = requireNonNull(timeout, "timeout");
+      return this;
+    }
+
+    /**
+     * Adds headers that make each message a CloudEvent in binary mode: {@code ce-specversion},
+     * {@code ce-id}, {@code ce-source}, {@code ce-type} (event type), {@code ce-subject} (aggregate
+     * id), {@code ce-time}, {@code ce-partitionkey} (the record key), and {@code ce-dataschema}
+     * when the message has a header {@link dev.outbox.Header#DATA_SCHEMA} that is an absolute URI.
+     * Default: none.
+     */
+    public Builder cloudEvents(URI source) {
+      this.cloudEventsSource = requireNonNull(source, "source");
+      return this;
+    }
+
+    /**
+     * Checks and builds; connects in the background, so the server need not be there yet.
+     *
+     * @throws IllegalArgumentException naming the setting, its value and what to do, without
+     *     secrets
+     */
+    public NatsPublisher build() {
+      if (servers.isEmpty()) {
+        throw new IllegalArgumentException(
+            "servers is missing: give the URL of a server, as nats://localhost:4222");
+      }
+      Timing timing = Timing.of(timeout);
+      Links links = new Links(() -> settings(timing), timing);
+      check(timing);
+      Parts parts =
+          new Parts(
+              links,
+              new Mapping(destination, cloudEventsSource),
+              timing,
+              new Quiet(),
+              Urls.masked(String.join(",", servers)));
+      links.start();
+      return new NatsPublisher(parts);
+    }
+
+    /** The client's own checks are made when it connects: too late to refuse a setting. */
+    private void check(Timing timing) {
+      try {
+        Options unused = settings(timing).build();
+      } catch (RuntimeException e) {
+        throw new IllegalArgumentException(
+            "the settings of the client cannot be used: " + Urls.masked("" + e.getMessage()));
+      }
+    }
+
+    private Options.Builder settings(Timing timing) {
+      Options.Builder builder = new Options.Builder();
+      options.accept(builder);
+      return builder
+          .servers(servers.toArray(String[]::new))
+          .maxReconnects(0)
+          .connectionTimeout(Duration.ofNanos(timing.connect()))
+          .requestCleanupInterval(Duration.ofNanos(timing.timeout()))
+          .writeQueuePushTimeout(Duration.ofNanos(timing.impatience()));
+    }
+  }
+}

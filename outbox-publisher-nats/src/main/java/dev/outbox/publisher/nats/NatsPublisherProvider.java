@@ -1,0 +1,86 @@
+package dev.outbox.publisher.nats;
+
+import dev.outbox.spi.Destination;
+import dev.outbox.spi.MessagePublisher;
+import dev.outbox.spi.PublisherProvider;
+import java.net.URI;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.Set;
+import java.util.TreeSet;
+
+/** Opens a {@link NatsPublisher} from the properties of a relay. */
+public final class NatsPublisherProvider implements PublisherProvider {
+  private static final String NATS = "nats.";
+  private static final String SERVERS = "nats.servers";
+  private static final String CLOUD_EVENTS_SOURCE = "publisher.cloudEventsSource";
+
+  /** What the client calls its properties; those that only make sense in code are left out. */
+  private static final String CLIENT = "io.nats.client.";
+
+  private static final List<String> SETTINGS =
+      List.of(
+          "username",
+          "password",
+          "token",
+          "credential.path",
+          "name",
+          "inbox.prefix",
+          "secure",
+          "opentls",
+          "tls.first",
+          "tls.algorithm",
+          "keyStore",
+          "keyStorePassword",
+          "trustStore",
+          "trustStorePassword",
+          "norandomize",
+          "ignore.discovered.servers");
+
+  @Override
+  public String name() {
+    return "nats";
+  }
+
+  @Override
+  public Set<String> properties() {
+    Set<String> names = new TreeSet<>(Destination.properties(Destination.PROPERTY));
+    names.addAll(Set.of(SERVERS, CLOUD_EVENTS_SOURCE));
+    SETTINGS.forEach(setting -> names.add(NATS + setting));
+    return names;
+  }
+
+  @Override
+  public MessagePublisher open(Map<String, String> properties, Duration timeout) {
+    NatsPublisher.Builder publisher =
+        NatsPublisher.builder()
+            .timeout(timeout)
+            .destination(
+                Destination.fromProperties(
+                    properties, Destination.PROPERTY, NatsPublisher.DEFAULT_DESTINATION));
+    String servers = properties.getOrDefault(SERVERS, "").strip();
+    if (!servers.isEmpty()) {
+      publisher.servers(servers.split("[,\\s]+"));
+    }
+    String source = properties.getOrDefault(CLOUD_EVENTS_SOURCE, "").strip();
+    if (!source.isEmpty()) {
+      publisher.cloudEvents(URI.create(source));
+    }
+    Properties settings = settings(properties);
+    return publisher.options(options -> options.properties(settings)).build();
+  }
+
+  /** Under the client's names. */
+  static Properties settings(Map<String, String> properties) {
+    Properties settings = new Properties();
+    for (String setting : SETTINGS) {
+      String value = properties.get(NATS + setting);
+      if (value != null) {
+        settings.setProperty(CLIENT + setting, value);
+      }
+    }
+    return settings;
+  }
+}

@@ -1,0 +1,15 @@
+package dev.outbox.publisher.nats;
+
+import java.util.regex.Pattern;
+
+/** URLs of servers, which may have a user and a password in them, or a token. */
+final class Urls {
+  private static final Pattern USER_INFO = Pattern.compile("//[^/\\s]*@");
+
+  private Urls() {}
+
+  /** A text without them. */
+  static String masked(String text) {
+    return USER_INFO.matcher(text).replaceAll("//…@");
+  }
+}

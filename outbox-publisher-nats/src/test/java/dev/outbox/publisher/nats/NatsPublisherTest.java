@@ -1,0 +1,376 @@
+package dev.outbox.publisher.nats;
+
+import static dev.outbox.publisher.nats.TestMessages.batch;
+import static dev.outbox.publisher.nats.TestMessages.destination;
+import static dev.outbox.publisher.nats.TestMessages.error;
+import static dev.outbox.publisher.nats.TestMessages.message;
+import static dev.outbox.publisher.nats.TestMessages.publishOne;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.outbox.OutboxMessage;
+import dev.outbox.embedded.EmbeddedNats;
+import dev.outbox.spi.Destination;
+import dev.outbox.spi.Result;
+import dev.outbox.spi.StoredMessage;
+import io.nats.client.Connection;
+import io.nats.client.api.DiscardPolicy;
+import io.nats.client.api.StreamConfiguration;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.opentest4j.TestAbortedException;
+
+/** A real server, and what goes wrong with it. */
+class NatsPublisherTest {
+
+  @Test
+  @DisplayName("a message that the stream has already is delivered, and there once")
+  void duplicate() throws Exception {
+    String stream = TestNats.stream(settings -> settings);
+    StoredMessage message = TestMessages.stored(message(stream, "k"));
+    try (NatsPublisher publisher = TestNats.publisher().build()) {
+      for (int i = 0; i < 3; i++) {
+        assertThat(publisher.publish(List.of(message))).containsExactly(Result.delivered());
+      }
+    }
+    assertThat(TestNats.read(stream)).hasSize(1);
+  }
+
+  @Test
+  @DisplayName("a subject that no stream has is unavailable, and is used once it has one")
+  void streamMissing() throws Exception {
+    String name = TestNats.name();
+    try (NatsPublisher publisher = TestNats.publisher().build()) {
+      List<Result> results =
+          publisher.publish(batch(message(name, "a"), message(name, "b"), message(name, "a")));
+      for (Result result : results) {
+        assertThat(destination(result)).isEqualTo(name + ".*");
+      }
+      assertThat(error(results.get(0))).startsWith(name + ".a: ").contains("503");
+      TestNats.stream(TestNats.url(), name, settings -> settings);
+      assertThat(publishOne(publisher, message(name, "a"))).isEqualTo(Result.delivered());
+    }
+  }
+
+  private static void assertFull(UnaryOperator<StreamConfiguration.Builder> limit, String says)
+      throws Exception {
+    String stream =
+        TestNats.stream(settings -> limit.apply(settings).discardPolicy(DiscardPolicy.New));
+    try (NatsPublisher publisher = TestNats.publisher().build()) {
+      OutboxMessage.Builder message = message(stream, "a").payload(new byte[1_000]);
+      List<StoredMessage> messages = List.of(another(message), another(message), another(message));
+      List<Result> results = publisher.publish(messages);
+      assertThat(results.get(0)).isEqualTo(Result.delivered());
+      assertThat(results.get(1)).isInstanceOf(Result.Unavailable.class);
+      assertThat(destination(results.get(1))).isEqualTo(stream + ".*");
+      assertThat(error(results.get(1))).contains(says);
+      assertThat(results.get(2)).isInstanceOf(Result.Unavailable.class);
+      try (Connection connection = TestNats.connect(TestNats.url())) {
+        connection.jetStreamManagement().purgeStream(stream);
+      }
+      assertThat(publisher.publish(messages.subList(1, 2))).containsExactly(Result.delivered());
+    }
+    assertThat(TestNats.read(stream)).hasSize(1);
+  }
+
+  private static StoredMessage another(OutboxMessage.Builder message) {
+    return TestMessages.stored(message.id(UUID.randomUUID()));
+  }
+
+  @Test
+  @DisplayName("a full stream that discards what is new is unavailable, until it has room")
+  void streamFull() throws Exception {
+    assertFull(settings -> settings.maxMessages(1), "maximum messages exceeded");
+    assertFull(settings -> settings.maxBytes(2_000), "maximum bytes exceeded");
+  }
+
+  @Test
+  @DisplayName("what is larger than the stream or the server takes is rejected; others are not")
+  void tooLarge() throws Exception {
+    String stream = TestNats.stream(settings -> settings.maximumMessageSize(2_000));
+    try (NatsPublisher publisher = TestNats.publisher().build()) {
+      List<Result> results =
+          publisher.publish(
+              batch(
+                  message(stream, "a").payload(new byte[5_000]),
+                  message(stream, "b"),
+                  message(stream, "a")));
+      assertThat(results.get(0)).isInstanceOf(Result.Rejected.class);
+      assertThat(error(results.get(0))).contains("message size exceeds maximum allowed");
+      assertThat(results.get(1)).isEqualTo(Result.delivered());
+      assertThat(error(results.get(2))).startsWith("not sent, because message ");
+    }
+    try (EmbeddedNats small = start("max_payload: 3000")) {
+      String there = TestNats.stream(small.url(), TestNats.name(), settings -> settings);
+      try (NatsPublisher publisher = NatsPublisher.builder().servers(small.url()).build()) {
+        List<Result> results =
+            publisher.publish(
+                batch(message(there, "a").payload(new byte[3_000]), message(there, "b")));
+        assertThat(results.get(0)).isInstanceOf(Result.Rejected.class);
+        assertThat(error(results.get(0))).contains("the server's max_payload is 3000");
+        assertThat(results.get(1)).isEqualTo(Result.delivered());
+      }
+    }
+  }
+
+  @Test
+  @DisplayName("headers larger than JetStream takes reject their message")
+  void headersTooLarge() throws Exception {
+    String stream = TestNats.stream(settings -> settings);
+    try (NatsPublisher publisher = TestNats.publisher().build()) {
+      Result result =
+          publishOne(publisher, message(stream, "a").header("h", "\u0001".repeat(15_000)));
+      assertThat(result).isInstanceOf(Result.Rejected.class);
+      assertThat(error(result)).contains("header size exceeds maximum allowed");
+      assertThat(publishOne(publisher, message(stream, "a"))).isEqualTo(Result.delivered());
+    }
+  }
+
+  @Test
+  @DisplayName("somebody who listens without a stream costs a call its patience once")
+  void nobodyAcknowledges() throws Exception {
+    String stream = TestNats.stream(settings -> settings);
+    String silent = TestNats.name();
+    try (NatsPublisher publisher = TestNats.publisher().timeout(Duration.ofSeconds(4)).build();
+        Connection listener = TestNats.connect(TestNats.url())) {
+      listener.createDispatcher(ignored -> {}).subscribe(silent + ".>");
+      listener.flush(Duration.ofSeconds(30));
+      List<Long> took = new ArrayList<>();
+      for (int i = 0; i < 2; i++) {
+        long begin = System.nanoTime();
+        List<Result> results =
+            publisher.publish(batch(message(silent, "k" + i), message(stream, "k")));
+        took.add(System.nanoTime() - begin);
+        assertThat(destination(results.get(0))).isEqualTo(silent + ".*");
+        assertThat(error(results.get(0))).contains("no acknowledgement, though the server answers");
+        assertThat(results.get(1)).isEqualTo(Result.delivered());
+      }
+      assertThat(took.get(0)).isGreaterThan(1_000_000_000L);
+      assertThat(took.get(1)).isLessThan(took.get(0));
+    }
+  }
+
+  // ---- who may do what
+
+  private static EmbeddedNats start(String settings) {
+    try {
+      return EmbeddedNats.start(settings);
+    } catch (UnsupportedOperationException e) {
+      throw new TestAbortedException("skipped: " + e.getMessage());
+    }
+  }
+
+  @Test
+  @DisplayName(
+      "a wrong password, and missing rights, are unavailable and said without the password")
+  void rights() throws Exception {
+    String name = TestNats.name();
+    String users =
+        """
+        authorization { users = [
+          { user: admin, password: secret }
+          { user: relay, password: s3cret, permissions: { publish: ["%s.open.>"] } }
+          { user: deaf, password: s3cret, permissions: { subscribe: { deny: ">" } } }
+        ] }
+        """
+            .formatted(name);
+    try (EmbeddedNats server = start(users)) {
+      String host = server.url().replace("nats://", "");
+      TestNats.stream("nats://admin:secret@" + host, name, settings -> settings);
+      Destination pattern = Destination.pattern(name + ".{aggregateType}.{recordKey}");
+      try (NatsPublisher wrong =
+          NatsPublisher.builder().servers("nats://relay:wr0ng@" + host).build()) {
+        Result result = publishOne(wrong, message("open", "a"));
+        assertThat(destination(result)).isNull();
+        assertThat(error(result))
+            .containsIgnoringCase("authorization violation")
+            .doesNotContain("wr0ng");
+        assertThat(wrong.address()).isEqualTo("nats://…@" + host);
+        assertThat(wrong.unreachable(Duration.ofSeconds(5)).orElseThrow()).doesNotContain("wr0ng");
+      }
+      try (NatsPublisher relay =
+          NatsPublisher.builder()
+              .servers(server.url())
+              .options(options -> options.userInfo("relay", "s3cret"))
+              .destination(pattern)
+              .build()) {
+        List<Result> results =
+            relay.publish(
+                batch(message("open", "a"), message("closed", "b"), message("open", "c")));
+        assertThat(results.get(0)).isEqualTo(Result.delivered());
+        assertThat(destination(results.get(1))).isEqualTo(name + ".closed.*");
+        assertThat(error(results.get(1))).containsIgnoringCase("permissions violation");
+        assertThat(results.get(2)).isEqualTo(Result.delivered());
+      }
+      try (NatsPublisher deaf =
+          NatsPublisher.builder()
+              .servers("nats://deaf:s3cret@" + host)
+              .destination(pattern)
+              .build()) {
+        Result result = publishOne(deaf, message("open", "d"));
+        assertThat(destination(result)).isNull();
+        assertThat(error(result))
+            .containsIgnoringCase("permissions violation for subscription")
+            .doesNotContain("s3cret");
+      }
+    }
+  }
+
+  // ---- outages
+
+  @Test
+  @DisplayName("a server that is killed while a call goes on: nothing is lost, the order stays")
+  void killedInTheMiddle() throws Exception {
+    String stream = TestNats.stream(settings -> settings);
+    disturbed(
+        stream,
+        unused -> {
+          TestNats.embedded().kill();
+          TestNats.embedded().restart();
+        });
+  }
+
+  @Test
+  @DisplayName("a server that hangs while a call goes on: nothing is lost, the order stays")
+  void hangsInTheMiddle() throws Exception {
+    String stream = TestNats.stream(settings -> settings);
+    disturbed(
+        stream,
+        notice -> {
+          TestNats.embedded().pause();
+          notice.run();
+          TestNats.embedded().resume();
+        });
+  }
+
+  /**
+   * Publishes as a relay does, while something happens to the server again and again.
+   *
+   * @param disturbance gets what waits until the publisher has noticed
+   */
+  private static void disturbed(String stream, Consumer<Runnable> disturbance) throws Exception {
+    AtomicInteger noticed = new AtomicInteger();
+    long seed = Long.getLong("outbox.test.seed", System.nanoTime());
+    Random random = new Random(seed);
+    List<StoredMessage> left = new ArrayList<>();
+    Map<String, List<Long>> expected = new HashMap<>();
+    CompletableFuture<?> disturbing =
+        CompletableFuture.runAsync(
+            () -> {
+              for (int i = 0; i < 3; i++) {
+                int before = noticed.get();
+                disturbance.accept(() -> await().until(() -> noticed.get() > before));
+              }
+            });
+    try (NatsPublisher publisher = TestNats.publisher().timeout(Duration.ofSeconds(2)).build()) {
+      while (!left.isEmpty() || !disturbing.isDone()) {
+        if (left.size() < 100 && !disturbing.isDone()) { // it needs something to disturb
+          more(random, stream, left, expected);
+        }
+        List<StoredMessage> some = List.copyOf(left.subList(0, Math.min(100, left.size())));
+        List<Result> results = publisher.publish(some);
+        for (int i = 0; i < some.size(); i++) {
+          assertThat(results.get(i))
+              .as("seed %d", seed)
+              .isInstanceOfAny(Result.Delivered.class, Result.Unavailable.class);
+          if (results.get(i) instanceof Result.Delivered) {
+            left.remove(some.get(i));
+          } else {
+            noticed.incrementAndGet();
+          }
+        }
+      }
+    }
+    disturbing.join();
+    assertThat(came(stream)).as("seed %d", seed).isEqualTo(expected);
+  }
+
+  private static void more(
+      Random random, String stream, List<StoredMessage> left, Map<String, List<Long>> expected) {
+    List<StoredMessage> more = new ArrayList<>();
+    for (int i = 0; i < 200; i++) {
+      more.add(TestMessages.stored(message(stream, "k" + random.nextInt(40))));
+    }
+    left.addAll(more);
+    byKey(more).forEach((key, numbers) -> expected.merge(key, numbers, NatsPublisherTest::joined));
+  }
+
+  private static List<Long> joined(List<Long> one, List<Long> other) {
+    List<Long> both = new ArrayList<>(one);
+    both.addAll(other);
+    return both;
+  }
+
+  /** What is in the stream, by key. */
+  private static Map<String, List<Long>> came(String stream) {
+    Map<String, List<Long>> came = new HashMap<>();
+    TestNats.read(stream)
+        .forEach(
+            m ->
+                came.computeIfAbsent(TestNats.header(m, Mapping.KEY), k -> new ArrayList<>())
+                    .add(Long.valueOf(TestNats.header(m, "outbox-sequence"))));
+    return came;
+  }
+
+  private static Map<String, List<Long>> byKey(List<StoredMessage> messages) {
+    Map<String, List<Long>> sequences = new HashMap<>();
+    messages.forEach(
+        m ->
+            sequences
+                .computeIfAbsent(m.message().recordKey(), k -> new ArrayList<>())
+                .add(m.sequence()));
+    return sequences;
+  }
+
+  @Test
+  @DisplayName("a server that is not there yet is connected to once it is")
+  void startsLater() throws Exception {
+    EmbeddedNats server = start("");
+    String stream = TestNats.stream(server.url(), TestNats.name(), settings -> settings);
+    server.stop();
+    try (server;
+        NatsPublisher publisher = NatsPublisher.builder().servers(server.url()).build()) {
+      Result result = publishOne(publisher, message(stream, "k"));
+      assertThat(destination(result)).isNull();
+      assertThat(error(result)).contains("no connection to " + server.url());
+      server.restart();
+      await().until(() -> publishOne(publisher, message(stream, "k")).equals(Result.delivered()));
+    }
+  }
+
+  @Test
+  @DisplayName("of each key one message is on its way, though many keys are")
+  void oneOfEachKey() throws Exception {
+    String stream = TestNats.stream(settings -> settings);
+    List<StoredMessage> messages = new ArrayList<>();
+    for (int i = 0; i < 1_000; i++) {
+      messages.add(TestMessages.stored(message(stream, "k" + i % 10)));
+    }
+    try (NatsPublisher publisher = TestNats.publisher().build()) {
+      assertThat(publisher.publish(messages)).containsOnly(Result.delivered());
+    }
+    assertThat(TestNats.sequences(stream)).hasSize(1_000);
+    assertThat(came(stream)).isEqualTo(byKey(messages));
+  }
+
+  @Test
+  @DisplayName("a closed publisher sends nothing, and its close is no error twice")
+  void closed() throws IOException, InterruptedException {
+    NatsPublisher publisher = TestNats.publisher().build();
+    publisher.close();
+    publisher.close();
+    assertThat(error(publishOne(publisher, message("t", "k")))).contains("the publisher is closed");
+  }
+}

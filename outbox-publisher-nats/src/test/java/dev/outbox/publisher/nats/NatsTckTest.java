@@ -1,0 +1,122 @@
+package dev.outbox.publisher.nats;
+
+import dev.outbox.Header;
+import dev.outbox.OutboxMessage;
+import dev.outbox.spi.Destination;
+import dev.outbox.spi.HeaderCodec;
+import dev.outbox.spi.MessagePublisher;
+import dev.outbox.spi.StoredMessage;
+import dev.outbox.tck.PublisherTck;
+import io.nats.client.Message;
+import io.nats.client.api.DiscardPolicy;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Stream;
+
+/** The TCK on a real server. */
+class NatsTckTest extends PublisherTck
+    implements PublisherTck.BrokerCrashes,
+        PublisherTck.BrokerHangs,
+        PublisherTck.BrokerRejects,
+        PublisherTck.DestinationMissing,
+        PublisherTck.DestinationNotDurable {
+  private static final String GOES_TO = "test-goes-to";
+
+  private String stream;
+  private String small;
+  private String full;
+
+  @Override
+  protected MessagePublisher createPublisher() {
+    return TestNats.publisher()
+        .timeout(timeout())
+        .destination(Destination.by(this::subject))
+        .build();
+  }
+
+  private String subject(StoredMessage message) {
+    String to =
+        message.message().headers().stream()
+            .filter(header -> header.name().equals(GOES_TO))
+            .map(Header::value)
+            .findFirst()
+            .orElse(stream);
+    return to + "." + Subjects.token(message.message().recordKey());
+  }
+
+  @Override
+  protected Duration timeout() {
+    return Duration.ofSeconds(8);
+  }
+
+  @Override
+  protected void reset() {
+    stream = TestNats.stream(settings -> settings);
+    small = TestNats.stream(settings -> settings.maximumMessageSize(2_000));
+    full = TestNats.stream(settings -> settings.maxBytes(10).discardPolicy(DiscardPolicy.New));
+  }
+
+  @Override
+  protected List<Received> received() {
+    return Stream.of(stream, small, full)
+        .flatMap(name -> TestNats.read(name).stream())
+        .map(NatsTckTest::received)
+        .toList();
+  }
+
+  private static Received received(Message message) {
+    String json = message.getHeaders().getLast(Mapping.HEADERS);
+    Received received =
+        Received.of(
+            TestNats.header(message, Mapping.KEY),
+            message.getData(),
+            json == null ? List.of() : HeaderCodec.decode(json));
+    for (Attribute attribute : Attribute.values()) {
+      String name = "outbox-" + attribute.name().toLowerCase(Locale.ROOT).replace('_', '-');
+      received = received.with(attribute, TestNats.header(message, name));
+    }
+    return received;
+  }
+
+  @Override
+  public void stopBroker() {
+    TestNats.embedded().stop();
+  }
+
+  @Override
+  public void killBroker() {
+    TestNats.embedded().kill();
+  }
+
+  @Override
+  public void startBroker() {
+    TestNats.embedded().restart();
+  }
+
+  @Override
+  public void pauseBroker() {
+    TestNats.embedded().pause();
+  }
+
+  @Override
+  public void resumeBroker() {
+    TestNats.embedded().resume();
+  }
+
+  /** Larger than its stream allows: the server lets it pass, the stream refuses it. */
+  @Override
+  public OutboxMessage.Builder rejected(OutboxMessage.Builder message) {
+    return message.header(GOES_TO, small).payload(new byte[5_000]);
+  }
+
+  @Override
+  public OutboxMessage.Builder toMissing(OutboxMessage.Builder message) {
+    return message.header(GOES_TO, TestNats.name());
+  }
+
+  @Override
+  public OutboxMessage.Builder toNotDurable(OutboxMessage.Builder message) {
+    return message.header(GOES_TO, full);
+  }
+}

@@ -1,0 +1,118 @@
+package dev.outbox.publisher.nats;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.outbox.spi.MessagePublisher;
+import dev.outbox.spi.PublisherProvider;
+import dev.outbox.spi.Result;
+import io.nats.client.Options;
+import java.time.Duration;
+import java.util.Map;
+import java.util.ServiceLoader;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+/** What the builder and the provider refuse, and what a relay's properties do. */
+class SettingsTest {
+  private static final Duration TIMEOUT = Duration.ofSeconds(5);
+
+  @Test
+  @DisplayName("what cannot work is refused when it is built, and secrets are not shown")
+  void refused() {
+    assertThatThrownBy(() -> NatsPublisher.builder().build())
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageStartingWith("servers is missing");
+    assertThatThrownBy(
+            () -> NatsPublisher.builder().servers("nats://h").timeout(Duration.ofMillis(9)).build())
+        .hasMessageStartingWith("timeout is PT0.009S, allowed is from PT1S");
+    assertThatThrownBy(() -> NatsPublisher.builder().servers("nats://u:s3cret@h:port").build())
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("settings of the client")
+        .hasMessageNotContaining("s3cret");
+    assertThatThrownBy(
+            () -> new NatsPublisherProvider().open(Map.of("destination", "{x}"), TIMEOUT))
+        .hasMessageContaining("{x}");
+  }
+
+  @Test
+  @DisplayName("the client does nothing again by itself, whatever it was told")
+  void noReconnect() {
+    AtomicReference<Options.Builder> given = new AtomicReference<>();
+    NatsPublisher.builder()
+        .servers("nats://127.0.0.1:1")
+        .options(
+            options -> {
+              options.maxReconnects(99);
+              given.set(options);
+            })
+        .build()
+        .close();
+    assertThat(given.get().build().getMaxReconnect()).isZero();
+  }
+
+  @Test
+  @DisplayName("the provider is found as a service, under the name nats")
+  void found() {
+    assertThat(ServiceLoader.load(PublisherProvider.class))
+        .extracting(PublisherProvider::name)
+        .containsExactly("nats");
+    assertThat(new NatsPublisherProvider().properties())
+        .contains("destination", "destination.", "nats.servers", "nats.password");
+  }
+
+  @Test
+  @DisplayName("a relay's properties say which server, which user and where")
+  void fromProperties() throws InterruptedException {
+    String stream = TestNats.stream(settings -> settings);
+    Map<String, String> properties =
+        Map.of(
+            "nats.servers",
+            TestNats.url(),
+            "nats.name",
+            "the relay",
+            "publisher.cloudEventsSource",
+            "https://shop.example",
+            "destination.order",
+            stream + ".orders.{recordKey}");
+    MessagePublisher publisher = new NatsPublisherProvider().open(properties, TIMEOUT);
+    try (publisher) {
+      assertThat(publisher.publish(TestMessages.batch(TestMessages.message("order", "a.b"))))
+          .containsExactly(Result.delivered());
+    }
+    assertThat(TestNats.read(stream))
+        .singleElement()
+        .satisfies(
+            message -> {
+              assertThat(message.getSubject()).isEqualTo(stream + ".orders.a%2Eb");
+              assertThat(message.getHeaders().getLast("ce-source"))
+                  .isEqualTo("https://shop.example");
+            });
+  }
+
+  @Test
+  @DisplayName("the names of settings are those of the client: a password is one")
+  void clientsNames() {
+    Options options =
+        new Options.Builder()
+            .properties(
+                NatsPublisherProvider.settings(
+                    Map.of(
+                        "nats.username",
+                        "u",
+                        "nats.password",
+                        "p",
+                        "nats.inbox.prefix",
+                        "_MINE.",
+                        "nats.name",
+                        "n",
+                        "nats.servers",
+                        "nats://h:1")))
+            .build();
+    assertThat(options.getUsernameChars()).isEqualTo("u".toCharArray());
+    assertThat(options.getPasswordChars()).isEqualTo("p".toCharArray());
+    assertThat(options.getInboxPrefix()).isEqualTo("_MINE.");
+    assertThat(options.getConnectionName()).isEqualTo("n");
+  }
+}
