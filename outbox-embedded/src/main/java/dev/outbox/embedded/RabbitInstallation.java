@@ -90,9 +90,19 @@ record RabbitInstallation(String version, Path scripts, Optional<Path> erlang) {
               .findFirst()
               .orElseThrow();
       Path erlang = root.resolve("usr/lib/erlang");
+      checkLibraries(erlang);
       return new RabbitInstallation(found.version, found.scripts, Optional.of(erlang));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
+    }
+  }
+
+  /** What else the packages depend on is there with apt-get, or nearly so. */
+  private static void checkLibraries(Path erlang) throws IOException {
+    try (Stream<Path> files = Files.walk(erlang)) {
+      files
+          .filter(file -> file.endsWith("beam.smp") || file.endsWith("crypto.so"))
+          .forEach(file -> SharedLibraries.check("RabbitMQ", file));
     }
   }
 

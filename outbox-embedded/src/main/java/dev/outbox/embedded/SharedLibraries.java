@@ -15,6 +15,8 @@ final class SharedLibraries {
           "libaio.so.1", "libaio1",
           "libnuma.so.1", "libnuma1",
           "libcrypt.so.1", "libcrypt1",
+          "libcrypto.so.3", "libssl3",
+          "libstdc++.so.6", "libstdc++6",
           "libsystemd.so.0", "libsystemd0");
 
   private SharedLibraries() {}

@@ -37,6 +37,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Call {
   private static final long CHECK_EVERY = TimeUnit.MILLISECONDS.toNanos(50);
+  private static final Result NO_TIME = Result.unavailable("no time was left to send it");
 
   private final RabbitPublisher.Setup setup;
   private final Places places;
@@ -81,11 +82,12 @@ final class Call {
 
   List<Result> run(Links links) throws InterruptedException {
     try {
-      while (!outcome.isComplete()) {
-        Link via = links.get(Math.max(0, Math.min(timing.connect(), timeLeft())));
+      while (!outcome.isComplete() && timeLeft() > 0) {
+        Link via = links.get(Math.min(timing.connect(), timeLeft()));
         link = via;
         serve(via);
       }
+      decideAll(NO_TIME);
     } catch (Links.NoLinkException e) {
       outcome.decideAll(Result.unavailable(String.valueOf(e.getMessage())));
     } finally {
@@ -429,13 +431,11 @@ final class Call {
   /** At the deadline. */
   private void giveUp(Link via) {
     if (!outcome.isComplete()) {
-      boolean silent = !inFlight.isEmpty();
-      decideAll(
-          Result.unavailable(
-              silent
-                  ? "RabbitMQ at %s does not answer".formatted(setup.address())
-                  : "no time was left to send it"));
-      if (silent) {
+      if (inFlight.isEmpty()) {
+        decideAll(NO_TIME);
+      } else {
+        decideAll(
+            Result.unavailable("RabbitMQ at %s does not answer".formatted(setup.address())));
         via.kill();
       }
     }

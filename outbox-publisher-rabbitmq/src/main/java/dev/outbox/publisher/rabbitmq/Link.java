@@ -24,6 +24,7 @@ final class Link {
   private @Nullable Channel spare;
   private volatile @Nullable Block block;
   private volatile boolean proven;
+  private volatile boolean killed;
   private volatile long heardAt = System.nanoTime();
 
   /** That the broker takes nothing now, as when it is short of memory. */
@@ -37,7 +38,7 @@ final class Link {
   }
 
   boolean isOpen() {
-    return connection.isOpen();
+    return !killed && connection.isOpen();
   }
 
   @Nullable Block block() {
@@ -177,6 +178,7 @@ final class Link {
    * in the socket's buffer is dropped, so that little of it arrives late.
    */
   void kill() {
+    killed = true;
     try {
       socket.setSoLinger(true, 0); // without this, TLS waits for the write that hangs
     } catch (IOException e) {
