@@ -3,7 +3,6 @@ package dev.outbox.store.mysql;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.outbox.OutboxMessage;
-import dev.outbox.PermanentOutboxException;
 import dev.outbox.store.core.internal.Database.Block;
 import dev.outbox.store.core.internal.Database.Key;
 import dev.outbox.store.core.internal.Database.Leases;
@@ -19,8 +18,6 @@ import dev.outbox.store.jdbc.internal.Rows;
 import dev.outbox.store.jdbc.internal.SqlAdministration;
 import dev.outbox.store.jdbc.internal.SqlDialect;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Collection;
@@ -36,18 +33,12 @@ import java.util.function.ToIntFunction;
 import java.util.stream.Collectors;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.statement.Query;
-import org.jspecify.annotations.Nullable;
 
 /** How MySQL and MariaDB are talked to, and how messages are read and written there. */
-final class MysqlDialect implements SqlDialect {
+final class MysqlDialect extends MysqlServer implements SqlDialect {
 
   /** The rows of a list in one statement: enough for a batch, few enough for the optimizer. */
   private static final int MOST_ROWS = 1_000;
-
-  private static final String SCHEMA_VERSION = "select version from ${q}${p}schema";
-
-  private static final String PLACE =
-      "select concat('database ', coalesce(nullif(substring_index('${q}', '.', 1), ''), database()))";
 
   /** Which of some buckets have blocked keys. */
   private static final String WITH_BLOCKED_KEYS =
@@ -170,9 +161,7 @@ final class MysqlDialect implements SqlDialect {
       where k.halted_by is null
       """;
 
-  private final Flavor flavor;
   private final MysqlText text;
-  private final Session session;
   private final Append append;
   private final BlockedMessages blockedMessages;
   private final Map<Status, String> reads;
@@ -181,9 +170,8 @@ final class MysqlDialect implements SqlDialect {
   private final String keyBlocked;
 
   MysqlDialect(Names names, Flavor flavor) {
-    this.flavor = flavor;
+    super(flavor);
     text = new MysqlText(names, flavor);
-    session = new Session(flavor);
     append = new Append(text);
     blockedMessages = new BlockedMessages(text);
     reads =
@@ -199,77 +187,14 @@ final class MysqlDialect implements SqlDialect {
   // ---- the server
 
   @Override
-  public String name() {
-    return flavor.title;
-  }
-
-  @Override
   public String changelog() {
     return "dev/outbox/store/mysql/changelog.sql";
-  }
-
-  @Override
-  public Map<String, String> changelogParameters() {
-    return Map.of("collation", flavor.collation);
-  }
-
-  @Override
-  public Trouble trouble(SQLException failure) {
-    return Errors.trouble(failure);
-  }
-
-  @Override
-  public void begin(Connection connection, Duration patience) throws SQLException {
-    session.begin(connection, patience);
-  }
-
-  @Override
-  public void end(Connection connection) throws SQLException {
-    session.end(connection);
-  }
-
-  @Override
-  public int schemaVersion(Connection connection) throws SQLException {
-    checkServer(connection);
-    try (PreparedStatement statement = connection.prepareStatement(fill(SCHEMA_VERSION));
-        ResultSet rows = statement.executeQuery()) {
-      return rows.next() ? rows.getInt("version") : 0;
-    }
-  }
-
-  private void checkServer(Connection connection) throws SQLException {
-    try (PreparedStatement statement = connection.prepareStatement("select version()");
-        ResultSet rows = statement.executeQuery()) {
-      rows.next();
-      String server = rows.getString(1);
-      if (server.contains("MariaDB") != (flavor == Flavor.MARIADB)) {
-        throw new PermanentOutboxException(
-            "the server is %s, and this is the store for %s: use %s"
-                .formatted(server, flavor.title, flavor.other));
-      }
-    }
-  }
-
-  /** Unknown variable, unknown collation. */
-  @Override
-  public @Nullable String advice(SQLException failure) {
-    return switch (failure.getErrorCode()) {
-      case 1193, 1273 ->
-          "the server is too old or not %s, in which case use %s"
-              .formatted(flavor.title, flavor.other);
-      default -> null;
-    };
   }
 
   @Override
   public Set<UUID> append(Connection connection, List<OutboxMessage> messages, Duration dedupWindow)
       throws SQLException {
     return append.append(connection, messages, dedupWindow);
-  }
-
-  @Override
-  public String place() {
-    return PLACE;
   }
 
   @Override

@@ -8,10 +8,13 @@ import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.OutboxException;
 import dev.outbox.OutboxMessage;
 import dev.outbox.TransientOutboxException;
+import dev.outbox.inbox.Begin;
+import dev.outbox.inbox.InboxKey;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Decision;
 import dev.outbox.store.jdbc.DatabaseTests;
+import dev.outbox.store.jdbc.JdbcInboxStore;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -173,5 +176,54 @@ class MysqlGrantsTest extends DatabaseTests {
     refused(relays, "insert into outbox_message (aggregate_type) values ('x')");
     refused(relays, "drop table outbox_message");
     refused(relays, "delete from outbox_bucket");
+  }
+
+  @Test
+  @DisplayName("let a consumer handle messages and forget none, and housekeeping purge and count")
+  void inbox() throws SQLException {
+    tested().inbox(database.pool).build().migrate();
+    String consumer = database.schema() + "_c";
+    String housekeeper = database.schema() + "_h";
+    for (String user : List.of(consumer, housekeeper)) {
+      database.execute("create user %s identified by '%s'".formatted(user, PASSWORD));
+    }
+    database.execute(
+        MysqlSchemaTest.statements(
+            tested().inbox(database.pool).build().grants(consumer, housekeeper)));
+    try (HikariDataSource consumers = pool(consumer);
+        HikariDataSource housekeepers = pool(housekeeper)) {
+      consumes(consumers);
+      JdbcInboxStore housekeeping = tested().inbox(housekeepers).build();
+      housekeeping.housekeep();
+      assertThat(database.query("select count(*) from inbox_message")).isEqualTo("2");
+      assertThat(housekeeping.statistics(10).failed()).isZero();
+      refused(housekeepers, "insert into inbox_message (consumer) values ('x')");
+      refused(housekeepers, "update inbox_message set state = 'DONE'");
+    } finally {
+      database.execute("drop user " + consumer, "drop user " + housekeeper);
+    }
+  }
+
+  private void consumes(HikariDataSource consumers) throws SQLException {
+    JdbcInboxStore inbox = tested().inbox(consumers).build();
+    InboxKey key = new InboxKey("shipping", "1");
+    try (Connection connection = consumers.getConnection()) {
+      connection.setAutoCommit(false);
+      assertThat(inbox.firstTime(connection, key)).isTrue();
+      assertThat(inbox.firstTime(connection, key)).isFalse();
+      connection.commit();
+    }
+    InboxKey locked = new InboxKey("shipping", "2");
+    Begin<Connection> begin = inbox.begin(locked, Duration.ofMinutes(1));
+    assertThat(((Begin.Started<Connection>) begin).lock().release("refused")).isTrue();
+    begin = inbox.begin(locked, Duration.ofMinutes(1));
+    assertThat(((Begin.Started<Connection>) begin).lock().complete()).isTrue();
+    database.execute(
+        "insert into inbox_message (consumer, message_id, state, attempts, expires_at)"
+            + " values ('shipping', 'old', 'DONE', 1, utc_timestamp(6) - interval 1 second)");
+    refused(consumers, "delete from inbox_message");
+    assertThatThrownBy(inbox::housekeep)
+        .isInstanceOf(OutboxException.class)
+        .hasMessageContaining("run: grant select, delete on inbox_message to");
   }
 }

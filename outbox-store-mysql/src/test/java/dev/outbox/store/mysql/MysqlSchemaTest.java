@@ -38,8 +38,12 @@ class MysqlSchemaTest extends SchemaTests {
 
   @Override
   protected String catalog(TestDatabase of) {
-    return Stream.of("message", "blocked_key", "bucket", "dedup", "schema")
-        .map(table -> created(of, "outbox_" + table))
+    String tables =
+        of.query(
+            "select group_concat(table_name order by table_name) from information_schema.tables"
+                + " where table_schema = database() and table_name not like '%databasechangelog%'");
+    return Stream.of(tables.split(","))
+        .map(table -> created(of, table))
         .collect(Collectors.joining("\n"));
   }
 

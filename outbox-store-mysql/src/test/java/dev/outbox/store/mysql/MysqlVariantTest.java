@@ -16,6 +16,10 @@ class MysqlVariantTest extends MysqlStoreTck {
 
   @Override
   protected void configure(HikariConfig config) {
+    vary(config);
+  }
+
+  static void vary(HikariConfig config) {
     config.setAutoCommit(false);
     config.addDataSourceProperty("rewriteBatchedStatements", "true");
     config.addDataSourceProperty("useServerPrepStmts", "true");

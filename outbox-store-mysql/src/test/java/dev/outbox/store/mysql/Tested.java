@@ -2,6 +2,7 @@ package dev.outbox.store.mysql;
 
 import com.zaxxer.hikari.HikariConfig;
 import dev.outbox.embedded.DatabaseServer;
+import dev.outbox.store.jdbc.JdbcInboxStore;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
 import dev.outbox.store.jdbc.TestedStore;
 import java.util.function.Consumer;
@@ -40,5 +41,12 @@ enum Tested implements TestedStore {
     return this == MYSQL
         ? MysqlOutboxStore.builder(dataSource)
         : MariadbOutboxStore.builder(dataSource);
+  }
+
+  @Override
+  public JdbcInboxStore.Builder<?, ?> inbox(DataSource dataSource) {
+    return this == MYSQL
+        ? MysqlInboxStore.builder(dataSource)
+        : MariadbInboxStore.builder(dataSource);
   }
 }

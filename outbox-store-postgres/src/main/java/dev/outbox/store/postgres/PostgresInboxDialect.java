@@ -67,18 +67,14 @@ final class PostgresInboxDialect extends PostgresServer implements InboxDialect 
     return "lock_until <= statement_timestamp()";
   }
 
-  /**
-   * By their places, which no statistics can make a join of; a row that was changed has another.
-   */
   @Override
-  public String purge() {
+  public String expired() {
     return """
-    delete from ${q}${p}message where ctid = any(array(
-      select ctid from ${q}${p}message
-      where expires_at <= statement_timestamp()
-      order by expires_at
-      limit ?
-      for update skip locked))
+    select consumer, message_id from ${q}${p}message
+    where expires_at <= statement_timestamp()
+    order by expires_at
+    limit ?
+    for update skip locked
     """;
   }
 

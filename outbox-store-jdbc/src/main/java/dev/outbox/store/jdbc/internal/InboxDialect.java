@@ -43,8 +43,16 @@ public interface InboxDialect extends Server {
   /** A condition to be added to {@link #update}: the lock is over. */
   String lockIsOver();
 
-  /** Takes how many at most; deletes what has expired and nobody else has locked. */
-  String purge();
+  /**
+   * Takes how many at most; gives consumer and message id of what expired first, and locks it.
+   * Skips what somebody else has locked.
+   */
+  String expired();
+
+  /** Takes consumer and message id. */
+  default String delete() {
+    return "delete from ${q}${p}message where consumer = ? and message_id = ?";
+  }
 
   /**
    * Takes the cap three times; gives in_progress, expired_locks and failed, each at most the cap.

@@ -102,7 +102,8 @@ public final class InboxTable {
   private final String find;
   private final String update;
   private final String takeOver;
-  private final String purge;
+  private final String expired;
+  private final String delete;
   private final String statistics;
 
   public InboxTable(InboxDialect dialect) {
@@ -110,7 +111,8 @@ public final class InboxTable {
     find = dialect.fill(dialect.find());
     update = dialect.fill(dialect.update());
     takeOver = dialect.fill(dialect.update() + " and " + dialect.lockIsOver());
-    purge = dialect.fill(dialect.purge());
+    expired = dialect.fill(dialect.expired());
+    delete = dialect.fill(dialect.delete());
     statistics = dialect.fill(dialect.statistics());
   }
 
@@ -193,10 +195,20 @@ public final class InboxTable {
 
   /** How many were purged, {@link #PURGE} at most. */
   public int purge(Connection connection) throws SQLException {
-    try (PreparedStatement statement = connection.prepareStatement(purge)) {
+    int purged = 0;
+    try (PreparedStatement statement = connection.prepareStatement(expired);
+        PreparedStatement deletes = connection.prepareStatement(delete)) {
       statement.setInt(1, PURGE);
-      return statement.executeUpdate();
+      try (ResultSet row = statement.executeQuery()) {
+        for (; row.next(); purged++) {
+          deletes.setString(1, row.getString(1));
+          deletes.setString(2, row.getString(2));
+          deletes.addBatch();
+        }
+      }
+      int[] ignored = deletes.executeBatch();
     }
+    return purged;
   }
 
   public InboxStatistics statistics(Connection connection, int cap) throws SQLException {

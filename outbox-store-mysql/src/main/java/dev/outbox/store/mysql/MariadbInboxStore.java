@@ -1,0 +1,45 @@
+package dev.outbox.store.mysql;
+
+import dev.outbox.store.jdbc.JdbcInboxStore;
+import javax.sql.DataSource;
+
+/**
+ * The inbox on MariaDB 10.6 and newer; what is said of {@link MysqlInboxStore} holds here, too.
+ * With {@code innodb_snapshot_isolation}, the default from MariaDB 11.6.2 on, a key that another
+ * recorded since the caller's snapshot is a {@link dev.outbox.TransientOutboxException}: run it
+ * again.
+ */
+public final class MariadbInboxStore extends JdbcInboxStore {
+
+  private MariadbInboxStore(Builder b) {
+    super(b, names -> new MysqlInboxDialect(names, Flavor.MARIADB));
+  }
+
+  /** An inbox with the default names. */
+  public static MariadbInboxStore of(DataSource dataSource) {
+    return builder(dataSource).build();
+  }
+
+  /** Starts with the defaults that each setter names. */
+  public static Builder builder(DataSource dataSource) {
+    return new Builder(dataSource);
+  }
+
+  /** Not safe for use by many threads. */
+  public static final class Builder extends JdbcInboxStore.Builder<MariadbInboxStore, Builder> {
+
+    private Builder(DataSource dataSource) {
+      super(dataSource);
+    }
+
+    @Override
+    public MariadbInboxStore build() {
+      return new MariadbInboxStore(this);
+    }
+
+    @Override
+    protected Builder self() {
+      return this;
+    }
+  }
+}

@@ -1,0 +1,47 @@
+package dev.outbox.store.mysql;
+
+import dev.outbox.store.jdbc.JdbcInboxStore;
+import javax.sql.DataSource;
+
+/**
+ * The inbox on MySQL 8.0.19 and newer; {@link JdbcInboxStore} says what is stored, and how.
+ *
+ * <p>{@code firstTime} sees what was committed last, at any isolation level of the caller's
+ * transaction. A repetition keeps the key's row locked until the caller's transaction ends. Where
+ * consumers have several messages in one transaction, in different orders, or roll back, one of
+ * them may lose a deadlock: that is a {@link dev.outbox.TransientOutboxException}.
+ */
+public final class MysqlInboxStore extends JdbcInboxStore {
+
+  private MysqlInboxStore(Builder b) {
+    super(b, names -> new MysqlInboxDialect(names, Flavor.MYSQL));
+  }
+
+  /** An inbox with the default names. */
+  public static MysqlInboxStore of(DataSource dataSource) {
+    return builder(dataSource).build();
+  }
+
+  /** Starts with the defaults that each setter names. */
+  public static Builder builder(DataSource dataSource) {
+    return new Builder(dataSource);
+  }
+
+  /** Not safe for use by many threads. */
+  public static final class Builder extends JdbcInboxStore.Builder<MysqlInboxStore, Builder> {
+
+    private Builder(DataSource dataSource) {
+      super(dataSource);
+    }
+
+    @Override
+    public MysqlInboxStore build() {
+      return new MysqlInboxStore(this);
+    }
+
+    @Override
+    protected Builder self() {
+      return this;
+    }
+  }
+}

@@ -1,0 +1,90 @@
+package dev.outbox.store.mysql;
+
+import dev.outbox.PermanentOutboxException;
+import dev.outbox.store.jdbc.internal.Server;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** How MySQL and MariaDB are talked to, and what their errors mean. */
+abstract class MysqlServer implements Server {
+  private static final String SCHEMA_VERSION = "select version from ${q}${p}schema";
+
+  private static final String PLACE =
+      "select concat('database ', coalesce(nullif(substring_index('${q}', '.', 1), ''), database()))";
+
+  private final Flavor flavor;
+  private final Session session;
+
+  MysqlServer(Flavor flavor) {
+    this.flavor = flavor;
+    session = new Session(flavor);
+  }
+
+  @Override
+  public String name() {
+    return flavor.title;
+  }
+
+  @Override
+  public Map<String, String> changelogParameters() {
+    return Map.of("collation", flavor.collation);
+  }
+
+  @Override
+  public Trouble trouble(SQLException failure) {
+    return Errors.trouble(failure);
+  }
+
+  @Override
+  public void begin(Connection connection, Duration patience) throws SQLException {
+    session.begin(connection, patience);
+  }
+
+  @Override
+  public void end(Connection connection) throws SQLException {
+    session.end(connection);
+  }
+
+  @Override
+  public int schemaVersion(Connection connection) throws SQLException {
+    checkServer(connection);
+    try (PreparedStatement statement = connection.prepareStatement(fill(SCHEMA_VERSION));
+        ResultSet rows = statement.executeQuery()) {
+      return rows.next() ? rows.getInt("version") : 0;
+    }
+  }
+
+  private void checkServer(Connection connection) throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement("select version()");
+        ResultSet rows = statement.executeQuery()) {
+      rows.next();
+      String server = rows.getString(1);
+      if (server.contains("MariaDB") != (flavor == Flavor.MARIADB)) {
+        throw new PermanentOutboxException(
+            "the server is %s, and this is the store for %s: use %s"
+                .formatted(server, flavor.title, flavor.other));
+      }
+    }
+  }
+
+  /** Unknown variable, unknown collation. */
+  @Override
+  public @Nullable String advice(SQLException failure) {
+    return switch (failure.getErrorCode()) {
+      case 1193, 1273 ->
+          "the server is too old or not %s, in which case use %s"
+              .formatted(flavor.title, flavor.other);
+      default -> null;
+    };
+  }
+
+  @Override
+  public String place() {
+    return PLACE;
+  }
+}

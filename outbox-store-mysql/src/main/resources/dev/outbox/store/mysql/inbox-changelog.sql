@@ -1,0 +1,47 @@
+--liquibase formatted sql
+
+--changeset outbox-inbox:1
+--comment: q is the schema with a dot, or nothing; p is the prefix of all names; collation compares every byte, trailing spaces too
+
+-- The collation is utf8mb4_0900_bin on MySQL and utf8mb4_nopad_bin on MariaDB.
+
+-- One row a key, from its begin until its retention is over.
+create table ${q}${p}message (
+  -- One longer than the limit, also below: where sql_mode is not strict, what is too long is cut off
+  -- without an error, and must not look as if it fitted.
+  consumer      varchar(256) not null,
+  message_id    varchar(256) not null,
+  -- STARTED: somebody has the lock, or had it until it ran out. FAILED: it was released.
+  state         enum('STARTED', 'FAILED', 'DONE') not null,
+  attempts      integer not null,
+  -- Random for each lock, so that no lock is taken for a later one of a key that was forgotten.
+  token         char(36) character set ascii,
+  lock_until    datetime(6),
+  -- Null: is compared with nothing.
+  fingerprint   varbinary(64),
+  content_type  varchar(256),
+  result        mediumblob,
+  -- Why it was released last: for people.
+  last_error    text,
+  -- From when on it may be forgotten: never before lock_until.
+  expires_at    datetime(6) not null,
+  -- Changes when the key comes again, and means nothing: that is how an insert knows.
+  met           tinyint unsigned not null default 0,
+  primary key (consumer, message_id),
+  -- What housekeeping deletes, and what people ask about.
+  key ${p}message_expired (expires_at),
+  key ${p}message_state (state, lock_until),
+  constraint ${p}message_state_known check (state in ('STARTED', 'FAILED', 'DONE')),
+  constraint ${p}message_lock check (state = 'DONE' or token is not null and lock_until is not null),
+  constraint ${p}message_expires_late check (expires_at >= lock_until),
+  constraint ${p}message_consumer_length check (char_length(consumer) <= 255),
+  constraint ${p}message_message_id_length check (char_length(message_id) <= 255),
+  constraint ${p}message_content_type_length check (char_length(content_type) <= 255),
+  constraint ${p}message_result_size check (length(result) <= 1000000)
+) engine = InnoDB default character set utf8mb4 collate ${collation};
+
+create table ${q}${p}schema (
+  version  integer not null,
+  primary key (version)
+) engine = InnoDB;
+insert into ${q}${p}schema (version) values (1);

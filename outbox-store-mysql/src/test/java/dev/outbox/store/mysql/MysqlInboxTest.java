@@ -1,0 +1,16 @@
+package dev.outbox.store.mysql;
+
+import dev.outbox.tck.InboxStoreProperties;
+import java.sql.Connection;
+import org.junit.jupiter.api.Nested;
+
+/** Runs the TCK of inboxes in this build. */
+class MysqlInboxTest extends MysqlInboxTck {
+
+  @Nested
+  class Properties extends InboxStoreProperties<Connection> {
+    Properties() {
+      super(MysqlInboxTest.this);
+    }
+  }
+}
