@@ -3,31 +3,82 @@ package dev.outbox.testing;
 import static java.util.Objects.requireNonNull;
 
 import dev.outbox.Appended;
+import dev.outbox.NoTransactionException;
 import dev.outbox.Outbox;
 import dev.outbox.OutboxMessage;
 import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
+import org.assertj.core.api.AssertProvider;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps what is appended, for tests that have no database. A repeated dedup key is a duplicate, as
- * in a store (A4). Nothing is checked about the transaction, which may be anything, also null: what
- * was appended is kept even when the transaction is rolled back. Safe for use by many threads.
+ * Keeps what is appended, for tests that need no tables. A repeated dedup key is a duplicate, as in
+ * a store (A4). {@code assertThat(outbox)} of AssertJ says what should be there.
+ *
+ * <p>There are two kinds. One that was made by the constructor knows nothing about transactions: it
+ * keeps what is appended at once and for good, and the transaction may be anything, also null. One
+ * of {@link #joining(Supplier)} is told how transactions end, and behaves as a table does: what was
+ * appended is seen in its own transaction at once, elsewhere after the commit, and nowhere after a
+ * rollback. {@code outbox-spring-test} makes one for Spring's transactions.
+ *
+ * <p>Safe for use by many threads.
  *
  * @param <T> the transaction's type
  */
-public final class RecordingOutbox<T> implements Outbox<T> {
+public final class RecordingOutbox<T> implements Outbox<T>, AssertProvider<OutboxAssert> {
+
+  /**
+   * @param transaction that has to commit before others see the message; null: it has
+   */
+  private record Entry(OutboxMessage message, @Nullable Object transaction) {
+    boolean isOf(@Nullable Object other) {
+      return transaction == other;
+    }
+  }
+
   private final ReentrantLock lock = new ReentrantLock();
-  private final List<OutboxMessage> messages = new ArrayList<>();
-  private final Set<String> dedupKeys = new HashSet<>();
+  private final List<Entry> entries = new ArrayList<>();
+  private final @Nullable Supplier<? extends @Nullable T> current;
   private @Nullable RuntimeException failure;
 
+  /** One that keeps everything at once, and does not know of transactions. */
+  public RecordingOutbox() {
+    this(null);
+  }
+
+  private RecordingOutbox(@Nullable Supplier<? extends @Nullable T> current) {
+    this.current = current;
+  }
+
+  /**
+   * One that is told of each transaction whether it was {@link #committed} or {@link #rolledBack}.
+   *
+   * @param current the transaction that is active in the calling thread, or null; two transactions
+   *     are the same when they are the same object
+   */
+  public static <T> RecordingOutbox<T> joining(Supplier<? extends @Nullable T> current) {
+    return new RecordingOutbox<T>(requireNonNull(current, "current"));
+  }
+
+  /**
+   * {@inheritDoc}
+   *
+   * @throws NoTransactionException when the transaction is null and this one knows transactions
+   * @throws RuntimeException as {@link #failWith} said
+   */
   @Override
   public Appended append(T transaction, List<OutboxMessage> added) {
+    if (current != null && transaction == null) {
+      throw new NoTransactionException(
+          "the transaction is null: append in a transaction, or record with new RecordingOutbox<>(), which needs none");
+    }
+    Object pendingIn = current == null ? null : transaction;
     lock.lock();
     try {
       if (failure != null) {
@@ -35,11 +86,10 @@ public final class RecordingOutbox<T> implements Outbox<T> {
       }
       Set<UUID> duplicates = new HashSet<>();
       for (OutboxMessage message : added) {
-        String dedupKey = message.dedupKey();
-        if (dedupKey == null || dedupKeys.add(dedupKey)) {
-          messages.add(message);
-        } else {
+        if (isKnown(message.dedupKey())) {
           duplicates.add(message.id());
+        } else {
+          entries.add(new Entry(message, pendingIn));
         }
       }
       return Appended.of(added, duplicates);
@@ -48,11 +98,70 @@ public final class RecordingOutbox<T> implements Outbox<T> {
     }
   }
 
-  /** What was appended so far, in order; a copy. */
-  public List<OutboxMessage> messages() {
+  private boolean isKnown(@Nullable String dedupKey) {
+    return dedupKey != null
+        && entries.stream().anyMatch(entry -> dedupKey.equals(entry.message().dedupKey()));
+  }
+
+  /** From now on everybody sees what was appended in this transaction. */
+  public void committed(T transaction) {
+    requireNonNull(transaction, "transaction");
     lock.lock();
     try {
-      return List.copyOf(messages);
+      entries.replaceAll(
+          entry -> entry.isOf(transaction) ? new Entry(entry.message(), null) : entry);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Forgets what was appended in this transaction and not yet committed. */
+  public void rolledBack(T transaction) {
+    rolledBack(transaction, 0);
+  }
+
+  /**
+   * As {@link #rolledBack(Object)}, to a savepoint.
+   *
+   * @param kept how many messages there were in this transaction at the savepoint; the first ones
+   */
+  public void rolledBack(T transaction, int kept) {
+    requireNonNull(transaction, "transaction");
+    lock.lock();
+    try {
+      int seen = 0;
+      for (Iterator<Entry> all = entries.iterator(); all.hasNext(); ) {
+        if (all.next().isOf(transaction) && seen++ >= kept) {
+          all.remove();
+        }
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** What was appended in this transaction and not yet committed, in order; a copy. */
+  public List<OutboxMessage> pending(T transaction) {
+    lock.lock();
+    try {
+      return entries.stream().filter(entry -> entry.isOf(transaction)).map(Entry::message).toList();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * What was appended so far, in the order of the appends, as far as the calling thread can see it:
+   * what was committed, and what belongs to its own transaction; a copy.
+   */
+  public List<OutboxMessage> messages() {
+    Object own = current == null ? null : current.get();
+    lock.lock();
+    try {
+      return entries.stream()
+          .filter(entry -> entry.isOf(null) || entry.isOf(own))
+          .map(Entry::message)
+          .toList();
     } finally {
       lock.unlock();
     }
@@ -78,15 +187,20 @@ public final class RecordingOutbox<T> implements Outbox<T> {
     }
   }
 
-  /** Forgets messages, dedup keys and failure. */
+  /** Forgets messages, those of open transactions too, dedup keys and failure. */
   public void clear() {
     lock.lock();
     try {
-      messages.clear();
-      dedupKeys.clear();
+      entries.clear();
       failure = null;
     } finally {
       lock.unlock();
     }
+  }
+
+  /** For AssertJ: call {@code assertThat(outbox)}. */
+  @Override
+  public OutboxAssert assertThat() {
+    return new OutboxAssert(this);
   }
 }

@@ -11,13 +11,15 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Function;
+import org.assertj.core.api.AssertProvider;
 
 /**
  * A publisher without a broker: delivers everything, unless told otherwise, and keeps what it
  * delivered. Like every publisher, it delivers no message after an earlier one of its key that was
- * not delivered (P2). Safe for use by many threads.
+ * not delivered (P2). {@code assertThat(publisher)} of AssertJ says what should be there. Safe for
+ * use by many threads.
  */
-public final class RecordingPublisher implements MessagePublisher {
+public final class RecordingPublisher implements MessagePublisher, AssertProvider<PublisherAssert> {
   private final List<StoredMessage> delivered = new CopyOnWriteArrayList<>();
   private volatile Function<StoredMessage, Result> answer = message -> Result.delivered();
 
@@ -55,5 +57,11 @@ public final class RecordingPublisher implements MessagePublisher {
   public void clear() {
     delivered.clear();
     answer = message -> Result.delivered();
+  }
+
+  /** For AssertJ: call {@code assertThat(publisher)}. */
+  @Override
+  public PublisherAssert assertThat() {
+    return new PublisherAssert(this);
   }
 }

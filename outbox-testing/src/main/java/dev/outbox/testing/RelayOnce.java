@@ -1,5 +1,7 @@
 package dev.outbox.testing;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.outbox.relay.Relay;
 import dev.outbox.relay.RelayEvent;
 import dev.outbox.relay.RelayListener;
@@ -8,12 +10,16 @@ import dev.outbox.spi.OutboxStore;
 import dev.outbox.spi.StoredMessage;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A relay that runs once, in the calling thread: publishes everything that is due and says what
  * came of it. Messages that wait for a retry are not waited for; they come with a later run, once
  * they are due.
+ *
+ * <p>The static methods are enough in most tests. An object is for those who are given one, as by
+ * {@code outbox-spring-test}. Safe for use by many threads.
  */
 public final class RelayOnce {
 
@@ -39,7 +45,25 @@ public final class RelayOnce {
     }
   }
 
-  private RelayOnce() {}
+  private final Supplier<Relay.Builder> relays;
+
+  private RelayOnce(Supplier<Relay.Builder> relays) {
+    this.relays = relays;
+  }
+
+  /**
+   * One that runs with the same settings each time.
+   *
+   * @param relays gives a new builder at each call
+   */
+  public static RelayOnce with(Supplier<Relay.Builder> relays) {
+    return new RelayOnce(requireNonNull(relays, "relays"));
+  }
+
+  /** Runs once; otherwise as {@link #run(OutboxStore, MessagePublisher)}. */
+  public Outcome run() {
+    return run(relays.get());
+  }
 
   /**
    * Runs with default settings.

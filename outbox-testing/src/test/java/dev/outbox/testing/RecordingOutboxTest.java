@@ -3,9 +3,11 @@ package dev.outbox.testing;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.outbox.NoTransactionException;
 import dev.outbox.OutboxMessage;
 import java.util.List;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 
 class RecordingOutboxTest {
@@ -54,5 +56,78 @@ class RecordingOutboxTest {
         .parallel()
         .forEach(i -> outbox.append(null, message("key" + i, "a").build()));
     assertThat(outbox.messages()).hasSize(1_000);
+  }
+
+  /** As a table: a transaction sees its own, others see what is committed. */
+  @Nested
+  class Joining {
+    private final Object mine = new Object();
+    private final Object other = new Object();
+    private Object current;
+    private final RecordingOutbox<Object> outbox = RecordingOutbox.joining(() -> current);
+
+    private void append(Object transaction, String event) {
+      outbox.append(transaction, message("1", event).build());
+    }
+
+    private void assertSeenBy(Object transaction, String... events) {
+      current = transaction;
+      assertThat(outbox.messages()).extracting(OutboxMessage::eventType).containsExactly(events);
+    }
+
+    @Test
+    void othersSeeItAfterTheCommit() {
+      append(mine, "a");
+      append(other, "b");
+      append(mine, "c");
+      assertSeenBy(mine, "a", "c");
+      assertSeenBy(other, "b");
+      assertSeenBy(null);
+      outbox.committed(mine);
+      assertSeenBy(other, "a", "b", "c");
+      assertSeenBy(null, "a", "c");
+      outbox.committed(other);
+      assertSeenBy(null, "a", "b", "c");
+    }
+
+    @Test
+    void nobodySeesItAfterTheRollback() {
+      append(mine, "a");
+      append(other, "b");
+      outbox.committed(other);
+      outbox.rolledBack(mine);
+      assertSeenBy(mine, "b");
+      assertSeenBy(null, "b");
+    }
+
+    @Test
+    void aSavepointKeepsWhatWasBeforeIt() {
+      append(other, "x");
+      append(mine, "a");
+      int before = outbox.pending(mine).size();
+      append(mine, "b");
+      append(mine, "c");
+      outbox.rolledBack(mine, before);
+      append(mine, "d");
+      assertSeenBy(mine, "a", "d");
+      assertSeenBy(other, "x");
+    }
+
+    @Test
+    void aDedupKeyIsFreeAfterTheRollback() {
+      OutboxMessage message = message("1", "a").dedupKey("x").build();
+      outbox.append(mine, message);
+      outbox.rolledBack(mine);
+      assertThat(outbox.append(other, message).allStored()).isTrue();
+      outbox.committed(other);
+      assertThat(outbox.append(mine, message).allStored()).isFalse();
+    }
+
+    @Test
+    void withoutATransactionItIsRefused() {
+      assertThatThrownBy(() -> append(null, "a"))
+          .isInstanceOf(NoTransactionException.class)
+          .hasMessageContaining("transaction is null");
+    }
   }
 }

@@ -92,6 +92,20 @@ class RelayOnceTest {
   }
 
   @Test
+  void runsAgainWithTheSameSettings() {
+    RelayOnce relay = RelayOnce.with(() -> Relay.builder(store, publisher).workers(1));
+    append("1", "a");
+    assertThat(relay.run().delivered()).hasSize(1);
+    append("1", "b");
+    relay.run();
+    assertThat(publisher).hasDeliveredExactly("a", "b").hasDelivered("b").withKey("order/1");
+    publisher.clear();
+    assertThat(publisher).hasDeliveredNothing().hasNotDelivered("a");
+    assertThatThrownBy(() -> assertThat(publisher).hasDelivered("a"))
+        .hasMessageContaining("Nothing was delivered.");
+  }
+
+  @Test
   void throwsWhatTheStoreThrew() {
     MemoryOutboxStore broken =
         new MemoryOutboxStore() {

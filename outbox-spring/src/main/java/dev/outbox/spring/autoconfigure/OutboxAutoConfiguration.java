@@ -17,6 +17,8 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProp
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
 
 /** The outbox that applications append to, and the relay, on whichever store and publisher. */
 @AutoConfiguration(
@@ -60,12 +62,18 @@ final class OutboxAutoConfiguration {
     return store.joining((CurrentTransaction<T>) transaction);
   }
 
+  /** The first, so that others can change what the properties say. A test's relay takes it too. */
+  @Bean
+  @Order(Ordered.HIGHEST_PRECEDENCE)
+  RelayCustomizer outboxRelayProperties(OutboxProperties properties) {
+    return properties.relay()::applyTo;
+  }
+
   @Bean
   @ConditionalOnMissingBean
   @ConditionalOnBooleanProperty(name = "outbox.relay.enabled", matchIfMissing = true)
   @ConditionalOnBean({OutboxStore.class, MessagePublisher.class})
   OutboxRelay outboxRelay(
-      OutboxProperties properties,
       OutboxStore<?> store,
       ObjectProvider<RelayStore> own,
       MessagePublisher publisher,
@@ -77,7 +85,6 @@ final class OutboxAutoConfiguration {
         new OutboxRelay(
             () -> {
               Relay.Builder builder = Relay.builder(relayStore.store(), publisher);
-              properties.relay().applyTo(builder);
               listeners.orderedStream().forEach(builder::listener);
               customizers.orderedStream().forEach(customizer -> customizer.customize(builder));
               return build(builder);

@@ -1,0 +1,130 @@
+package dev.outbox.spring.test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.outbox.JoinedOutbox;
+import dev.outbox.OutboxMessage;
+import dev.outbox.spring.Servers;
+import dev.outbox.spring.Servers.Schema;
+import dev.outbox.spring.SpringTransaction;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.postgresql.Driver;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
+import org.springframework.jdbc.datasource.SimpleDriverDataSource;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/** Transactions in transactions, by JDBC: JPA has no savepoints. */
+@ExtendWith(Servers.Resolver.class)
+class SpringTransactionsTest {
+  private final SpringTransactions transactions = new SpringTransactions();
+  private TransactionTemplate outer;
+  private TransactionTemplate inner;
+  private JoinedOutbox outbox;
+
+  @BeforeEach
+  void connect(Servers servers) throws SQLException {
+    Schema schema = servers.schema();
+    SimpleDriverDataSource dataSource =
+        new SimpleDriverDataSource(new Driver(), schema.url(), schema.user(), schema.password());
+    outer = new TransactionTemplate(new DataSourceTransactionManager(dataSource));
+    inner = new TransactionTemplate(outer.getTransactionManager());
+    SpringTransaction current = SpringTransaction.of(dataSource);
+    outbox =
+        messages ->
+            current.with(
+                (Connection connection) ->
+                    new RecordingStore(transactions).append(connection, messages));
+  }
+
+  private void append(String event) {
+    outbox.append(
+        OutboxMessage.builder().aggregate("order", "1").eventType(event).payload("{}").build());
+  }
+
+  private List<String> seen() {
+    return transactions.outbox().messages().stream().map(OutboxMessage::eventType).toList();
+  }
+
+  @Test
+  void aTransactionOfItsOwnCommitsAlone() {
+    inner.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+    outer.executeWithoutResult(
+        status -> {
+          append("outer");
+          inner.executeWithoutResult(
+              other -> {
+                append("inner");
+                assertThat(seen()).containsExactly("inner");
+              });
+          assertThat(seen()).containsExactly("outer", "inner");
+          status.setRollbackOnly();
+        });
+    assertThat(seen()).containsExactly("inner");
+  }
+
+  @Test
+  void aSavepointTakesBackWhatCameAfterIt() {
+    inner.setPropagationBehavior(TransactionDefinition.PROPAGATION_NESTED);
+    outer.executeWithoutResult(
+        status -> {
+          append("before");
+          inner.executeWithoutResult(
+              nested -> {
+                append("taken back");
+                nested.setRollbackOnly();
+              });
+          inner.executeWithoutResult(nested -> append("kept"));
+        });
+    assertThat(seen()).containsExactly("before", "kept");
+  }
+
+  @Test
+  void aSavepointBeforeTheFirstMessageTakesBackAll() {
+    inner.setPropagationBehavior(TransactionDefinition.PROPAGATION_NESTED);
+    outer.executeWithoutResult(
+        status -> {
+          inner.executeWithoutResult(
+              nested -> {
+                append("taken back");
+                nested.setRollbackOnly();
+              });
+          append("after");
+        });
+    assertThat(seen()).containsExactly("after");
+  }
+
+  @Test
+  void whoIsToldOfTheCommitFindsTheMessages() {
+    outer.executeWithoutResult(
+        status -> {
+          TransactionSynchronizationManager.registerSynchronization(
+              new TransactionSynchronization() {
+                @Override
+                public void afterCommit() {
+                  assertThat(seen()).containsExactly("a");
+                }
+              });
+          append("a");
+        });
+    assertThat(seen()).containsExactly("a");
+  }
+
+  @Test
+  void severalAppendsAreOneTransaction() {
+    outer.executeWithoutResult(
+        status -> {
+          append("a");
+          append("b");
+          assertThat(TransactionSynchronizationManager.getSynchronizations()).hasSize(1);
+        });
+    assertThat(seen()).containsExactly("a", "b");
+  }
+}

@@ -1,0 +1,11 @@
+package dev.outbox.spring.test;
+
+import dev.outbox.spring.shop.ShopApplication;
+import org.springframework.boot.test.autoconfigure.orm.jpa.DataJpaTest;
+import org.springframework.test.context.ContextConfiguration;
+
+/** The slice's annotation has moved between the generations of Boot; the tests have not. */
+@DataJpaTest
+@ContextConfiguration(classes = ShopApplication.class)
+@AutoConfigureRecordingOutbox
+class DataJpaSliceTest extends DataJpaSlice {}

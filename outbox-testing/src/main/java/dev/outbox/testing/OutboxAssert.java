@@ -1,0 +1,53 @@
+package dev.outbox.testing;
+
+import dev.outbox.OutboxMessage;
+import java.util.List;
+import org.assertj.core.api.AbstractAssert;
+
+/**
+ * What a {@link RecordingOutbox} should have been given, by AssertJ's {@code assertThat(outbox)}.
+ * It looks at {@link RecordingOutbox#messages()}, so in a transaction at what this one appended
+ * too. A failure shows all messages.
+ *
+ * <pre>{@code
+ * assertThat(outbox)
+ *     .hasAppended("OrderPlaced")
+ *     .ofAggregate("order", "42")
+ *     .withJson("{\"total\": 12.50}");
+ * }</pre>
+ */
+public final class OutboxAssert extends AbstractAssert<OutboxAssert, RecordingOutbox<?>> {
+  private static final String APPENDED = "appended";
+
+  OutboxAssert(RecordingOutbox<?> outbox) {
+    super(outbox, OutboxAssert.class);
+  }
+
+  /** At least one message of this event type was appended; more can be said about it. */
+  public MessageAssert hasAppended(String eventType) {
+    return messages().ofType(eventType);
+  }
+
+  /** These and no others were appended, in this order; by event type. */
+  public OutboxAssert hasAppendedExactly(String... eventTypes) {
+    messages().areExactly(List.of(eventTypes));
+    return this;
+  }
+
+  /** No message of this event type was appended. */
+  public OutboxAssert hasNotAppended(String eventType) {
+    messages().haveNone(eventType);
+    return this;
+  }
+
+  /** No message was appended. */
+  public OutboxAssert hasAppendedNothing() {
+    return hasAppendedExactly();
+  }
+
+  private MessageAssert messages() {
+    isNotNull();
+    List<OutboxMessage> messages = actual.messages();
+    return new MessageAssert(messages, APPENDED).as(descriptionText());
+  }
+}
