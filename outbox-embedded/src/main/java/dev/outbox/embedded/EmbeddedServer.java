@@ -5,7 +5,9 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 public abstract sealed class EmbeddedServer implements AutoCloseable
     permits EmbeddedPostgres, EmbeddedPgBouncer, EmbeddedMysql, EmbeddedKafka, EmbeddedRegistry {
   private static final Duration PATIENCE = Duration.ofMinutes(3);
+  private static final List<Runnable> USERS = new CopyOnWriteArrayList<>();
 
   private final String name;
   private final String version;
@@ -32,8 +35,19 @@ public abstract sealed class EmbeddedServer implements AutoCloseable
     } catch (IOException e) {
       throw new UncheckedIOException("no directory for " + name, e);
     }
-    hook = new Thread(this::shutdown, directory.getFileName() + "-shutdown");
+    hook = new Thread(this::shutdownAfterUsers, directory.getFileName() + "-shutdown");
     Runtime.getRuntime().addShutdownHook(hook);
+  }
+
+  /**
+   * When the JVM shuts down, runs this before any server ends, so that what uses them ends in good
+   * order: hooks of a JVM have no order of their own.
+   *
+   * @param end returns when the servers are not used any more; is run once for each server, by
+   *     several threads at once
+   */
+  public static void beforeShutdown(Runnable end) {
+    USERS.add(end);
   }
 
   /** Makes the data directory. */
@@ -142,6 +156,14 @@ public abstract sealed class EmbeddedServer implements AutoCloseable
     } catch (RuntimeException e) {
       kill();
       throw e;
+    }
+  }
+
+  private void shutdownAfterUsers() {
+    try {
+      USERS.forEach(Runnable::run);
+    } finally {
+      shutdown();
     }
   }
 

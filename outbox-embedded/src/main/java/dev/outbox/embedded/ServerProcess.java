@@ -171,6 +171,15 @@ final class ServerProcess {
     }
   }
 
+  /** Waits until it ends by itself, with what it said last when it does not. */
+  int exitCode(Duration patience) {
+    if (!ends(patience)) {
+      throw new IllegalStateException(
+          "%s did not end within %s; it said:%n%s".formatted(name, patience, tail()));
+    }
+    return process.exitValue();
+  }
+
   private boolean ends(Duration patience) {
     boolean interrupted = false;
     try {

@@ -1,0 +1,167 @@
+package dev.outbox.example.shop;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.outbox.embedded.DatabaseServer;
+import dev.outbox.embedded.EmbeddedKafka;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestMethodOrder;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+
+/**
+ * The packaged jar in processes of its own, on a real database and a real broker. Each order that
+ * is placed over HTTP takes its articles from the stock once, and has its mails once and in order.
+ */
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
+class ShopProcessTest {
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
+
+  private static DatabaseServer database;
+  private static EmbeddedKafka broker;
+  private static JdbcTemplate jdbc;
+  private static Instance one;
+  private static Instance two;
+
+  @BeforeAll
+  static void start() {
+    database = DatabaseServer.postgres();
+    broker = EmbeddedKafka.start();
+    jdbc =
+        new JdbcTemplate(
+            new DriverManagerDataSource(database.jdbcUrl(), database.user(), database.password()));
+    one = instance();
+    two = instance();
+    one.awaitReady();
+    two.awaitReady();
+  }
+
+  private static Instance instance() {
+    return Instance.start(
+        List.of(
+            "--spring.datasource.url=" + database.jdbcUrl(),
+            "--spring.datasource.username=" + database.user(),
+            "--spring.datasource.password=" + database.password(),
+            "--spring.kafka.bootstrap-servers=" + broker.bootstrapServers(),
+            "--logging.level.org.apache.kafka=error", // a line for each try during an outage
+            "--outbox.relay.lease=6s"));
+  }
+
+  @AfterAll
+  static void stop() throws Exception {
+    for (AutoCloseable each : new AutoCloseable[] {one, two, broker, database}) {
+      if (each != null) {
+        each.close();
+      }
+    }
+  }
+
+  @Test
+  @Order(1)
+  void twoInstancesShareTheWork() throws Exception {
+    try (Customers customers = Customers.of(one, two)) {
+      customers.order(20);
+      awaitEffects(customers);
+    }
+    String order =
+        jdbc.queryForObject("select id from orders where state = 'PAID' limit 1", String.class);
+    assertThat(two.get("/orders/" + order))
+        .contains("We have your order", "Your parcel is on its way");
+    assertThat(one.get("/actuator/health")).contains("\"outbox\":{", "\"broker\":\"reachable\"");
+    assertThat(one.get("/actuator/metrics") + two.get("/actuator/metrics"))
+        .contains("outbox.delivered", "outbox.oldest.age");
+  }
+
+  @Test
+  @Order(2)
+  void aBrokerThatIsAwayIsWaitedFor() throws Exception {
+    broker.stop();
+    try (Customers customers = Customers.of(one, two)) {
+      customers.order(20);
+      assertThat(customers.refused()).isZero();
+      await()
+          .atMost(PATIENCE)
+          .untilAsserted(
+              () ->
+                  assertThat(one.get("/actuator/health"))
+                      .contains("\"relay\":\"running\"")
+                      .doesNotContain("\"broker\":\"reachable\"", "DOWN"));
+      broker.restart();
+      awaitEffects(customers);
+    }
+  }
+
+  @Test
+  @Order(3)
+  void anInstanceThatStopsAtWorkLosesNothingAndComesBack() throws Exception {
+    try (Customers customers = Customers.of(one, two)) {
+      customers.orderUntilClosed();
+      customers.awaitOrders(20);
+      assertStopsClean(one);
+      customers.awaitOrders(20); // the other one works on
+      one.close();
+      one = instance().awaitReady();
+      customers.replace(0, one);
+      customers.awaitOrders(20);
+      assertStopsClean(two);
+      customers.awaitOrders(20);
+      customers.close();
+      awaitEffects(customers);
+    }
+    assertStopsClean(one);
+  }
+
+  private static void assertStopsClean(Instance instance) {
+    long begin = System.nanoTime();
+    assertThat(instance.terminate()).isEqualTo(128 + 15);
+    System.out.printf("stopped after %d ms%n", (System.nanoTime() - begin) / 1_000_000);
+    assertThat(instance.said())
+        .contains("Graceful shutdown complete")
+        // What Spring says when something did not stop in time.
+        .doesNotContain("still running after timeout")
+        .doesNotContainPattern("ERROR .* dev\\.outbox");
+  }
+
+  /** The database is the judge: what customers were told is there, and each order has its mails. */
+  private static void awaitEffects(Customers customers) {
+    await()
+        .atMost(PATIENCE)
+        .untilAsserted(
+            () -> {
+              assertThat(jdbc.queryForList("select id from outbox_message")).isEmpty();
+              assertThat(orders("PAID")).containsAll(customers.paid());
+              assertThat(mails()).isEqualTo(expectedMails());
+              assertThat(jdbc.queryForList("select article, taken from stock order by 1"))
+                  .isEqualTo(
+                      jdbc.queryForList(
+                          "select article, sum(quantity)::int as taken from orders group by 1 order by 1"));
+            });
+  }
+
+  private static List<String> orders(String state) {
+    return jdbc.queryForList("select id from orders where state = ?", String.class, state);
+  }
+
+  private static List<Map<String, Object>> mails() {
+    return jdbc.queryForList(
+        "select order_id, string_agg(subject, ', ' order by id) as mails from mail group by 1 order by 1");
+  }
+
+  private static List<Map<String, Object>> expectedMails() {
+    return jdbc.queryForList(
+        """
+        select id as order_id, case state
+          when 'PAID' then 'We have your order, Your parcel is on its way'
+          else 'We have your order' end as mails
+        from orders order by 1
+        """);
+  }
+}
