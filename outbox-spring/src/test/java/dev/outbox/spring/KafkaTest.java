@@ -24,13 +24,17 @@ import org.apache.kafka.common.serialization.StringDeserializer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** Two instances of an application, on a real database and a real broker that goes and comes. */
+/**
+ * Two instances of an application, on a real database and a real broker that goes and comes; in the
+ * end their contexts are stopped and started.
+ */
 @ExtendWith(Servers.Resolver.class)
 class KafkaTest {
   private static final int ORDERS = 20;
 
   @Test
-  void twoInstancesDeliverEachKeyInOrderThroughAnOutage(Servers servers) throws Exception {
+  void twoInstancesDeliverEachKeyInOrderThroughAnOutageAndARestart(Servers servers)
+      throws Exception {
     Schema schema = servers.schema();
     EmbeddedKafka broker = servers.broker();
     String topic = schema.name() + ".order";
@@ -63,6 +67,14 @@ class KafkaTest {
       assertThat(
               one.jdbc().queryForObject("select count(*) from outbox_blocked_key", Integer.class))
           .isZero();
+
+      one.context().stop();
+      two.context().stop();
+      place(one, two, "c"); // nobody relays
+      assertThat(one.messages()).isEqualTo(ORDERS * 2);
+      one.context().start();
+      two.context().start();
+      assertInOrder(delivered(broker, topic, ORDERS * 6), "c");
     } finally {
       one.close();
     }

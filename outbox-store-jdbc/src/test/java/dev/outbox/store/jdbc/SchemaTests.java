@@ -5,12 +5,23 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.SchemaException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.Statement;
+import java.util.HashSet;
+import java.util.Set;
 import java.util.UUID;
+import java.util.function.Consumer;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 /** What holds for the schema of every relational store. */
 public abstract class SchemaTests extends DatabaseTests {
+  private static final Set<Class<?>> WATCHED =
+      Set.of(Connection.class, Statement.class, PreparedStatement.class);
 
   protected SchemaTests(TestedStore tested) {
     super(tested);
@@ -22,6 +33,49 @@ public abstract class SchemaTests extends DatabaseTests {
     store.migrate();
     store.migrate();
     assertThatCode(store::verify).doesNotThrowAnyException();
+  }
+
+  @Test
+  @DisplayName("several processes may migrate an empty database at once")
+  void severalAtOnce() {
+    Set<String> made = new HashSet<>();
+    DataSource late =
+        watched(
+            DataSource.class,
+            database.pool,
+            sql -> {
+              // Another process makes each of Liquibase's own tables just before this one does.
+              if (sql.matches("(?is)create table .*databasechangelog.*") && made.add(sql)) {
+                database.execute(sql);
+              }
+            });
+    builder(late).build().migrate();
+    assertThat(made).as("what another process made").hasSize(2);
+    assertThatCode(store::verify).doesNotThrowAnyException();
+  }
+
+  /**
+   * The target, of which each statement is told before it runs.
+   *
+   * @param type a data source, a connection or a statement
+   */
+  private static <T> T watched(Class<T> type, Object target, Consumer<String> told) {
+    return type.cast(
+        Proxy.newProxyInstance(
+            SchemaTests.class.getClassLoader(),
+            new Class<?>[] {type},
+            (proxy, method, arguments) -> {
+              if (arguments != null && arguments.length > 0 && arguments[0] instanceof String sql) {
+                told.accept(sql);
+              }
+              Class<?> returned = method.getReturnType();
+              try {
+                Object result = method.invoke(target, arguments);
+                return WATCHED.contains(returned) ? watched(returned, result, told) : result;
+              } catch (InvocationTargetException e) {
+                throw e.getCause();
+              }
+            }));
   }
 
   @Test

@@ -8,6 +8,9 @@ import dev.outbox.embedded.EmbeddedKafka;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.serialization.StringDeserializer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
@@ -80,8 +83,84 @@ class ShopProcessTest {
         .contains("outbox.delivered", "outbox.oldest.age");
   }
 
+  /** Its commit fails, after the message was appended. */
   @Test
   @Order(2)
+  void anOrderThatIsRolledBackIsNotHeardOf() throws Exception {
+    jdbc.execute(
+        """
+        create function refuse() returns trigger language plpgsql as
+          $$ begin raise exception 'no credit'; end $$;
+        create constraint trigger refuse after insert on orders deferrable initially deferred
+          for each row when (new.customer = 'broke@example.org') execute function refuse();
+        """);
+    assertThat(one.post("/orders", order("broke@example.org")).statusCode()).isEqualTo(500);
+    assertThat(one.post("/orders", order("ada@example.org")).statusCode()).isEqualTo(201);
+    await()
+        .atMost(PATIENCE)
+        .untilAsserted(() -> assertThat(published()).contains("ada@example.org"));
+    assertThat(published()).doesNotContain("broke@example.org");
+    assertThat(jdbc.queryForList("select customer from orders", String.class))
+        .contains("ada@example.org")
+        .doesNotContain("broke@example.org");
+  }
+
+  private static String order(String customer) {
+    return "{\"customer\": \"%s\", \"article\": \"tea\", \"quantity\": 1}".formatted(customer);
+  }
+
+  /** The payloads of all records of the topic. */
+  private static String published() {
+    Map<String, Object> settings = Map.of("bootstrap.servers", broker.bootstrapServers());
+    StringDeserializer text = new StringDeserializer();
+    StringBuilder published = new StringBuilder();
+    try (KafkaConsumer<String, String> consumer = new KafkaConsumer<>(settings, text, text)) {
+      List<TopicPartition> partitions =
+          consumer.partitionsFor("order").stream()
+              .map(partition -> new TopicPartition(partition.topic(), partition.partition()))
+              .toList();
+      consumer.assign(partitions);
+      consumer.seekToBeginning(partitions);
+      Map<TopicPartition, Long> ends = consumer.endOffsets(partitions);
+      while (ends.entrySet().stream()
+          .anyMatch(end -> consumer.position(end.getKey()) < end.getValue())) {
+        consumer
+            .poll(Duration.ofMillis(100))
+            .forEach(record -> published.append(record.value()).append('\n'));
+      }
+    }
+    return published.toString();
+  }
+
+  /** What JPA holds back is written first, so that the order's row is locked. */
+  @Test
+  @Order(3)
+  void theServerUpdatesTheOrderBeforeItInsertsTheMessage() throws Exception {
+    jdbc.execute(
+        """
+        create table seen (n bigserial, statement text);
+        create function see() returns trigger language plpgsql as $$
+          begin
+            insert into seen (statement) values (tg_op || ' ' || tg_table_name);
+            return null;
+          end $$;
+        create trigger see after insert or update on orders execute function see();
+        create trigger see after insert on outbox_message execute function see();
+        """);
+    String path =
+        one.post("/orders", order("ada@example.org"))
+            .headers()
+            .firstValue("Location")
+            .orElseThrow();
+    assertThat(two.put(path + "/payment").statusCode()).isEqualTo(200);
+    assertThat(jdbc.queryForList("select statement from seen order by n", String.class))
+        .containsExactly(
+            "INSERT orders", "INSERT outbox_message", "UPDATE orders", "INSERT outbox_message");
+    jdbc.execute("drop trigger see on orders; drop trigger see on outbox_message");
+  }
+
+  @Test
+  @Order(4)
   void aBrokerThatIsAwayIsWaitedFor() throws Exception {
     broker.stop();
     try (Customers customers = Customers.of(one, two)) {
@@ -100,7 +179,7 @@ class ShopProcessTest {
   }
 
   @Test
-  @Order(3)
+  @Order(5)
   void anInstanceThatStopsAtWorkLosesNothingAndComesBack() throws Exception {
     try (Customers customers = Customers.of(one, two)) {
       customers.orderUntilClosed();

@@ -4,6 +4,8 @@ import dev.outbox.PermanentOutboxException;
 import dev.outbox.store.core.internal.Names;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import javax.sql.DataSource;
 import liquibase.Contexts;
@@ -20,9 +22,36 @@ import liquibase.ui.LoggerUIService;
 
 /** The only class that needs Liquibase. */
 final class LiquibaseMigration {
+  /**
+   * Liquibase makes two tables for itself before it has its lock. Of several processes that migrate
+   * an empty database at once, all but one may fail at each of them; after that they wait for the
+   * lock.
+   */
+  private static final int TRIES = 3;
+
   private LiquibaseMigration() {}
 
+  /**
+   * @throws PermanentOutboxException for the first failure; those of the further tries are
+   *     suppressed in it
+   */
   static void run(DataSource dataSource, SqlDialect dialect, Names names) throws SQLException {
+    List<PermanentOutboxException> failures = new ArrayList<>();
+    while (failures.size() < TRIES) {
+      try {
+        tryOnce(dataSource, dialect, names);
+        return;
+      } catch (PermanentOutboxException e) {
+        failures.add(e);
+      }
+    }
+    PermanentOutboxException first = failures.remove(0);
+    failures.forEach(first::addSuppressed);
+    throw first;
+  }
+
+  private static void tryOnce(DataSource dataSource, SqlDialect dialect, Names names)
+      throws SQLException {
     try (Connection connection = dataSource.getConnection()) {
       update(connection, dialect, names);
     } catch (SQLException e) {
