@@ -11,9 +11,9 @@ import org.springframework.test.context.TestPropertySource;
 
 /**
  * The outbox in the test's own database, with a relay that runs when the test says so and needs no
- * broker. Beside {@code @DataJpaTest}, {@code @JdbcTest}, {@code @DataMongoTest} or
- * {@code @SpringBootTest}. The database is one that the outbox has a store for, with the outbox's
- * tables; {@code outbox.schema-mode=migrate} makes them.
+ * broker. Beside {@code @DataJpaTest}, {@code @JdbcTest} or {@code @SpringBootTest}. The database
+ * is one that the outbox has a store for, with the outbox's tables; {@code
+ * outbox.schema-mode=migrate} makes them.
  *
  * <p>There is a bean {@link dev.outbox.testing.RelayOnce}, which runs with the settings of {@code
  * outbox.relay.*} and the application's {@code RelayCustomizer} beans, in the thread of the test.

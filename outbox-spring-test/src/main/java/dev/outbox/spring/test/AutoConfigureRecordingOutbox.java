@@ -11,8 +11,7 @@ import org.springframework.test.context.TestPropertySource;
 
 /**
  * Puts a recording outbox in the place of the real one, so that a test needs neither the outbox's
- * tables nor a broker. Beside {@code @DataJpaTest}, {@code @JdbcTest}, {@code @DataMongoTest} or
- * {@code @SpringBootTest}.
+ * tables nor a broker. Beside {@code @DataJpaTest}, {@code @JdbcTest} or {@code @SpringBootTest}.
  *
  * <p>There is a bean {@link dev.outbox.testing.RecordingOutbox}, into which the application's
  * {@code JoinedOutbox} appends. It refuses what the real one refuses, as an append without a

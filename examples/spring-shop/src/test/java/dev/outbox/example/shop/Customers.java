@@ -72,7 +72,7 @@ final class Customers implements AutoCloseable {
   void awaitOrders(int count) {
     int enough = paid.size() + count;
     await()
-        .atMost(Duration.ofMinutes(2))
+        .atMost(Duration.ofMinutes(5))
         .until(
             () -> {
               if (failure != null) {

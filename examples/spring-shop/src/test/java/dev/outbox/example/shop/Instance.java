@@ -21,7 +21,7 @@ import java.util.regex.Pattern;
 /** The packaged shop, running in a JVM of its own. */
 final class Instance implements AutoCloseable {
   private static final Pattern PORT = Pattern.compile("Tomcat started on port (\\d+)");
-  private static final Duration PATIENCE = Duration.ofMinutes(2);
+  private static final Duration PATIENCE = Duration.ofMinutes(5);
 
   private final HttpClient http = HttpClient.newHttpClient();
   private final ChildProgram program;

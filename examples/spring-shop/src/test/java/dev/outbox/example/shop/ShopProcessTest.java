@@ -26,7 +26,7 @@ import org.springframework.jdbc.datasource.DriverManagerDataSource;
  */
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class ShopProcessTest {
-  private static final Duration PATIENCE = Duration.ofMinutes(2);
+  private static final Duration PATIENCE = Duration.ofMinutes(5);
 
   private static DatabaseServer database;
   private static EmbeddedKafka broker;
