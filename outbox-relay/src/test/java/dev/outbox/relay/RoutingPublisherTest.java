@@ -226,6 +226,40 @@ class RoutingPublisherTest {
   }
 
   @Test
+  @DisplayName(
+      "in a relay one broker's outage costs no attempt, and the other one's messages go on")
+  void outage() {
+    FaultyStore store = new FaultyStore();
+    http.whole = () -> DOWN;
+    try (Relay relay = Relay.builder(store, routing()).build()) {
+      relay.start();
+      for (int i = 0; i < 30; i++) {
+        append(store, ORDER, "order" + i % 7, "order" + i);
+        append(store, INVOICE, "invoice" + i % 7, "invoice" + i);
+      }
+      await().until(() -> kafka.delivered.size() == 30);
+      await().until(() -> http.calls.size() > 3);
+      append(store, ORDER, "order0", "late");
+      await().until(() -> kafka.delivered.size() == 31);
+      assertThat(http.delivered).isEmpty();
+      http.whole = Result::delivered;
+      await().until(() -> http.delivered.size() == 30);
+    }
+    assertThat(http.delivered).extracting(StoredMessage::attempts).containsOnly(0);
+    for (int key = 0; key < 7; key++) {
+      String one = "invoice" + key;
+      assertThat(http.delivered.stream().filter(m -> m.key().equals(one)))
+          .extracting(StoredMessage::sequence)
+          .isSorted();
+    }
+  }
+
+  private static void append(FaultyStore store, String type, String key, String event) {
+    store.inTransaction(
+        t -> store.append(t, Samples.builder(key, event).aggregateType(type).build()));
+  }
+
+  @Test
   @DisplayName("an interrupt reaches the publishers")
   void interrupt() throws Exception {
     CountDownLatch called = new CountDownLatch(2);

@@ -36,7 +36,7 @@ class OneOfEachKey implements MessagePublisher {
       for (StoredMessage message : round) {
         Result known = call.known(message);
         if (known != null) {
-          call.results.put(message, known);
+          call.answer(message, known);
           continue;
         }
         Future<?> future = producer.send(kafka.record(message));
@@ -87,15 +87,21 @@ class OneOfEachKey implements MessagePublisher {
       return known != null ? known : deadTopics.get(kafka.topic(message));
     }
 
+    void answer(StoredMessage message, Result result) {
+      results.put(message, result);
+      if (!(result instanceof Result.Delivered)) {
+        stoppedKeys.putIfAbsent(
+            message.key(), Result.unavailable("an earlier one failed", kafka.topic(message)));
+      }
+    }
+
     void await(StoredMessage message, Future<?> future) throws InterruptedException {
       try {
         future.get();
-        results.put(message, Result.delivered());
+        answer(message, Result.delivered());
       } catch (ExecutionException e) {
         Result result = resultOf(message, e.getCause());
-        results.put(message, result);
-        stoppedKeys.put(
-            message.key(), Result.unavailable("an earlier one failed", kafka.topic(message)));
+        answer(message, result);
         if (result instanceof Result.Unavailable u && u.destination() != null) {
           deadTopics.put(u.destination(), result);
         } else if (result instanceof Result.Unavailable) {
