@@ -88,16 +88,6 @@ public final class EmbeddedNats extends EmbeddedServer implements NatsServer {
     return Optional.of(this);
   }
 
-  /** Stops it in the middle of whatever it does (SIGSTOP); its connections stay open. */
-  public void pause() {
-    signal("STOP");
-  }
-
-  /** Lets it go on after {@link #pause()}. */
-  public void resume() {
-    signal("CONT");
-  }
-
   @Override
   void prepare() {}
 
