@@ -434,8 +434,7 @@ final class Call {
       if (inFlight.isEmpty()) {
         decideAll(NO_TIME);
       } else {
-        decideAll(
-            Result.unavailable("RabbitMQ at %s does not answer".formatted(setup.address())));
+        decideAll(Result.unavailable("RabbitMQ at %s does not answer".formatted(setup.address())));
         via.kill();
       }
     }
