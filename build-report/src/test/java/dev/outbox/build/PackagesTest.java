@@ -42,7 +42,8 @@ class PackagesTest {
           "outbox-tracing",
           "outbox-jakarta",
           "outbox-micrometer",
-          "outbox-spring");
+          "outbox-spring",
+          "outbox-spring-modulith");
 
   private static final JavaClasses ALL = of(modules());
   private static final JavaClasses OURS =
@@ -84,6 +85,7 @@ class PackagesTest {
             "dev.outbox.tracing",
             "dev.outbox.jakarta",
             "dev.outbox.spring.autoconfigure",
+            "dev.outbox.spring.modulith",
             "dev.outbox.tck",
             "dev.outbox.cli",
             "dev.outbox.example.store",
