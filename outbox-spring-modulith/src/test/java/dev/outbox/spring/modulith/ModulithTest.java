@@ -59,7 +59,7 @@ class ModulithTest {
             "--spring.main.banner-mode=off",
             "--logging.level.org.apache.kafka=error",
             "--outbox.schema-mode=migrate",
-            "--outbox.kafka.topic-prefix=" + schema.name() + "."));
+            "--outbox.destination=" + schema.name() + ".{aggregateType}"));
     application =
         new SpringApplicationBuilder(OrdersApplication.class)
             .web(WebApplicationType.NONE)
