@@ -42,7 +42,8 @@ class PackagesTest {
           "outbox-tracing",
           "outbox-jakarta",
           "outbox-micrometer",
-          "outbox-spring");
+          "outbox-spring",
+          "outbox-spring-modulith");
 
   private static final JavaClasses ALL = of(modules());
   private static final JavaClasses OURS =
@@ -89,6 +90,7 @@ class PackagesTest {
             "dev.outbox.publisher.nats",
             "dev.outbox.publisher.rabbitmq",
             "dev.outbox.spring.autoconfigure",
+            "dev.outbox.spring.modulith",
             "dev.outbox.tck",
             "dev.outbox.cli",
             "dev.outbox.example.store",

@@ -222,8 +222,8 @@ final class RelayConfig {
   /** Below the time after which the relay gives up on a call: four fifths of it by default. */
   Duration publisherTimeout() {
     Duration lease = duration("relay.lease", Relay.Builder.DEFAULT_LEASE);
-    Duration most = duration("relay.publishTimeout", lease.multipliedBy(5).dividedBy(6));
-    Duration timeout = duration("publisher.timeout", most.multipliedBy(4).dividedBy(5));
+    Duration most = duration("relay.publishTimeout", Relay.Builder.defaultPublishTimeout(lease));
+    Duration timeout = duration("publisher.timeout", Relay.Builder.defaultPublisherTimeout(most));
     if (timeout.compareTo(most) >= 0) {
       throw new Failure(
           "the property publisher.timeout is %s, it must be below relay.publishTimeout, which is %s: shorten it or lengthen relay.lease"
@@ -243,12 +243,7 @@ final class RelayConfig {
           }
         });
     relay.retryPolicy(retryPolicy());
-    List<String> blocking = list(text("relay.haltKeyWhenDead", ""));
-    if (!blocking.isEmpty()) {
-      relay.haltKeyWhenDead(
-          message ->
-              message.problem() != null || blocking.contains(message.message().aggregateType()));
-    }
+    relay.haltKeyWhenDead(list(text("relay.haltKeyWhenDead", "")));
   }
 
   private RetryPolicy retryPolicy() {

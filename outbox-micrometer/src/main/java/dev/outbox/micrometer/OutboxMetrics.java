@@ -6,12 +6,14 @@ import dev.outbox.relay.Relay;
 import dev.outbox.relay.RelayEvent;
 import dev.outbox.relay.RelayListener;
 import dev.outbox.spi.StatisticsStore;
+import dev.outbox.spi.StatisticsStore.Statistics;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.LongSupplier;
 
@@ -76,6 +78,19 @@ public final class OutboxMetrics implements MeterBinder, RelayListener, AutoClos
   public void on(RelayEvent event) {
     breakers.on(event);
     counting.forEach(meters -> meters.on(event));
+  }
+
+  /**
+   * What waits, as the gauges show it: reads nothing. Empty before the first reading, and when the
+   * last one failed or is older than four intervals.
+   */
+  public Optional<Statistics> lastReading() {
+    return Optional.ofNullable(readings.last());
+  }
+
+  /** Since the last good reading; before the first, since the reading began. */
+  public Duration readingAge() {
+    return Duration.ofMillis((long) (readings.age() * 1000));
   }
 
   /**

@@ -81,9 +81,14 @@ final class Readings implements AutoCloseable {
 
   /** Of the last reading; NaN when that failed, or is old. */
   double value(ToDoubleFunction<Statistics> number) {
-    Statistics statistics = last;
+    Statistics statistics = last();
+    return statistics == null ? Double.NaN : number.applyAsDouble(statistics);
+  }
+
+  /** The last reading; null when that failed, or is old. */
+  @Nullable Statistics last() {
     boolean old = age() > LASTS_INTERVALS * interval.toMillis() / 1000.0;
-    return statistics == null || old ? Double.NaN : number.applyAsDouble(statistics);
+    return old ? null : last;
   }
 
   /** Seconds since the last good reading, or, before the first, since the beginning. */

@@ -207,6 +207,7 @@ class OutboxMetricsTest {
     store.fails = true;
     store.awaitAskedAgain();
     await().until(() -> Double.isNaN(gauge("outbox.messages", "status", "pending")));
+    assertThat(metrics.lastReading()).isEmpty();
     for (Meter meter : registry.getMeters()) {
       String name = meter.getId().getName();
       if (List.of("outbox.messages", "outbox.keys", "outbox.oldest.age").contains(name)) {
@@ -215,9 +216,11 @@ class OutboxMetricsTest {
     }
     nanos.addAndGet(Duration.ofSeconds(130).toNanos());
     assertThat(gauge("outbox.reading.age")).isCloseTo(130, within(1e-6));
+    assertThat(metrics.readingAge()).isEqualTo(Duration.ofSeconds(130));
     store.fails = false;
     await().until(() -> gauge("outbox.messages", "status", "pending") == 1);
     assertThat(gauge("outbox.reading.age")).isZero();
+    assertThat(metrics.lastReading()).contains(store.said);
   }
 
   @Test
@@ -268,6 +271,7 @@ class OutboxMetricsTest {
     assertThat(gauge("hangs.keys", "state", "halted")).isEqualTo(6);
     nanos.addAndGet(Duration.ofSeconds(1).toNanos());
     assertThat(gauge("hangs.keys", "state", "halted")).as("an old reading").isNaN();
+    assertThat(other.lastReading()).isEmpty();
     other.close(); // returns, or the test's time is over
     assertThat(registry.find("hangs.keys").gauges()).isEmpty();
     released.countDown();

@@ -16,7 +16,9 @@ import dev.outbox.spi.WakeUpStore;
 import dev.outbox.spi.WakeUpStore.WakeUps;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.DoubleSupplier;
@@ -357,6 +359,19 @@ public final class Relay implements AutoCloseable {
       return this;
     }
 
+    /** Default of {@link #publishTimeout}, with a lease: five sixths of it. */
+    public static Duration defaultPublishTimeout(Duration lease) {
+      return lease.multipliedBy(5).dividedBy(6);
+    }
+
+    /**
+     * A publisher's own time limit where nobody says one, with a {@link #publishTimeout}: four
+     * fifths of it, so that the publisher answers before the relay gives up on it.
+     */
+    public static Duration defaultPublisherTimeout(Duration publishTimeout) {
+      return publishTimeout.multipliedBy(4).dividedBy(5);
+    }
+
     /** One policy for all messages; default {@link RetryPolicy#ofDefaults()}. */
     public Builder retryPolicy(RetryPolicy retryPolicy) {
       requireNonNull(retryPolicy, "retryPolicy");
@@ -380,6 +395,14 @@ public final class Relay implements AutoCloseable {
     public Builder haltKeyWhenDead(Predicate<StoredMessage> haltKeyWhenDead) {
       this.haltKeyWhenDead = requireNonNull(haltKeyWhenDead, "haltKeyWhenDead");
       return this;
+    }
+
+    /**
+     * The same for aggregate types, and for messages that cannot be decoded, whose type is not
+     * known; without types of none.
+     */
+    public Builder haltKeyWhenDead(Collection<String> aggregateTypes) {
+      return haltKeyWhenDead(Rules.haltingKeysOf(Set.copyOf(aggregateTypes)));
     }
 
     /**
@@ -480,7 +503,7 @@ public final class Relay implements AutoCloseable {
           batchSize,
           bytes,
           lease,
-          publishTimeout != null ? publishTimeout : lease.multipliedBy(5).dividedBy(6),
+          publishTimeout != null ? publishTimeout : defaultPublishTimeout(lease),
           keep,
           idlePause,
           stopTimeout);

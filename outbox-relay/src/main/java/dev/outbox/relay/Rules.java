@@ -6,6 +6,7 @@ import dev.outbox.spi.Decision;
 import dev.outbox.spi.Result;
 import dev.outbox.spi.StoredMessage;
 import java.time.Duration;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -29,6 +30,13 @@ final class Rules {
     this.haltsKey = haltsKey;
     this.destinations = destinations;
     this.listener = listener;
+  }
+
+  /** Of a message that cannot be decoded the type is not known: it halts its key too. */
+  static Predicate<StoredMessage> haltingKeysOf(Set<String> types) {
+    return message ->
+        !types.isEmpty()
+            && (message.problem() != null || types.contains(message.message().aggregateType()));
   }
 
   /** The same rules, for one worker: what happens is told under its name. */

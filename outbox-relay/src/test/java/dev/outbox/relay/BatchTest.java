@@ -166,6 +166,26 @@ class BatchTest {
   }
 
   @Test
+  void aggregateTypesMayBlockTheirKeys() {
+    String type = stored(1, "a").message().aggregateType();
+    assertThat(deadOf(Set.of(type))).isEqualTo(Decision.deadHaltingKey("x"));
+    assertThat(deadOf(Set.of("other"))).isEqualTo(Decision.dead("x"));
+    assertThat(deadOf(Set.of())).isEqualTo(Decision.dead("x"));
+    blocks = Rules.haltingKeysOf(Set.of("other"));
+    assertThat(batch(damaged(1, "a", 2)).decisions())
+        .as("its type is not known")
+        .containsOnly(entry(1L, Decision.deadHaltingKey("headers are not JSON")));
+    blocks = Rules.haltingKeysOf(Set.of());
+    assertThat(batch(damaged(1, "a", 2)).decisions())
+        .containsOnly(entry(1L, Decision.dead("headers are not JSON")));
+  }
+
+  private Decision deadOf(Set<String> types) {
+    blocks = Rules.haltingKeysOf(types);
+    return one(0, Result.rejected("x")).decisions().get(1L);
+  }
+
+  @Test
   void functionsThatThrowAreSurvived() {
     policies = m -> null;
     blocks = m -> m.message().eventType().isEmpty();

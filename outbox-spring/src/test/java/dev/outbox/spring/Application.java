@@ -10,7 +10,9 @@ import java.util.Map;
 import java.util.stream.Stream;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ApplicationContextInitializer;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /** The shop, running. */
@@ -19,6 +21,7 @@ record Application(ConfigurableApplicationContext context) implements AutoClosea
       List.of(
           "--spring.main.banner-mode=off",
           "--logging.level.org.apache.kafka=error", // a line for each try during an outage
+          "--management.otlp.metrics.export.enabled=false", // nobody is there to take them
           "--spring.jpa.hibernate.ddl-auto=update",
           "--spring.flyway.enabled=false",
           "--outbox.schema-mode=migrate");
@@ -46,6 +49,18 @@ record Application(ConfigurableApplicationContext context) implements AutoClosea
 
   static Application start(
       Schema schema, List<Class<?>> sources, String publisher, String... more) {
+    return start(schema, sources, context -> {}, publisher, more);
+  }
+
+  /**
+   * @param initializer is called before there are beans
+   */
+  static Application start(
+      Schema schema,
+      List<Class<?>> sources,
+      ApplicationContextInitializer<GenericApplicationContext> initializer,
+      String publisher,
+      String... more) {
     Map<String, String> arguments = new LinkedHashMap<>();
     for (String argument :
         Stream.of(schema.arguments(), DEFAULTS, List.of(publisher), List.of(more))
@@ -56,6 +71,7 @@ record Application(ConfigurableApplicationContext context) implements AutoClosea
     return new Application(
         new SpringApplicationBuilder(sources.toArray(Class[]::new))
             .web(WebApplicationType.NONE)
+            .initializers(initializer)
             .run(arguments.values().toArray(String[]::new)));
   }
 

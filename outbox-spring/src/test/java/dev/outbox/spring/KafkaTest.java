@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import dev.outbox.embedded.EmbeddedKafka;
 import dev.outbox.spring.Servers.Schema;
 import dev.outbox.spring.autoconfigure.Healths;
+import dev.outbox.spring.shop.ShopApplication;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -14,6 +15,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -26,7 +28,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
  * Two instances of an application, on a real database and a real broker that goes and comes; in the
- * end their contexts are stopped and started.
+ * end their contexts are stopped and started. One knows both by properties, the other as {@code
+ * @ServiceConnection} and Docker Compose say it.
  */
 @ExtendWith(Servers.Resolver.class)
 class KafkaTest {
@@ -48,7 +51,14 @@ class KafkaTest {
     };
     Application one = Application.startWithKafka(schema, broker.bootstrapServers(), settings);
     try (Application two =
-        Application.startWithKafka(schema, broker.bootstrapServers(), settings)) {
+        Application.start(
+            schema,
+            List.of(ShopApplication.class),
+            new ServiceConnections(schema, broker.bootstrapServers()),
+            "--spring.main.banner-mode=off",
+            Stream.of(settings, ServiceConnections.WRONG_PROPERTIES)
+                .flatMap(Stream::of)
+                .toArray(String[]::new))) {
       place(one, two, "a");
       assertInOrder(delivered(broker, topic, ORDERS * 2), "a");
 

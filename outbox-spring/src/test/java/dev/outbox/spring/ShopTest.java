@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import dev.outbox.JoinedOutbox;
 import dev.outbox.NoTransactionException;
 import dev.outbox.OutboxMessage;
+import dev.outbox.spring.autoconfigure.Endpoints;
 import dev.outbox.spring.autoconfigure.Healths;
 import dev.outbox.testing.RecordingPublisher;
 import io.micrometer.core.instrument.Counter;
@@ -36,6 +37,7 @@ class ShopTest {
             servers.schema(),
             "--spring.datasource.hikari.auto-commit=false",
             "--outbox.metrics.interval=100ms",
+            "--management.endpoints.web.exposure.include=health,outbox",
             "--management.endpoint.health.probes.enabled=true");
   }
 
@@ -183,6 +185,22 @@ class ShopTest {
     await()
         .atMost(Duration.ofMinutes(1))
         .until(() -> meters.get("outbox.messages").tag("status", "pending").gauge().value() == 1);
+  }
+
+  @Test
+  void theEndpointShowsWhatWaits() {
+    shop.bean(OutboxRelay.class).stop();
+    shop.shop().place("order-10");
+    await()
+        .atMost(Duration.ofMinutes(1))
+        .untilAsserted(() -> assertThat(Endpoints.pending(shop.context())).isEqualTo(1));
+    assertThat(Endpoints.relay(shop.context())).contains("state=stopped", "workers=2");
+    shop.bean(OutboxRelay.class).start();
+    await()
+        .atMost(Duration.ofMinutes(1))
+        .untilAsserted(() -> assertThat(Endpoints.pending(shop.context())).isZero());
+    assertThat(Endpoints.relay(shop.context()))
+        .contains("state=running", "broker=reachable", "unavailable=[]");
   }
 
   /** What was delivered since. */

@@ -9,6 +9,7 @@ import dev.outbox.spi.MessagePublisher;
 import dev.outbox.spi.OutboxStore;
 import dev.outbox.spring.OutboxRelay;
 import dev.outbox.spring.RelayCustomizer;
+import java.time.Clock;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.LazyInitializationExcludeFilter;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -39,18 +40,28 @@ final class OutboxAutoConfiguration {
   }
 
   @Bean
-  WakeAfterCommit outboxWakeAfterCommit() {
-    return new WakeAfterCommit();
+  RelayState outboxRelayState() {
+    return new RelayState(Clock.systemUTC());
+  }
+
+  @Bean
+  WakeAfterCommit outboxWakeAfterCommit(ObjectProvider<OutboxRelay> relay) {
+    return new WakeAfterCommit(relay);
   }
 
   @Bean
   @ConditionalOnMissingBean
   @ConditionalOnBean({OutboxStore.class, CurrentTransaction.class})
   JoinedOutbox outbox(
-      OutboxStore<?> store, CurrentTransaction<?> transaction, WakeAfterCommit wake) {
+      OutboxStore<?> store,
+      CurrentTransaction<?> transaction,
+      WakeAfterCommit wake,
+      ObjectProvider<Traces> traces) {
     JoinedOutbox joined = join(store, transaction);
+    Traces present = traces.getIfAvailable();
+    JoinedOutbox traced = present == null ? joined : present.outbox(joined);
     return messages -> {
-      Appended appended = joined.append(messages);
+      Appended appended = traced.append(messages);
       wake.afterThisTransaction();
       return appended;
     };
@@ -79,18 +90,17 @@ final class OutboxAutoConfiguration {
       MessagePublisher publisher,
       ObjectProvider<RelayListener> listeners,
       ObjectProvider<RelayCustomizer> customizers,
-      WakeAfterCommit wake) {
+      ObjectProvider<Traces> traces) {
     RelayStore relayStore = own.getIfAvailable(() -> new RelayStore(store));
-    OutboxRelay relay =
-        new OutboxRelay(
-            () -> {
-              Relay.Builder builder = Relay.builder(relayStore.store(), publisher);
-              listeners.orderedStream().forEach(builder::listener);
-              customizers.orderedStream().forEach(customizer -> customizer.customize(builder));
-              return build(builder);
-            });
-    wake.calls(relay::wake);
-    return relay;
+    Traces present = traces.getIfAvailable();
+    MessagePublisher traced = present == null ? publisher : present.publisher(publisher);
+    return new OutboxRelay(
+        () -> {
+          Relay.Builder builder = Relay.builder(relayStore.store(), traced);
+          listeners.orderedStream().forEach(builder::listener);
+          customizers.orderedStream().forEach(customizer -> customizer.customize(builder));
+          return build(builder);
+        });
   }
 
   private static Relay build(Relay.Builder builder) {

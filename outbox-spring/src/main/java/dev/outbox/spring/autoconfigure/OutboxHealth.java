@@ -1,7 +1,5 @@
 package dev.outbox.spring.autoconfigure;
 
-import dev.outbox.relay.RelayEvent;
-import dev.outbox.relay.RelayListener;
 import dev.outbox.spi.OutboxStore;
 import dev.outbox.spi.SchemaStore;
 import dev.outbox.spring.OutboxRelay;
@@ -14,27 +12,15 @@ import org.springframework.beans.factory.ObjectProvider;
  * broker that is away is told and is no reason to be down: messages wait, and a restart would not
  * help.
  */
-final class OutboxHealth implements RelayListener {
+final class OutboxHealth {
   private final OutboxStore<?> store;
   private final ObjectProvider<OutboxRelay> relay;
-  private volatile String broker = "not known yet";
+  private final RelayState state;
 
-  OutboxHealth(OutboxStore<?> store, ObjectProvider<OutboxRelay> relay) {
+  OutboxHealth(OutboxStore<?> store, ObjectProvider<OutboxRelay> relay, RelayState state) {
     this.store = store;
     this.relay = relay;
-  }
-
-  @Override
-  public void on(RelayEvent event) {
-    if (event instanceof RelayEvent.BreakerOpened opened) {
-      broker = opened.error();
-    } else if (event instanceof RelayEvent.BrokerUnreachable unreachable) {
-      broker = unreachable.error();
-    } else if (event instanceof RelayEvent.BreakerClosed
-        || event instanceof RelayEvent.BrokerReachable
-        || event instanceof RelayEvent.Delivered) {
-      broker = "reachable";
-    }
+    this.state = state;
   }
 
   /**
@@ -50,7 +36,7 @@ final class OutboxHealth implements RelayListener {
     OutboxRelay running = relay.getIfAvailable();
     if (running != null) {
       details.put("relay", running.isRunning() ? "running" : "stopped");
-      details.put("broker", broker);
+      details.put("broker", state.broker());
       if (running.isRunning() && !running.isAlive()) {
         throw new IllegalStateException(
             "threads of the relay have ended, see the log: restart the application");

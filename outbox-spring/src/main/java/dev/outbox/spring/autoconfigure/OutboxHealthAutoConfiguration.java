@@ -7,6 +7,7 @@ import org.springframework.boot.actuate.autoconfigure.health.ConditionalOnEnable
 import org.springframework.boot.actuate.health.AbstractHealthIndicator;
 import org.springframework.boot.actuate.health.Health;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
@@ -16,12 +17,14 @@ import org.springframework.context.annotation.Bean;
 @AutoConfiguration(after = OutboxAutoConfiguration.class)
 @ConditionalOnClass({AbstractHealthIndicator.class, ConditionalOnEnabledHealthIndicator.class})
 @ConditionalOnEnabledHealthIndicator("outbox")
+@ConditionalOnBooleanProperty(name = "outbox.enabled", matchIfMissing = true)
 @ConditionalOnSingleCandidate(OutboxStore.class)
 final class OutboxHealthAutoConfiguration {
 
   @Bean
-  OutboxHealth outboxHealth(OutboxStore<?> store, ObjectProvider<OutboxRelay> relay) {
-    return new OutboxHealth(store, relay);
+  OutboxHealth outboxHealth(
+      OutboxStore<?> store, ObjectProvider<OutboxRelay> relay, RelayState state) {
+    return new OutboxHealth(store, relay, state);
   }
 
   @Bean

@@ -4,6 +4,7 @@ import dev.outbox.spi.OutboxStore;
 import dev.outbox.spring.OutboxRelay;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
@@ -16,12 +17,14 @@ import org.springframework.context.annotation.Bean;
 @AutoConfiguration(after = OutboxAutoConfiguration.class)
 @ConditionalOnClass({AbstractHealthIndicator.class, ConditionalOnEnabledHealthIndicator.class})
 @ConditionalOnEnabledHealthIndicator("outbox")
+@ConditionalOnBooleanProperty(name = "outbox.enabled", matchIfMissing = true)
 @ConditionalOnSingleCandidate(OutboxStore.class)
 final class OutboxHealthContributorAutoConfiguration {
 
   @Bean
-  OutboxHealth outboxHealth(OutboxStore<?> store, ObjectProvider<OutboxRelay> relay) {
-    return new OutboxHealth(store, relay);
+  OutboxHealth outboxHealth(
+      OutboxStore<?> store, ObjectProvider<OutboxRelay> relay, RelayState state) {
+    return new OutboxHealth(store, relay, state);
   }
 
   @Bean

@@ -32,9 +32,12 @@ final class OutboxKafkaAutoConfiguration {
   KafkaPublisher outboxKafkaPublisher(
       OutboxProperties properties,
       ObjectProvider<KafkaConnection> connection,
+      ObjectProvider<Traces> traces,
       Environment environment) {
     try {
-      return publisher(properties, connection, environment).build();
+      KafkaPublisher.Builder publisher = publisher(properties, connection, environment);
+      traces.ifAvailable(present -> publisher.aroundSend(present::send));
+      return publisher.build();
     } catch (IllegalArgumentException e) {
       throw new OutboxConfigurationException(
           "The outbox cannot publish to Kafka: " + e.getMessage(),

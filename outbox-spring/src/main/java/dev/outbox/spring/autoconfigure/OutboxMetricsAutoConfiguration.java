@@ -3,7 +3,10 @@ package dev.outbox.spring.autoconfigure;
 import dev.outbox.micrometer.OutboxMetrics;
 import dev.outbox.spi.OutboxStore;
 import dev.outbox.spi.StatisticsStore;
+import dev.outbox.spi.StatisticsStore.Statistics;
 import io.micrometer.core.instrument.binder.MeterBinder;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
@@ -45,5 +48,20 @@ final class OutboxMetricsAutoConfiguration {
       throw new OutboxConfigurationException(
           "A property outbox.metrics.* is refused: " + e.getMessage(), "Correct the property.", e);
     }
+  }
+
+  @Bean
+  LastReading outboxLastReading(OutboxMetrics metrics) {
+    return new LastReading() {
+      @Override
+      public @Nullable Statistics statistics() {
+        return metrics.lastReading().orElse(null);
+      }
+
+      @Override
+      public Duration age() {
+        return metrics.readingAge();
+      }
+    };
   }
 }

@@ -64,8 +64,9 @@ record OutboxProperties(
    * Appending messages.
    *
    * @param flushJpa Whether JPA writes what it still holds back before a message is appended.
+   * @param trace Whether traces go through the outbox, where OpenTelemetry is there.
    */
-  record Append(@DefaultValue("true") boolean flushJpa) {}
+  record Append(@DefaultValue("true") boolean flushJpa, @DefaultValue("true") boolean trace) {}
 
   /**
    * Publishing messages.
@@ -113,19 +114,13 @@ record OutboxProperties(
       set(keep, relay::keep);
       set(idlePause, relay::idlePause);
       set(stopTimeout, relay::stopTimeout);
-      relay.wakeUps(wakeUps).retryPolicy(retry.policy());
-      if (!haltKeyWhenDead.isEmpty()) {
-        relay.haltKeyWhenDead(
-            message ->
-                message.problem() != null
-                    || haltKeyWhenDead.contains(message.message().aggregateType()));
-      }
+      relay.wakeUps(wakeUps).retryPolicy(retry.policy()).haltKeyWhenDead(haltKeyWhenDead);
     }
 
     /** As the relay itself has it. */
     Duration effectivePublishTimeout() {
       Duration held = lease != null ? lease : Relay.Builder.DEFAULT_LEASE;
-      return publishTimeout != null ? publishTimeout : held.multipliedBy(5).dividedBy(6);
+      return publishTimeout != null ? publishTimeout : Relay.Builder.defaultPublishTimeout(held);
     }
   }
 
@@ -198,7 +193,7 @@ record OutboxProperties(
   Duration kafkaTimeout() {
     Duration most = relay.effectivePublishTimeout();
     Duration timeout =
-        kafka.timeout() != null ? kafka.timeout() : most.multipliedBy(4).dividedBy(5);
+        kafka.timeout() != null ? kafka.timeout() : Relay.Builder.defaultPublisherTimeout(most);
     if (timeout.compareTo(most) >= 0) {
       throw new IllegalArgumentException(
           "outbox.kafka.timeout is %s, it must be below outbox.relay.publish-timeout, which is %s: shorten it or lengthen outbox.relay.lease"

@@ -1,22 +1,50 @@
 package dev.outbox.spring.autoconfigure;
 
+import dev.outbox.spring.OutboxRelay;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.context.ApplicationListener;
+import org.springframework.context.event.ContextRefreshedEvent;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
  * Wakes the relay when a transaction that appended has committed, so that its messages need not
- * wait for the next poll. Knows the relay only once there is one: what publishes may itself append.
+ * wait for the next poll. Learns the relay, ours or the application's, when all beans are there:
+ * what publishes may itself append.
  */
-final class WakeAfterCommit implements TransactionSynchronization {
-  private volatile Runnable wake = () -> {};
+final class WakeAfterCommit
+    implements TransactionSynchronization, ApplicationListener<ContextRefreshedEvent> {
+  private final ObjectProvider<OutboxRelay> relays;
+  private volatile Runnable target = () -> {};
+
+  /** Wakes one relay. */
+  record Wake(OutboxRelay relay) implements Runnable {
+    @Override
+    public void run() {
+      relay.wake();
+    }
+  }
+
+  WakeAfterCommit(ObjectProvider<OutboxRelay> relays) {
+    this.relays = relays;
+  }
+
+  @Override
+  public void onApplicationEvent(ContextRefreshedEvent event) {
+    relays.ifUnique(relay -> calls(new Wake(relay)));
+  }
 
   /**
    * From now on.
    *
-   * @param wake quick, and throws nothing: the transaction has committed
+   * @param target quick, and throws nothing: the transaction has committed
    */
-  void calls(Runnable wake) {
-    this.wake = wake;
+  void calls(Runnable target) {
+    this.target = target;
+  }
+
+  Runnable target() {
+    return target;
   }
 
   /** Once a transaction, however often it appends: a transaction keeps a set of these. */
@@ -28,6 +56,6 @@ final class WakeAfterCommit implements TransactionSynchronization {
 
   @Override
   public void afterCommit() {
-    wake.run();
+    target.run();
   }
 }

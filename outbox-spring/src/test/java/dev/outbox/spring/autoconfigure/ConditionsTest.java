@@ -9,6 +9,8 @@ import dev.outbox.spi.MessagePublisher;
 import dev.outbox.spi.OutboxStore;
 import dev.outbox.spring.OutboxRelay;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
+import dev.outbox.tracing.OutboxTracing;
+import io.opentelemetry.api.OpenTelemetry;
 import java.util.Set;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
@@ -28,7 +30,8 @@ class ConditionsTest {
                   OutboxJdbcAutoConfiguration.class,
                   OutboxMongoAutoConfiguration.class,
                   OutboxKafkaAutoConfiguration.class,
-                  OutboxSpringKafkaAutoConfiguration.class))
+                  OutboxSpringKafkaAutoConfiguration.class,
+                  OutboxTracingAutoConfiguration.class))
           .withBean(DataSource.class, DriverManagerDataSource::new)
           .withPropertyValues("outbox.store=postgres", "outbox.schema-mode=none");
 
@@ -84,5 +87,20 @@ class ConditionsTest {
     runner
         .withClassLoader(new FilteredClassLoader(JdbcOutboxStore.class, KafkaPublisher.class))
         .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(JoinedOutbox.class));
+  }
+
+  @Test
+  void tracesGoOnWhereThereIsOpenTelemetry() {
+    ApplicationContextRunner traced =
+        runner
+            .withPropertyValues("outbox.relay.enabled=false")
+            .withBean(OpenTelemetry.class, OpenTelemetry::noop);
+    traced.run(context -> assertThat(context).hasSingleBean(OutboxTracing.class));
+    traced
+        .withPropertyValues("outbox.append.trace=false")
+        .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(Traces.class));
+    traced
+        .withClassLoader(new FilteredClassLoader(OpenTelemetry.class))
+        .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(Traces.class));
   }
 }

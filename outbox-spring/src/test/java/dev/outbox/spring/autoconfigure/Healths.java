@@ -18,6 +18,10 @@ public final class Healths {
     return ((Map<?, ?>) health(context).getPropertyValue("details")).get("broker");
   }
 
+  public static Object error(ApplicationContext context) {
+    return ((Map<?, ?>) health(context).getPropertyValue("details")).get("error");
+  }
+
   /** Whether a group of the health endpoint, as liveness, counts the outbox. */
   public static boolean isMember(ApplicationContext context, String group) {
     Object groups = context.getBean("healthEndpointGroups");

@@ -10,20 +10,27 @@ import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.OutboxStore;
 import dev.outbox.spring.Others;
+import dev.outbox.spring.OutboxRelay;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.support.StaticListableBeanFactory;
 import org.springframework.transaction.support.TransactionTemplate;
 
 class WakeAfterCommitTest {
   private final AtomicInteger wakes = new AtomicInteger();
-  private final WakeAfterCommit wake = new WakeAfterCommit();
+  private final StaticListableBeanFactory noBeans = new StaticListableBeanFactory();
+  private final WakeAfterCommit wake =
+      new WakeAfterCommit(noBeans.getBeanProvider(OutboxRelay.class));
   private final TransactionTemplate transaction = new TransactionTemplate(new Others());
   private final JoinedOutbox outbox =
       new OutboxAutoConfiguration()
           .outbox(
-              new Store(), (CurrentTransaction<Object>) append -> append.apply("current"), wake);
+              new Store(),
+              (CurrentTransaction<Object>) append -> append.apply("current"),
+              wake,
+              noBeans.getBeanProvider(Traces.class));
 
   /** Of which nothing is kept. */
   private static final class Store implements OutboxStore<Object> {

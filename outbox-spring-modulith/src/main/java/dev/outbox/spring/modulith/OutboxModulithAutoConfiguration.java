@@ -1,0 +1,55 @@
+package dev.outbox.spring.modulith;
+
+import dev.outbox.JoinedOutbox;
+import dev.outbox.PermanentOutboxException;
+import dev.outbox.payload.PayloadSerializer;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.expression.BeanFactoryResolver;
+import org.springframework.expression.spel.support.StandardEvaluationContext;
+import org.springframework.modulith.events.EventExternalizationConfiguration;
+import org.springframework.modulith.events.config.EventExternalizationAutoConfiguration;
+
+/**
+ * Spring Modulith's externalization in the mode {@code outbox}, with this outbox behind it. It asks
+ * for a {@link JoinedOutbox} without a condition: where there is none the application does not
+ * start, for its events would be lost.
+ */
+@AutoConfiguration(
+    after = EventExternalizationAutoConfiguration.class,
+    afterName = {
+      "dev.outbox.spring.autoconfigure.OutboxAutoConfiguration",
+      "dev.outbox.spring.autoconfigure.OutboxPayloadsAutoConfiguration"
+    })
+@ConditionalOnProperty(name = OutboxModulithAutoConfiguration.MODE, havingValue = "outbox")
+@ConditionalOnBooleanProperty(
+    name = "spring.modulith.events.externalization.enabled",
+    matchIfMissing = true)
+final class OutboxModulithAutoConfiguration {
+
+  /** A property of Spring Modulith since 2.1; older versions know no modes. */
+  static final String MODE = "spring.modulith.events.externalization.mode";
+
+  @Bean
+  EventRecorder outboxEventRecorder(
+      EventExternalizationConfiguration configuration,
+      ObjectProvider<PayloadSerializer> serializer,
+      JoinedOutbox outbox,
+      BeanFactory beans) {
+    StandardEvaluationContext context = new StandardEvaluationContext();
+    context.setBeanResolver(new BeanFactoryResolver(beans));
+    return new EventRecorder(
+        configuration,
+        new ExternalizedMessages(configuration, serializer.getIfAvailable(this::none), context),
+        outbox);
+  }
+
+  private PayloadSerializer none() {
+    throw new PermanentOutboxException(
+        "there is nothing to write externalized events with: add Spring Boot's starter for Jackson (spring-boot-starter-json, in Boot 4 spring-boot-starter-jackson), or define a PayloadSerializer bean");
+  }
+}

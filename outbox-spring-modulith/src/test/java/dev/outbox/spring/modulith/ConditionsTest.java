@@ -1,0 +1,65 @@
+package dev.outbox.spring.modulith;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.outbox.Appended;
+import dev.outbox.JoinedOutbox;
+import dev.outbox.payload.PayloadSerializer;
+import dev.outbox.payload.SerializedPayload;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.modulith.events.EventExternalizationConfiguration;
+
+/** When events go through the outbox, and what is refused at the start. */
+class ConditionsTest {
+  private final ApplicationContextRunner modulith =
+      new ApplicationContextRunner()
+          .withConfiguration(AutoConfigurations.of(OutboxModulithAutoConfiguration.class))
+          .withBean(
+              EventExternalizationConfiguration.class, EventExternalizationConfiguration::disabled)
+          .withPropertyValues("spring.modulith.events.externalization.mode=outbox");
+  private final ApplicationContextRunner outbox =
+      modulith.withBean(JoinedOutbox.class, () -> messages -> Appended.of(messages, Set.of()));
+  private final ApplicationContextRunner whole =
+      outbox.withBean(
+          PayloadSerializer.class,
+          () -> (about, payload) -> SerializedPayload.of(new byte[0], "text/plain"));
+
+  @Test
+  void inTheModeOutbox() {
+    whole.run(context -> assertThat(context).hasSingleBean(EventRecorder.class));
+  }
+
+  @Test
+  void inNoOtherMode() {
+    for (String other : new String[] {"mode=module-listener", "mode=", "enabled=false"}) {
+      whole
+          .withPropertyValues("spring.modulith.events.externalization." + other)
+          .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(EventRecorder.class));
+    }
+  }
+
+  /** Without a word the events would be lost. */
+  @Test
+  void withoutAnOutboxItDoesNotStart() {
+    modulith.run(
+        context ->
+            assertThat(context)
+                .getFailure()
+                .rootCause()
+                .hasMessageContaining(JoinedOutbox.class.getName()));
+  }
+
+  @Test
+  void withoutAWriterOfPayloadsItDoesNotStart() {
+    outbox.run(
+        context ->
+            assertThat(context)
+                .getFailure()
+                .rootCause()
+                .hasMessageContaining("nothing to write externalized events with")
+                .hasMessageContaining("spring-boot-starter-jackson"));
+  }
+}

@@ -1,0 +1,15 @@
+package dev.outbox.spring.autoconfigure;
+
+import dev.outbox.spi.StatisticsStore.Statistics;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/** What the meters have read last, for those who have to do without their classes. */
+interface LastReading {
+
+  /** Null when the meters have none, or an old one. */
+  @Nullable Statistics statistics();
+
+  /** Since the last good reading, or, before the first, since the beginning. */
+  Duration age();
+}

@@ -1,0 +1,109 @@
+package dev.outbox.spring.autoconfigure;
+
+import dev.outbox.relay.RelayEvent;
+import dev.outbox.spi.StatisticsStore.Statistics;
+import dev.outbox.spring.OutboxRelay;
+import java.time.Duration;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.actuate.endpoint.Access;
+import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
+import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
+
+/**
+ * What waits, and how the relay is. It shows what the meters have read and the relay has told, so
+ * that asking often costs the database nothing. It shows no message: those are for the operator's
+ * program.
+ */
+@Endpoint(id = "outbox", defaultAccess = Access.READ_ONLY)
+final class OutboxEndpoint {
+  private final RelayState state;
+  private final @Nullable OutboxRelay relay;
+  private final @Nullable LastReading reading;
+
+  OutboxEndpoint(RelayState state, @Nullable OutboxRelay relay, @Nullable LastReading reading) {
+    this.state = state;
+    this.relay = relay;
+    this.reading = reading;
+  }
+
+  /**
+   * The answer.
+   *
+   * @param relay null where none is in this application
+   * @param waiting null where there are no meters
+   */
+  record Answer(@Nullable RelayAnswer relay, @Nullable Waiting waiting) {}
+
+  /**
+   * The relay of this process.
+   *
+   * @param state running, stopped, or threads ended
+   * @param broker reachable, or why not
+   * @param unavailable what cannot be reached while the broker can
+   */
+  record RelayAnswer(
+      String state,
+      @Nullable String name,
+      @Nullable Integer workers,
+      @Nullable String place,
+      String broker,
+      List<RelayState.Unavailable> unavailable) {}
+
+  /**
+   * What waits for any relay; a number that is equal to the cap says "so many or more".
+   *
+   * @param secondsSinceRead since the last good reading; without one it has no numbers
+   */
+  record Waiting(
+      double secondsSinceRead,
+      @Nullable Integer cap,
+      @Nullable Long pending,
+      @Nullable Long scheduled,
+      @Nullable Long blocked,
+      @Nullable Long dead,
+      @Nullable Long blockedKeys,
+      @Nullable Long haltedKeys,
+      @Nullable Double oldestFreeSeconds,
+      @Nullable Double oldestBlockedSeconds) {
+
+    static Waiting of(LastReading reading) {
+      double age = seconds(reading.age());
+      Statistics read = reading.statistics();
+      return read == null
+          ? new Waiting(age, null, null, null, null, null, null, null, null, null)
+          : new Waiting(
+              age,
+              read.cap(),
+              read.pending(),
+              read.scheduled(),
+              read.blocked(),
+              read.dead(),
+              read.blockedKeys(),
+              read.haltedKeys(),
+              read.oldestFree() == null ? null : seconds(read.oldestFree()),
+              read.oldestBlocked() == null ? null : seconds(read.oldestBlocked()));
+    }
+
+    private static double seconds(Duration time) {
+      return time.toMillis() / 1000.0;
+    }
+  }
+
+  @ReadOperation
+  Answer outbox() {
+    return new Answer(
+        relay == null ? null : answer(relay), reading == null ? null : Waiting.of(reading));
+  }
+
+  private RelayAnswer answer(OutboxRelay relay) {
+    RelayEvent.Started started = state.started();
+    return new RelayAnswer(
+        !relay.isRunning() ? "stopped" : relay.isAlive() ? "running" : "threads ended",
+        started == null ? null : started.who(),
+        started == null ? null : started.workers(),
+        started == null ? null : started.place(),
+        state.broker(),
+        state.unavailable());
+  }
+}

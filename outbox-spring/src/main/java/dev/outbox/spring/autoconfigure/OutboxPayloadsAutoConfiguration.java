@@ -1,0 +1,62 @@
+package dev.outbox.spring.autoconfigure;
+
+import dev.outbox.payload.Jackson2PayloadSerializer;
+import dev.outbox.payload.Jackson3PayloadSerializer;
+import dev.outbox.payload.OutboxEvents;
+import dev.outbox.payload.PayloadSerializer;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.annotation.Order;
+import tools.jackson.databind.json.JsonMapper;
+
+/** Messages of the application's own classes, as JSON by the mapper that Boot has configured. */
+@AutoConfiguration(
+    afterName = {
+      "org.springframework.boot.autoconfigure.jackson.JacksonAutoConfiguration",
+      "org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration",
+      "org.springframework.boot.jackson2.autoconfigure.Jackson2AutoConfiguration"
+    })
+@ConditionalOnClass(PayloadSerializer.class)
+@ConditionalOnBooleanProperty(name = "outbox.enabled", matchIfMissing = true)
+final class OutboxPayloadsAutoConfiguration {
+
+  /** The classes in this one come first. */
+  @Bean
+  @ConditionalOnMissingBean
+  @ConditionalOnBean(PayloadSerializer.class)
+  OutboxEvents outboxEvents(PayloadSerializer serializer) {
+    return OutboxEvents.of(serializer);
+  }
+
+  /** That of Boot 4, also where Jackson 2 is there too. */
+  @Order(1)
+  @Configuration(proxyBeanMethods = false)
+  @ConditionalOnClass(JsonMapper.class)
+  @ConditionalOnSingleCandidate(JsonMapper.class)
+  static class Jackson3 {
+    @Bean
+    @ConditionalOnMissingBean
+    PayloadSerializer outboxPayloadSerializer(JsonMapper mapper) {
+      return Jackson3PayloadSerializer.of(mapper);
+    }
+  }
+
+  /** That of Boot 3. */
+  @Order(2)
+  @Configuration(proxyBeanMethods = false)
+  @ConditionalOnClass(com.fasterxml.jackson.databind.ObjectMapper.class)
+  @ConditionalOnSingleCandidate(com.fasterxml.jackson.databind.ObjectMapper.class)
+  static class Jackson2 {
+    @Bean
+    @ConditionalOnMissingBean
+    PayloadSerializer outboxPayloadSerializer(com.fasterxml.jackson.databind.ObjectMapper mapper) {
+      return Jackson2PayloadSerializer.of(mapper);
+    }
+  }
+}

@@ -1,0 +1,91 @@
+package dev.outbox.spring.autoconfigure;
+
+import dev.outbox.relay.RelayEvent;
+import dev.outbox.relay.RelayListener;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/** What the relay has told of itself last; for health and the endpoint. */
+final class RelayState implements RelayListener {
+  static final String REACHABLE = "reachable";
+
+  /**
+   * The relay tries each at least twice a minute, unless another relay does, or nobody needs to.
+   */
+  static final Duration LASTS = Duration.ofMinutes(2);
+
+  private static final int MOST_DESTINATIONS = 20;
+
+  /**
+   * A topic, queue or partition that cannot be reached.
+   *
+   * @param at when it was found out last
+   */
+  record Unavailable(String destination, String error, Instant at) {}
+
+  /** With the sequence of the message that found it out. */
+  private record Found(Unavailable unavailable, long sequence) {}
+
+  private final Clock clock;
+  private final Map<String, Found> unavailable = new ConcurrentHashMap<>();
+  private volatile String broker = "not known yet";
+  private volatile RelayEvent.@Nullable Started started;
+
+  RelayState(Clock clock) {
+    this.clock = clock;
+  }
+
+  @Override
+  public void on(RelayEvent event) {
+    if (event instanceof RelayEvent.Started now) {
+      started = now;
+    } else if (event instanceof RelayEvent.Unavailable one) {
+      found(one);
+    } else if (event instanceof RelayEvent.BreakerOpened opened) {
+      broker = opened.error();
+    } else if (event instanceof RelayEvent.BrokerUnreachable unreachable) {
+      broker = unreachable.error();
+    } else if (event instanceof RelayEvent.BreakerClosed
+        || event instanceof RelayEvent.BrokerReachable) {
+      broker = REACHABLE;
+    } else if (event instanceof RelayEvent.Delivered delivered) {
+      broker = REACHABLE;
+      unavailable.values().removeIf(one -> one.sequence() == delivered.message().sequence());
+    }
+  }
+
+  private void found(RelayEvent.Unavailable event) {
+    String destination = event.result().destination();
+    if (destination != null
+        && (unavailable.size() < MOST_DESTINATIONS || unavailable.containsKey(destination))) {
+      Unavailable now = new Unavailable(destination, event.result().error(), clock.instant());
+      unavailable.put(destination, new Found(now, event.message().sequence()));
+    }
+  }
+
+  /** Whether the broker as a whole can be reached, or why not. */
+  String broker() {
+    return broker;
+  }
+
+  /** The event of the relay's last start; null before the first. */
+  RelayEvent.@Nullable Started started() {
+    return started;
+  }
+
+  /** Those that were found out lately, by name; of very many some. */
+  List<Unavailable> unavailable() {
+    Instant since = clock.instant().minus(LASTS);
+    unavailable.values().removeIf(one -> one.unavailable().at().isBefore(since));
+    return unavailable.values().stream()
+        .map(Found::unavailable)
+        .sorted(Comparator.comparing(Unavailable::destination))
+        .toList();
+  }
+}

@@ -1,0 +1,82 @@
+package dev.outbox.spring.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.outbox.relay.Relay;
+import dev.outbox.spi.OutboxStore;
+import dev.outbox.spring.OutboxRelay;
+import dev.outbox.spring.autoconfigure.WakeAfterCommit.Wake;
+import dev.outbox.store.memory.MemoryOutboxStore;
+import dev.outbox.testing.RecordingPublisher;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationContext;
+import org.springframework.util.ClassUtils;
+
+/** A store and a relay of the application's own, and what looks at them. */
+class OwnRelayTest {
+  private final MemoryOutboxStore store = new MemoryOutboxStore();
+  private final Deque<Relay> relays = new ArrayDeque<>();
+  private final ApplicationContextRunner runner =
+      new ApplicationContextRunner()
+          .withConfiguration(
+              AutoConfigurations.of(
+                  OutboxAutoConfiguration.class, health(), OutboxEndpointAutoConfiguration.class))
+          .withPropertyValues("management.endpoints.web.exposure.include=outbox")
+          .withBean(OutboxStore.class, () -> store)
+          .withBean(OutboxRelay.class, () -> new OutboxRelay(this::relay));
+
+  private static Class<?> health() {
+    return ClassUtils.isPresent("org.springframework.boot.health.contributor.Health", null)
+        ? OutboxHealthContributorAutoConfiguration.class
+        : OutboxHealthAutoConfiguration.class;
+  }
+
+  private Relay relay() {
+    relays.add(Relay.builder(store, new RecordingPublisher()).build());
+    return relays.getLast();
+  }
+
+  @Test
+  void commitsWakeIt() {
+    runner.run(
+        context ->
+            assertThat(context.getBean(WakeAfterCommit.class).target())
+                .isEqualTo(new Wake(context.getBean(OutboxRelay.class))));
+  }
+
+  /** As after an error in a thread: to the one who started it, the relay is still running. */
+  @Test
+  void itIsDownWhenItsThreadsHaveEnded() {
+    runner.run(
+        context -> {
+          assertThat(Healths.status(context)).isEqualTo("UP");
+          assertThat(relayIn(context)).hasFieldOrPropertyWithValue("state", "running");
+          relays.getLast().close();
+          assertThat(Healths.status(context)).isEqualTo("DOWN");
+          assertThat(Healths.error(context).toString()).contains("threads of the relay have ended");
+          assertThat(relayIn(context)).hasFieldOrPropertyWithValue("state", "threads ended");
+          context.getBean(OutboxRelay.class).stop();
+          assertThat(Healths.status(context)).isEqualTo("UP");
+          assertThat(relayIn(context)).hasFieldOrPropertyWithValue("state", "stopped");
+        });
+  }
+
+  private static Object relayIn(ApplicationContext context) {
+    return context.getBean(OutboxEndpoint.class).outbox().relay();
+  }
+
+  @Test
+  void theEndpointIsThereWhenItIsExposed() {
+    runner.run(context -> assertThat(context).hasSingleBean(OutboxEndpoint.class));
+    runner
+        .withPropertyValues("management.endpoints.web.exposure.include=health")
+        .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(OutboxEndpoint.class));
+    runner
+        .withPropertyValues("management.endpoint.outbox.access=NONE")
+        .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(OutboxEndpoint.class));
+  }
+}

@@ -1,0 +1,73 @@
+package dev.outbox.spring.autoconfigure;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.outbox.OutboxMessage;
+import dev.outbox.payload.OutboxEvent;
+import dev.outbox.payload.OutboxEvents;
+import dev.outbox.payload.PayloadSerializer;
+import dev.outbox.payload.SerializedPayload;
+import java.time.Instant;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.util.ClassUtils;
+
+/** Messages of objects, written by the mapper that Boot configures: another class in Boot 4. */
+class PayloadsTest {
+  private final ApplicationContextRunner withoutJackson =
+      new ApplicationContextRunner()
+          .withConfiguration(AutoConfigurations.of(OutboxPayloadsAutoConfiguration.class));
+  private final ApplicationContextRunner runner =
+      withoutJackson.withConfiguration(AutoConfigurations.of(jackson()));
+
+  @OutboxEvent(aggregate = "order", key = "id")
+  record OrderPlaced(String id, Instant at) {}
+
+  private static Class<?> jackson() {
+    return Stream.of(
+            "org.springframework.boot.autoconfigure.jackson.JacksonAutoConfiguration",
+            "org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration")
+        .filter(name -> ClassUtils.isPresent(name, null))
+        .map(name -> ClassUtils.resolveClassName(name, null))
+        .findFirst()
+        .orElseThrow();
+  }
+
+  private static String payload(OutboxEvents events) {
+    OutboxMessage message =
+        events.message(new OrderPlaced("order-1", Instant.parse("2026-01-02T03:04:05Z")));
+    assertThat(message.key()).isEqualTo("order/order-1");
+    return message.payloadAsString();
+  }
+
+  @Test
+  void areWrittenAsBootsMapperDoes() {
+    runner.run(
+        context ->
+            assertThat(payload(context.getBean(OutboxEvents.class)))
+                .isEqualTo("{\"id\":\"order-1\",\"at\":\"2026-01-02T03:04:05Z\"}"));
+    runner
+        .withPropertyValues("spring.jackson.property-naming-strategy=UPPER_CAMEL_CASE")
+        .run(
+            context ->
+                assertThat(payload(context.getBean(OutboxEvents.class))).startsWith("{\"Id\":"));
+  }
+
+  @Test
+  void theApplicationsOwnWriterComesFirst() {
+    runner
+        .withBean(
+            PayloadSerializer.class,
+            () -> (about, event) -> SerializedPayload.of("own".getBytes(UTF_8), "text/plain"))
+        .run(context -> assertThat(payload(context.getBean(OutboxEvents.class))).isEqualTo("own"));
+  }
+
+  @Test
+  void withoutAWriterThereAreNone() {
+    withoutJackson.run(
+        context -> assertThat(context).hasNotFailed().doesNotHaveBean(OutboxEvents.class));
+  }
+}

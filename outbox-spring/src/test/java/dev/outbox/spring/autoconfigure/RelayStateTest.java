@@ -1,0 +1,82 @@
+package dev.outbox.spring.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.outbox.OutboxMessage;
+import dev.outbox.relay.RelayEvent;
+import dev.outbox.spi.Result;
+import dev.outbox.spi.StoredMessage;
+import java.time.Clock;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.time.ZoneOffset;
+import org.junit.jupiter.api.Test;
+
+class RelayStateTest {
+  private Instant now = Instant.parse("2026-01-02T03:04:05Z");
+  private final RelayState state = new RelayState(new Now());
+
+  private final class Now extends Clock {
+    @Override
+    public ZoneId getZone() {
+      return ZoneOffset.UTC;
+    }
+
+    @Override
+    public Clock withZone(ZoneId zone) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public Instant instant() {
+      return now;
+    }
+  }
+
+  private static StoredMessage message(long sequence) {
+    OutboxMessage message =
+        OutboxMessage.builder().aggregate("order", "1").eventType("E").payload("{}").build();
+    return StoredMessage.of(sequence, 0, Instant.EPOCH, message);
+  }
+
+  private void unavailable(long sequence, String error, String destination) {
+    state.on(
+        new RelayEvent.Unavailable(
+            "w", message(sequence), new Result.Unavailable(error, destination)));
+  }
+
+  @Test
+  void aDestinationIsShownUntilTheMessageThatFoundItOutIsDelivered() {
+    unavailable(1, "no leader", "order");
+    unavailable(2, "still no leader", "order");
+    unavailable(3, "no such topic", "bill");
+    unavailable(4, "the broker is away", null);
+    assertThat(state.unavailable())
+        .containsExactly(
+            new RelayState.Unavailable("bill", "no such topic", now),
+            new RelayState.Unavailable("order", "still no leader", now));
+    state.on(new RelayEvent.Delivered("w", message(1)));
+    assertThat(state.unavailable()).hasSize(2);
+    state.on(new RelayEvent.Delivered("w", message(2)));
+    assertThat(state.unavailable())
+        .extracting(RelayState.Unavailable::destination)
+        .containsExactly("bill");
+  }
+
+  @Test
+  void orUntilNobodySaysSoAnyMore() {
+    unavailable(1, "no leader", "order");
+    now = now.plus(RelayState.LASTS);
+    assertThat(state.unavailable()).hasSize(1);
+    now = now.plusSeconds(1);
+    assertThat(state.unavailable()).isEmpty();
+  }
+
+  @Test
+  void ofVeryManySomeAreShown() {
+    for (int i = 0; i < 1000; i++) {
+      unavailable(i, "no leader", "topic" + i);
+    }
+    assertThat(state.unavailable()).hasSize(20);
+  }
+}
