@@ -59,10 +59,7 @@ public final class EmbeddedNats extends EmbeddedServer implements NatsServer {
     }
     return Machine.program(PROGRAM)
         .orElseGet(
-            () ->
-                DebianPackages.unpacked(List.of(PROGRAM))
-                    .resolve("usr/sbin")
-                    .resolve(PROGRAM));
+            () -> DebianPackages.unpacked(List.of(PROGRAM)).resolve("usr/sbin").resolve(PROGRAM));
   }
 
   private static String version(Path program) {

@@ -28,8 +28,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
  * Two instances of an application, on a real database and a real broker that goes and comes; in the
- * end their contexts are stopped and started. One knows both by properties, the other as {@code
- * @ServiceConnection} and Docker Compose say it.
+ * end their contexts are stopped and started. One knows both by properties, the other as
+ * {@code @ServiceConnection} and Docker Compose say it.
  */
 @ExtendWith(Servers.Resolver.class)
 class KafkaTest {

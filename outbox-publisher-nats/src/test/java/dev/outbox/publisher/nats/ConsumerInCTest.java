@@ -64,8 +64,7 @@ class ConsumerInCTest {
 
   private static Path client() {
     try {
-      return DebianPackages.unpacked(
-          List.of("libnats-dev", "libnats3.4", "libprotobuf-c1"));
+      return DebianPackages.unpacked(List.of("libnats-dev", "libnats3.4", "libprotobuf-c1"));
     } catch (UnsupportedOperationException e) {
       throw new TestAbortedException("skipped: " + e.getMessage());
     }

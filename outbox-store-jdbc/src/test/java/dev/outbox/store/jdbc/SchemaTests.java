@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.SchemaException;
+import dev.outbox.inbox.InboxKey;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
@@ -12,7 +13,6 @@ import java.sql.PreparedStatement;
 import java.sql.Statement;
 import java.util.HashSet;
 import java.util.Set;
-import dev.outbox.inbox.InboxKey;
 import java.util.UUID;
 import java.util.function.Consumer;
 import javax.sql.DataSource;

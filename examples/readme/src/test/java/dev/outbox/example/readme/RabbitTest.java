@@ -42,7 +42,8 @@ class RabbitTest {
   }
 
   private static void publish(
-      PostgresOutboxStore outbox, String password, String host, int port, String user) {
+      PostgresOutboxStore outbox, String password, String host, int port, String user)
+      throws InterruptedException {
     // tag::rabbit
     RabbitPublisher rabbit =
         RabbitPublisher.builder()
