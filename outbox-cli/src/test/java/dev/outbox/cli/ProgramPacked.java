@@ -114,6 +114,7 @@ class ProgramPacked {
             "outbox-api",
             "outbox-cli",
             "outbox-publisher-kafka",
+            "outbox-publisher-rabbitmq",
             "outbox-relay",
             "outbox-store-core",
             "outbox-store-jdbc",
