@@ -170,13 +170,19 @@ class PackagesTest {
         .should()
         .onlyDependOnClassesThat(
             resideInAnyPackage(packages)
-                .or(resideInAnyPackage("java..", "org.jspecify.annotations")));
+                .or(
+                    resideInAnyPackage(
+                        "java..",
+                        "javax.crypto..",
+                        "javax.net.ssl..",
+                        "org.jspecify.annotations")));
   }
 
   @Test
   @DisplayName("of the HTTP publisher need nothing but the JDK and the API")
   void http() {
-    onlyTheJdk("dev.outbox", "dev.outbox.spi", "dev.outbox.publisher.http").check(OURS);
+    onlyTheJdk("dev.outbox", "dev.outbox.inbox", "dev.outbox.spi", "dev.outbox.publisher.http")
+        .check(OURS);
   }
 
   /** Whoever does not name the class does not need the library. */
