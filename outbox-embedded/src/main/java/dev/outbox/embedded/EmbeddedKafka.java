@@ -8,13 +8,10 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Iterator;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
@@ -36,13 +33,10 @@ public final class EmbeddedKafka extends EmbeddedServer implements KafkaServer {
   private final int node;
   private final String clusterId;
   private final Path broker = unpackedBroker();
-  private int port;
-  private int controllerPort;
-  private int scramPort;
   private boolean formatted;
 
   private EmbeddedKafka(Builder builder) {
-    super("Kafka", Cache.version("kafka"));
+    super("Kafka", Cache.version("kafka"), 3);
     this.settings = Map.copyOf(builder.settings);
     this.advertisedPort = builder.advertisedPort;
     this.scram = builder.scram;
@@ -66,7 +60,7 @@ public final class EmbeddedKafka extends EmbeddedServer implements KafkaServer {
 
   @Override
   public String bootstrapServers() {
-    return "127.0.0.1:" + port;
+    return "127.0.0.1:" + port();
   }
 
   /** The same for clients that log in, where the builder was told {@link Builder#scram}. */
@@ -74,7 +68,7 @@ public final class EmbeddedKafka extends EmbeddedServer implements KafkaServer {
     if (!scram) {
       throw new IllegalStateException("nobody can log in here: build it with scram()");
     }
-    return "127.0.0.1:" + scramPort;
+    return "127.0.0.1:" + scramPort();
   }
 
   /** Its number in the cluster: 1 for the first. */
@@ -82,34 +76,17 @@ public final class EmbeddedKafka extends EmbeddedServer implements KafkaServer {
     return node;
   }
 
-  /** The port, the same after {@link #restart()}. */
-  public int port() {
-    return port;
-  }
-
   @Override
   public Optional<EmbeddedKafka> embedded() {
     return Optional.of(this);
   }
 
-  @Override
-  void prepare() {}
-
-  @Override
-  void choosePorts() {
-    Set<Integer> ports = new LinkedHashSet<>();
-    while (ports.size() < 3) {
-      ports.add(Ports.free());
-    }
-    Iterator<Integer> next = ports.iterator();
-    port = next.next();
-    controllerPort = next.next();
-    scramPort = next.next();
+  private int controllerPort() {
+    return port(1);
   }
 
-  @Override
-  boolean portTaken() {
-    return Ports.isOpen(port) || Ports.isOpen(controllerPort) || Ports.isOpen(scramPort);
+  private int scramPort() {
+    return port(2);
   }
 
   @Override
@@ -130,7 +107,7 @@ public final class EmbeddedKafka extends EmbeddedServer implements KafkaServer {
 
   @Override
   boolean isReady(ServerProcess server) {
-    return server.hasSaid(STARTED) && Ports.isOpen(port);
+    return server.hasSaid(STARTED) && Ports.isOpen(port());
   }
 
   @Override
@@ -145,12 +122,12 @@ public final class EmbeddedKafka extends EmbeddedServer implements KafkaServer {
     all.put("node.id", Integer.toString(node));
     all.put(
         "controller.quorum.voters",
-        "1@127.0.0.1:" + (first == null ? controllerPort : first.controllerPort));
+        "1@127.0.0.1:" + (first == null ? controllerPort() : first.controllerPort()));
     all.put("controller.listener.names", "CONTROLLER");
-    int told = advertisedPort != 0 ? advertisedPort : port;
-    String login = scram ? ",SASL_PLAINTEXT://127.0.0.1:" + scramPort : "";
-    String controller = controls ? ",CONTROLLER://127.0.0.1:" + controllerPort : "";
-    all.put("listeners", "PLAINTEXT://127.0.0.1:" + port + login + controller);
+    int told = advertisedPort != 0 ? advertisedPort : port();
+    String login = scram ? ",SASL_PLAINTEXT://127.0.0.1:" + scramPort() : "";
+    String controller = controls ? ",CONTROLLER://127.0.0.1:" + controllerPort() : "";
+    all.put("listeners", "PLAINTEXT://127.0.0.1:" + port() + login + controller);
     all.put("advertised.listeners", "PLAINTEXT://127.0.0.1:" + told + login);
     all.put(
         "listener.security.protocol.map",

@@ -26,7 +26,6 @@ public final class EmbeddedMysql extends EmbeddedServer implements DatabaseServe
   private final MysqlBinaries binaries;
   private final Map<String, String> settings;
   private final Path data = directory().resolve("data");
-  private int port;
 
   private EmbeddedMysql(MysqlKind kind, MysqlBinaries binaries, Map<String, String> settings) {
     super(kind.label, binaries.version());
@@ -60,12 +59,7 @@ public final class EmbeddedMysql extends EmbeddedServer implements DatabaseServe
   @Override
   public String jdbcUrl() {
     return "jdbc:mysql://127.0.0.1:%d/outbox?sslMode=DISABLED&allowPublicKeyRetrieval=true"
-        .formatted(port);
-  }
-
-  /** The port, the same after {@link #restart()}. */
-  public int port() {
-    return port;
+        .formatted(port());
   }
 
   /** A user who may do everything. */
@@ -90,19 +84,9 @@ public final class EmbeddedMysql extends EmbeddedServer implements DatabaseServe
   }
 
   @Override
-  void choosePorts() {
-    port = Ports.free();
-  }
-
-  @Override
-  boolean portTaken() {
-    return Ports.isOpen(port);
-  }
-
-  @Override
   ServerProcess launch() {
     List<String> command = new ArrayList<>(binaries.command());
-    command.addAll(List.of("--datadir=" + data, "--tmpdir=" + directory(), "--port=" + port));
+    command.addAll(List.of("--datadir=" + data, "--tmpdir=" + directory(), "--port=" + port()));
     command.addAll(List.of("--bind-address=127.0.0.1", "--skip-name-resolve", "--socket="));
     command.add("--skip-log-bin"); // nothing is replicated; a setting log_bin has the last word
     command.add("--pid-file=" + directory().resolve("pid"));
@@ -118,7 +102,7 @@ public final class EmbeddedMysql extends EmbeddedServer implements DatabaseServe
 
   @Override
   boolean isReady(ServerProcess server) {
-    return server.hasSaid("port: " + port);
+    return server.hasSaid("port: " + port());
   }
 
   /** Settings before the start. */

@@ -27,7 +27,6 @@ public final class EmbeddedNats extends EmbeddedServer implements NatsServer {
 
   private final Path program;
   private final String settings;
-  private int port;
 
   private EmbeddedNats(Path program, String settings) {
     super("NATS", version(program));
@@ -77,25 +76,12 @@ public final class EmbeddedNats extends EmbeddedServer implements NatsServer {
 
   @Override
   public String url() {
-    return "nats://127.0.0.1:" + port;
+    return "nats://127.0.0.1:" + port();
   }
 
   @Override
   public Optional<EmbeddedNats> embedded() {
     return Optional.of(this);
-  }
-
-  @Override
-  void prepare() {}
-
-  @Override
-  void choosePorts() {
-    port = Ports.free();
-  }
-
-  @Override
-  boolean portTaken() {
-    return Ports.isOpen(port);
   }
 
   @Override
@@ -109,7 +95,7 @@ public final class EmbeddedNats extends EmbeddedServer implements NatsServer {
           jetstream { store_dir: "%s" }
           %s
           """
-              .formatted(port, directory().resolve("data"), settings),
+              .formatted(port(), directory().resolve("data"), settings),
           UTF_8);
     } catch (IOException e) {
       throw new UncheckedIOException(e);

@@ -30,7 +30,6 @@ public final class EmbeddedPgBouncer extends EmbeddedServer implements DatabaseS
   private final EmbeddedPostgres postgres;
   private final Path program;
   private final Map<String, String> settings = new LinkedHashMap<>();
-  private int port;
 
   private EmbeddedPgBouncer(EmbeddedPostgres postgres, Path program, Map<String, String> settings) {
     super("PgBouncer", version(program));
@@ -95,7 +94,7 @@ public final class EmbeddedPgBouncer extends EmbeddedServer implements DatabaseS
 
   @Override
   public String jdbcUrl() {
-    return "jdbc:postgresql://127.0.0.1:" + port + "/postgres";
+    return "jdbc:postgresql://127.0.0.1:" + port() + "/postgres";
   }
 
   @Override
@@ -119,22 +118,12 @@ public final class EmbeddedPgBouncer extends EmbeddedServer implements DatabaseS
   }
 
   @Override
-  void choosePorts() {
-    port = Ports.free();
-  }
-
-  @Override
-  boolean portTaken() {
-    return Ports.isOpen(port);
-  }
-
-  @Override
   ServerProcess launch() {
     String host = postgres.socketDirectory().map(Path::toString).orElse("127.0.0.1");
     StringBuilder ini = new StringBuilder("[databases]\n");
     ini.append("* = host=%s port=%d%n".formatted(host, postgres.port()));
     ini.append("[pgbouncer]\nlisten_addr = 127.0.0.1\nunix_socket_dir =\nauth_type = plain\n");
-    ini.append("listen_port = %d%nauth_file = %s%n".formatted(port, file("users.txt")));
+    ini.append("listen_port = %d%nauth_file = %s%n".formatted(port(), file("users.txt")));
     settings.forEach((name, value) -> ini.append(name).append(" = ").append(value).append('\n'));
     Path config = write("pgbouncer.ini", ini.toString());
     List<String> command = new ArrayList<>(PostgresBinaries.asOrdinaryUser());

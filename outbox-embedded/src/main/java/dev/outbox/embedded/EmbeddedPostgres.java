@@ -35,7 +35,6 @@ public final class EmbeddedPostgres extends EmbeddedServer implements DatabaseSe
   private final boolean unixSocket;
   private final Path data = directory().resolve("data");
   private final @Nullable EmbeddedPostgres primary;
-  private int port;
 
   private EmbeddedPostgres(
       PostgresBinaries binaries,
@@ -60,12 +59,7 @@ public final class EmbeddedPostgres extends EmbeddedServer implements DatabaseSe
 
   @Override
   public String jdbcUrl() {
-    return "jdbc:postgresql://127.0.0.1:" + port + "/postgres";
-  }
-
-  /** The port, the same after {@link #restart()}. */
-  public int port() {
-    return port;
+    return "jdbc:postgresql://127.0.0.1:" + port() + "/postgres";
   }
 
   /** Where its Unix socket is, when it was started with one ({@link Builder#unixSocket}). */
@@ -104,21 +98,11 @@ public final class EmbeddedPostgres extends EmbeddedServer implements DatabaseSe
   }
 
   @Override
-  void choosePorts() {
-    port = Ports.free();
-  }
-
-  @Override
-  boolean portTaken() {
-    return Ports.isOpen(port);
-  }
-
-  @Override
   ServerProcess launch() {
     List<String> command = new ArrayList<>(PostgresBinaries.asOrdinaryUser());
     Path program = binaries.installation().program("postgres");
     command.addAll(
-        List.of(program.toString(), "-D", data.toString(), "-p", Integer.toString(port)));
+        List.of(program.toString(), "-D", data.toString(), "-p", Integer.toString(port())));
     settings.forEach((name, value) -> command.addAll(List.of("-c", name + "=" + value)));
     String sockets = socketDirectory().map(Path::toString).orElse("");
     command.addAll(List.of("-c", "unix_socket_directories=" + sockets));

@@ -8,13 +8,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
-import java.util.HashSet;
-import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
@@ -32,17 +29,13 @@ public final class EmbeddedRabbit extends EmbeddedServer implements RabbitServer
   private final RabbitInstallation installation;
   private final Map<String, String> settings;
   private final String password = Password.random();
-  private int port;
-  private int distributionPort;
-  private int epmdPort;
-  private int tlsPort;
   private @Nullable ServerProcess epmd;
 
   private final boolean tls;
 
   private EmbeddedRabbit(
       RabbitInstallation installation, Map<String, String> settings, boolean tls) {
-    super("RabbitMQ", installation.version());
+    super("RabbitMQ", installation.version(), 4);
     this.installation = installation;
     this.settings = settings;
     this.tls = tls;
@@ -59,7 +52,7 @@ public final class EmbeddedRabbit extends EmbeddedServer implements RabbitServer
 
   @Override
   public String uri() {
-    return "amqp://%s:%s@127.0.0.1:%d".formatted(USER, password, port);
+    return "amqp://%s:%s@127.0.0.1:%d".formatted(USER, password, port());
   }
 
   /** The same with TLS, where the builder was told {@link Builder#tls}. */
@@ -67,12 +60,7 @@ public final class EmbeddedRabbit extends EmbeddedServer implements RabbitServer
     if (!tls) {
       throw new IllegalStateException("there is no TLS here: build it with tls()");
     }
-    return "amqps://%s:%s@127.0.0.1:%d".formatted(USER, password, tlsPort);
-  }
-
-  /** The port, the same after {@link #restart()}. */
-  public int port() {
-    return port;
+    return "amqps://%s:%s@127.0.0.1:%d".formatted(USER, password, tlsPort());
   }
 
   /** As {@code 3.10.8}. */
@@ -103,25 +91,16 @@ public final class EmbeddedRabbit extends EmbeddedServer implements RabbitServer
     }
   }
 
-  @Override
-  void prepare() {}
-
-  @Override
-  void choosePorts() {
-    Set<Integer> ports = new HashSet<>();
-    while (ports.size() < 4) {
-      ports.add(Ports.free());
-    }
-    Iterator<Integer> next = ports.iterator();
-    port = next.next();
-    distributionPort = next.next();
-    epmdPort = next.next();
-    tlsPort = next.next();
+  private int distributionPort() {
+    return port(1);
   }
 
-  @Override
-  boolean portTaken() {
-    return Ports.isOpen(port) || Ports.isOpen(distributionPort) || Ports.isOpen(tlsPort);
+  private int epmdPort() {
+    return port(2);
+  }
+
+  private int tlsPort() {
+    return port(3);
   }
 
   /** Erlang's daemon for names comes first: the server would leave one behind. */
@@ -132,11 +111,11 @@ public final class EmbeddedRabbit extends EmbeddedServer implements RabbitServer
         Path home = directory().resolve("epmd");
         Files.createDirectories(home);
         String program = installation.program("epmd");
-        List<String> command = List.of(program, "-address", "127.0.0.1", "-port", "" + epmdPort);
+        List<String> command = List.of(program, "-address", "127.0.0.1", "-port", "" + epmdPort());
         ServerProcess started =
             ServerProcess.start("epmd", home, "KILL", command, installation.environment());
         epmd = started;
-        started.awaitReady(PATIENCE, () -> Ports.isOpen(epmdPort));
+        started.awaitReady(PATIENCE, () -> Ports.isOpen(epmdPort()));
       }
       configure();
     } catch (IOException e) {
@@ -152,7 +131,7 @@ public final class EmbeddedRabbit extends EmbeddedServer implements RabbitServer
 
   private void configure() throws IOException {
     Map<String, String> all = new LinkedHashMap<>();
-    all.put("listeners.tcp.1", "127.0.0.1:" + port);
+    all.put("listeners.tcp.1", "127.0.0.1:" + port());
     all.put("default_user", USER);
     all.put("default_pass", password);
     all.put("loopback_users." + USER, "true");
@@ -160,7 +139,7 @@ public final class EmbeddedRabbit extends EmbeddedServer implements RabbitServer
     all.put("log.file", "false");
     all.put("disk_free_limit.absolute", "1MB");
     if (tls) {
-      all.put("listeners.ssl.1", "127.0.0.1:" + tlsPort);
+      all.put("listeners.ssl.1", "127.0.0.1:" + tlsPort());
     }
     all.putAll(settings);
     StringBuilder text = new StringBuilder();
@@ -178,10 +157,10 @@ public final class EmbeddedRabbit extends EmbeddedServer implements RabbitServer
     Map<String, String> all = new TreeMap<>(installation.environment());
     Path directory = directory();
     all.put("HOME", directory.toString());
-    all.put("ERL_EPMD_PORT", Integer.toString(epmdPort));
+    all.put("ERL_EPMD_PORT", Integer.toString(epmdPort()));
     all.put("RABBITMQ_CONF_ENV_FILE", "/dev/null");
     all.put("RABBITMQ_NODENAME", "outbox@localhost");
-    all.put("RABBITMQ_DIST_PORT", Integer.toString(distributionPort));
+    all.put("RABBITMQ_DIST_PORT", Integer.toString(distributionPort()));
     all.put("RABBITMQ_CTL_DIST_PORT_MIN", "15000");
     all.put("RABBITMQ_CTL_DIST_PORT_MAX", "32000");
     all.put("RABBITMQ_MNESIA_BASE", directory.resolve("data").toString());

@@ -25,7 +25,6 @@ public final class EmbeddedRegistry extends EmbeddedServer {
   private static final int KEPT_MEGABYTES = 120;
 
   private final Path home = unpacked();
-  private int port;
 
   private EmbeddedRegistry() {
     super("Registry", "Apicurio 3.0.9");
@@ -40,20 +39,7 @@ public final class EmbeddedRegistry extends EmbeddedServer {
 
   /** For {@code apicurio.registry.url}. */
   public String url() {
-    return "http://127.0.0.1:" + port + "/apis/registry/v3";
-  }
-
-  @Override
-  void prepare() {}
-
-  @Override
-  void choosePorts() {
-    port = Ports.free();
-  }
-
-  @Override
-  boolean portTaken() {
-    return Ports.isOpen(port);
+    return "http://127.0.0.1:" + port() + "/apis/registry/v3";
   }
 
   @Override
@@ -68,7 +54,7 @@ public final class EmbeddedRegistry extends EmbeddedServer {
             "-XX:+UseSerialGC",
             "-XX:TieredStopAtLevel=1",
             "-Dquarkus.http.host=127.0.0.1",
-            "-Dquarkus.http.port=" + port,
+            "-Dquarkus.http.port=" + port(),
             "-jar",
             home.resolve("apicurio-registry-app-3.0.9-runner.jar").toString()),
         Map.of());

@@ -28,12 +28,20 @@ public abstract sealed class EmbeddedServer implements AutoCloseable
   private final String name;
   private final String version;
   private final Path directory;
+  private final int neededPorts;
   private final Thread hook;
+  private List<Integer> ports = List.of();
   private @Nullable ServerProcess server;
 
   EmbeddedServer(String name, String version) {
+    this(name, version, 1);
+  }
+
+  /** On so many ports of its own. */
+  EmbeddedServer(String name, String version, int neededPorts) {
     this.name = name;
     this.version = version;
+    this.neededPorts = neededPorts;
     try {
       directory =
           Files.createTempDirectory("outbox-" + name.toLowerCase(Locale.ROOT) + "-").toRealPath();
@@ -56,13 +64,8 @@ public abstract sealed class EmbeddedServer implements AutoCloseable
     USERS.add(end);
   }
 
-  /** Makes the data directory. */
-  abstract void prepare();
-
-  abstract void choosePorts();
-
-  /** Whether somebody else took a chosen port in the meantime. */
-  abstract boolean portTaken();
+  /** Makes the data directory, if the server needs one before it starts. */
+  void prepare() {}
 
   abstract ServerProcess launch();
 
@@ -70,11 +73,21 @@ public abstract sealed class EmbeddedServer implements AutoCloseable
 
   abstract String stopSignal();
 
-  /** Ends what the server needs besides itself; called when it is closed. */
+  /** Ends what the server needs besides itself; called when it is closed or could not start. */
   void release() {}
 
   final Path directory() {
     return directory;
+  }
+
+  /** Where it listens on 127.0.0.1; the same after {@link #restart()}. */
+  public final int port() {
+    return port(0);
+  }
+
+  /** Another of its ports: 0 is {@link #port()}. */
+  final int port(int index) {
+    return ports.get(index);
   }
 
   /** What the server writes; deleted by {@link #close()}. */
@@ -143,12 +156,14 @@ public abstract sealed class EmbeddedServer implements AutoCloseable
     try {
       prepare();
       for (int tries = 1; ; tries++) {
-        choosePorts();
+        ports = Ports.free(neededPorts);
         try {
           run();
           return;
         } catch (IllegalStateException e) {
-          if (tries == 3 || !portTaken()) {
+          release();
+          boolean portTaken = ports.stream().anyMatch(Ports::isOpen);
+          if (tries == 3 || !portTaken) {
             throw e;
           }
         }

@@ -5,7 +5,9 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.stream.Stream;
 
 /** TCP ports of 127.0.0.1. */
 final class Ports {
@@ -28,6 +30,11 @@ final class Ports {
       }
     }
     throw new IllegalStateException("no free port between 15000 and 32000 on 127.0.0.1");
+  }
+
+  /** So many different ones of {@link #free()}. */
+  static List<Integer> free(int count) {
+    return Stream.generate(Ports::free).distinct().limit(count).toList();
   }
 
   /** Whether something listens there. */
