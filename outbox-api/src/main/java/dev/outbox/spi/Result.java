@@ -60,4 +60,20 @@ public sealed interface Result {
   static Result unavailable(String error, String destination) {
     return new Unavailable(error, requireNonNull(destination, "destination"));
   }
+
+  /**
+   * The message was not sent, because an earlier one of its key was not delivered (P2). It is
+   * unavailable as that one is, or else for its own place only.
+   *
+   * @param earlier the message that was not delivered
+   * @param why its result
+   * @param destination where {@code earlier} was to go
+   */
+  static Result notSent(StoredMessage earlier, Result why, String destination) {
+    String text =
+        "not sent, because message %d of its key was not delivered".formatted(earlier.sequence());
+    return why instanceof Unavailable unavailable
+        ? new Unavailable(text, unavailable.destination())
+        : unavailable(text, destination);
+  }
 }

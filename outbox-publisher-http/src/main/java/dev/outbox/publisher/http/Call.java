@@ -125,7 +125,7 @@ final class Call {
     private void stop(Result result) {
       Item culprit = items.get(at);
       decide(culprit, result);
-      items.subList(at + 1, items.size()).forEach(item -> decide(item, behind(culprit, result)));
+      items.subList(at + 1, items.size()).forEach(item -> decide(item, notSent(culprit, result)));
       open.countDown();
     }
   }
@@ -139,16 +139,9 @@ final class Call {
         "not sent, because the call's time went by with the messages before it: give the relay a smaller batchSize, or the publisher more maxInFlight");
   }
 
-  private static Result behind(Item culprit, Result why) {
-    String text =
-        "not sent, because message %d of its key was not delivered"
-            .formatted(culprit.message.sequence());
-    return why instanceof Result.Unavailable unavailable
-        ? new Result.Unavailable(text, unavailable.destination())
-        : Result.unavailable(
-            text,
-            culprit.to instanceof Endpoint to
-                ? to.name()
-                : culprit.message.message().aggregateType());
+  private static Result notSent(Item earlier, Result why) {
+    String destination =
+        earlier.to instanceof Endpoint to ? to.name() : earlier.message.message().aggregateType();
+    return Result.notSent(earlier.message, why, destination);
   }
 }

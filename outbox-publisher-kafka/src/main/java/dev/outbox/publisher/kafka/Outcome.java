@@ -37,7 +37,9 @@ final class Outcome {
     for (int i = from; i < run.end; i++) {
       Item culprit = run.items.get(from);
       results[run.items.get(i).index] =
-          i == from ? result : Results.notSent(culprit.message, result, culprit.place());
+          i == from
+              ? result
+              : Result.notSent(culprit.message, result, culprit.place().destination());
       open--;
     }
     run.end = Math.min(from, run.end);

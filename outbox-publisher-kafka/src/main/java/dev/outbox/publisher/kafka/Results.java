@@ -1,7 +1,6 @@
 package dev.outbox.publisher.kafka;
 
 import dev.outbox.spi.Result;
-import dev.outbox.spi.StoredMessage;
 import org.apache.kafka.common.InvalidRecordException;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.errors.AuthenticationException;
@@ -137,15 +136,6 @@ final class Results {
       }
     }
     return false;
-  }
-
-  /** That a message was not sent because an earlier one of its key was not delivered (P2). */
-  static Result notSent(StoredMessage earlier, Result why, Place place) {
-    String text =
-        "not sent, because message %d of its key was not delivered".formatted(earlier.sequence());
-    return why instanceof Result.Unavailable unavailable
-        ? new Result.Unavailable(text, unavailable.destination())
-        : Result.unavailable(text, place.destination());
   }
 
   /** Whether nothing says what this is; a producer that was closed under a call says no more. */

@@ -211,7 +211,7 @@ final class Call {
       Item culprit = items.get(at);
       results[culprit.index] = result;
       for (Item item : items.subList(at + 1, items.size())) {
-        results[item.index] = Results.notSent(culprit.message, result, place);
+        results[item.index] = Result.notSent(culprit.message, result, place);
       }
       end();
     }

@@ -1,7 +1,6 @@
 package dev.outbox.publisher.nats;
 
 import dev.outbox.spi.Result;
-import dev.outbox.spi.StoredMessage;
 import io.nats.client.JetStreamApiException;
 import java.io.IOException;
 import java.util.Set;
@@ -57,14 +56,5 @@ final class Results {
     return error instanceof JetStreamApiException || error instanceof Link.NoPermissionException
         ? message
         : error.getClass().getSimpleName() + ": " + message;
-  }
-
-  /** That a message was not sent because an earlier one of its key was not delivered (P2). */
-  static Result notSent(StoredMessage earlier, Result why, String place) {
-    String text =
-        "not sent, because message %d of its key was not delivered".formatted(earlier.sequence());
-    return why instanceof Result.Unavailable unavailable
-        ? new Result.Unavailable(text, unavailable.destination())
-        : Result.unavailable(text, place);
   }
 }

@@ -55,17 +55,10 @@ final class Outcome {
     }
   }
 
-  /** That a message was not sent because an earlier one of its key was not delivered (P2). */
   private static Result notSent(Item earlier, Result why) {
-    String text =
-        "not sent, because message %d of its key was not delivered"
-            .formatted(earlier.message.sequence());
-    if (why instanceof Result.Unavailable unavailable) {
-      return new Result.Unavailable(text, unavailable.destination());
-    }
     Outgoing outgoing = earlier.outgoing;
-    return Result.unavailable(
-        text,
-        outgoing == null ? earlier.message.message().aggregateType() : outgoing.place().name());
+    String destination =
+        outgoing == null ? earlier.message.message().aggregateType() : outgoing.place().name();
+    return Result.notSent(earlier.message, why, destination);
   }
 }
