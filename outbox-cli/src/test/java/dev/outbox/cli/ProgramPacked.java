@@ -3,11 +3,21 @@ package dev.outbox.cli;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assumptions.abort;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import com.sun.net.httpserver.HttpServer;
 import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.embedded.EmbeddedKafka;
+import dev.outbox.embedded.EmbeddedNats;
+import io.nats.client.JetStreamManagement;
+import io.nats.client.NKey;
+import io.nats.client.Nats;
+import io.nats.client.Options;
+import io.nats.client.api.MessageInfo;
+import io.nats.client.api.StreamConfiguration;
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.net.URL;
 import java.nio.file.FileSystem;
 import java.nio.file.FileSystems;
@@ -22,6 +32,8 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import javax.tools.ToolProvider;
@@ -113,7 +125,9 @@ class ProgramPacked {
         .containsExactly(
             "outbox-api",
             "outbox-cli",
+            "outbox-publisher-http",
             "outbox-publisher-kafka",
+            "outbox-publisher-nats",
             "outbox-publisher-rabbitmq",
             "outbox-relay",
             "outbox-store-core",
@@ -248,9 +262,7 @@ class ProgramPacked {
 
   /** Orders go to a Kafka that is not there, and the rest into files. */
   private static void routed(DatabaseServer server) throws Exception {
-    String[] where = {
-      "--url=" + server.jdbcUrl(), "--user=" + server.user(), "--password=" + server.password()
-    };
+    String[] where = where(server);
     assertThat(outbox(Map.of(), with("migrate", List.of(where))).code()).isZero();
     Path spool = Files.createDirectories(folder.resolve("spool"));
     insert(server.jdbcUrl(), server.user(), server.password(), false);
@@ -295,6 +307,121 @@ class ProgramPacked {
       assertThat(relay.waitFor(2, TimeUnit.MINUTES)).as("the relay stops").isTrue();
     }
     assertThat(Files.readString(spool.resolve("audit.tsv"))).contains("\taudit\t1\tOrderPlaced\t");
+  }
+
+  @Test
+  @DisplayName("publishes over HTTP, and to NATS as a user with credentials")
+  void httpAndNats() throws Exception {
+    NKey user = NKey.createUser(null);
+    Path credentials = folder.resolve("relay.creds");
+    Files.writeString(
+        credentials,
+        """
+        -----BEGIN NATS USER JWT-----
+        none, as this server knows its users by their keys
+        ------END NATS USER JWT------
+        -----BEGIN USER NKEY SEED-----
+        %s
+        ------END USER NKEY SEED------
+        """
+            .formatted(String.valueOf(user.getSeed())));
+    String knowsUser = "authorization { users: [{ nkey: %s }] }";
+    try (EmbeddedNats nats = startNats(knowsUser.formatted(String.valueOf(user.getPublicKey())));
+        DatabaseServer server = DatabaseServer.postgres()) {
+      Options options =
+          Options.builder()
+              .server(nats.url())
+              .authHandler(Nats.credentials(credentials.toString()))
+              .build();
+      try (io.nats.client.Connection connection = Nats.connect(options)) {
+        JetStreamManagement streams = connection.jetStreamManagement();
+        streams.addStream(StreamConfiguration.builder().name("AUDIT").subjects("audit.>").build());
+        httpAndNats(server, nats.url(), credentials, streams);
+      }
+    }
+  }
+
+  private static EmbeddedNats startNats(String settings) {
+    try {
+      return EmbeddedNats.start(settings);
+    } catch (UnsupportedOperationException e) {
+      System.err.println("Tests are SKIPPED: no NATS to test with: " + e.getMessage());
+      return abort("no NATS to test with: " + e.getMessage());
+    }
+  }
+
+  private static void httpAndNats(
+      DatabaseServer server, String nats, Path credentials, JetStreamManagement streams)
+      throws Exception {
+    BlockingQueue<String> posted = new LinkedBlockingQueue<>();
+    HttpServer http = HttpServer.create(new InetSocketAddress("127.0.0.1", 0), 0);
+    http.createContext(
+        "/",
+        exchange -> {
+          String body = new String(exchange.getRequestBody().readAllBytes(), UTF_8);
+          if (exchange.getRequestMethod().equals("POST")) { // else the relay asks who is there
+            posted.add(exchange.getRequestURI() + " " + body);
+          }
+          exchange.sendResponseHeaders(204, -1);
+          exchange.close();
+        });
+    http.start();
+    String[] where = where(server);
+    assertThat(outbox(Map.of(), with("migrate", List.of(where))).code()).isZero();
+    insert(server.jdbcUrl(), server.user(), server.password(), false);
+    insert(server.jdbcUrl(), server.user(), server.password(), "audit", false);
+    Path config = folder.resolve("http.properties");
+    Files.writeString(
+        config,
+        """
+        store.url=%s
+        store.user=%s
+        store.password=%s
+        publisher=http,nats
+        destination=http://127.0.0.1:%d/{aggregateType}
+        publisher.cloudEventsSource=https://shop.example
+        publisher.nats.types=audit
+        publisher.nats.destination=audit.{recordKey}
+        nats.servers=%s
+        nats.credential.path=%s
+        """
+            .formatted(
+                server.jdbcUrl(),
+                server.user(),
+                server.password(),
+                http.getAddress().getPort(),
+                nats,
+                credentials));
+    Path work = Files.createTempDirectory(folder, "http");
+    Process relay =
+        start(
+            work,
+            environment(),
+            home.resolve("bin/outbox").toString(),
+            "relay",
+            "--config=" + config);
+    try {
+      await()
+          .atMost(Duration.ofMinutes(2))
+          .until(
+              () ->
+                  !relay.isAlive()
+                      || (!posted.isEmpty()
+                          && streams.getStreamInfo("AUDIT").getStreamState().getMsgCount() > 0));
+      assertThat(posted).as(Files.readString(work.resolve("err"))).containsExactly("/order hello");
+      MessageInfo audit = streams.getFirstMessage("AUDIT", "audit.1");
+      assertThat(audit.getData()).asString(UTF_8).isEqualTo("hello");
+    } finally {
+      relay.destroy();
+      assertThat(relay.waitFor(2, TimeUnit.MINUTES)).as("the relay stops").isTrue();
+      http.stop(0);
+    }
+  }
+
+  private static String[] where(DatabaseServer server) {
+    return new String[] {
+      "--url=" + server.jdbcUrl(), "--user=" + server.user(), "--password=" + server.password()
+    };
   }
 
   private static Path jarOf(String type) throws Exception {

@@ -208,7 +208,7 @@ class RelayConfigTest {
         .hasMessageStartingWith("bootstrap.servers is missing");
     assertThatThrownBy(() -> config(LEAST + "publisher=pigeon"))
         .hasMessage(
-            "the property publisher is pigeon, those that were found are [kafka, rabbitmq]: put the jars of another one on the class path");
+            "the property publisher is pigeon, those that were found are [http, kafka, nats, rabbitmq]: put the jars of another one on the class path");
   }
 
   @Test

@@ -74,7 +74,10 @@ class NoDeserializationTest {
             "dev/outbox/store/mysql/MysqlOutboxStore.class",
             "dev/outbox/store/sqlserver/SqlServerOutboxStore.class",
             "dev/outbox/store/mongo/MongoOutboxStore.class",
+            "dev/outbox/publisher/http/HttpPublisher.class",
             "dev/outbox/publisher/kafka/KafkaPublisher.class",
+            "dev/outbox/publisher/nats/NatsPublisher.class",
+            "dev/outbox/publisher/rabbitmq/RabbitPublisher.class",
             "dev/outbox/embedded/EmbeddedKafka.class",
             "dev/outbox/dev/bench/Bench.class",
             "dev/outbox/cli/Main.class");
