@@ -28,7 +28,8 @@ public final class Bench {
           new EndToEndScenario(),
           new LatencyScenario(),
           new IdleScenario(),
-          new WorkScenario());
+          new WorkScenario(),
+          new PublishScenario());
 
   private static final Duration BREATH = Duration.ofMillis(100);
   private static final int LEAST = 100;

@@ -1,0 +1,111 @@
+package dev.outbox.dev.bench;
+
+import dev.outbox.embedded.EmbeddedNats;
+import dev.outbox.publisher.nats.NatsPublisher;
+import dev.outbox.spi.Attributes;
+import dev.outbox.spi.Destination;
+import dev.outbox.spi.MessagePublisher;
+import dev.outbox.spi.StoredMessage;
+import io.nats.client.Connection;
+import io.nats.client.JetStream;
+import io.nats.client.Nats;
+import io.nats.client.api.StorageType;
+import io.nats.client.api.StreamConfiguration;
+import io.nats.client.impl.Headers;
+import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+final class PublishNats implements PublishBroker {
+  private static final String STREAM = "bench";
+
+  private final EmbeddedNats server = EmbeddedNats.start();
+  private @Nullable Connection connection;
+  private long purged;
+
+  @Override
+  public OptionalLong pid() {
+    return OptionalLong.of(server.pid());
+  }
+
+  private Connection connection() throws Exception {
+    if (connection == null) {
+      connection = Nats.connect(server.url());
+      StreamConfiguration stream =
+          StreamConfiguration.builder()
+              .name(STREAM)
+              .subjects(STREAM)
+              .storageType(StorageType.File)
+              .build();
+      var unused = connection.jetStreamManagement().addStream(stream);
+    }
+    return connection;
+  }
+
+  /** Empties the stream, so that it is as long for each. */
+  @Override
+  public long arrived() throws Exception {
+    purged += connection().jetStreamManagement().purgeStream(STREAM).getPurged();
+    return purged;
+  }
+
+  @Override
+  public MessagePublisher publisher() {
+    return NatsPublisher.builder()
+        .servers(server.url())
+        .destination(Destination.pattern(STREAM))
+        .build();
+  }
+
+  @Override
+  public Client client() throws Exception {
+    return new Acknowledged(connection().jetStream());
+  }
+
+  @Override
+  public void close() throws InterruptedException {
+    try (server) {
+      if (connection != null) {
+        connection.close();
+      }
+    }
+  }
+
+  @Override
+  public String toString() {
+    return server.toString().replace("embedded ", "");
+  }
+
+  private static final class Acknowledged implements Client {
+    /** A client that waits for more is refused by its own limit. */
+    private static final int MOST = 1_000;
+
+    private final JetStream stream;
+
+    private Acknowledged(JetStream stream) {
+      this.stream = stream;
+    }
+
+    @Override
+    public int mostAtOnce() {
+      return MOST;
+    }
+
+    @Override
+    public void send(StoredMessage message, Runnable acknowledged) {
+      Headers headers = new Headers();
+      headers.put("Nats-Msg-Id", message.message().id().toString());
+      headers.put("outbox-key", message.message().recordKey());
+      Attributes.forEach(message, headers::put);
+      CompletableFuture<?> acknowledgement =
+          stream.publishAsync(STREAM, headers, message.message().payload());
+      var unused =
+          acknowledgement.whenComplete(
+              (ack, error) -> {
+                if (error == null) {
+                  acknowledged.run();
+                }
+              });
+    }
+  }
+}

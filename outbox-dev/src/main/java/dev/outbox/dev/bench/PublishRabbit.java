@@ -1,0 +1,126 @@
+package dev.outbox.dev.bench;
+
+import com.rabbitmq.client.AMQP;
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.ConnectionFactory;
+import com.rabbitmq.client.MessageProperties;
+import dev.outbox.embedded.EmbeddedRabbit;
+import dev.outbox.publisher.rabbitmq.RabbitPublisher;
+import dev.outbox.spi.Attributes;
+import dev.outbox.spi.Destination;
+import dev.outbox.spi.MessagePublisher;
+import dev.outbox.spi.StoredMessage;
+import java.io.IOException;
+import java.util.Date;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.concurrent.ConcurrentNavigableMap;
+import java.util.concurrent.ConcurrentSkipListMap;
+import org.jspecify.annotations.Nullable;
+
+final class PublishRabbit implements PublishBroker {
+  private static final String QUEUE = "bench";
+
+  private final EmbeddedRabbit server = EmbeddedRabbit.start();
+  private @Nullable Connection connection;
+  private long purged;
+
+  @Override
+  public OptionalLong pid() {
+    return OptionalLong.of(server.pid());
+  }
+
+  private Channel channel() throws Exception {
+    if (connection == null) {
+      ConnectionFactory factory = new ConnectionFactory();
+      factory.setUri(server.uri());
+      factory.setAutomaticRecoveryEnabled(false);
+      connection = factory.newConnection("bench");
+    }
+    return connection.createChannel();
+  }
+
+  /** Empties the queue, so that it is as long for each. */
+  @Override
+  public long arrived() throws Exception {
+    try (Channel channel = channel()) {
+      AMQP.Queue.DeclareOk declared = channel.queueDeclare(QUEUE, true, false, false, Map.of());
+      purged += channel.queuePurge(declared.getQueue()).getMessageCount();
+      return purged;
+    }
+  }
+
+  @Override
+  public MessagePublisher publisher() {
+    return RabbitPublisher.builder()
+        .uri(server.uri())
+        .destination(Destination.pattern("amq.default"))
+        .routingKey(Destination.pattern(QUEUE))
+        .build();
+  }
+
+  @Override
+  public Client client() throws Exception {
+    return new Confirmed(channel());
+  }
+
+  @Override
+  public void close() throws IOException {
+    try (server) {
+      if (connection != null) {
+        connection.close();
+      }
+    }
+  }
+
+  @Override
+  public String toString() {
+    return "RabbitMQ " + server.version();
+  }
+
+  private static final class Confirmed implements Client {
+    private final Channel channel;
+    private final ConcurrentNavigableMap<Long, Runnable> unconfirmed =
+        new ConcurrentSkipListMap<>();
+
+    private Confirmed(Channel channel) throws IOException {
+      this.channel = channel;
+      channel.confirmSelect();
+      channel.addConfirmListener(
+          (tag, multiple) -> {
+            Map<Long, Runnable> ended =
+                multiple ? unconfirmed.headMap(tag, true) : unconfirmed.subMap(tag, tag + 1);
+            ended.values().forEach(Runnable::run);
+            ended.clear();
+          },
+          (tag, multiple) -> {
+            throw new IllegalStateException("RabbitMQ refused a message");
+          });
+    }
+
+    @Override
+    public int mostAtOnce() {
+      return Integer.MAX_VALUE;
+    }
+
+    @Override
+    public void send(StoredMessage message, Runnable acknowledged) throws IOException {
+      Map<String, Object> headers = new HashMap<>();
+      headers.put("outbox-key", message.message().recordKey());
+      Attributes.forEach(message, headers::put);
+      AMQP.BasicProperties properties =
+          MessageProperties.MINIMAL_PERSISTENT_BASIC
+              .builder()
+              .messageId(message.message().id().toString())
+              .timestamp(Date.from(message.createdAt()))
+              .type(message.message().eventType())
+              .contentType(message.message().contentType())
+              .headers(headers)
+              .build();
+      unconfirmed.put(channel.getNextPublishSeqNo(), acknowledged);
+      channel.basicPublish("", QUEUE, true, properties, message.message().payload());
+    }
+  }
+}

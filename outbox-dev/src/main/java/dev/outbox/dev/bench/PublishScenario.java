@@ -1,0 +1,202 @@
+package dev.outbox.dev.bench;
+
+import dev.outbox.OutboxMessage;
+import dev.outbox.dev.bench.PublishBroker.Client;
+import dev.outbox.spi.MessagePublisher;
+import dev.outbox.spi.Result;
+import dev.outbox.spi.StoredMessage;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.function.Supplier;
+import java.util.stream.IntStream;
+
+/** Publishers beside the clients of their brokers. The database takes no part. */
+final class PublishScenario implements Scenario {
+  private static final int MESSAGES = 20_000;
+  private static final int KEYS = 10_000;
+  private static final int PAYLOAD = 200;
+  private static final int THREADS = 2;
+  private static final int BATCH = 1_000;
+
+  private static final List<Supplier<PublishBroker>> BROKERS =
+      List.of(PublishRabbit::new, PublishNats::new, PublishHttp::new);
+
+  @Override
+  public String name() {
+    return "publish";
+  }
+
+  @Override
+  public String what() {
+    return """
+        Two threads give our publisher batches of 1,000 messages of 200 bytes, of 10,000 keys. Limit: two threads send \
+        the same by the broker's own client, with the same guarantee: of each key one message at a time until it is \
+        acknowledged, all keys at once. RabbitMQ: a durable queue. NATS: a stream in files. HTTP: a server that \
+        only counts, and as many requests at a time as our publisher has by default. A broker that cannot be started \
+        here has no line.""";
+  }
+
+  @Override
+  public void run(Bench bench) throws Exception {
+    for (Supplier<PublishBroker> start : BROKERS) {
+      try (PublishBroker broker = start.get()) {
+        new Race(bench, broker).run();
+      } catch (UnsupportedOperationException e) {
+        bench.progress("%s: left out: %s".formatted(name(), e.getMessage()));
+      }
+    }
+  }
+
+  /** Ours and the client's at one broker; each is first in turn. */
+  private final class Race {
+    private final Bench bench;
+    private final PublishBroker broker;
+    private final CpuClock cpu = new CpuClock();
+    private final int keys;
+    private final int messages;
+    private final Side ours = new Side();
+    private final Side limit = new Side();
+
+    private Race(Bench bench, PublishBroker broker) {
+      this.bench = bench;
+      this.broker = broker;
+      cpu.add(broker.pid());
+      keys = bench.scaled(KEYS);
+      messages = bench.scaled(MESSAGES);
+    }
+
+    private final class Side {
+      private final List<Double> rates = new ArrayList<>();
+      private final List<CpuClock.Time> cpuTimes = new ArrayList<>();
+
+      private void forgetWarmUp() {
+        rates.clear();
+        cpuTimes.clear();
+      }
+    }
+
+    private void run() throws Exception {
+      List<Client> clients = List.of(broker.client(), broker.client());
+      try (MessagePublisher publisher = broker.publisher()) {
+        for (int run = 0; run <= bench.runs(); run++) {
+          bench.progress(
+              "%s, %s: %s"
+                  .formatted(
+                      name(),
+                      broker,
+                      run == 0 ? "warm-up" : "run %d of %d".formatted(run, bench.runs())));
+          if (run == 1) {
+            ours.forgetWarmUp();
+            limit.forgetWarmUp();
+          }
+          for (boolean isOurs : run % 2 == 0 ? List.of(true, false) : List.of(false, true)) {
+            time(
+                isOurs ? ours : limit,
+                (thread, work) ->
+                    isOurs ? publish(publisher, work) : send(clients.get(thread), work));
+          }
+        }
+      }
+      bench.report(
+          new Line(
+              name(),
+              "%s, %d keys".formatted(broker, keys),
+              "messages/s",
+              new Samples(ours.rates),
+              new Samples(limit.rates),
+              null,
+              null,
+              new Cpu(ours.cpuTimes),
+              new Cpu(limit.cpuTimes)));
+    }
+
+    private void time(Side side, Way way) throws Exception {
+      List<Callable<Void>> work =
+          IntStream.range(0, THREADS).mapToObj(thread -> way.of(thread, work(thread))).toList();
+      long before = broker.arrived();
+      bench.settle();
+      ExecutorService threads = Executors.newFixedThreadPool(THREADS);
+      CpuClock.Time cpuBefore = cpu.now();
+      long begin = System.nanoTime();
+      for (Future<Void> done : threads.invokeAll(work)) {
+        done.get();
+      }
+      double seconds = (System.nanoTime() - begin) / 1e9;
+      CpuClock.Time cpuTime = cpu.now().since(cpuBefore);
+      threads.shutdown();
+      int sent = messages / THREADS * THREADS;
+      long arrived = broker.arrived() - before;
+      if (arrived != sent) {
+        throw new IllegalStateException("%d of %d messages arrived".formatted(arrived, sent));
+      }
+      side.rates.add(sent / seconds);
+      side.cpuTimes.add(cpuTime.perMessage(sent));
+    }
+
+    /** Each thread has keys of its own, in turn, and new messages each time. */
+    private List<StoredMessage> work(int thread) {
+      return IntStream.range(0, messages / THREADS)
+          .mapToObj(
+              i -> {
+                OutboxMessage message =
+                    OutboxMessage.builder()
+                        .aggregate("bench", thread + "-" + i % (keys / THREADS))
+                        .eventType("OrderPlaced")
+                        .payload(new byte[PAYLOAD])
+                        .build();
+                return StoredMessage.of(i + 1, 0, Instant.now(), message);
+              })
+          .toList();
+    }
+  }
+
+  private interface Way {
+    Callable<Void> of(int thread, List<StoredMessage> work);
+  }
+
+  private static Callable<Void> publish(MessagePublisher publisher, List<StoredMessage> work) {
+    return () -> {
+      for (int from = 0; from < work.size(); from += BATCH) {
+        List<StoredMessage> batch = work.subList(from, Math.min(from + BATCH, work.size()));
+        for (Result result : publisher.publish(batch)) {
+          if (!(result instanceof Result.Delivered)) {
+            throw new IllegalStateException("not delivered: " + result);
+          }
+        }
+      }
+      return null;
+    };
+  }
+
+  /** What somebody writes who wants nothing but this. */
+  private static Callable<Void> send(Client client, List<StoredMessage> work) {
+    return () -> {
+      BlockingQueue<String> acknowledged = new LinkedBlockingQueue<>();
+      Deque<StoredMessage> open = new ArrayDeque<>(work);
+      Set<String> busy = new HashSet<>();
+      while (!open.isEmpty() || !busy.isEmpty()) {
+        while (!open.isEmpty()
+            && busy.size() < client.mostAtOnce()
+            && busy.add(open.element().key())) {
+          StoredMessage next = open.remove();
+          client.send(next, () -> acknowledged.add(next.key()));
+        }
+        for (String key = acknowledged.take(); key != null; key = acknowledged.poll()) {
+          busy.remove(key);
+        }
+      }
+      return null;
+    };
+  }
+}
