@@ -4,7 +4,9 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.outbox.OutboxMessage;
 import dev.outbox.publisher.kafka.KafkaPublisher;
+import dev.outbox.spi.Attributes;
 import dev.outbox.spi.Destination;
+import dev.outbox.spi.StoredMessage;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -79,18 +81,10 @@ final class KafkaTopic implements AutoCloseable {
   ProducerRecord<byte[], byte[]> record(OutboxMessage message, long sequence) {
     ProducerRecord<byte[], byte[]> record =
         new ProducerRecord<>(name, message.recordKey().getBytes(UTF_8), message.payload());
-    header(record, "outbox-id", message.id().toString());
-    header(record, "outbox-aggregate-type", message.aggregateType());
-    header(record, "outbox-aggregate-id", message.aggregateId());
-    header(record, "outbox-event-type", message.eventType());
-    header(record, "content-type", message.contentType());
-    header(record, "outbox-created-at", Instant.now().toString());
-    header(record, "outbox-sequence", Long.toString(sequence));
+    Attributes.forEach(
+        StoredMessage.of(sequence, 0, Instant.now(), message),
+        (name, value) -> record.headers().add(name, value.getBytes(UTF_8)));
     return record;
-  }
-
-  private static void header(ProducerRecord<byte[], byte[]> record, String name, String value) {
-    record.headers().add(name, value.getBytes(UTF_8));
   }
 
   /**

@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import com.rabbitmq.client.AMQP;
 import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
+import dev.outbox.spi.Attributes;
 import dev.outbox.spi.Destination;
 import dev.outbox.spi.HeaderCodec;
 import dev.outbox.spi.StoredMessage;
@@ -79,15 +80,7 @@ record Mapping(Destination exchange, Destination routingKey, Function<StoredMess
       table.put(HEADERS, HeaderCodec.encode(message.headers()));
     }
     table.put(KEY, message.recordKey());
-    table.put("outbox-id", message.id().toString());
-    table.put("outbox-aggregate-type", message.aggregateType());
-    table.put("outbox-aggregate-id", message.aggregateId());
-    table.put("outbox-event-type", message.eventType());
-    put(table, CONTENT_TYPE, message.contentType());
-    table.put("outbox-created-at", stored.createdAt().toString());
-    table.put("outbox-sequence", Long.toString(stored.sequence()));
-    put(table, "outbox-dedup-key", message.dedupKey());
-    put(table, "outbox-correlation-id", message.correlationId());
+    Attributes.forEach(stored, table::put);
     return table;
   }
 
@@ -96,12 +89,6 @@ record Mapping(Destination exchange, Destination routingKey, Function<StoredMess
         && !name.startsWith(OURS)
         && !name.equals(CONTENT_TYPE)
         && !RABBITMQS.contains(name);
-  }
-
-  private static void put(Map<String, Object> table, String name, @Nullable String value) {
-    if (value != null) {
-      table.put(name, value);
-    }
   }
 
   private static @Nullable String ifShort(@Nullable String text) {
