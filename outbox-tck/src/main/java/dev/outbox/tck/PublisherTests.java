@@ -10,7 +10,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.UnaryOperator;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -374,6 +376,45 @@ abstract class PublisherTests {
       Published during = outage.during().forRule("P2", List.of());
       Published.because("P3", outage.late(), "P2");
       check(outOfOrder(during.messages(), outage.arrived()));
+    }
+
+    @Test
+    @Rule({"P1", "P2"})
+    @Sentence("when the broker crashes during a call, nothing delivered is lost, and keys in order")
+    void crashDuringCall() {
+      PublisherTck.BrokerCrashes broker = tck.fixture(PublisherTck.BrokerCrashes.class);
+      List<Published> calls = new ArrayList<>();
+      CompletableFuture<Void> killed = CompletableFuture.runAsync(broker::killBroker);
+      do {
+        calls.add(tck.publish("while the broker crashed", manyOfSomeKeys()));
+      } while (!killed.isDone() && undelivered(calls).isEmpty());
+      killed.join();
+      broker.startBroker();
+      for (Published call : calls) {
+        Published.because("P5", call.hung(), "P1");
+        check(call.miscounted());
+      }
+      Published.because("P3", tck.publishUntilDelivered(undelivered(calls)), "P2");
+      List<StoredMessage> all = calls.stream().flatMap(call -> call.messages().stream()).toList();
+      List<String> arrived = PublisherTck.ids(tck.receive());
+      for (Published call : calls) {
+        check(call.notThere(arrived));
+      }
+      check(outOfOrder(all, arrived));
+    }
+
+    private List<StoredMessage> manyOfSomeKeys() {
+      return IntStream.range(0, 500).mapToObj(i -> tck.stored(tck.message("k" + i % 23))).toList();
+    }
+
+    private static List<StoredMessage> undelivered(List<Published> calls) {
+      Published last = calls.get(calls.size() - 1);
+      return last.hung() != null || last.miscounted() != null
+          ? last.messages()
+          : IntStream.range(0, last.messages().size())
+              .filter(i -> !last.delivered(i))
+              .mapToObj(last.messages()::get)
+              .toList();
     }
 
     /** That first deliveries of a key are out of order. */

@@ -237,6 +237,23 @@ public final class BrokenPublishers {
     }
   }
 
+  /** Waits until nothing is without acknowledgement, as is the case when the connection is lost. */
+  @Rule("P1")
+  static final class TakesLossForAcknowledgement extends PublisherInMemory {
+    TakesLossForAcknowledgement(PublisherBroker broker) {
+      super(broker);
+    }
+
+    @Override
+    public List<Result> publish(List<StoredMessage> messages) throws InterruptedException {
+      List<Result> results = super.publish(messages);
+      if (results.get(0) instanceof Result.Delivered) {
+        results.replaceAll(result -> result.equals(down()) ? Result.delivered() : result);
+      }
+      return results;
+    }
+  }
+
   /** Logs a refusal, and goes on. */
   @Rule("P1")
   static final class SwallowsRejection extends PublisherInMemory {

@@ -72,7 +72,11 @@ class BrokenPublishersTest {
 
     @Override
     public void killBroker() {
-      broker.stop();
+      try {
+        broker.crash();
+      } catch (InterruptedException e) {
+        throw new IllegalStateException(e);
+      }
     }
 
     @Override

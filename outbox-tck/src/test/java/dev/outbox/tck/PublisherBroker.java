@@ -42,6 +42,7 @@ class PublisherBroker {
 
   private final List<Received> taken = new ArrayList<>();
   private State state = State.UP;
+  private int untilCrash = -1;
 
   synchronized List<Received> taken() {
     return List.copyOf(taken);
@@ -49,6 +50,17 @@ class PublisherBroker {
 
   synchronized void stop() {
     state = State.STOPPED;
+  }
+
+  /** Stops among the messages of a call, if there is one; else in a moment. */
+  synchronized void crash() throws InterruptedException {
+    untilCrash = 10;
+    long end = System.nanoTime() + 200_000_000L;
+    while (state == State.UP && end - System.nanoTime() > 1_000_000) {
+      wait((end - System.nanoTime()) / 1_000_000);
+    }
+    state = State.STOPPED;
+    untilCrash = -1;
   }
 
   synchronized void hang() {
@@ -88,6 +100,10 @@ class PublisherBroker {
 
   synchronized void take(Received message) {
     taken.add(message);
+    if (untilCrash > 0 && --untilCrash == 0) {
+      state = State.STOPPED;
+      notifyAll();
+    }
   }
 
   private static boolean has(Received message, String header) {
