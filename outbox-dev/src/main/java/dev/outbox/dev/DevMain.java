@@ -22,6 +22,8 @@ public final class DevMain {
   }
 
   static CommandLine commandLine() {
-    return Main.commandLine(COMMANDS).registerConverter(StoreKind.class, StoreKind::named);
+    return Main.commandLine(COMMANDS)
+        .registerConverter(StoreKind.class, name -> Choice.named(name, StoreKind.values()))
+        .registerConverter(BrokerKind.class, name -> Choice.named(name, BrokerKind.values()));
   }
 }

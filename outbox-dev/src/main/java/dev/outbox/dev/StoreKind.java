@@ -20,7 +20,6 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.opentest4j.TestAbortedException;
-import picocli.CommandLine.TypeConversionException;
 
 /** The stores that there are, and where their databases come from. */
 public enum StoreKind {
@@ -130,17 +129,6 @@ public enum StoreKind {
                             Arrays.stream(values())
                                 .flatMap(kind -> kind.urls.stream())
                                 .collect(Collectors.joining(", ")))));
-  }
-
-  /** The one that an option names. */
-  static StoreKind named(String name) {
-    return Arrays.stream(values())
-        .filter(kind -> kind.toString().equals(name))
-        .findFirst()
-        .orElseThrow(
-            () ->
-                new TypeConversionException(
-                    "'%s' is not one of %s".formatted(name, Arrays.toString(values()))));
   }
 
   /** What is meant where nothing is said. */

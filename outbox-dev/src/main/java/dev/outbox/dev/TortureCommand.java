@@ -1,5 +1,7 @@
 package dev.outbox.dev;
 
+import static java.util.stream.Collectors.joining;
+
 import dev.outbox.cli.Cleanup;
 import dev.outbox.cli.Failure;
 import dev.outbox.cli.Logs;
@@ -30,7 +32,7 @@ import picocli.CommandLine.Spec;
       "Let everything go wrong, again and again, and check that nothing is lost, leaked, out of order"
           + " or stuck.",
       "Producers, relays and consumers are processes of their own, on a real database and a real"
-          + " Kafka that are started for it. They are killed and stopped, servers too; connections are"
+          + " broker that are started for it. They are killed and stopped, servers too; connections are"
           + " cut, stalled and slowed; clocks are shifted; pools are exhausted. Every message is"
           + " accounted for in the end. Exit code 1: something was wrong."
     })
@@ -40,6 +42,12 @@ final class TortureCommand implements Callable<Integer> {
       paramLabel = "STORE",
       description = "postgres, mysql or mariadb; default: postgres.")
   private @Nullable StoreKind store;
+
+  @Option(
+      names = "--broker",
+      paramLabel = "BROKER",
+      description = "kafka or rabbitmq; default: kafka.")
+  private BrokerKind broker = BrokerKind.KAFKA;
 
   @Option(
       names = "--time",
@@ -89,6 +97,7 @@ final class TortureCommand implements Callable<Integer> {
     Settings settings =
         new Settings(
             database,
+            broker,
             time,
             seed != null ? seed : ThreadLocalRandom.current().nextInt(1, Integer.MAX_VALUE),
             faultsPerMinute,
@@ -105,7 +114,10 @@ final class TortureCommand implements Callable<Integer> {
     try {
       summary = Torture.run(settings, this::say);
     } catch (UnsupportedOperationException e) {
-      throw new Failure(settings.database() + " cannot be tortured here: " + e.getMessage(), e);
+      throw new Failure(
+          "%s and %s cannot be tortured here: %s"
+              .formatted(settings.database(), settings.broker(), e.getMessage()),
+          e);
     } catch (Exception e) {
       keep = true;
       throw e;
@@ -138,6 +150,14 @@ final class TortureCommand implements Callable<Integer> {
   }
 
   private void check() {
+    if (!Settings.brokers().contains(broker)) {
+      throw new ParameterException(
+          spec.commandLine(),
+          "--broker is %s, but it takes one of %s"
+              .formatted(
+                  broker,
+                  Settings.brokers().stream().map(Object::toString).collect(joining(", "))));
+    }
     if (time.toMillis() < 1) {
       throw new ParameterException(spec.commandLine(), "--time is 0, at least 1ms is needed");
     }

@@ -36,11 +36,14 @@ class UsageTest {
         "demo --transactions 0         ! --transactions is 0, allowed is from 1 to 5000000",
         "demo --store oracle           ! Invalid value for option '--store': 'oracle' is not one of [postgres, mysql, mariadb, sqlserver, mongo]",
         "demo --store mysql --url=x    ! --store says what to start, --url names your own: give one of them",
+        "demo --broker pulsar          ! Invalid value for option '--broker': 'pulsar' is not one of [kafka, rabbitmq, nats, http]",
+        "demo --broker nats --bootstrap-servers=x ! --broker says what to start, --bootstrap-servers names your own Kafka: give one of them",
         "bench --runs 0                ! runs is 0, allowed is from 1 to 100",
         "torture --time soon           ! Invalid value for option '--time': 'soon' is no time, a time is needed, as 500ms, 30s, 5m, 1h or 7d",
         "torture --time 0s             ! --time is 0, at least 1ms is needed",
         "torture --faults-per-minute 0 ! --faults-per-minute is 0.0, allowed is more than 0, up to 1000",
         "torture --store mongo         ! --store is mongo, but it takes a database that can be started and killed here: one of postgres, mysql, mariadb",
+        "torture --broker nats         ! --broker is nats, but it takes one of kafka, rabbitmq",
         "torture --history /           ! --history is /, where files are already: name an empty directory or a new one",
         "demo --orders x               ! Invalid value for option '--orders': 'x' is not an int",
       })
@@ -58,6 +61,23 @@ class UsageTest {
     Cli cli = Cli.run("bench", "--store=sqlserver");
     assertThat(cli.code()).isEqualTo(2);
     assertThat(cli.err()).contains("SQL Server", "--url jdbc:sqlserver://host").hasLineCount(1);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "rabbitmq, outbox.rabbitmq, there is no RabbitMQ to be started here; install the package rabbitmq-server",
+    "nats, outbox.nats, there is no NATS to be started here; install the package nats-server",
+  })
+  @DisplayName("a broker that is not on this machine is to be installed")
+  void noBroker(String broker, String property, String sentence) {
+    System.setProperty(property, "/nowhere");
+    try {
+      Cli cli = Cli.run("demo", "--broker=" + broker, "--url=jdbc:postgresql://127.0.0.1:1/x");
+      assertThat(cli.code()).isEqualTo(2);
+      assertThat(cli.err()).startsWith("outbox: " + sentence).contains("/nowhere").hasLineCount(1);
+    } finally {
+      System.clearProperty(property);
+    }
   }
 
   @ParameterizedTest

@@ -10,7 +10,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.stream.Stream;
 
 /** TCP ports of 127.0.0.1. */
-final class Ports {
+public final class Ports {
   private Ports() {}
 
   /**
@@ -18,7 +18,7 @@ final class Ports {
    * connections: a client that keeps trying to reach a stopped server could otherwise be given the
    * server's own port, and connect to itself.
    */
-  static int free() {
+  public static int free() {
     for (int i = 0; i < 1_000; i++) {
       int port = ThreadLocalRandom.current().nextInt(15_000, 32_000);
       try (ServerSocket socket = new ServerSocket()) {

@@ -20,6 +20,9 @@ final class Customers implements AutoCloseable {
   static final String ORDER = "order";
   static final String SHIPMENT = "shipment";
 
+  /** Of the aggregates that their messages are about. */
+  static final List<String> TYPES = List.of(ORDER, SHIPMENT);
+
   /** In percent. */
   private static final int DECLINED = 5;
 

@@ -69,7 +69,7 @@ final class Demo {
       VerdictTable.print(
           verdict,
           settings,
-          servers.canStopBroker() ? "the kill and the outage are in it" : "the kill is in it",
+          servers.broker().canStop() ? "the kill and the outage are in it" : "the kill is in it",
           out);
       out.println();
       out.println(lastSentence(verdict));
@@ -91,16 +91,17 @@ final class Demo {
     if (!verdict.good()) {
       return "That must not be: please report it, with the logs and seed " + settings.seed() + ".";
     }
-    return "All that was committed is in Kafka, nothing that was rolled back is, and the messages of each key came in order, although a relay was killed%s. Next: %sREADME.md shows an application, ./outbox tck checks a database of yours."
+    return "All that was committed is in %s, nothing that was rolled back is, and the messages of each key came in order, although a relay was killed%s. Next: %sREADME.md shows an application, ./outbox tck checks a database of yours."
         .formatted(
-            servers.canStopBroker() ? " and the broker stopped" : "",
+            servers.broker().label(),
+            servers.broker().canStop() ? " and the broker stopped" : "",
             settings.keep() ? "" : "--keep leaves the servers running to look into, ");
   }
 
   /** Nothing of it outlives this process. */
   private void awaitEnd() throws InterruptedException {
     out.println();
-    out.println("Database and Kafka run until Ctrl-C:");
+    out.println("Database and %s run until Ctrl-C:".formatted(servers.broker().label()));
     servers.waysToLook().forEach(line -> out.println("  " + line));
     out.flush();
     new CountDownLatch(1).await();
@@ -117,8 +118,7 @@ final class Demo {
     Database database = resources.add(pool());
     ChildJvm a = relay("A");
     ChildJvm b = relay("B");
-    Reader reader =
-        resources.add(new Reader(servers.bootstrapServers(), servers.partitions(), ledger));
+    Reader reader = resources.add(new Reader(servers.broker().source(), ledger));
     reader.start();
     a.await(DemoRelay.STARTED);
     b.await(DemoRelay.STARTED);
@@ -126,7 +126,13 @@ final class Demo {
     Customers customers = resources.add(new Customers(database.orderService(), ledger, settings));
     Incidents incidents =
         new Incidents(
-            servers, a, () -> relay("C"), this::done, customers::allow, progress, settings);
+            servers.broker(),
+            a,
+            () -> relay("C"),
+            this::done,
+            customers::allow,
+            progress,
+            settings);
     customers.start();
     incidents.start();
     while (!(customers.done() & incidents.over())) {
@@ -215,8 +221,7 @@ final class Demo {
     if (outbox.schema() != null) {
       properties.put("store.schema", outbox.schema());
     }
-    properties.put("kafka.bootstrap.servers", servers.bootstrapServers());
-    properties.put("destination", servers.topicPrefix() + "{aggregateType}");
+    properties.putAll(servers.broker().relayProperties());
     properties.put("relay.name", name);
     properties.put("relay.lease", LEASE.toString());
     return resources.add(

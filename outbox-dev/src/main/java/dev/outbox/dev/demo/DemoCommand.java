@@ -1,6 +1,7 @@
 package dev.outbox.dev.demo;
 
 import dev.outbox.cli.DatabaseOptions;
+import dev.outbox.dev.BrokerKind;
 import dev.outbox.dev.ServerOptions;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ThreadLocalRandom;
@@ -16,7 +17,7 @@ import picocli.CommandLine.Spec;
     name = "demo",
     mixinStandardHelpOptions = true,
     description = {
-      "Watch messages go from a real database to a real Kafka while a relay is killed and the"
+      "Watch messages go from a real database to a real broker while a relay is killed and the"
           + " broker is stopped; in the end, count what was lost.",
       "Both servers are started for it, unless you name your own; nothing is left behind."
     })
@@ -61,10 +62,18 @@ public final class DemoCommand implements Callable<Integer> {
   @Option(
       names = "--keep",
       description =
-          "Leave database and Kafka running in the end, with all that is in them, until Ctrl-C.")
+          "Leave database and broker running in the end, with all that is in them, until Ctrl-C.")
   private boolean keep;
 
   @Mixin private final ServerOptions server = new ServerOptions();
+
+  @Option(
+      names = "--broker",
+      paramLabel = "BROKER",
+      description =
+          "Which broker is started: kafka, rabbitmq, nats, or http, which is a receiver of"
+              + " CloudEvents; default: kafka.")
+  private @Nullable BrokerKind broker;
 
   @Option(
       names = "--bootstrap-servers",
@@ -87,9 +96,19 @@ public final class DemoCommand implements Callable<Integer> {
             seed != null ? seed : ThreadLocalRandom.current().nextInt(1, Integer.MAX_VALUE),
             server.kind(),
             own == null ? null : own.address(),
+            broker(),
             bootstrapServers,
             keep);
     return new Demo(settings, spec.commandLine().getOut()).run();
+  }
+
+  private BrokerKind broker() {
+    if (broker != null && bootstrapServers != null) {
+      throw new ParameterException(
+          spec.commandLine(),
+          "--broker says what to start, --bootstrap-servers names your own Kafka: give one of them");
+    }
+    return broker != null ? broker : BrokerKind.KAFKA;
   }
 
   private int between(

@@ -1,6 +1,7 @@
 package dev.outbox.dev.demo;
 
 import dev.outbox.cli.Address;
+import dev.outbox.dev.BrokerKind;
 import dev.outbox.dev.StoreKind;
 import org.jspecify.annotations.Nullable;
 
@@ -12,6 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param seed of everything random
  * @param store the kind of database
  * @param database the user's own, or null
+ * @param broker the kind of broker
  * @param bootstrapServers of the user's own Kafka, or null
  * @param keep leave the servers running in the end, until the process is ended
  */
@@ -23,6 +25,7 @@ record DemoSettings(
     long seed,
     StoreKind store,
     @Nullable Address database,
+    BrokerKind broker,
     @Nullable String bootstrapServers,
     boolean keep) {
   private static final int QUIET_RATE = 200;

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * last fifth of the transactions is left to quiet times.
  */
 final class Incidents {
-  private final DemoServers servers;
+  private final DemoBroker broker;
   private final ChildJvm victim;
   private final Supplier<ChildJvm> start;
   private final DoubleSupplier done;
@@ -33,14 +33,14 @@ final class Incidents {
    * @param allow is told which part may be committed for now
    */
   Incidents(
-      DemoServers servers,
+      DemoBroker broker,
       ChildJvm victim,
       Supplier<ChildJvm> start,
       DoubleSupplier done,
       DoubleConsumer allow,
       Progress progress,
       DemoSettings settings) {
-    this.servers = servers;
+    this.broker = broker;
     this.victim = victim;
     this.start = start;
     this.done = done;
@@ -87,7 +87,7 @@ final class Incidents {
 
       allow.accept(0.64);
       await(0.48, 0.6);
-      if (servers.canStopBroker()) {
+      if (broker.canStop()) {
         outage(Duration.ofMillis(random.nextInt(2_000, 4_000)));
       } else {
         progress.event("the broker is yours: it is not stopped");
@@ -99,11 +99,11 @@ final class Incidents {
   }
 
   private void outage(Duration length) throws InterruptedException {
-    servers.stopBroker();
+    broker.stop();
     progress.event("the broker was stopped");
     allow.accept(0.8);
     Thread.sleep(length.toMillis());
-    servers.restartBroker();
+    broker.restart();
     progress.event("the broker is back");
   }
 

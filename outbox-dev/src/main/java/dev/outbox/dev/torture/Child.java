@@ -2,6 +2,7 @@ package dev.outbox.dev.torture;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import dev.outbox.dev.BrokerKind;
 import dev.outbox.embedded.ParentJvm;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -9,9 +10,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 
 /**
  * What producers, relays and consumers have in common: the parent's settings and commands, a
@@ -68,6 +67,11 @@ final class Child implements AutoCloseable {
 
   Dialect dialect() {
     return dialect;
+  }
+
+  /** As this process reaches it. */
+  Broker broker() {
+    return Broker.of(BrokerKind.valueOf(get("broker")), get("broker-address"));
   }
 
   void say(String line) {
@@ -129,14 +133,6 @@ final class Child implements AutoCloseable {
     } catch (SQLException e) {
       // as good as closed
     }
-  }
-
-  /** For Kafka's clients. */
-  Map<String, Object> kafka(Map<String, ?> more) {
-    Map<String, Object> settings = new HashMap<>(more);
-    settings.put("bootstrap.servers", get("bootstrap"));
-    settings.put("reconnect.backoff.max.ms", 500);
-    return settings;
   }
 
   @Override

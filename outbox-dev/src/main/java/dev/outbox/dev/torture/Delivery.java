@@ -15,15 +15,11 @@ public record Delivery(String partition, long offset, UUID id, String key, int n
 
   static Delivery of(ConsumerRecord<String, byte[]> record) {
     return new Delivery(
-        partition(record.topic(), record.partition()),
+        record.topic() + "-" + record.partition(),
         record.offset(),
         id(record),
         record.key(),
         Work.nth(record.value()));
-  }
-
-  static String partition(String topic, int partition) {
-    return topic + "-" + partition;
   }
 
   /** Nobody has appended one of zeros. */

@@ -22,6 +22,8 @@ record Fault(int number, Duration after, Kind kind, double which, Duration lengt
     /** SIGKILL, and a restart after a while. */
     KILL_DATABASE(5, 0, 2_000),
     KILL_BROKER(2, 0, 2_000),
+    /** Shut down in good order, and started again at once. */
+    RESTART_BROKER(2),
     /** SIGSTOP and SIGCONT. */
     STOP_BROKER(4, 200, 5_000),
     /** Connections are reset: a part of them, or all. */

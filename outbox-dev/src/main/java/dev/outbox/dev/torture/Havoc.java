@@ -104,6 +104,7 @@ final class Havoc {
       case STOP_PRODUCER -> stop(fleet.pick(which, Role.PRODUCER), fault);
       case KILL_DATABASE -> killDatabase(fault);
       case KILL_BROKER -> killBroker(fault);
+      case RESTART_BROKER -> restartBroker();
       case STOP_BROKER -> stopBroker(fault);
       case CUT_DATABASE -> some(servers.toDatabase(), which, Link::cut);
       case CUT_BROKER -> some(servers.toBroker(), which, Link::cut);
@@ -180,6 +181,17 @@ final class Havoc {
     return Optional.of("broker");
   }
 
+  /** A stopped one would not hear that it is to shut down. */
+  private Optional<String> restartBroker() {
+    if (!broker.isDone()) {
+      return Optional.empty();
+    }
+    goOnBroker();
+    broker = new CompletableFuture<>();
+    restart(servers.broker(), broker);
+    return Optional.of("broker");
+  }
+
   /** On a thread of its own, because it takes seconds. */
   private static void restart(EmbeddedServer server, CompletableFuture<Void> done) {
     CompletableFuture.runAsync(server::restart)
@@ -199,15 +211,15 @@ final class Havoc {
     }
     servers.broker().pause();
     brokerStopped = true;
-    after(
-        fault.length(),
-        () -> {
-          if (brokerStopped) {
-            servers.broker().resume();
-            brokerStopped = false;
-          }
-        });
+    after(fault.length(), this::goOnBroker);
     return Optional.of("broker");
+  }
+
+  private void goOnBroker() {
+    if (brokerStopped) {
+      servers.broker().resume();
+      brokerStopped = false;
+    }
   }
 
   /** All connections when the chance is small, else a part of them. */

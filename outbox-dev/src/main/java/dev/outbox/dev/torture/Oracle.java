@@ -153,7 +153,7 @@ public final class Oracle {
     Set<String> got = new HashSet<>();
     for (Line line : lines) {
       if (line.what().equals("got")) {
-        got.add(Delivery.partition(line.detail(0), (int) line.number(1)) + " " + line.number(2));
+        got.add(line.detail(0) + " " + line.number(1));
       }
     }
     for (Delivery delivery : log) {

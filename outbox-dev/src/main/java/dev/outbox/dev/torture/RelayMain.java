@@ -2,12 +2,11 @@ package dev.outbox.dev.torture;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.OutboxException;
-import dev.outbox.publisher.kafka.KafkaPublisher;
 import dev.outbox.relay.Relay;
 import dev.outbox.relay.RetryPolicy;
+import dev.outbox.spi.MessagePublisher;
 import dev.outbox.spi.StoredMessage;
 import java.time.Duration;
-import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -42,11 +41,11 @@ final class RelayMain {
 
   private void run() throws InterruptedException {
     Repairs repairs = new Repairs(child.directory());
-    KafkaPublisher kafka =
-        KafkaPublisher.builder().properties(child.kafka(Map.of())).timeout(PUBLISH_TIMEOUT).build();
+    MessagePublisher broker = child.broker().publisher(PUBLISH_TIMEOUT);
     try (HikariDataSource pool = child.pool(WORKERS + 1);
         TroubledPublisher publisher =
-            new TroubledPublisher(kafka, child.journal(), repairs, SLOW.toMillis(), child.seed())) {
+            new TroubledPublisher(
+                broker, child.journal(), repairs, SLOW.toMillis(), child.seed())) {
       JournalingStore store =
           new JournalingStore(
               child.dialect().store(pool), child.journal(), new AtomicLong(), this::perhapsLate);

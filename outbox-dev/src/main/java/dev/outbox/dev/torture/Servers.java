@@ -2,8 +2,8 @@ package dev.outbox.dev.torture;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import dev.outbox.dev.BrokerKind;
 import dev.outbox.embedded.DatabaseServer;
-import dev.outbox.embedded.EmbeddedKafka;
 import dev.outbox.embedded.EmbeddedServer;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
 import java.io.IOException;
@@ -21,34 +21,23 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.Properties;
-import java.util.concurrent.ExecutionException;
-import java.util.stream.IntStream;
-import org.apache.kafka.clients.admin.Admin;
-import org.apache.kafka.clients.admin.NewTopic;
 
 /** The database and the broker, with a proxy before each that all processes use. */
 final class Servers implements AutoCloseable {
-  static final int PARTITIONS = 4;
-
   private final Dialect dialect;
   private final TcpProxy toDatabase = new TcpProxy();
   private final TcpProxy toBroker = new TcpProxy();
   private final DatabaseServer database;
-  private final EmbeddedKafka broker;
+  private final BrokerKind brokerKind;
+  private final Broker.Started broker;
   private final HikariDataSource pool;
 
-  Servers(Dialect dialect, int keys) throws SQLException, InterruptedException {
+  Servers(Dialect dialect, BrokerKind brokerKind, int keys) throws Exception {
     this.dialect = dialect;
+    this.brokerKind = brokerKind;
     database = dialect.start();
     toDatabase.target(URI.create(database.jdbcUrl().substring("jdbc:".length())).getPort());
-    broker =
-        EmbeddedKafka.builder()
-            .setting("auto.create.topics.enable", "false")
-            .advertisedPort(toBroker.port())
-            .start();
-    toBroker.target(broker.port());
+    broker = Broker.start(brokerKind, toBroker);
     pool = pool();
     store().migrate();
     try (Connection connection = pool.getConnection();
@@ -60,23 +49,7 @@ final class Servers implements AutoCloseable {
         statement.execute("insert into torture_key (name) values ('key-%d')".formatted(i));
       }
     }
-    createTopics();
-  }
-
-  private void createTopics() throws InterruptedException {
-    Map<String, String> settings = Map.of("max.message.bytes", "" + Work.MOST_BYTES);
-    List<NewTopic> topics =
-        IntStream.range(0, Work.topics())
-            .mapToObj(
-                i ->
-                    new NewTopic(Work.topic(i), Optional.of(PARTITIONS), Optional.empty())
-                        .configs(settings))
-            .toList();
-    try (Admin admin = Admin.create(kafka())) {
-      admin.createTopics(topics).all().get();
-    } catch (ExecutionException e) {
-      throw new IllegalStateException("no topics: " + e.getCause(), e);
-    }
+    client().createTopics();
   }
 
   /** Directly, not by way of the proxy. */
@@ -111,15 +84,14 @@ final class Servers implements AutoCloseable {
     settings.put("url", dialect.url(database, toDatabase.port()));
     settings.put("user", database.user());
     settings.put("password", database.password());
-    settings.put("bootstrap", "127.0.0.1:" + toBroker.port());
+    settings.put("broker", brokerKind.name());
+    settings.put("broker-address", broker.address());
     return settings;
   }
 
-  /** For a client of our own. */
-  Properties kafka() {
-    Properties properties = new Properties();
-    properties.put("bootstrap.servers", "127.0.0.1:" + toBroker.port());
-    return properties;
+  /** For clients of our own, by way of the proxy too. */
+  Broker client() {
+    return Broker.of(brokerKind, broker.address());
   }
 
   TcpProxy toDatabase() {
@@ -134,8 +106,8 @@ final class Servers implements AutoCloseable {
     return database.embedded().orElseThrow();
   }
 
-  EmbeddedKafka broker() {
-    return broker;
+  EmbeddedServer broker() {
+    return broker.server();
   }
 
   /** The rows of a query, a list of columns each, as text. */
@@ -174,11 +146,11 @@ final class Servers implements AutoCloseable {
 
   /** Saves what the servers logged. */
   void copyLogs(Path directory) throws IOException {
-    for (EmbeddedServer server : List.of(database(), broker)) {
+    for (EmbeddedServer server : List.of(database(), broker())) {
       if (Files.exists(server.log())) {
         Files.copy(
             server.log(),
-            directory.resolve(server == broker ? "kafka.log" : "database.log"),
+            directory.resolve(server == broker() ? "broker.log" : "database.log"),
             StandardCopyOption.REPLACE_EXISTING);
       }
     }
@@ -189,7 +161,7 @@ final class Servers implements AutoCloseable {
     pool.close();
     toDatabase.close();
     toBroker.close();
-    broker.close();
+    broker().close();
     database.close();
   }
 }

@@ -1,5 +1,6 @@
 package dev.outbox.dev.torture;
 
+import dev.outbox.dev.BrokerKind;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
@@ -10,13 +11,19 @@ import java.util.Locale;
  * A run.
  *
  * @param database one of {@link #databases()}
+ * @param broker one of {@link #brokers()}
  * @param time how long faults happen; what comes before and after takes longer
  * @param seed of all that is random in the plan and in the processes
  * @param faultsPerMinute on average
  * @param history a directory for what happened; it must be empty or not exist
  */
 public record Settings(
-    String database, Duration time, long seed, double faultsPerMinute, Path history) {
+    String database,
+    BrokerKind broker,
+    Duration time,
+    long seed,
+    double faultsPerMinute,
+    Path history) {
   public static final Duration DEFAULT_TIME = Duration.ofMinutes(3);
   public static final double DEFAULT_FAULTS_PER_MINUTE = 40;
 
@@ -25,6 +32,11 @@ public record Settings(
     return Arrays.stream(Dialect.values())
         .map(dialect -> dialect.name().toLowerCase(Locale.ROOT))
         .toList();
+  }
+
+  /** Which brokers can be tortured. */
+  public static List<BrokerKind> brokers() {
+    return Broker.KINDS;
   }
 
   Dialect dialect() {

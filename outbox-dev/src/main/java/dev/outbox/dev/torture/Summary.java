@@ -38,7 +38,7 @@ public record Summary(
   /** For people. */
   public String text() {
     return """
-        database     %s, seed %d, %d s of faults
+        servers      %s and %s, seed %d, %d s of faults
         faults       %d: %s
         troubles     %s
         messages     %d committed, %d deliveries of which %d again, %d dead letters left, %d discarded
@@ -48,6 +48,7 @@ public record Summary(
         """
         .formatted(
             settings.database(),
+            settings.broker(),
             settings.seed(),
             settings.time().toSeconds(),
             faultCount(),

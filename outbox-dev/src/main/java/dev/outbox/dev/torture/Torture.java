@@ -26,10 +26,6 @@ import java.util.TreeMap;
 import java.util.UUID;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
-import org.apache.kafka.clients.consumer.KafkaConsumer;
-import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.serialization.ByteArrayDeserializer;
-import org.apache.kafka.common.serialization.StringDeserializer;
 
 /**
  * One run: rounds of faults, after each of which all is healed and must be delivered, and in the
@@ -83,7 +79,7 @@ public final class Torture implements AutoCloseable {
     Random random = new Random(settings.seed());
     plan = new Plan(random.nextLong(), settings.faultsPerMinute());
     clocks = new Clocks(directory);
-    servers = new Servers(settings.dialect(), KEYS);
+    servers = new Servers(settings.dialect(), settings.broker(), KEYS);
     Map<String, String> forAll = servers.settings();
     forAll.put("directory", directory.toString());
     forAll.put("keys", "" + KEYS);
@@ -245,7 +241,7 @@ public final class Torture implements AutoCloseable {
 
   private Summary judge() throws Exception {
     saw(fleet.end(Role.PRODUCER, Role.RELAY));
-    List<Delivery> log = readLog();
+    List<Delivery> log = servers.client().readLog();
     awaitConsumers(log);
     saw(fleet.end(Role.CONSUMER));
     List<Line> lines = Journal.readAll(directory);
@@ -287,28 +283,6 @@ public final class Torture implements AutoCloseable {
     return lines.stream()
         .filter(line -> line.what().equals("trouble"))
         .collect(groupingBy(line -> line.detail(0), TreeMap::new, counting()));
-  }
-
-  /** In the order of each partition. */
-  private List<Delivery> readLog() {
-    List<Delivery> log = new ArrayList<>();
-    try (KafkaConsumer<String, byte[]> consumer =
-        new KafkaConsumer<>(
-            servers.kafka(), new StringDeserializer(), new ByteArrayDeserializer())) {
-      List<TopicPartition> partitions = new ArrayList<>();
-      for (int topic = 0; topic < Work.topics(); topic++) {
-        for (int partition = 0; partition < Servers.PARTITIONS; partition++) {
-          partitions.add(new TopicPartition(Work.topic(topic), partition));
-        }
-      }
-      consumer.assign(partitions);
-      consumer.seekToBeginning(partitions);
-      Map<TopicPartition, Long> ends = consumer.endOffsets(partitions);
-      while (partitions.stream().anyMatch(p -> consumer.position(p) < ends.getOrDefault(p, 0L))) {
-        consumer.poll(Duration.ofMillis(200)).forEach(record -> log.add(Delivery.of(record)));
-      }
-    }
-    return log;
   }
 
   private void awaitConsumers(List<Delivery> log) throws InterruptedException {

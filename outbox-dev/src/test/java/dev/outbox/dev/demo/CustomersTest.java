@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.outbox.OutboxMessage;
+import dev.outbox.dev.BrokerKind;
 import dev.outbox.dev.StoreKind;
 import java.util.List;
 import java.util.concurrent.Semaphore;
@@ -19,7 +20,7 @@ class CustomersTest {
   @DisplayName("they make the part that is allowed, and then wait for more")
   void allowed() throws InterruptedException {
     DemoSettings settings =
-        new DemoSettings(20, 5, 2, 0, 42, StoreKind.POSTGRES, null, null, false);
+        new DemoSettings(20, 5, 2, 0, 42, StoreKind.POSTGRES, null, BrokerKind.KAFKA, null, false);
     Service service = new Service();
     try (Customers customers = new Customers(service, ledger, settings)) {
       customers.start();

@@ -114,7 +114,7 @@ class OracleTest {
   @Test
   @DisplayName("sees a record that no consumer got")
   void consumers() {
-    line("consumer-1", 1, "got", "t", 0, 0, first.work().id(), "k");
+    line("consumer-1", 1, "got", "t-0", 0, first.work().id(), "k");
     oracle.compareConsumers(lines, List.of(delivery(0, first), delivery(1, second)));
     assertThat(oracle.violations()).singleElement().asString().contains("offset=1");
   }
