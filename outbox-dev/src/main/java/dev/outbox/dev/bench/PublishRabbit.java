@@ -3,8 +3,8 @@ package dev.outbox.dev.bench;
 import com.rabbitmq.client.AMQP;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
-import com.rabbitmq.client.ConnectionFactory;
 import com.rabbitmq.client.MessageProperties;
+import dev.outbox.dev.RabbitClient;
 import dev.outbox.embedded.EmbeddedRabbit;
 import dev.outbox.publisher.rabbitmq.RabbitPublisher;
 import dev.outbox.spi.Attributes;
@@ -34,10 +34,7 @@ final class PublishRabbit implements PublishBroker {
 
   private Channel channel() throws Exception {
     if (connection == null) {
-      ConnectionFactory factory = new ConnectionFactory();
-      factory.setUri(server.uri());
-      factory.setAutomaticRecoveryEnabled(false);
-      connection = factory.newConnection("bench");
+      connection = RabbitClient.factory(server.uri()).newConnection("bench");
     }
     return connection.createChannel();
   }
