@@ -52,8 +52,8 @@ public interface Inbox<T> {
    * <p>While an open transaction has recorded the key with {@link #firstTime}, it waits for that
    * one's end (I2).
    *
-   * @param lock how long it lasts unless renewed, by the store's clock; from 1 ms to {@link
-   *     dev.outbox.OutboxMessage#MAX_DELAY}
+   * @param lock how long it lasts from this call on unless renewed, by the store's clock; from 1 ms
+   *     to {@link dev.outbox.OutboxMessage#MAX_DELAY}
    * @param fingerprint of this message
    * @return what is to be done
    * @throws IllegalArgumentException when the lock is too short or too long

@@ -20,6 +20,9 @@ import java.time.Duration;
  */
 public interface InboxStore<T> extends Inbox<T>, HousekeepingStore {
 
+  /** Before the name of each table, unless told otherwise. */
+  String DEFAULT_PREFIX = "inbox_";
+
   /** How long a key is remembered after it was done, unless told otherwise: 7 days. */
   Duration DEFAULT_RETENTION = Duration.ofDays(7);
 

@@ -4,6 +4,7 @@ import dev.outbox.OutboxException;
 import dev.outbox.PermanentOutboxException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,6 +37,17 @@ public interface StoreProvider {
 
     /** Always the same; it does not connect by itself. */
     OutboxStore<?> store();
+
+    /**
+     * The inbox in the same database, over the same connections; it does not connect by itself.
+     *
+     * @param prefix before the name of each of its tables, as {@link InboxStore#DEFAULT_PREFIX}
+     * @return nothing when this kind of store has none, which is the default
+     * @throws IllegalArgumentException when the prefix cannot be right
+     */
+    default Optional<InboxStore<?>> inbox(String prefix) {
+      return Optional.empty();
+    }
 
     /**
      * Connects once: the server answers, is of the right kind and lets this user in, and the schema

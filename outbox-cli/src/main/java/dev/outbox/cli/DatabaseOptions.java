@@ -1,5 +1,6 @@
 package dev.outbox.cli;
 
+import dev.outbox.spi.InboxStore;
 import dev.outbox.spi.StoreProvider;
 import dev.outbox.spi.StoreProvider.Opened;
 import java.io.Console;
@@ -85,7 +86,7 @@ public final class DatabaseOptions {
 
   /** {@link #address}, with the names of the tables. */
   Address address(Tables tables) {
-    return new Address(url, user(), password(), tables.schema, tables.prefix);
+    return new Address(url, user(), password(), tables.schema(), tables.prefix());
   }
 
   /** An outbox of such names, whose database has answered. */
@@ -108,7 +109,7 @@ public final class DatabaseOptions {
   }
 
   /** The names of the tables. */
-  static final class Tables {
+  static class Tables {
     @Option(
         names = "--schema",
         description =
@@ -118,16 +119,57 @@ public final class DatabaseOptions {
 
     @Option(
         names = "--prefix",
-        defaultValue = StoreProvider.Settings.DEFAULT_PREFIX,
-        description = "Before each table's or collection's name; default: ${DEFAULT-VALUE}.")
-    private String prefix = StoreProvider.Settings.DEFAULT_PREFIX;
+        description =
+            "Before each table's or collection's name; default: "
+                + StoreProvider.Settings.DEFAULT_PREFIX
+                + ", of an inbox "
+                + InboxStore.DEFAULT_PREFIX
+                + ".")
+    private @Nullable String prefix;
 
     @Nullable String schema() {
       return schema;
     }
 
+    /** Of the outbox. */
     String prefix() {
-      return prefix;
+      return prefix(StoreProvider.Settings.DEFAULT_PREFIX);
+    }
+
+    final String prefix(String otherwise) {
+      return prefix == null ? otherwise : prefix;
+    }
+  }
+
+  /** The names of the tables of an outbox, or of an inbox. */
+  static final class TablesOfEither extends Tables {
+    @Option(names = "--inbox", description = "The inbox in that database, and not the outbox.")
+    private boolean inbox;
+
+    boolean areOfInbox() {
+      return inbox;
+    }
+
+    /** An inbox needs no outbox beside it; the one that is not asked has its usual names. */
+    @Override
+    String prefix() {
+      return inbox ? StoreProvider.Settings.DEFAULT_PREFIX : super.prefix();
+    }
+
+    /** What was opened: the outbox, or its database's inbox. */
+    Object store(Opened opened) {
+      if (!inbox) {
+        return opened.store();
+      }
+      return Stores.inbox(opened, prefix(InboxStore.DEFAULT_PREFIX));
+    }
+
+    /** For people: the outbox outbox_*. */
+    @Override
+    public String toString() {
+      return inbox
+          ? "inbox " + prefix(InboxStore.DEFAULT_PREFIX) + "*"
+          : "outbox " + prefix() + "*";
     }
   }
 }

@@ -1,39 +1,51 @@
 package dev.outbox.cli;
 
 import dev.outbox.spi.GrantsStore;
+import dev.outbox.spi.InboxGrantsStore;
 import java.io.PrintWriter;
 import java.util.concurrent.Callable;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 @Command(
     name = "grants",
     mixinStandardHelpOptions = true,
     description = {
-      "Print the statements that give producers and relays the rights that they need, and no more.",
+      "Print the statements that give producers and relays the rights that they need, and no more;"
+          + " with --inbox: consumers and who purges.",
       "Connects to nothing; the URL says which database it is for."
     })
 final class GrantsCommand implements Callable<Integer> {
   @Mixin private final OutboxOptions outbox = new OutboxOptions();
 
-  @Option(
-      names = "--producer",
-      required = true,
-      paramLabel = "ROLE",
-      description = "The role or user that appends.")
-  @SuppressWarnings("NullAway.Init") // required
-  private String producer;
+  @Option(names = "--producer", paramLabel = "ROLE", description = "The role or user that appends.")
+  private @Nullable String producer;
 
   @Option(
       names = "--relay",
-      required = true,
       paramLabel = "ROLE",
       description = "The role or user of relays, and of status and dead-letters.")
-  @SuppressWarnings("NullAway.Init") // required
-  private String relay;
+  private @Nullable String relay;
+
+  @Option(
+      names = "--consumer",
+      paramLabel = "ROLE",
+      description = "With --inbox: the role or user that handles messages.")
+  private @Nullable String consumer;
+
+  @Option(
+      names = "--housekeeper",
+      paramLabel = "ROLE",
+      description =
+          "With --inbox: the role or user that purges what is no longer needed, and of status; may"
+              + " be the consumer's.")
+  private @Nullable String housekeeper;
 
   @Spec
   @SuppressWarnings("NullAway.Init") // set by picocli
@@ -43,8 +55,28 @@ final class GrantsCommand implements Callable<Integer> {
   public Integer call() {
     Logs.off();
     PrintWriter out = spec.commandLine().getOut();
-    out.print(outbox.print(store -> Stores.as(GrantsStore.class, store).grants(producer, relay)));
+    out.print(outbox.print(outbox.tables().areOfInbox() ? ofInbox() : ofOutbox()));
     out.flush();
     return 0;
+  }
+
+  private Function<Object, String> ofOutbox() {
+    String appends = role("--producer", producer);
+    String publishes = role("--relay", relay);
+    return store -> Stores.as(GrantsStore.class, store).grants(appends, publishes);
+  }
+
+  private Function<Object, String> ofInbox() {
+    String handles = role("--consumer", consumer);
+    String purges = role("--housekeeper", housekeeper);
+    return store -> Stores.as(InboxGrantsStore.class, store).grants(handles, purges);
+  }
+
+  private String role(String option, @Nullable String role) {
+    if (role == null) {
+      throw new ParameterException(
+          spec.commandLine(), "Missing required option: '%s=ROLE'".formatted(option));
+    }
+    return role;
   }
 }

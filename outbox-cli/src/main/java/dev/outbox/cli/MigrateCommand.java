@@ -40,11 +40,11 @@ final class MigrateCommand implements Callable<Integer> {
           spec.commandLine(), "Missing required option: '--url=URL' (or --print)");
     }
     try (Opened connected = database.connect(outbox.tables())) {
-      SchemaStore store = Stores.as(SchemaStore.class, connected.store());
+      SchemaStore store = Stores.as(SchemaStore.class, outbox.tables().store(connected));
       store.migrate();
       store.verify();
     }
-    out.println("The outbox " + outbox.tables().prefix() + "* is up to date.");
+    out.println("The " + outbox.tables() + " is up to date.");
     return 0;
   }
 }

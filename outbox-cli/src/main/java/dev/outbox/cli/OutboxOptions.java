@@ -1,6 +1,5 @@
 package dev.outbox.cli;
 
-import dev.outbox.spi.OutboxStore;
 import dev.outbox.spi.StoreProvider;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -8,12 +7,12 @@ import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** An outbox of which statements can be printed: the user's, or one of some kind. */
+/** An outbox, or an inbox, of which statements can be printed: the user's, or one of some kind. */
 final class OutboxOptions {
   @ArgGroup(exclusive = false)
   private @Nullable DatabaseOptions database;
 
-  @Mixin private final DatabaseOptions.Tables tables = new DatabaseOptions.Tables();
+  @Mixin private final DatabaseOptions.TablesOfEither tables = new DatabaseOptions.TablesOfEither();
 
   @Option(
       names = "--store",
@@ -27,19 +26,19 @@ final class OutboxOptions {
     return database;
   }
 
-  DatabaseOptions.Tables tables() {
+  DatabaseOptions.TablesOfEither tables() {
     return tables;
   }
 
   /** What the store says by itself; nothing connects. */
-  String print(Function<OutboxStore<?>, String> text) {
+  String print(Function<Object, String> text) {
     Address address =
         database != null
             ? database.address(tables)
             : new Address(
                 Stores.orDefault(store).exampleUrl(), "", "", tables.schema(), tables.prefix());
     try (StoreProvider.Opened none = Stores.open(address, null, 1)) {
-      return text.apply(none.store());
+      return text.apply(tables.store(none));
     } catch (IllegalArgumentException e) {
       throw new Failure(String.valueOf(e.getMessage()), e);
     }

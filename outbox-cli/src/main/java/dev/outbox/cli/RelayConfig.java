@@ -28,6 +28,8 @@ final class RelayConfig {
    */
   static final Duration STOP_TIMEOUT = Duration.ofSeconds(12);
 
+  private static final String INBOX_PREFIX = "store.inboxPrefix";
+
   private static final Set<String> KNOWN =
       new TreeSet<>(
           Set.of(
@@ -36,6 +38,7 @@ final class RelayConfig {
               "store.password",
               "store.schema",
               "store.prefix",
+              INBOX_PREFIX,
               "store.dedupWindow",
               Publishers.NAMES,
               "publisher.timeout",
@@ -198,6 +201,12 @@ final class RelayConfig {
   @Nullable Duration dedupWindow() {
     String value = values.get("store.dedupWindow");
     return value == null ? null : new Value("store.dedupWindow", value).duration();
+  }
+
+  /** Of the inbox that is purged, too; null: there is none. */
+  @Nullable String inboxPrefix() {
+    String value = text(INBOX_PREFIX, "");
+    return value.isEmpty() ? null : value;
   }
 
   /** Of the outbox. */

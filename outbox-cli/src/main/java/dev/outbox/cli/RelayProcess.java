@@ -1,8 +1,11 @@
 package dev.outbox.cli;
 
+import dev.outbox.inbox.InboxHousekeeping;
 import dev.outbox.relay.Relay;
+import dev.outbox.spi.InboxStore;
 import dev.outbox.spi.MessagePublisher;
 import dev.outbox.spi.ReachablePublisher;
+import dev.outbox.spi.SchemaStore;
 import dev.outbox.spi.StoreProvider.Opened;
 import java.util.Properties;
 import org.jspecify.annotations.Nullable;
@@ -13,11 +16,14 @@ public final class RelayProcess implements AutoCloseable {
   private final Opened outbox;
   private final MessagePublisher publisher;
   private final Relay relay;
+  private final @Nullable InboxHousekeeping inbox;
 
-  private RelayProcess(Opened outbox, MessagePublisher publisher, Relay relay) {
+  private RelayProcess(
+      Opened outbox, MessagePublisher publisher, Relay relay, @Nullable InboxHousekeeping inbox) {
     this.outbox = outbox;
     this.publisher = publisher;
     this.relay = relay;
+    this.inbox = inbox;
   }
 
   /**
@@ -32,14 +38,16 @@ public final class RelayProcess implements AutoCloseable {
 
   private static RelayProcess start(RelayConfig config) {
     Stores.connect(config.address()).close();
-    Opened outbox =
-        Stores.open(config.address(), config.dedupWindow(), Math.max(1, config.workers()) + 1);
+    Opened outbox = Stores.open(config.address(), config.dedupWindow(), connections(config));
     MessagePublisher publisher = null;
+    InboxHousekeeping inbox = null;
     try {
       publisher = config.publisher();
       Relay.Builder relay = Relay.builder(outbox.store(), publisher);
       config.configure(relay);
-      RelayProcess process = new RelayProcess(outbox, publisher, relay.build());
+      Relay built = relay.build();
+      inbox = inbox(outbox, config.inboxPrefix());
+      RelayProcess process = new RelayProcess(outbox, publisher, built, inbox);
       LoggerFactory.getLogger(RelayProcess.class)
           .info(
               "From {} to {}",
@@ -50,21 +58,50 @@ public final class RelayProcess implements AutoCloseable {
       process.relay.start();
       return process;
     } catch (RuntimeException e) {
-      close(publisher, outbox);
+      close(inbox, publisher, outbox);
       throw e instanceof IllegalArgumentException
           ? new Failure(String.valueOf(e.getMessage()), e)
           : e;
     }
   }
 
+  /** One for each worker, one for the relay's housekeeping, and one for an inbox's. */
+  private static int connections(RelayConfig config) {
+    return Math.max(1, config.workers()) + (config.inboxPrefix() == null ? 1 : 2);
+  }
+
+  /** Purges the inbox beside the outbox, where there is one. */
+  private static @Nullable InboxHousekeeping inbox(Opened outbox, @Nullable String prefix) {
+    if (prefix == null) {
+      return null;
+    }
+    InboxStore<?> inbox = Stores.inbox(outbox, prefix);
+    if (inbox instanceof SchemaStore schema) {
+      schema.verify();
+    }
+    return InboxHousekeeping.start(
+        inbox::housekeep,
+        e ->
+            LoggerFactory.getLogger(RelayProcess.class)
+                .warn(
+                    "The inbox {}* was not purged, the next try is in {}: {}",
+                    prefix,
+                    InboxHousekeeping.PAUSE,
+                    e.getMessage()));
+  }
+
   /** Stops the relay, then what it used. */
   @Override
   public void close() {
     relay.close();
-    close(publisher, outbox);
+    close(inbox, publisher, outbox);
   }
 
-  private static void close(@Nullable MessagePublisher publisher, Opened outbox) {
+  private static void close(
+      @Nullable InboxHousekeeping inbox, @Nullable MessagePublisher publisher, Opened outbox) {
+    if (inbox != null) {
+      inbox.close();
+    }
     if (publisher != null) {
       publisher.close();
     }

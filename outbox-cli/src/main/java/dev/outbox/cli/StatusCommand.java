@@ -31,7 +31,8 @@ import picocli.CommandLine.Spec;
     description = {
       "Check the schema, count what waits, and say which relays hold something. Counts up to --cap;"
           + " what is more is said as so many or more.",
-      "Exit codes: 0 fine; 1 --max-age or --max-dead is passed; 2 bad usage, or the outbox could not"
+      "With --inbox: count what is in progress, what was left in it, and what failed.",
+      "Exit codes: 0 fine; 1 a limit (--max-...) is passed; 2 bad usage, or the outbox could not"
           + " be looked at."
     })
 final class StatusCommand implements Callable<Integer> {
@@ -39,7 +40,7 @@ final class StatusCommand implements Callable<Integer> {
   @SuppressWarnings("NullAway.Init") // set by picocli
   private DatabaseOptions database;
 
-  @Mixin private final DatabaseOptions.Tables tables = new DatabaseOptions.Tables();
+  @Mixin private final DatabaseOptions.TablesOfEither tables = new DatabaseOptions.TablesOfEither();
 
   @Option(names = "--json", description = "Print one JSON object.")
   private boolean json;
@@ -55,6 +56,18 @@ final class StatusCommand implements Callable<Integer> {
       paramLabel = "N",
       description = "Exit with 1 when there are more dead letters.")
   private @Nullable Long maxDead;
+
+  @Option(
+      names = "--max-expired",
+      paramLabel = "N",
+      description = "With --inbox: exit with 1 when more locks have run out.")
+  private @Nullable Long maxExpired;
+
+  @Option(
+      names = "--max-failed",
+      paramLabel = "N",
+      description = "With --inbox: exit with 1 when more keys were released with an error.")
+  private @Nullable Long maxFailed;
 
   @Option(
       names = "--cap",
@@ -80,7 +93,46 @@ final class StatusCommand implements Callable<Integer> {
       throw new ParameterException(
           spec.commandLine(), "--cap is %d, at least 1 is needed".formatted(cap));
     }
+    refuseLimitsOfTheOther();
     Logs.off();
+    return tables.areOfInbox() ? inbox() : outbox();
+  }
+
+  /** A limit that is never looked at would be taken for kept. */
+  private void refuseLimitsOfTheOther() {
+    boolean inbox = tables.areOfInbox();
+    Map<String, @Nullable Object> limits = new LinkedHashMap<>();
+    limits.put("--max-age", inbox ? maxAge : null);
+    limits.put("--max-dead", inbox ? maxDead : null);
+    limits.put("--max-expired", inbox ? null : maxExpired);
+    limits.put("--max-failed", inbox ? null : maxFailed);
+    limits.forEach(
+        (option, value) -> {
+          if (value != null) {
+            throw new ParameterException(
+                spec.commandLine(),
+                inbox
+                    ? option + " is for an outbox: leave it out, or --inbox"
+                    : option + " is for an inbox: add --inbox");
+          }
+        });
+  }
+
+  private int inbox() {
+    InboxStatus status;
+    try (Opened connected = database.connect(tables)) {
+      status = InboxStatus.of(tables.store(connected), cap, maxExpired, maxFailed);
+    }
+    PrintWriter out = spec.commandLine().getOut();
+    if (json) {
+      out.println(Json.of(status.json()));
+    } else {
+      status.print(out);
+    }
+    return status.passed().isEmpty() ? 0 : Main.CHECK_FAILED;
+  }
+
+  private int outbox() {
     Found found;
     try (Opened connected = database.connect(tables)) {
       OutboxStore<?> store = connected.store();
@@ -107,7 +159,12 @@ final class StatusCommand implements Callable<Integer> {
 
   /** Enough to tell whether there are more dead letters than wanted. */
   private int cap() {
-    return maxDead == null ? cap : (int) Math.max(cap, Math.min(maxDead + 1, Integer.MAX_VALUE));
+    return cap(cap, maxDead);
+  }
+
+  /** The cap, or what is needed to see that a limit is passed. */
+  static int cap(int cap, @Nullable Long limit) {
+    return limit == null ? cap : (int) Math.max(cap, Math.min(limit + 1, Integer.MAX_VALUE));
   }
 
   /** The limits that are passed. */

@@ -1,7 +1,7 @@
 package dev.outbox.cli;
 
 import dev.outbox.OutboxException;
-import dev.outbox.spi.OutboxStore;
+import dev.outbox.spi.InboxStore;
 import dev.outbox.spi.StoreProvider;
 import dev.outbox.spi.StoreProvider.Opened;
 import dev.outbox.spi.StoreProvider.PasswordMissingException;
@@ -140,8 +140,23 @@ public final class Stores {
     }
   }
 
-  /** The store as one that has an ability, which a command cannot do without. */
-  static <A> A as(Class<A> ability, OutboxStore<?> store) {
+  /** The inbox in the database of an outbox. */
+  static InboxStore<?> inbox(Opened opened, String prefix) {
+    try {
+      return opened
+          .inbox(prefix)
+          .orElseThrow(
+              () ->
+                  new Failure(
+                      "%s has no inbox beside it"
+                          .formatted(opened.store().getClass().getSimpleName())));
+    } catch (IllegalArgumentException e) {
+      throw new Failure(String.valueOf(e.getMessage()), e);
+    }
+  }
+
+  /** A store as one that has an ability, which a command cannot do without. */
+  static <A> A as(Class<A> ability, Object store) {
     if (!ability.isInstance(store)) {
       throw new Failure(
           "this command needs a store that is a %s, and %s is none"

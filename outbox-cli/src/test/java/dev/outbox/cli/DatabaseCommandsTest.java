@@ -1,10 +1,17 @@
 package dev.outbox.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
+import dev.outbox.inbox.Begin;
+import dev.outbox.inbox.InboxKey;
+import dev.outbox.inbox.Lock;
+import dev.outbox.spi.InboxStore;
+import dev.outbox.spi.StoreProvider;
 import java.io.ByteArrayInputStream;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
@@ -35,6 +42,9 @@ abstract class DatabaseCommandsTest {
   final void after() throws Exception {
     drop();
   }
+
+  /** The test's database, with connections of its own. */
+  abstract StoreProvider.Opened opened();
 
   /** Returns the sequence. */
   abstract long insertDead(String error) throws Exception;
@@ -131,6 +141,55 @@ abstract class DatabaseCommandsTest {
     Cli bad = cli("grants", "--producer=Shop", "--relay=shop_relay");
     assertThat(bad.code()).isEqualTo(2);
     assertThat(bad.err()).startsWith("outbox: producer 'Shop' is not a plain name").hasLineCount(1);
+  }
+
+  @Test
+  @DisplayName("an inbox needs no outbox; status counts what is not done, up to its limits")
+  void inbox() throws Exception {
+    Cli before = cli("status", "--inbox");
+    assertThat(before.code()).isEqualTo(2);
+    assertThat(before.err()).contains("inbox_schema", "./outbox migrate").hasLineCount(1);
+    for (int i = 0; i < 2; i++) {
+      Cli migrate = cli("migrate", "--inbox");
+      assertThat(migrate.code()).as(migrate.err()).isZero();
+      assertThat(migrate.out()).contains("The inbox inbox_* is up to date.");
+    }
+    assertThat(cli("status").code()).as("status of the outbox, which is not there").isEqualTo(2);
+    try (StoreProvider.Opened opened = opened()) {
+      InboxStore<?> inbox = opened.inbox(InboxStore.DEFAULT_PREFIX).orElseThrow();
+      begin(inbox, "1", Duration.ofMinutes(5));
+      begin(inbox, "2", Duration.ofMinutes(5)).release("refused");
+      begin(inbox, "3", Duration.ofMillis(1));
+    }
+    await()
+        .untilAsserted(
+            () ->
+                assertThat(cli("status", "--inbox").out().lines().map(l -> l.replaceAll(" +", " ")))
+                    .contains("inProgress 1", "expiredLocks 1", "failed 1"));
+    assertThat(cli("status", "--inbox", "--json", "--max-expired=1", "--max-failed=1").out())
+        .startsWith("{\"place\": \"")
+        .contains("\"inProgress\": 1, \"expiredLocks\": 1, \"failed\": 1, \"cap\": 10000, ")
+        .endsWith("\"passedLimits\": []}" + System.lineSeparator());
+    Cli tooMany = cli("status", "--inbox", "--max-expired=0", "--max-failed=0", "--cap=1");
+    assertThat(tooMany.code()).isEqualTo(1);
+    assertThat(tooMany.out())
+        .contains("inProgress             1 or more")
+        .contains("TOO MUCH: 1 or more locks have run out, --max-expired is 0")
+        .contains("TOO MUCH: 1 or more keys have failed, --max-failed is 0");
+  }
+
+  private static Lock<?> begin(InboxStore<?> inbox, String id, Duration lock) {
+    return ((Begin.Started<?>) inbox.begin(new InboxKey("shipping", id), lock)).lock();
+  }
+
+  @Test
+  @DisplayName("grants of an inbox are for its consumer and its housekeeper")
+  void inboxGrants() {
+    Cli grants = cli("grants", "--inbox", "--consumer=shop_web", "--housekeeper=shop_sweep");
+    assertThat(grants.code()).as(grants.err()).isZero();
+    assertThat(grants.out())
+        .contains("shop_web", "shop_sweep", "inbox_message")
+        .doesNotContain("${", "outbox_message");
   }
 
   @Test

@@ -62,6 +62,11 @@ abstract class JdbcCommandsTest extends DatabaseCommandsTest {
         server.jdbcUrl(), user, password, schema, StoreProvider.Settings.DEFAULT_PREFIX);
   }
 
+  @Override
+  StoreProvider.Opened opened() {
+    return Stores.connect(address(server.user(), server.password()));
+  }
+
   private Connection connect(String url) throws SQLException {
     return DriverManager.getConnection(url, server.user(), server.password());
   }

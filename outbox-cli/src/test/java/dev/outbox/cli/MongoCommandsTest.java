@@ -54,6 +54,11 @@ class MongoCommandsTest extends DatabaseCommandsTest {
     return List.of("--url=" + url());
   }
 
+  @Override
+  StoreProvider.Opened opened() {
+    return Stores.connect(new Address(url(), "", ""));
+  }
+
   private MongoCollection<Document> messages() {
     return client.getDatabase(name).getCollection("outbox_message");
   }
@@ -74,7 +79,7 @@ class MongoCommandsTest extends DatabaseCommandsTest {
             .append("attempts", 10)
             .append("lastError", error);
     messages().insertOne(document);
-    try (StoreProvider.Opened outbox = Stores.connect(new Address(url(), "", ""))) {
+    try (StoreProvider.Opened outbox = opened()) {
       List<DeadLetter> all = Stores.as(DeadLetterStore.class, outbox.store()).deadLetters(0, 100);
       return all.get(all.size() - 1).message().sequence();
     }

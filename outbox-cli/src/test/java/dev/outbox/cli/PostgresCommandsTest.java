@@ -1,9 +1,11 @@
 package dev.outbox.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.outbox.SchemaException;
 import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.relay.Relay;
 import dev.outbox.relay.RelayEvent;
@@ -16,6 +18,7 @@ import java.nio.file.Path;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Properties;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
@@ -73,6 +76,35 @@ class PostgresCommandsTest extends JdbcCommandsTest {
     assertThat(relay.err().lines())
         .containsExactly(
             "outbox: acks is 1, it must be all, less acknowledges what can still be lost: leave it out");
+  }
+
+  @Test
+  @DisplayName("a relay that is told of an inbox purges it; one without its tables does not start")
+  void purgesInbox() throws Exception {
+    assertThat(cli("migrate").code()).isZero();
+    Properties properties = new Properties();
+    options().stream()
+        .map(option -> option.substring(2).split("=", 2))
+        .forEach(option -> properties.put("store." + option[0], option[1]));
+    properties.put("store.inboxPrefix", "inbox_");
+    properties.put("kafka.bootstrap.servers", "127.0.0.1:1");
+    assertThatThrownBy(() -> RelayProcess.start(properties).close())
+        .isInstanceOf(SchemaException.class)
+        .hasMessageContaining("inbox_schema");
+    assertThat(cli("migrate", "--inbox").code()).isZero();
+    query(
+        """
+        insert into %s.inbox_message (consumer, message_id, state, attempts, expires_at)
+        select 'shipping', n, 'DONE', 1, now() + n * interval '1 day' from generate_series(-3, 2) n
+        """
+            .formatted(schema));
+    try (RelayProcess ignored = RelayProcess.start(properties)) {
+      await()
+          .until(
+              () ->
+                  query("select message_id from %s.inbox_message order by 1".formatted(schema))
+                      .equals(List.of("1", "2")));
+    }
   }
 
   private String statusAs(String role) {

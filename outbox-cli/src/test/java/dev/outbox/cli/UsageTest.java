@@ -1,7 +1,11 @@
 package dev.outbox.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.outbox.spi.OutboxStore;
+import dev.outbox.spi.StoreProvider;
+import dev.outbox.store.memory.MemoryOutboxStore;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Driver;
@@ -47,6 +51,9 @@ class UsageTest {
         "dead-letters --url=x          ! say what to do before the options: dead-letters list, requeue or discard",
         "migrate --print --store=x     ! Invalid value for option '--store': 'x' is not one of [mariadb, mongo, mysql, postgres, sqlserver]",
         "grants --relay=r              ! Missing required option: '--producer=ROLE'",
+        "grants --inbox --consumer=c   ! Missing required option: '--housekeeper=ROLE'",
+        "status --url=x --max-failed=1 ! --max-failed is for an inbox: add --inbox",
+        "status --url=x --inbox --max-dead=1 ! --max-dead is for an outbox: leave it out, or --inbox",
         "dead-letters requeue --url=x  ! Missing required argument (specify one of these): (SEQ... | --all)",
       })
   void badUsage(String arguments, String sentence) {
@@ -170,6 +177,46 @@ class UsageTest {
     assertThat(schema.err())
         .contains("a schema is given, shop", "mongodb://host:27017/shop?replicaSet=rs0")
         .hasLineCount(1);
+  }
+
+  @Test
+  @DisplayName("an inbox's tables are printed, too, with the names asked for")
+  void printInbox() {
+    for (String store : List.of("postgres", "mysql", "mariadb")) {
+      Cli cli = Cli.run("migrate", "--print", "--inbox", "--store=" + store);
+      assertThat(cli.code()).as(cli.err()).isZero();
+      assertThat(cli.out()).contains("create table inbox_message (").doesNotContain("${");
+      assertThat(Cli.run("migrate", "--print", "--inbox", "--prefix=in_", "--store=" + store).out())
+          .contains("create table in_message (");
+    }
+    assertThat(Cli.run("migrate", "--print", "--inbox", "--store=mongo").out())
+        .contains("createIndexes: \"inbox_message\"");
+    Cli bad = Cli.run("migrate", "--print", "--inbox", "--prefix=Bad-");
+    assertThat(bad.code()).isEqualTo(2);
+    assertThat(bad.err()).startsWith("outbox: prefix 'Bad-' is not a plain name").hasLineCount(1);
+  }
+
+  @Test
+  @DisplayName("a store without an inbox is named, and works with all else")
+  void noInbox() {
+    StoreProvider.Opened opened =
+        new StoreProvider.Opened() {
+          private final MemoryOutboxStore store = new MemoryOutboxStore();
+
+          @Override
+          public OutboxStore<?> store() {
+            return store;
+          }
+
+          @Override
+          public void check() {}
+
+          @Override
+          public void close() {}
+        };
+    assertThatThrownBy(() -> Stores.inbox(opened, "inbox_"))
+        .isInstanceOf(Failure.class)
+        .hasMessage("MemoryOutboxStore has no inbox beside it");
   }
 
   @Test

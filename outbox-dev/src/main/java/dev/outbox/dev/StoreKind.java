@@ -6,10 +6,14 @@ import dev.outbox.dev.bench.JdbcKind;
 import dev.outbox.embedded.EmbeddedMysql;
 import dev.outbox.embedded.EmbeddedPostgres;
 import dev.outbox.embedded.MongoServer;
+import dev.outbox.store.mongo.MongoInboxTck;
 import dev.outbox.store.mongo.MongoStoreTck;
 import dev.outbox.store.mongo.MongoUrl;
+import dev.outbox.store.mysql.MariadbInboxTck;
 import dev.outbox.store.mysql.MariadbStoreTck;
+import dev.outbox.store.mysql.MysqlInboxTck;
 import dev.outbox.store.mysql.MysqlStoreTck;
+import dev.outbox.store.postgres.PostgresInboxTck;
 import dev.outbox.store.postgres.PostgresStoreTck;
 import dev.outbox.store.sqlserver.SqlServerStoreTck;
 import java.util.Arrays;
@@ -26,37 +30,43 @@ public enum StoreKind {
   POSTGRES(
       "jdbc:postgresql:",
       "//host:5432/name",
-      PostgresStoreTck.class,
+      List.of(PostgresStoreTck.class, PostgresInboxTck.class),
       () -> StartedServer.of(EmbeddedPostgres.start())),
   MYSQL(
       "jdbc:mysql:",
       "//host:3306/name",
-      MysqlStoreTck.class,
+      List.of(MysqlStoreTck.class, MysqlInboxTck.class),
       () -> StartedServer.of(started(EmbeddedMysql.builder()))),
-  MARIADB("jdbc:mariadb:", "//host:3306/name", MariadbStoreTck.class, StoreKind::startedMariadb),
-  SQLSERVER("jdbc:sqlserver:", "//host:1433;databaseName=name", SqlServerStoreTck.class, null),
+  MARIADB(
+      "jdbc:mariadb:",
+      "//host:3306/name",
+      List.of(MariadbStoreTck.class, MariadbInboxTck.class),
+      StoreKind::startedMariadb),
+  SQLSERVER(
+      "jdbc:sqlserver:", "//host:1433;databaseName=name", List.of(SqlServerStoreTck.class), null),
   MONGO(
       "MongoDB",
       MongoUrl.BEGIN,
       "mongodb://host:27017/name?replicaSet=rs0",
-      MongoStoreTck.class,
+      List.of(MongoStoreTck.class, MongoInboxTck.class),
       StoreKind::startedMongo,
       DatabaseByMongo::at);
 
   private final String label;
   private final List<String> urls;
   private final String exampleUrl;
-  private final Class<?> tck;
+  private final List<Class<?>> tcks;
   private final @Nullable Supplier<StartedServer> server;
   private final Function<Address, Database> open;
 
   /** A relational one. */
-  StoreKind(String url, String rest, Class<?> tck, @Nullable Supplier<StartedServer> server) {
+  StoreKind(
+      String url, String rest, List<Class<?>> tcks, @Nullable Supplier<StartedServer> server) {
     this(
         jdbc(url).name(),
         List.of(url),
         url + rest,
-        tck,
+        tcks,
         server,
         address -> DatabaseByJdbc.at(jdbc(url), address));
   }
@@ -64,20 +74,20 @@ public enum StoreKind {
   /**
    * @param label for people
    * @param urls what they begin with
-   * @param tck the store's own suite
+   * @param tcks the suites of the store and of its inbox
    * @param server starts one; null: there is none
    */
   StoreKind(
       String label,
       List<String> urls,
       String exampleUrl,
-      Class<?> tck,
+      List<Class<?>> tcks,
       @Nullable Supplier<StartedServer> server,
       Function<Address, Database> open) {
     this.label = label;
     this.urls = urls;
     this.exampleUrl = exampleUrl;
-    this.tck = tck;
+    this.tcks = tcks;
     this.server = server;
     this.open = open;
   }
@@ -146,9 +156,9 @@ public enum StoreKind {
     return exampleUrl;
   }
 
-  /** The store's own suite. */
-  Class<?> tck() {
-    return tck;
+  /** The suites of the store and of its inbox. */
+  List<Class<?>> tcks() {
+    return tcks;
   }
 
   /** The database at an address; see {@link Database#at}. */

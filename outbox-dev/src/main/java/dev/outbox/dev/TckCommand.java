@@ -8,6 +8,7 @@ import dev.outbox.cli.Logs;
 import dev.outbox.cli.Main;
 import dev.outbox.cli.Secrets;
 import dev.outbox.cli.Terminal;
+import dev.outbox.tck.InboxStoreTck;
 import dev.outbox.tck.OutboxStoreTck;
 import dev.outbox.tck.PublisherTck;
 import java.io.PrintWriter;
@@ -32,22 +33,27 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * The store's TCK in a user's own database. It makes schemas whose names begin with one that nobody
- * else uses, and names its connections alike: so whatever is left when it is interrupted can be
- * found and removed.
+ * The TCK of the store and of its inbox in a user's own database. It makes schemas whose names
+ * begin with one that nobody else uses, and names its connections alike: so whatever is left when
+ * it is interrupted can be found and removed.
  */
 @Command(
     name = "tck",
     mixinStandardHelpOptions = true,
     description = {
-      "Check in your own database that the store keeps its contract, rule by rule; or a store or a"
-          + " publisher of your own.",
+      "Check in your own database that the store and its inbox keep their contract, rule by rule;"
+          + " or a store, an inbox or a publisher of your own.",
       "The user must be allowed to create schemas (on MySQL, MariaDB and MongoDB: databases); what is"
           + " made is removed again."
     })
 final class TckCommand implements Callable<Integer> {
   private static final String BEGIN = "outbox_tck_";
   private static final Pattern LEFTOVER = Pattern.compile(BEGIN + "[0-9a-f]{8}");
+
+  /** What a suite of a user's own extends. */
+  private static final List<Class<?>> SUITES =
+      List.of(OutboxStoreTck.class, InboxStoreTck.class, PublisherTck.class);
+
   private static final int TRIES = 3;
   private static final Duration PAUSE = Duration.ofSeconds(1);
 
@@ -58,7 +64,7 @@ final class TckCommand implements Callable<Integer> {
       names = "--suite",
       paramLabel = "CLASS",
       description = {
-        "Run the suite of a store or a publisher of your own: its test class, whose jar is in the"
+        "Run the suite of a store, an inbox or a publisher of your own: its test class, whose jar is in the"
             + " folder ext. It makes and removes what it needs by itself; where the database is, it"
             + " finds in the system properties outbox.test.url, .user and .password."
       })
@@ -105,9 +111,9 @@ final class TckCommand implements Callable<Integer> {
               .formatted(suite, e),
           e);
     }
-    if (!OutboxStoreTck.class.isAssignableFrom(tck) && !PublisherTck.class.isAssignableFrom(tck)) {
+    if (SUITES.stream().noneMatch(suites -> suites.isAssignableFrom(tck))) {
       throw new Failure(
-          "%s is no suite: name a class that extends OutboxStoreTck or PublisherTck"
+          "%s is no suite: name a class that extends OutboxStoreTck, InboxStoreTck or PublisherTck"
               .formatted(suite));
     }
     if (database != null) {
@@ -116,7 +122,7 @@ final class TckCommand implements Callable<Integer> {
       System.setProperty("outbox.test.user", address.user());
       System.setProperty("outbox.test.password", address.password());
     }
-    return run(tck, all, spec.commandLine().getOut(), () -> true);
+    return run(List.of(tck), all, spec.commandLine().getOut(), () -> true);
   }
 
   private int runOurs(DatabaseOptions database) {
@@ -146,7 +152,7 @@ final class TckCommand implements Callable<Integer> {
       System.setProperty(server + ".password", address.password());
       System.setProperty("outbox.test.schema", name);
       try (Cleanup ignored = Cleanup.atEnd(() -> removeSchemas(connected, name))) {
-        return run(kind.tck(), all, out, () -> answers(connected));
+        return run(kind.tcks(), all, out, () -> answers(connected));
       }
     }
   }
@@ -177,18 +183,18 @@ final class TckCommand implements Callable<Integer> {
   }
 
   /**
-   * Runs a TCK class and prints the report.
+   * Runs TCK classes and prints one report.
    *
    * @param all whether tests run after those that failed have taken long
    * @param serverAnswers asked after each failure; when it does not, the rest is not run
    */
-  static int run(Class<?> tck, boolean all, PrintWriter out, BooleanSupplier serverAnswers) {
+  static int run(List<Class<?>> tcks, boolean all, PrintWriter out, BooleanSupplier serverAnswers) {
     TckProgress progress = new TckProgress(out, Terminal.isThere());
     TckReport report = new TckReport(progress, serverAnswers);
     WhileServerAnswers.begin();
     LauncherDiscoveryRequest request =
         LauncherDiscoveryRequestBuilder.request()
-            .selectors(DiscoverySelectors.selectClass(tck))
+            .selectors(tcks.stream().map(DiscoverySelectors::selectClass).toList())
             .configurationParameter("junit.jupiter.extensions.autodetection.enabled", "true")
             .configurationParameter("outbox.tck.all", String.valueOf(all))
             .configurationParameter("outbox.tck.summary", "false") // the report has the reasons

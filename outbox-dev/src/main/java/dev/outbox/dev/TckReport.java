@@ -27,7 +27,7 @@ final class TckReport implements TestExecutionListener {
   private static final String NO_RULE = "-";
 
   /** The order of SPEC.md. */
-  private static final String LETTERS = "-ACSOTEFP";
+  private static final String LETTERS = "-ACSOTEFPI";
 
   /** As SPEC.md says. */
   static final Set<String> OPTIONAL = Set.of("C5", "C8", "E1", "F1", "P6", "S6", "T1");

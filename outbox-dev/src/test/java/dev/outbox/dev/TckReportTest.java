@@ -95,7 +95,8 @@ class TckReportTest {
 
   private static String run(Class<?> tck, int code) {
     StringWriter out = new StringWriter();
-    assertThat(TckCommand.run(tck, false, new PrintWriter(out), () -> true)).isEqualTo(code);
+    assertThat(TckCommand.run(List.of(tck), false, new PrintWriter(out), () -> true))
+        .isEqualTo(code);
     return out.toString().replace(System.lineSeparator(), "\n");
   }
 
@@ -173,7 +174,7 @@ class TckReportTest {
         .startsWith("outbox: there is no class dev.example.Mine (");
     assertThat(Cli.run("tck", "--suite=java.lang.String").err())
         .isEqualToIgnoringNewLines(
-            "outbox: java.lang.String is no suite: name a class that extends OutboxStoreTck or PublisherTck");
+            "outbox: java.lang.String is no suite: name a class that extends OutboxStoreTck, InboxStoreTck or PublisherTck");
   }
 
   static class Dying {
@@ -207,7 +208,10 @@ class TckReportTest {
         Database.at(new Address("jdbc:postgresql://127.0.0.1:1/x?connectTimeout=1", "a", ""))) {
       assertThat(
               TckCommand.run(
-                  Dying.class, false, new PrintWriter(out), () -> TckCommand.answers(nobody)))
+                  List.of(Dying.class),
+                  false,
+                  new PrintWriter(out),
+                  () -> TckCommand.answers(nobody)))
           .isEqualTo(1);
     }
     assertThat(out.toString())

@@ -4,6 +4,7 @@ import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.OutboxException;
 import dev.outbox.PermanentOutboxException;
+import dev.outbox.spi.InboxStore;
 import dev.outbox.spi.OutboxStore;
 import dev.outbox.spi.StoreProvider;
 import java.net.ConnectException;
@@ -14,6 +15,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -43,6 +45,18 @@ public abstract class JdbcStoreProvider implements StoreProvider {
    * @throws IllegalArgumentException naming the setting, its value and what is allowed
    */
   public abstract OutboxStore<Connection> store(DataSource dataSource, Settings settings);
+
+  /**
+   * Makes the inbox on such a data source. Does not connect yet.
+   *
+   * @param schema of its tables; null: the connection's current one
+   * @return nothing when there is none for this database, which is the default
+   * @throws IllegalArgumentException naming the setting, its value and what is allowed
+   */
+  protected Optional<InboxStore<?>> inbox(
+      DataSource dataSource, @Nullable String schema, String prefix) {
+    return Optional.empty();
+  }
 
   /** Whether the server behind a connection is one of those that this store is for. */
   public boolean isFor(Connection connection) throws SQLException {
@@ -153,6 +167,11 @@ public abstract class JdbcStoreProvider implements StoreProvider {
     @Override
     public OutboxStore<Connection> store() {
       return store;
+    }
+
+    @Override
+    public Optional<InboxStore<?>> inbox(String prefix) {
+      return JdbcStoreProvider.this.inbox(dataSource, settings.schema(), prefix);
     }
 
     @Override

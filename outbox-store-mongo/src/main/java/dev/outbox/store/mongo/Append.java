@@ -4,16 +4,12 @@ import static com.mongodb.client.model.Filters.eq;
 import static com.mongodb.client.model.Filters.in;
 import static com.mongodb.client.model.Updates.set;
 
-import com.mongodb.MongoConnectionPoolClearedException;
-import com.mongodb.MongoException;
 import com.mongodb.client.ClientSession;
 import com.mongodb.client.model.BulkWriteOptions;
 import com.mongodb.client.model.InsertManyOptions;
 import com.mongodb.client.model.UpdateOneModel;
 import com.mongodb.client.model.UpdateOptions;
-import dev.outbox.NoTransactionException;
 import dev.outbox.OutboxMessage;
-import dev.outbox.PermanentOutboxException;
 import dev.outbox.store.core.internal.Deduplicated;
 import dev.outbox.store.core.internal.Status;
 import java.time.Duration;
@@ -42,24 +38,17 @@ final class Append {
   }
 
   Set<UUID> append(ClientSession session, List<OutboxMessage> messages) {
-    if (!session.hasActiveTransaction()) {
-      throw new NoTransactionException(
-          "the session has no active transaction to join: call startTransaction() or withTransaction(…), or use your framework's transaction");
-    }
-    if (messages.isEmpty()) {
-      return Set.of();
-    }
-    try {
-      Deduplicated deduplicated =
-          Deduplicated.of(messages, takeKeys(session, Deduplicated.keys(messages)));
-      insert(session, deduplicated.fresh());
-      return deduplicated.duplicates();
-    } catch (MongoException e) {
-      throw failed(e);
-    } catch (IllegalStateException e) {
-      throw new PermanentOutboxException(
-          "the session cannot be used with this store's MongoClient: " + e.getMessage(), e);
-    }
+    return errors.joining(
+        session,
+        () -> {
+          if (messages.isEmpty()) {
+            return Set.of();
+          }
+          Deduplicated deduplicated =
+              Deduplicated.of(messages, takeKeys(session, Deduplicated.keys(messages)));
+          insert(session, deduplicated.fresh());
+          return deduplicated.duplicates();
+        });
   }
 
   /**
@@ -117,27 +106,5 @@ final class Append {
     return message.deliverAfter() != null
         ? now.plus(message.deliverAfter())
         : message.availableAt();
-  }
-
-  /**
-   * What may pass stays an error of the driver, with its label: only that makes {@code
-   * withTransaction} run the whole transaction again. The sentence says why.
-   */
-  private RuntimeException failed(MongoException e) {
-    boolean again =
-        e.hasErrorLabel(MongoException.TRANSIENT_TRANSACTION_ERROR_LABEL)
-            || e instanceof MongoConnectionPoolClearedException;
-    if (!again) {
-      return errors.translate(e);
-    }
-    MongoException transientError =
-        new MongoException(
-            e.getCode(),
-            "the transaction has failed for a reason that may pass, as another open transaction with the same dedup key, an election, or an error of an earlier command that has ended it: roll back and run the whole transaction again (withTransaction does that by itself): "
-                + e.getMessage(),
-            e);
-    e.getErrorLabels().forEach(transientError::addLabel);
-    transientError.addLabel(MongoException.TRANSIENT_TRANSACTION_ERROR_LABEL);
-    return transientError;
   }
 }

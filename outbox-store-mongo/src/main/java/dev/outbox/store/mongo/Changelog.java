@@ -18,36 +18,34 @@ import org.xml.sax.SAXException;
 
 /** What Liquibase runs, read without Liquibase. */
 final class Changelog {
-  static final String PATH = "dev/outbox/store/mongo/changelog.xml";
-
   private static final String COMMAND = "mongodb:runCommand";
 
   private Changelog() {}
 
   /** Its commands and comments, as a script for mongosh. */
-  static String script(Names names) {
+  static String script(Contents contents, Names names) {
     StringBuilder script = new StringBuilder();
-    append(parsed(names), script);
+    append(parsed(contents, names), script);
     return script.toString().strip() + "\n";
   }
 
   /** Its commands; each may be run again. */
-  static List<BsonDocument> commands(Names names) {
-    NodeList commands = parsed(names).getElementsByTagName(COMMAND);
+  static List<BsonDocument> commands(Contents contents, Names names) {
+    NodeList commands = parsed(contents, names).getElementsByTagName(COMMAND);
     return IntStream.range(0, commands.getLength())
         .mapToObj(i -> BsonDocument.parse(commands.item(i).getTextContent()))
         .toList();
   }
 
-  private static Document parsed(Names names) {
-    String xml = names.fill(Names.resource(Changelog.class, "/" + PATH));
+  private static Document parsed(Contents contents, Names names) {
+    String xml = names.fill(Names.resource(Changelog.class, "/" + contents.changelog()));
     try {
       DocumentBuilderFactory factory = DocumentBuilderFactory.newInstance();
       // It is our own file, and has no entities: so none is ever looked up.
       factory.setFeature("http://apache.org/xml/features/disallow-doctype-decl", true);
       return factory.newDocumentBuilder().parse(new InputSource(new StringReader(xml)));
     } catch (ParserConfigurationException | SAXException | IOException e) {
-      throw new IllegalStateException(PATH + " is not XML", e);
+      throw new IllegalStateException(contents.changelog() + " is not XML", e);
     }
   }
 

@@ -9,12 +9,15 @@ import com.mongodb.MongoSecurityException;
 import com.mongodb.MongoServerUnavailableException;
 import com.mongodb.MongoSocketException;
 import com.mongodb.MongoTimeoutException;
+import com.mongodb.client.ClientSession;
+import dev.outbox.NoTransactionException;
 import dev.outbox.OutboxException;
 import dev.outbox.PermanentOutboxException;
 import dev.outbox.SchemaException;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.store.core.internal.Names;
 import java.util.Set;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Says in one sentence what went wrong, and whether trying again can help. */
@@ -38,6 +41,44 @@ final class Errors {
     this.names = names;
   }
 
+  /** What is done in the caller's transaction. */
+  <R> R joining(ClientSession session, Supplier<R> work) {
+    if (!session.hasActiveTransaction()) {
+      throw new NoTransactionException(
+          "the session has no active transaction to join: call startTransaction() or withTransaction(…), or use your framework's transaction");
+    }
+    try {
+      return work.get();
+    } catch (MongoException e) {
+      throw failed(e);
+    } catch (IllegalStateException e) {
+      throw new PermanentOutboxException(
+          "the session cannot be used with this store's MongoClient: " + e.getMessage(), e);
+    }
+  }
+
+  /**
+   * What may pass stays an error of the driver, with its label: only that makes {@code
+   * withTransaction} run the whole transaction again. The sentence says why.
+   */
+  private RuntimeException failed(MongoException e) {
+    boolean again =
+        e.hasErrorLabel(MongoException.TRANSIENT_TRANSACTION_ERROR_LABEL)
+            || e instanceof MongoConnectionPoolClearedException;
+    if (!again) {
+      return translate(e);
+    }
+    MongoException transientError =
+        new MongoException(
+            e.getCode(),
+            "the transaction has failed for a reason that may pass, as another open transaction with the same key, an election, or an error of an earlier command that has ended it: roll back and run the whole transaction again (withTransaction does that by itself): "
+                + e.getMessage(),
+            e);
+    e.getErrorLabels().forEach(transientError::addLabel);
+    transientError.addLabel(MongoException.TRANSIENT_TRANSACTION_ERROR_LABEL);
+    return transientError;
+  }
+
   OutboxException translate(MongoException e) {
     int code = code(e);
     String detail = text(e) + " (code " + code + ")";
@@ -55,7 +96,7 @@ final class Errors {
               e);
       case NAMESPACE_NOT_FOUND ->
           new SchemaException(
-              "a collection of the outbox is missing, migrate it (collection %s): %s"
+              "a collection is missing, migrate the database (collection %s): %s"
                   .formatted(names.table("message"), detail),
               e);
       case VALIDATION_FAILED ->

@@ -24,17 +24,17 @@ final class LiquibaseMigration {
 
   private LiquibaseMigration() {}
 
-  static void run(MongoClient client, MongoDatabase database, Names names) {
+  static void run(MongoClient client, MongoDatabase database, Contents contents, Names names) {
     try {
-      update(client, database, names);
+      update(client, database, contents, names);
     } catch (Exception e) {
       throw new PermanentOutboxException(
           "migration of %s failed: %s".formatted(names.table("*"), said(e).getMessage()), e);
     }
   }
 
-  private static void update(MongoClient client, MongoDatabase database, Names names)
-      throws Exception {
+  private static void update(
+      MongoClient client, MongoDatabase database, Contents contents, Names names) throws Exception {
     // The caller's client, which stays open. It has no URL, in which a password could stand.
     MongoConnection connection = new MongoConnection();
     connection.setMongoClient(client);
@@ -49,20 +49,21 @@ final class LiquibaseMigration {
     String lock = names.table("databasechangeloglock_") + UUID.randomUUID();
     target.setDatabaseChangeLogLockTableName(made(database, lock));
     try {
-      update(target, names);
+      update(target, contents, names);
     } finally {
       database.getCollection(lock).drop();
     }
   }
 
-  private static void update(MongoLiquibaseDatabase target, Names names) throws Exception {
+  private static void update(MongoLiquibaseDatabase target, Contents contents, Names names)
+      throws Exception {
     Scope.child(
         // Its messages go to the log, not to standard output.
         Map.of(Scope.Attr.ui.name(), new LoggerUIService()),
         () -> {
           Liquibase liquibase =
               new Liquibase(
-                  Changelog.PATH,
+                  contents.changelog(),
                   new ClassLoaderResourceAccessor(LiquibaseMigration.class.getClassLoader()),
                   target);
           liquibase.setShowSummary(UpdateSummaryEnum.OFF);

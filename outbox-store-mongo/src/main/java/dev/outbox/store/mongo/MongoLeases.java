@@ -14,7 +14,6 @@ import com.mongodb.MongoExecutionTimeoutException;
 import com.mongodb.MongoOperationTimeoutException;
 import com.mongodb.client.ClientSession;
 import com.mongodb.client.MongoClient;
-import com.mongodb.client.MongoCollection;
 import com.mongodb.client.model.Aggregates;
 import com.mongodb.client.model.Field;
 import com.mongodb.client.model.FindOneAndUpdateOptions;
@@ -56,9 +55,6 @@ final class MongoLeases implements Leases<MongoTransaction> {
    * that let its lease run out and stopped in the middle of a settle has such a one.
    */
   private static final long WAIT_MILLIS = 100;
-
-  /** The client's own time limit has the way to the server in it, and the wait for a connection. */
-  private static final int SLOWER = 10;
 
   /** How long it waits for others: nobody but a slow server holds them up. */
   private static final long PATIENCE_MILLIS = 5_000;
@@ -218,7 +214,7 @@ final class MongoLeases implements Leases<MongoTransaction> {
     }
     long most = ranOut ? WAIT_MILLIS : PATIENCE_MILLIS;
     try {
-      return within(most)
+      return OutboxCollections.within(collections.bucket(), most)
           .findOneAndUpdate(
               session,
               and(
@@ -236,14 +232,6 @@ final class MongoLeases implements Leases<MongoTransaction> {
       endStalled(bucket.get("session"));
       return null;
     }
-  }
-
-  /** A client with a time limit of its own does not send another one. */
-  private MongoCollection<Document> within(long millis) {
-    MongoCollection<Document> bucket = collections.bucket();
-    return bucket.getTimeout(TimeUnit.MILLISECONDS) == null
-        ? bucket
-        : bucket.withTimeout(millis * SLOWER, TimeUnit.MILLISECONDS);
   }
 
   /**

@@ -17,6 +17,7 @@ import dev.outbox.store.core.internal.Engine;
 import dev.outbox.store.core.internal.Names;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalInt;
 import java.util.function.Consumer;
 import org.bson.Document;
@@ -96,7 +97,7 @@ public final class MongoOutboxStore extends BucketStore<ClientSession>
     static Parts of(MongoClient client, String database, Names names) {
       OutboxCollections collections = OutboxCollections.of(client, database, names);
       Errors errors = new Errors(names);
-      Schema schema = new Schema(client, database, names);
+      Schema schema = new Schema(client, database, Contents.OUTBOX, names);
       ServerClock clock = new ServerClock(collections.schema(), schema::check);
       return new Parts(
           collections,
@@ -192,7 +193,7 @@ public final class MongoOutboxStore extends BucketStore<ClientSession>
   /** For mongosh; users get the roles that it makes. */
   @Override
   public String grants(String producer, String relay) {
-    return schema.grants(producer, relay);
+    return schema.grants(Map.of("producer", producer, "relay", relay));
   }
 
   /** Not safe for use by many threads. */

@@ -10,12 +10,14 @@ import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoDatabase;
 import com.mongodb.connection.ServerDescription;
 import dev.outbox.PermanentOutboxException;
+import dev.outbox.spi.InboxStore;
 import dev.outbox.spi.OutboxStore;
 import dev.outbox.spi.StoreProvider;
 import java.net.ConnectException;
 import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.bson.Document;
@@ -124,6 +126,11 @@ public final class MongoStoreProvider implements StoreProvider {
     @Override
     public OutboxStore<ClientSession> store() {
       return store;
+    }
+
+    @Override
+    public Optional<InboxStore<?>> inbox(String prefix) {
+      return Optional.of(MongoInboxStore.builder(client, url.database()).prefix(prefix).build());
     }
 
     @Override

@@ -9,6 +9,7 @@ import com.mongodb.client.MongoCollection;
 import com.mongodb.client.MongoDatabase;
 import dev.outbox.store.core.internal.Names;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.bson.Document;
 import org.bson.conversions.Bson;
 
@@ -38,6 +39,18 @@ record OutboxCollections(
         in.getCollection(names.table("blocked_key")),
         in.getCollection(names.table("dedup")),
         in.getCollection(names.table("schema")));
+  }
+
+  /** The client's own time limit has the way to the server in it, and the wait for a connection. */
+  private static final int SLOWER = 10;
+
+  /**
+   * For an operation with a time limit of its own: a client with one for all does not send another.
+   */
+  static MongoCollection<Document> within(MongoCollection<Document> collection, long millis) {
+    return collection.getTimeout(TimeUnit.MILLISECONDS) == null
+        ? collection
+        : collection.withTimeout(millis * SLOWER, TimeUnit.MILLISECONDS);
   }
 
   /** Of each document, those of another collection whose field is as its own, through stages. */

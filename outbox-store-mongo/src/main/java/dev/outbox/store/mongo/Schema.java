@@ -17,9 +17,11 @@ import dev.outbox.SchemaException;
 import dev.outbox.store.core.internal.Names;
 import dev.outbox.store.core.internal.SchemaVersion;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
-import java.util.stream.Stream;
+import java.util.stream.Collectors;
 import org.bson.Document;
 import org.bson.UuidRepresentation;
 import org.bson.codecs.configuration.CodecRegistries;
@@ -39,9 +41,10 @@ final class Schema {
 
   private final MongoClient client;
   private final MongoDatabase database;
+  private final Contents contents;
   private final Names names;
 
-  Schema(MongoClient client, String database, Names names) {
+  Schema(MongoClient client, String database, Contents contents, Names names) {
     this.client = client;
     this.database =
         client
@@ -51,6 +54,7 @@ final class Schema {
                     MongoClientSettings.getDefaultCodecRegistry(), UuidRepresentation.STANDARD))
             .withReadPreference(ReadPreference.primary())
             .withWriteConcern(WriteConcern.MAJORITY);
+    this.contents = contents;
     this.names = names;
   }
 
@@ -65,14 +69,14 @@ final class Schema {
   void migrate() {
     int version = version(found());
     if (version == VERSION && !isWhole()) {
-      Changelog.commands(names).forEach(database::runCommand);
+      Changelog.commands(contents, names).forEach(database::runCommand);
     }
     if (version >= VERSION) {
       return;
     }
     for (int attempt = 1; ; attempt++) {
       try {
-        LiquibaseMigration.run(client, database, names);
+        LiquibaseMigration.run(client, database, contents, names);
         return;
       } catch (OutboxException e) {
         // Of several that migrate at once, one may be refused what another has just done.
@@ -92,21 +96,24 @@ final class Schema {
 
   /** For mongosh, in the database of the outbox. */
   String ddl() {
-    return Changelog.script(names);
+    return Changelog.script(contents, names);
   }
 
   /**
-   * For mongosh: roles of which one may append and nothing else, and another be a relay.
+   * For mongosh: the roles of those who use the collections.
    *
-   * @param producer a plain name
-   * @param relay a plain name
+   * @param users by what the script calls them, plain names
    */
-  String grants(String producer, String relay) {
-    return names
-        .fill(Names.resource(Schema.class, "grants.js"))
-        .replace("${d}", database.getName())
-        .replace("${producer}", Names.plain("producer", producer))
-        .replace("${relay}", Names.plain("relay", relay));
+  String grants(Map<String, String> users) {
+    String script =
+        names
+            .fill(Names.resource(Schema.class, contents.grants()))
+            .replace("${d}", database.getName());
+    for (Map.Entry<String, String> user : users.entrySet()) {
+      script =
+          script.replace("${" + user.getKey() + "}", Names.plain(user.getKey(), user.getValue()));
+    }
+    return script;
   }
 
   /**
@@ -118,14 +125,19 @@ final class Schema {
     check(found());
     if (!isWhole()) {
       throw new SchemaException(
-          "collection %s or %s has lost its indexes, as when it was dropped and a producer made it anew: migrate the database (./outbox migrate, or migrate() of the store)"
-              .formatted(names.table("message"), names.table("blocked_key")));
+          "collection %s has lost its indexes, as when it was dropped and a write made it anew: migrate the database (./outbox migrate, or migrate() of the store)"
+              .formatted(
+                  contents.indexes.keySet().stream()
+                      .map(names::table)
+                      .sorted(Comparator.reverseOrder())
+                      .collect(Collectors.joining(" or "))));
     }
     refuseSharded();
   }
 
   private boolean isWhole() {
-    return hasIndex("message", "queue") && hasIndex("blocked_key", "due");
+    return contents.indexes.entrySet().stream()
+        .allMatch(index -> hasIndex(index.getKey(), index.getValue()));
   }
 
   private boolean hasIndex(String collection, String index) {
@@ -188,7 +200,7 @@ final class Schema {
   /** The cluster's own list of its collections tells; a replica set has none. */
   private void refuseSharded() {
     List<String> ours =
-        Stream.of("message", "bucket", "blocked_key", "dedup", "schema")
+        contents.onOneShard.stream()
             .map(name -> database.getName() + "." + names.table(name))
             .toList();
     Document sharded;

@@ -12,8 +12,10 @@ class ChangelogTest {
   @Test
   @DisplayName("has the prefix before each name")
   void prefix() {
-    assertThat(Changelog.script(new Names(null, "billing_")))
-        .isEqualTo(Changelog.script(new Names(null, "outbox_")).replace("outbox_", "billing_"))
+    assertThat(Changelog.script(Contents.OUTBOX, new Names(null, "billing_")))
+        .isEqualTo(
+            Changelog.script(Contents.OUTBOX, new Names(null, "outbox_"))
+                .replace("outbox_", "billing_"))
         .doesNotContain("${");
   }
 }

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import com.mongodb.MongoCommandException;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoCollection;
+import dev.outbox.OutboxException;
 import java.util.List;
 import org.bson.Document;
 import org.bson.types.ObjectId;
@@ -14,6 +15,9 @@ import org.bson.types.ObjectId;
  * name. There is one for the whole server: who sets it must be the only one at that time.
  */
 final class FailPoint {
+  /** The server has one, for all clients. */
+  private static final Object ONE_FAIL_POINT = new Object();
+
   private static final int COMMAND_NOT_FOUND = 59;
   private static final int UNAUTHORIZED = 13;
 
@@ -56,6 +60,29 @@ final class FailPoint {
       off();
     }
     return probes(admin, database).countDocuments(probe) == 1;
+  }
+
+  /**
+   * Runs work whose next command of this name is done, and whose reply is lost, by an error that is
+   * no answer to whether it was done: one that is tried again costs seconds. Skips the test where a
+   * server cannot do that.
+   *
+   * @param client whose commands fail
+   */
+  void losingTheReply(MongoClient client, String database, String command, Runnable work) {
+    synchronized (ONE_FAIL_POINT) {
+      assumeThere();
+      assumeTrue(losesReplies(client, database), "a mongod cannot lose a reply");
+      set(List.of(command), 1, Faults.Fault.errorAfter(UNAUTHORIZED).data());
+      try {
+        work.run();
+      } catch (OutboxException e) {
+        return;
+      } finally {
+        off();
+      }
+    }
+    throw new IllegalStateException("no %s lost its reply".formatted(command));
   }
 
   private static MongoCollection<Document> probes(MongoClient client, String database) {

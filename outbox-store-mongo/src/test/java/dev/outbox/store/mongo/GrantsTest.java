@@ -10,6 +10,7 @@ import com.mongodb.client.MongoClients;
 import dev.outbox.store.core.internal.Names;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Collectors;
 import org.bson.BsonDocument;
 import org.bson.BsonValue;
@@ -25,7 +26,8 @@ class GrantsTest {
   /** Nobody is asked: there need be no server. */
   private static String grants(String producer, String relay) {
     try (MongoClient client = MongoClients.create("mongodb://localhost:1")) {
-      return new Schema(client, "app", new Names(null, "x_")).grants(producer, relay);
+      return new Schema(client, "app", Contents.OUTBOX, new Names(null, "x_"))
+          .grants(Map.of("producer", producer, "relay", relay));
     }
   }
 
@@ -77,7 +79,7 @@ class GrantsTest {
     try (TestDatabase database = TestDatabase.open()) {
       Schema schema = database.schema("outbox_");
       schema.migrate();
-      String grants = schema.grants("shop", "mail");
+      String grants = schema.grants(Map.of("producer", "shop", "relay", "mail"));
       try {
         database.run(grants);
       } catch (MongoCommandException e) {

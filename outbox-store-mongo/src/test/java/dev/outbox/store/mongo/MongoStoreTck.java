@@ -6,7 +6,6 @@ import static com.mongodb.client.model.Updates.combine;
 import static com.mongodb.client.model.Updates.inc;
 import static com.mongodb.client.model.Updates.set;
 import static com.mongodb.client.model.Updates.unset;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.mongodb.ConnectionString;
 import com.mongodb.MongoClientSettings;
@@ -19,7 +18,6 @@ import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.model.Aggregates;
 import com.mongodb.client.model.Field;
-import dev.outbox.OutboxException;
 import dev.outbox.embedded.MongoServer;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
@@ -68,11 +66,6 @@ public class MongoStoreTck extends OutboxStoreTck<ClientSession>
         SchemaFixture,
         MovesClock,
         StalledClients {
-  /** The server has one, for all clients. */
-  private static final Object ONE_FAIL_POINT = new Object();
-
-  private static final int UNAUTHORIZED = 13;
-
   private final Stopping stopping = new Stopping();
   private final String database =
       System.getProperty("outbox.test.schema", "outbox_test")
@@ -275,7 +268,7 @@ public class MongoStoreTck extends OutboxStoreTck<ClientSession>
     earlier(collections.dedup(), empty(), by, "createdAt");
   }
 
-  private static void earlier(
+  static void earlier(
       MongoCollection<Document> collection, Bson which, Duration by, String... fields) {
     List<Field<?>> moved =
         Arrays.stream(fields)
@@ -294,25 +287,9 @@ public class MongoStoreTck extends OutboxStoreTck<ClientSession>
     collection.updateMany(which, List.of(Aggregates.set(moved)));
   }
 
-  /**
-   * By an error that is no answer to whether it was done: one that is tried again costs seconds.
-   */
   @Override
   public void losingTheReply(Runnable work) {
-    synchronized (ONE_FAIL_POINT) {
-      FailPoint failPoint = new FailPoint(client, database);
-      failPoint.assumeThere();
-      assumeTrue(failPoint.losesReplies(client, database), "a mongod cannot lose a reply");
-      failPoint.set(List.of("commitTransaction"), 1, Faults.Fault.errorAfter(UNAUTHORIZED).data());
-      try {
-        work.run();
-      } catch (OutboxException e) {
-        return;
-      } finally {
-        failPoint.off();
-      }
-    }
-    throw new IllegalStateException("no commit lost its reply");
+    new FailPoint(client, database).losingTheReply(client, database, "commitTransaction", work);
   }
 
   /** Before it commits: the buckets are written. */

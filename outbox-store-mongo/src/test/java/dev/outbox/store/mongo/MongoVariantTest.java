@@ -10,8 +10,8 @@ import org.bson.UuidRepresentation;
 /** The TCK with a client whose settings are others, and another prefix. */
 class MongoVariantTest extends MongoStoreTck {
 
-  @Override
-  protected void configure(MongoClientSettings.Builder settings) {
+  /** What a user's client may have, and our collections do not ask for. */
+  static void unlikeOurs(MongoClientSettings.Builder settings) {
     settings
         .readPreference(ReadPreference.secondaryPreferred())
         .readConcern(ReadConcern.AVAILABLE)
@@ -20,6 +20,11 @@ class MongoVariantTest extends MongoStoreTck {
         .retryReads(false)
         .uuidRepresentation(UuidRepresentation.JAVA_LEGACY)
         .timeout(20, TimeUnit.SECONDS);
+  }
+
+  @Override
+  protected void configure(MongoClientSettings.Builder settings) {
+    unlikeOurs(settings);
   }
 
   @Override

@@ -325,7 +325,8 @@ class SchemaTest {
   }
 
   private Schema schemaWith(MongoClient client) {
-    return new Schema(client, database.database.getName(), new Names(null, "outbox_"));
+    return new Schema(
+        client, database.database.getName(), Contents.OUTBOX, new Names(null, "outbox_"));
   }
 
   @Test
@@ -375,7 +376,7 @@ class SchemaTest {
     @Override
     public List<String> apply(String url, String database) {
       try (MongoClient client = MongoClients.create(url)) {
-        Schema schema = new Schema(client, database, new Names(null, "outbox_"));
+        Schema schema = new Schema(client, database, Contents.OUTBOX, new Names(null, "outbox_"));
         try {
           schema.migrate();
         } catch (OutboxException e) {

@@ -36,7 +36,7 @@ final class TestDatabase implements AutoCloseable {
   }
 
   Schema schema(String prefix) {
-    return new Schema(client, database.getName(), new Names(null, prefix));
+    return new Schema(client, database.getName(), Contents.OUTBOX, new Names(null, prefix));
   }
 
   MongoCollection<Document> collection(String name) {

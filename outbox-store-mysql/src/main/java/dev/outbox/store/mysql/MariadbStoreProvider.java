@@ -1,9 +1,11 @@
 package dev.outbox.store.mysql;
 
+import dev.outbox.spi.InboxStore;
 import dev.outbox.spi.OutboxStore;
 import dev.outbox.store.jdbc.JdbcStoreProvider;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.Optional;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -22,6 +24,12 @@ public final class MariadbStoreProvider extends JdbcStoreProvider {
       builder.dedupWindow(settings.dedupWindow());
     }
     return builder.build();
+  }
+
+  @Override
+  protected Optional<InboxStore<?>> inbox(
+      DataSource dataSource, @Nullable String schema, String prefix) {
+    return Optional.of(MariadbInboxStore.builder(dataSource).schema(schema).prefix(prefix).build());
   }
 
   @Override

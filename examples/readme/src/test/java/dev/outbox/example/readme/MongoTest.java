@@ -14,7 +14,9 @@ import com.mongodb.client.model.Updates;
 import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
 import dev.outbox.embedded.MongoServer;
+import dev.outbox.inbox.InboxKey;
 import dev.outbox.spi.StoredMessage;
+import dev.outbox.store.mongo.MongoInboxStore;
 import dev.outbox.store.mongo.MongoOutboxStore;
 import dev.outbox.testing.RecordingPublisher;
 import dev.outbox.testing.RelayOnce;
@@ -92,6 +94,28 @@ class MongoTest {
     // end::append
     assertThat(delivered()).extracting(OutboxMessage::id).containsExactly(message.id());
     assertThat(orders.find().first()).containsEntry("state", "PAID");
+  }
+
+  @Test
+  void firstTime() {
+    MongoInboxStore inbox = MongoInboxStore.of(client, shop.getName());
+    inbox.migrate();
+    orders.insertOne(new Document("_id", "order-1").append("shipped", 0));
+    for (String messageId : List.of("m-1", "m-1")) {
+      // tag::first-time
+      try (ClientSession session = client.startSession()) {
+        session.withTransaction(
+            () -> {
+              boolean first = inbox.firstTime(session, new InboxKey("shipping", messageId));
+              if (first) {
+                orders.updateOne(session, Filters.eq("order-1"), Updates.inc("shipped", 1));
+              }
+              return first;
+            });
+      }
+      // end::first-time
+    }
+    assertThat(orders.find().first()).containsEntry("shipped", 1);
   }
 
   @Test

@@ -37,10 +37,8 @@ final class Shop implements AutoCloseable {
     dataSource = new HikariDataSource(config);
     Jdbi.create(dataSource)
         .useHandle(
-            handle -> {
-              handle.execute("create table orders (id text primary key, state text not null)");
-              handle.execute("create table handled_message (id text primary key)");
-            });
+            handle ->
+                handle.execute("create table orders (id text primary key, state text not null)"));
   }
 
   /** Another pool, which a transaction manager enlists. */

@@ -8,8 +8,10 @@ import static org.awaitility.Awaitility.await;
 
 import dev.outbox.OutboxMessage;
 import dev.outbox.embedded.KafkaServer;
+import dev.outbox.inbox.InboxKey;
 import dev.outbox.publisher.kafka.KafkaPublisher;
 import dev.outbox.relay.Relay;
+import dev.outbox.store.postgres.PostgresInboxStore;
 import dev.outbox.store.postgres.PostgresOutboxStore;
 import java.sql.Connection;
 import java.time.Duration;
@@ -91,6 +93,8 @@ class StartTest {
 
   private void consume(Shop shop, String bootstrapServers) {
     Jdbi jdbi = Jdbi.create(shop.dataSource);
+    PostgresInboxStore inbox = PostgresInboxStore.of(shop.dataSource);
+    inbox.migrate();
     Map<String, Object> settings =
         Map.of(
             "bootstrap.servers",
@@ -106,20 +110,20 @@ class StartTest {
           .atMost(Duration.ofMinutes(2))
           .until(
               () -> {
-                pollOnce(consumer, jdbi);
+                pollOnce(consumer, jdbi, inbox);
                 return !shipped.isEmpty();
               });
     }
   }
 
-  private void pollOnce(KafkaConsumer<String, byte[]> consumer, Jdbi jdbi) {
+  private void pollOnce(
+      KafkaConsumer<String, byte[]> consumer, Jdbi jdbi, PostgresInboxStore inbox) {
     // tag::consume
     for (ConsumerRecord<String, byte[]> record : consumer.poll(Duration.ofMillis(500))) {
       String id = new String(record.headers().lastHeader("outbox-id").value(), UTF_8);
       jdbi.useTransaction(
           handle -> {
-            String unlessHandled = "insert into handled_message values (?) on conflict do nothing";
-            if (handle.execute(unlessHandled, id) == 1) {
+            if (inbox.firstTime(handle.getConnection(), new InboxKey("shipping", id))) {
               ship(handle, record.value());
             }
           });

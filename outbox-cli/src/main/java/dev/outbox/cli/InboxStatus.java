@@ -1,0 +1,78 @@
+package dev.outbox.cli;
+
+import dev.outbox.spi.ErrorText;
+import dev.outbox.spi.InboxStatisticsStore;
+import dev.outbox.spi.InboxStatisticsStore.InboxStatistics;
+import dev.outbox.spi.SchemaStore;
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What there is to say of an inbox.
+ *
+ * @param place null: it cannot say where it is
+ * @param passed the limits that are passed, in sentences
+ */
+record InboxStatus(@Nullable String place, InboxStatistics statistics, List<String> passed) {
+
+  /**
+   * Checks the schema, and counts.
+   *
+   * @param maxExpired a limit, or null
+   * @param maxFailed a limit, or null
+   */
+  static InboxStatus of(
+      Object inbox, int cap, @Nullable Long maxExpired, @Nullable Long maxFailed) {
+    if (inbox instanceof SchemaStore schema) {
+      schema.verify();
+    }
+    int enough = StatusCommand.cap(StatusCommand.cap(cap, maxExpired), maxFailed);
+    InboxStatistics statistics = Stores.as(InboxStatisticsStore.class, inbox).statistics(enough);
+    List<String> passed = new ArrayList<>();
+    if (maxExpired != null && statistics.expiredLocks() > maxExpired) {
+      passed.add(
+          "%s locks have run out, --max-expired is %d"
+              .formatted(number(statistics, statistics.expiredLocks()), maxExpired));
+    }
+    if (maxFailed != null && statistics.failed() > maxFailed) {
+      passed.add(
+          "%s keys have failed, --max-failed is %d"
+              .formatted(number(statistics, statistics.failed()), maxFailed));
+    }
+    return new InboxStatus(
+        inbox instanceof SchemaStore schema ? ErrorText.printable(schema.place()) : null,
+        statistics,
+        passed);
+  }
+
+  private static String number(InboxStatistics statistics, long number) {
+    return statistics.isAtCap(number) ? number + " or more" : "" + number;
+  }
+
+  private Map<String, Long> numbers() {
+    Map<String, Long> numbers = new LinkedHashMap<>();
+    numbers.put("inProgress", statistics.inProgress());
+    numbers.put("expiredLocks", statistics.expiredLocks());
+    numbers.put("failed", statistics.failed());
+    return numbers;
+  }
+
+  Map<String, @Nullable Object> json() {
+    Map<String, @Nullable Object> all = new LinkedHashMap<>();
+    all.put("place", place);
+    all.putAll(numbers());
+    all.put("cap", statistics.cap());
+    all.put("passedLimits", passed);
+    return all;
+  }
+
+  void print(PrintWriter out) {
+    out.printf("%-22s %s%n", "place", place == null ? "-" : place);
+    numbers().forEach((name, value) -> out.printf("%-22s %s%n", name, number(statistics, value)));
+    passed.forEach(limit -> out.println("TOO MUCH: " + limit));
+  }
+}

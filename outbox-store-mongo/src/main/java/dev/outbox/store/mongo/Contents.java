@@ -1,0 +1,40 @@
+package dev.outbox.store.mongo;
+
+import java.util.List;
+import java.util.Map;
+
+/** What collections are for: an outbox, or an inbox. */
+enum Contents {
+  OUTBOX(
+      "changelog.xml",
+      "grants.js",
+      Map.of("message", "queue", "blocked_key", "due"),
+      List.of("message", "bucket", "blocked_key", "dedup", "schema")),
+  INBOX("inbox-changelog.xml", "inbox-grants.js", Map.of("message", "expired"), List.of());
+
+  private final String changelog;
+  private final String grants;
+
+  /** By collection, an index that is lost when it is dropped and made anew by a write. */
+  final Map<String, String> indexes;
+
+  /** What must not be spread over shards. */
+  final List<String> onOneShard;
+
+  Contents(String changelog, String grants, Map<String, String> indexes, List<String> onOneShard) {
+    this.changelog = changelog;
+    this.grants = grants;
+    this.indexes = indexes;
+    this.onOneShard = onOneShard;
+  }
+
+  /** Where in the class path the changelog is. */
+  String changelog() {
+    return "dev/outbox/store/mongo/" + changelog;
+  }
+
+  /** The script with the roles, beside this class. */
+  String grants() {
+    return grants;
+  }
+}

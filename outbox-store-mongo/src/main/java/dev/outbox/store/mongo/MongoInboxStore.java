@@ -1,0 +1,344 @@
+package dev.outbox.store.mongo;
+
+import static java.util.Objects.requireNonNull;
+
+import com.mongodb.MongoException;
+import com.mongodb.client.ClientSession;
+import com.mongodb.client.MongoClient;
+import dev.outbox.TransientOutboxException;
+import dev.outbox.inbox.Begin;
+import dev.outbox.inbox.Fingerprint;
+import dev.outbox.inbox.InProgressException;
+import dev.outbox.inbox.InboxKey;
+import dev.outbox.inbox.InboxResult;
+import dev.outbox.inbox.Lock;
+import dev.outbox.spi.ErrorText;
+import dev.outbox.spi.InboxGrantsStore;
+import dev.outbox.spi.InboxStatisticsStore;
+import dev.outbox.spi.InboxStore;
+import dev.outbox.spi.SchemaStore;
+import dev.outbox.spi.StatisticsStore;
+import dev.outbox.store.core.internal.Names;
+import dev.outbox.store.mongo.InboxDocuments.Entry;
+import dev.outbox.store.mongo.InboxDocuments.State;
+import dev.outbox.store.mongo.InboxDocuments.Taking;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Map;
+import java.util.UUID;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The inbox on MongoDB 6.0 and newer, on a replica set or behind a {@code mongos}.
+ *
+ * <p>The documents, as they stand in collections that begin with the prefix:
+ *
+ * <pre>{@code
+ * inbox_message   { _id: { consumer: "shipping", messageId: "…" },
+ *                   state: "STARTED", "FAILED" or "DONE", attempts: 1,
+ *                   token: UUID(…), lockUntil: ISODate(…),          whose the lock is, until when
+ *                   fingerprint: BinData(…), contentType: …, result: BinData(…),  where given
+ *                   lastError: …,                                   for people
+ *                   expiresAt: ISODate(…) }                         from when on it may be forgotten
+ * inbox_schema    { _id: "outbox", version: 1 }
+ * }</pre>
+ *
+ * <ol>
+ *   <li><b>firstTime</b>, in the caller's transaction: a {@code findAndModify} that inserts the
+ *       document unless there is one, and brings back the one that is there. A first time is this
+ *       one command. Else the document decides: done is done, a live lock is told, another one is
+ *       taken over. MongoDB cannot wait for another transaction that has the key: it is a write
+ *       conflict.
+ *   <li><b>begin</b>: an {@code insert}, outside of a transaction; it waits for one that has the
+ *       key. Where there is a document, it is read, and decides, too.
+ *   <li><b>taking over</b>: a {@code findAndModify} of the document as it was found, with its token
+ *       and the end of its lock.
+ *   <li><b>complete, renew, release</b>: a {@code findAndModify} of the document that is started
+ *       and has the lock's token. When there is none, the document says whether this lock did the
+ *       same before.
+ *   <li><b>housekeep</b>: deletes one by one what has expired, and leaves alone what an open
+ *       transaction changes.
+ * </ol>
+ *
+ * <p>Outside of the caller's transaction all is written on a majority of the members before it is
+ * reported: an election undoes no lock. Where {@code inbox_message} is sharded, then by {@code
+ * _id}.
+ */
+public final class MongoInboxStore
+    implements InboxStore<ClientSession>, SchemaStore, InboxStatisticsStore, InboxGrantsStore {
+
+  /** So often another may be quicker before the caller is told. */
+  private static final int TRIES = 20;
+
+  private final InboxDocuments documents;
+  private final Errors errors;
+  private final Schema schema;
+  private final ServerClock clock;
+
+  private MongoInboxStore(Builder b) {
+    Names names = new Names(null, b.prefix);
+    Duration retention = InboxStore.checkedRetention(b.retention);
+    documents = new InboxDocuments(b.client, b.database, names, retention);
+    errors = new Errors(names);
+    schema = new Schema(b.client, b.database, Contents.INBOX, names);
+    clock = new ServerClock(documents.schema, schema::check);
+  }
+
+  /** An inbox with the default names. */
+  public static MongoInboxStore of(MongoClient client, String database) {
+    return builder(client, database).build();
+  }
+
+  /**
+   * Starts with the defaults that each setter names.
+   *
+   * @param database the name of the database that has the inbox's collections
+   */
+  public static Builder builder(MongoClient client, String database) {
+    return new Builder(client, database);
+  }
+
+  // ---- consumers
+
+  /**
+   * {@inheritDoc}
+   *
+   * <p>Where the whole transaction has to run again, as after a conflict with another one that has
+   * the same key, the error is the driver's and not a {@code TransientOutboxException}: only an
+   * error with its label makes {@code withTransaction} do so.
+   *
+   * @param transaction a session of this inbox's client in a transaction
+   * @throws MongoException with the label {@code TransientTransactionError}: roll back and run the
+   *     whole transaction again
+   */
+  @Override
+  public boolean firstTime(ClientSession transaction, InboxKey key) {
+    return errors.joining(
+        transaction,
+        () -> {
+          Taking recorded = new Taking(UUID.randomUUID(), Fingerprint.none(), null, clock.now());
+          Entry entry = documents.insertOrFind(transaction, key, recorded);
+          if (entry.is(State.DONE, recorded.token())) {
+            return true;
+          }
+          if (entry.state() == State.DONE) {
+            return false;
+          }
+          if (entry.isLocked(recorded.now())) {
+            throw new InProgressException(key, entry.left(recorded.now()));
+          }
+          if (documents.takeOver(transaction, key, entry, recorded)) {
+            return true;
+          }
+          throw changesHands(key); // somebody was quicker
+        });
+  }
+
+  private static TransientOutboxException changesHands(InboxKey key) {
+    return new TransientOutboxException(
+        "%s changes hands all the time: run this again".formatted(key));
+  }
+
+  @Override
+  public Begin<ClientSession> begin(InboxKey key, Duration lock, Fingerprint fingerprint) {
+    Duration checked = InboxStore.checkedLock(lock);
+    return own(
+        () -> {
+          for (int i = 0; i < TRIES; i++) {
+            // Asked anew: where there is no collection, an insert would make one.
+            Begin<ClientSession> begin =
+                begin(key, new Taking(UUID.randomUUID(), fingerprint, checked, clock.read()));
+            if (begin != null) {
+              return begin;
+            }
+          }
+          throw changesHands(key);
+        });
+  }
+
+  /** Null when somebody else was quicker. */
+  private @Nullable Begin<ClientSession> begin(InboxKey key, Taking started) {
+    if (documents.insert(key, started)) {
+      return new Begin.Started<>(new MongoLock(key, started.token(), 1));
+    }
+    Entry entry = documents.find(key);
+    if (entry == null) {
+      return null; // forgotten meanwhile
+    }
+    if (started.fingerprint().differsFrom(entry.fingerprint())) {
+      return new Begin.Mismatch<>();
+    }
+    if (entry.state() == State.DONE) {
+      return new Begin.Done<>(entry.result());
+    }
+    if (entry.isLocked(started.now())) {
+      return new Begin.InProgress<>(entry.left(started.now()));
+    }
+    return documents.takeOver(null, key, entry, started)
+        ? new Begin.Started<>(new MongoLock(key, started.token(), entry.attempts() + 1))
+        : null;
+  }
+
+  private <R> R own(Supplier<R> work) {
+    try {
+      return work.get();
+    } catch (MongoException e) {
+      throw errors.translate(e);
+    }
+  }
+
+  private final class MongoLock implements Lock<ClientSession> {
+    private final InboxKey key;
+    private final UUID token;
+    private final int attempts;
+
+    MongoLock(InboxKey key, UUID token, int attempts) {
+      this.key = key;
+      this.token = token;
+      this.attempts = attempts;
+    }
+
+    @Override
+    public InboxKey key() {
+      return key;
+    }
+
+    @Override
+    public int attempts() {
+      return attempts;
+    }
+
+    @Override
+    public boolean renew(Duration lock) {
+      Duration checked = InboxStore.checkedLock(lock);
+      return own(() -> documents.renew(key, token, checked, clock.now()));
+    }
+
+    @Override
+    public boolean complete(InboxResult result) {
+      return own(() -> completed(null, result));
+    }
+
+    /** Errors that may pass are the driver's, as those of {@link MongoInboxStore#firstTime}. */
+    @Override
+    public boolean complete(ClientSession transaction, InboxResult result) {
+      return errors.joining(transaction, () -> completed(transaction, result));
+    }
+
+    private boolean completed(@Nullable ClientSession session, InboxResult result) {
+      return documents.complete(session, key, token, result, clock.now())
+          || documents.is(session, key, token, State.DONE);
+    }
+
+    @Override
+    public boolean release(String error) {
+      String clean = ErrorText.clean(error);
+      return own(
+          () ->
+              documents.release(key, token, clean, clock.now())
+                  || documents.is(null, key, token, State.FAILED));
+    }
+
+    @Override
+    public String toString() {
+      return "lock of %s, attempt %d".formatted(key, attempts);
+    }
+  }
+
+  // ---- housekeeping
+
+  @Override
+  public void housekeep() {
+    // One by one, so that nobody waits for long for a key that is being purged.
+    while (!Thread.currentThread().isInterrupted() && own(() -> documents.purge(clock.read()))) {}
+  }
+
+  @Override
+  public InboxStatistics statistics(int cap) {
+    int most = StatisticsStore.checked(cap);
+    return own(
+        () -> {
+          Instant now = clock.read();
+          return new InboxStatistics(
+              most,
+              documents.inProgress(now, most),
+              documents.expiredLocks(now, most),
+              documents.failed(most));
+        });
+  }
+
+  // ---- the schema
+
+  @Override
+  public void migrate() {
+    translated(schema::migrate);
+  }
+
+  @Override
+  public String ddl() {
+    return schema.ddl();
+  }
+
+  @Override
+  public void verify() {
+    translated(schema::verify);
+  }
+
+  private void translated(Runnable work) {
+    boolean ignored =
+        own(
+            () -> {
+              work.run();
+              return true;
+            });
+  }
+
+  @Override
+  public String place() {
+    return schema.place();
+  }
+
+  /** For mongosh; users get the roles that it makes. */
+  @Override
+  public String grants(String consumer, String housekeeper) {
+    return schema.grants(Map.of("consumer", consumer, "housekeeper", housekeeper));
+  }
+
+  /** Not safe for use by many threads. */
+  public static final class Builder {
+    private final MongoClient client;
+    private final String database;
+    private String prefix = Names.INBOX_PREFIX;
+    private Duration retention = DEFAULT_RETENTION;
+
+    private Builder(MongoClient client, String database) {
+      this.client = requireNonNull(client, "client");
+      this.database = requireNonNull(database, "database");
+    }
+
+    /** Before each collection's name. Default: {@value Names#INBOX_PREFIX}. */
+    public Builder prefix(String prefix) {
+      this.prefix = prefix;
+      return this;
+    }
+
+    /**
+     * How long a key is remembered after it was done, at least 1 ms; longer than any message may
+     * take to arrive again. Default: 7 days.
+     */
+    public Builder retention(Duration retention) {
+      this.retention = retention;
+      return this;
+    }
+
+    /**
+     * Does not connect yet.
+     *
+     * @throws IllegalArgumentException naming the setting, its value and what is allowed
+     */
+    public MongoInboxStore build() {
+      return new MongoInboxStore(this);
+    }
+  }
+}

@@ -1,0 +1,166 @@
+package dev.outbox.store.mongo;
+
+import static com.mongodb.client.model.Updates.unset;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.mongodb.ConnectionString;
+import com.mongodb.MongoClientSettings;
+import com.mongodb.client.ClientSession;
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoClients;
+import com.mongodb.event.CommandListener;
+import com.mongodb.event.CommandStartedEvent;
+import dev.outbox.SchemaException;
+import dev.outbox.inbox.Begin;
+import dev.outbox.inbox.InboxKey;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Collectors;
+import org.bson.BsonDocument;
+import org.bson.BsonValue;
+import org.bson.Document;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+
+@DisplayName("The inbox")
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class InboxTest {
+  private static final InboxKey KEY = new InboxKey("shipping", "1");
+
+  private TestDatabase database;
+  private MongoClient client;
+  private MongoInboxStore inbox;
+  private final List<String> sent = new CopyOnWriteArrayList<>();
+
+  @BeforeAll
+  void open() {
+    database = TestDatabase.open();
+    CommandListener listener =
+        new CommandListener() {
+          @Override
+          public void commandStarted(CommandStartedEvent event) {
+            sent.add(event.getCommandName());
+          }
+        };
+    client =
+        MongoClients.create(
+            MongoClientSettings.builder()
+                .applyConnectionString(new ConnectionString(database.server.connectionString()))
+                .addCommandListener(listener)
+                .build());
+    inbox = MongoInboxStore.of(client, database.database.getName());
+    inbox.migrate();
+  }
+
+  @AfterAll
+  void close() {
+    if (client != null) {
+      client.close();
+      database.close();
+    }
+  }
+
+  @BeforeEach
+  void empty() {
+    database.collection("inbox_message").deleteMany(new Document());
+  }
+
+  private boolean recorded(InboxKey... keys) {
+    try (ClientSession session = client.startSession()) {
+      session.startTransaction();
+      boolean first = true;
+      for (InboxKey key : keys) {
+        first = inbox.firstTime(session, key);
+      }
+      session.commitTransaction();
+      return first;
+    }
+  }
+
+  @Test
+  @DisplayName("adds one command to the consumer's transaction, for the first and for a duplicate")
+  void oneCommand() {
+    InboxKey before = new InboxKey("shipping", "before"); // the clock is read now and then
+    assertThat(recorded(before)).isTrue();
+    sent.clear();
+    assertThat(recorded(KEY)).isTrue();
+    assertThat(sent).containsExactly("findAndModify", "commitTransaction");
+    sent.clear();
+    assertThat(recorded(KEY)).isFalse();
+    assertThat(sent).containsExactly("findAndModify", "commitTransaction");
+  }
+
+  @Test
+  @DisplayName("goes on in the caller's transaction after a duplicate: nothing provoked an error")
+  void noError() {
+    InboxKey other = new InboxKey("shipping", "2");
+    assertThat(recorded(KEY)).isTrue();
+    assertThat(recorded(KEY, other)).isTrue();
+    assertThat(recorded(other)).isFalse();
+  }
+
+  @Test
+  @DisplayName("keeps why a key was released, for people")
+  void keepsTheError() {
+    Begin<ClientSession> begin = inbox.begin(KEY, Duration.ofMinutes(1));
+    ((Begin.Started<ClientSession>) begin).lock().release("refused: \u0000");
+    assertThat(database.collection("inbox_message").find().first().getString("lastError"))
+        .isEqualTo("refused: \uFFFD");
+  }
+
+  @Test
+  @DisplayName("says that a collection which a write made anew has lost its indexes, and mends it")
+  void lostIndexes() {
+    database.collection("inbox_message").drop();
+    assertThat(recorded(KEY)).isTrue();
+    assertThatThrownBy(inbox::verify)
+        .isInstanceOf(SchemaException.class)
+        .hasMessageStartingWith("collection inbox_message has lost its indexes")
+        .hasMessageContaining("./outbox migrate");
+    inbox.migrate();
+    inbox.verify();
+    assertThat(recorded(KEY)).isFalse();
+  }
+
+  @Test
+  @DisplayName("refuses a document that could never be forgotten")
+  void validator() {
+    assertThat(recorded(KEY)).isTrue();
+    assertThatThrownBy(
+            () ->
+                database.collection("inbox_message").updateOne(new Document(), unset("expiresAt")))
+        .hasMessageContaining("validation");
+  }
+
+  @Test
+  @DisplayName("gives a consumer no right to forget, and housekeeping none to record")
+  void grants() {
+    String prefix = database.database.getName() + ".inbox_";
+    assertThat(
+            TestDatabase.commands(inbox.grants("shop", "sweep")).stream()
+                .flatMap(role -> role.getArray("privileges").stream().map(p -> line(role, p))))
+        .containsExactly(
+            "shop on " + prefix + "message: find, insert, update, listIndexes",
+            "shop on " + prefix + "schema: find",
+            "sweep on " + prefix + "message: find, remove, listIndexes",
+            "sweep on " + prefix + "schema: find");
+  }
+
+  private static String line(BsonDocument role, BsonValue privilege) {
+    BsonDocument resource = privilege.asDocument().getDocument("resource");
+    return "%s on %s.%s: %s"
+        .formatted(
+            role.getString("createRole").getValue(),
+            resource.getString("db").getValue(),
+            resource.getString("collection").getValue(),
+            privilege.asDocument().getArray("actions").stream()
+                .map(action -> action.asString().getValue())
+                .collect(Collectors.joining(", ")));
+  }
+}
