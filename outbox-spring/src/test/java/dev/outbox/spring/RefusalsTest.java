@@ -72,6 +72,11 @@ class RefusalsTest {
   }
 
   @Test
+  void aPropertyThatIsNotThere(CapturedOutput output) {
+    refused(output, "--outbox.relay.worker=3", "outbox.relay.worker", "left unbound");
+  }
+
+  @Test
   void aPoolThatIsTooSmall(CapturedOutput output) {
     refused(
         output,
@@ -99,6 +104,16 @@ class RefusalsTest {
                 .close());
     assertThat(output.getAll())
         .contains("outbox.kafka.timeout is PT25S, it must be below outbox.relay.publish-timeout");
+  }
+
+  @Test
+  void aLeaseThatLeavesNoTimeToPublish(CapturedOutput output) {
+    assertThatThrownBy(
+        () ->
+            Application.startWithKafka(schema, "localhost:9092", "--outbox.relay.lease=1s")
+                .close());
+    assertThat(output.getAll())
+        .contains("a call of the publisher gets PT0.6", "lengthen outbox.relay.lease");
   }
 
   @Test

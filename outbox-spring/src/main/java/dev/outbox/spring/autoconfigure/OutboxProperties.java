@@ -15,7 +15,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.util.unit.DataSize;
 
 /**
- * The properties of the outbox.
+ * The properties of the outbox. One that is not among them is refused: it is a slip of the pen, and
+ * the application would run without what it asks for.
  *
  * @param enabled Whether there is an outbox at all.
  * @param store Which store, by its name (postgres, mysql, mariadb, sqlserver, mongo). Found out by
@@ -33,7 +34,7 @@ import org.springframework.util.unit.DataSize;
  * @param kafka Publishing to Kafka.
  * @param metrics The meters.
  */
-@ConfigurationProperties("outbox")
+@ConfigurationProperties(prefix = "outbox", ignoreUnknownFields = false)
 record OutboxProperties(
     @DefaultValue("true") boolean enabled,
     @Nullable String store,
@@ -47,6 +48,9 @@ record OutboxProperties(
     @DefaultValue Map<String, String> destinations,
     @DefaultValue Kafka kafka,
     @DefaultValue Metrics metrics) {
+
+  /** What each publisher needs for a call. */
+  private static final Duration LEAST_TIMEOUT = Duration.ofSeconds(1);
 
   /** What is done about the tables. */
   enum SchemaMode {
@@ -192,12 +196,24 @@ record OutboxProperties(
   /** Below the time after which the relay gives up on a call: four fifths of it by default. */
   Duration kafkaTimeout() {
     Duration most = relay.effectivePublishTimeout();
-    Duration timeout =
-        kafka.timeout() != null ? kafka.timeout() : Relay.Builder.defaultPublisherTimeout(most);
+    if (kafka.timeout() == null) {
+      return followingFrom(most);
+    }
+    Duration timeout = kafka.timeout();
     if (timeout.compareTo(most) >= 0) {
       throw new IllegalArgumentException(
           "outbox.kafka.timeout is %s, it must be below outbox.relay.publish-timeout, which is %s: shorten it or lengthen outbox.relay.lease"
               .formatted(timeout, most));
+    }
+    return timeout;
+  }
+
+  private static Duration followingFrom(Duration publishTimeout) {
+    Duration timeout = Relay.Builder.defaultPublisherTimeout(publishTimeout);
+    if (timeout.compareTo(LEAST_TIMEOUT) < 0) {
+      throw new IllegalArgumentException(
+          "of outbox.relay.publish-timeout, which is %s, a call of the publisher gets %s, and needs %s: lengthen outbox.relay.lease"
+              .formatted(publishTimeout, timeout, LEAST_TIMEOUT));
     }
     return timeout;
   }

@@ -48,12 +48,14 @@ class OutboxPropertiesTest {
                 "outbox.relay.halt-key-when-dead", "account,order",
                 "outbox.relay.publish-timeout", "10s",
                 "outbox.kafka.properties[linger.ms]", "5",
+                "outbox.kafka.properties.batch.size", "1",
                 "outbox.destination", "shop.{aggregateType}",
                 "outbox.destinations.order", "shop.orders"));
     assertThat(properties.relay().retry().policy().maxAttempts()).isEqualTo(3);
     assertThat(properties.relay().haltKeyWhenDead()).isEqualTo(List.of("account", "order"));
     assertThat(properties.kafkaTimeout()).isEqualTo(Duration.ofSeconds(8));
-    assertThat(properties.kafka().properties()).containsExactly(Map.entry("linger.ms", "5"));
+    assertThat(properties.kafka().properties())
+        .containsOnly(Map.entry("linger.ms", "5"), Map.entry("batch.size", "1"));
     assertThat(properties.messagesGoTo())
         .hasToString("{order=shop.orders}, otherwise shop.{aggregateType}");
   }
