@@ -28,13 +28,15 @@ class RefusalsTest {
   }
 
   @Test
-  void missingTables(CapturedOutput output) {
-    refused(
-        output,
-        "--outbox.schema-mode=verify",
-        "There is no table outbox_schema",
-        "Set outbox.schema-mode=migrate",
-        "liquibase-core");
+  void missingTables(CapturedOutput output, Servers servers) throws SQLException {
+    Schema empty = servers.schema(); // other refusals come after the migration
+    assertThatThrownBy(() -> Application.start(empty, "--outbox.schema-mode=verify").close());
+    assertThat(output.getAll())
+        .contains(
+            "APPLICATION FAILED TO START",
+            "There is no table outbox_schema",
+            "Set outbox.schema-mode=migrate",
+            "liquibase-core");
   }
 
   @Test
@@ -94,6 +96,17 @@ class RefusalsTest {
                 .close());
     assertThat(output.getAll())
         .contains("The outbox cannot publish to Kafka: acks is 1", "outbox.kafka.*");
+  }
+
+  @Test
+  void severalPublishersOfWhichNoneIsChosen(CapturedOutput output) {
+    assertThatThrownBy(
+        () -> Application.startWithKafka(schema, "localhost:9092", "--outbox.publisher=").close());
+    assertThat(output.getAll())
+        .contains(
+            "APPLICATION FAILED TO START",
+            "several publishers on the class path, http, kafka, nats, rabbitmq, and none",
+            "Set outbox.publisher to one of them");
   }
 
   @Test

@@ -30,7 +30,7 @@ import org.springframework.core.annotation.Order;
     after = {
       OutboxJdbcAutoConfiguration.class,
       OutboxMongoAutoConfiguration.class,
-      OutboxKafkaAutoConfiguration.class
+      OutboxPublisherAutoConfiguration.class
     })
 @ConditionalOnBooleanProperty(name = "outbox.enabled", matchIfMissing = true)
 @EnableConfigurationProperties(OutboxProperties.class)

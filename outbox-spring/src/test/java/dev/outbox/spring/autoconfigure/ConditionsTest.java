@@ -34,6 +34,7 @@ class ConditionsTest {
                   OutboxJdbcAutoConfiguration.class,
                   OutboxMongoAutoConfiguration.class,
                   OutboxKafkaAutoConfiguration.class,
+                  OutboxPublisherAutoConfiguration.class,
                   OutboxSpringKafkaAutoConfiguration.class,
                   OutboxTracingAutoConfiguration.class))
           .withBean(DataSource.class, DriverManagerDataSource::new)
