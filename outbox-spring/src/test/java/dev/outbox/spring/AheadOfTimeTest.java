@@ -1,21 +1,25 @@
 package dev.outbox.spring;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import com.sun.net.httpserver.HttpServer;
 import dev.outbox.JoinedOutbox;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spring.Servers.Schema;
-import dev.outbox.testing.RecordingPublisher;
-import java.sql.SQLException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.time.Duration;
 import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.aot.test.generate.TestGenerationContext;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.ApplicationContextInitializer;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
-import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.aot.ApplicationContextAotGenerator;
 import org.springframework.context.support.GenericApplicationContext;
@@ -33,19 +37,33 @@ class AheadOfTimeTest {
 
   @Configuration(proxyBeanMethods = false)
   @EnableAutoConfiguration
-  static class App {
-    @Bean
-    RecordingPublisher publisher() {
-      return new RecordingPublisher();
-    }
-  }
+  static class App {}
 
   @Test
   @CompileWithForkedClassLoader
-  void theOutboxRuns(Servers servers) throws SQLException {
+  void theOutboxRuns(Servers servers) throws Exception {
     Schema schema = servers.schema();
+    HttpServer endpoint =
+        HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+    BlockingQueue<String> received = new LinkedBlockingQueue<>();
+    endpoint.createContext(
+        "/order",
+        exchange -> {
+          received.add(new String(exchange.getRequestBody().readAllBytes(), UTF_8));
+          exchange.sendResponseHeaders(204, -1);
+          exchange.close();
+        });
+    endpoint.start();
+    try {
+      builtAheadRuns(schema, "http://127.0.0.1:" + endpoint.getAddress().getPort(), received);
+    } finally {
+      endpoint.stop(0);
+    }
+  }
+
+  private static void builtAheadRuns(Schema schema, String url, BlockingQueue<String> received) {
     AnnotationConfigApplicationContext built = new AnnotationConfigApplicationContext();
-    configure(built.getEnvironment(), schema);
+    configure(built.getEnvironment(), schema, url);
     built.register(App.class);
     TestGenerationContext generated = new TestGenerationContext(App.class);
     ClassName initializer =
@@ -56,28 +74,42 @@ class AheadOfTimeTest {
         .compile(
             compiled -> {
               try (GenericApplicationContext context = new GenericApplicationContext()) {
-                configure(context.getEnvironment(), schema);
+                configure(context.getEnvironment(), schema, url);
                 start(
                     context,
                     compiled.getInstance(
                         ApplicationContextInitializer.class, initializer.canonicalName()));
-                appendsAndDelivers(context);
+                append(context);
+                await()
+                    .atMost(Duration.ofMinutes(1))
+                    .untilAsserted(() -> assertThat(received).contains("{}"));
               }
             });
   }
 
-  private static void configure(ConfigurableEnvironment environment, Schema schema) {
+  private static void configure(ConfigurableEnvironment environment, Schema schema, String url) {
     environment
         .getPropertySources()
         .addFirst(
             new MapPropertySource(
                 "test",
                 Map.of(
-                    "spring.datasource.url", schema.url(),
-                    "spring.datasource.username", schema.user(),
-                    "spring.datasource.password", schema.password(),
-                    "spring.flyway.enabled", "false",
-                    "outbox.schema-mode", "migrate")));
+                    "spring.datasource.url",
+                    schema.url(),
+                    "spring.datasource.username",
+                    schema.user(),
+                    "spring.datasource.password",
+                    schema.password(),
+                    "spring.flyway.enabled",
+                    "false",
+                    "outbox.publisher",
+                    "http",
+                    "outbox.http.destination",
+                    url + "/{aggregateType}",
+                    "outbox.http.cloud-events-source",
+                    "https://shop.example",
+                    "outbox.schema-mode",
+                    "migrate")));
   }
 
   @SuppressWarnings("unchecked")
@@ -87,7 +119,7 @@ class AheadOfTimeTest {
     context.refresh();
   }
 
-  private static void appendsAndDelivers(GenericApplicationContext context) {
+  private static void append(GenericApplicationContext context) {
     JoinedOutbox outbox = context.getBean(JoinedOutbox.class);
     new TransactionTemplate(context.getBean(PlatformTransactionManager.class))
         .executeWithoutResult(
@@ -98,7 +130,5 @@ class AheadOfTimeTest {
                         .eventType("OrderPlaced")
                         .payload("{}")
                         .build()));
-    RecordingPublisher publisher = context.getBean(RecordingPublisher.class);
-    await().untilAsserted(() -> assertThat(publisher.delivered()).hasSize(1));
   }
 }

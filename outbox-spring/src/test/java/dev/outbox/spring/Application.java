@@ -24,6 +24,7 @@ record Application(ConfigurableApplicationContext context) implements AutoClosea
           "--management.otlp.metrics.export.enabled=false", // nobody is there to take them
           "--spring.jpa.hibernate.ddl-auto=update",
           "--spring.flyway.enabled=false",
+          "--outbox.publisher=kafka", // those of the others are there too
           "--outbox.schema-mode=migrate");
 
   static final String[] WITHOUT_JPA = {

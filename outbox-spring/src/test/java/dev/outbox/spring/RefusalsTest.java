@@ -28,13 +28,15 @@ class RefusalsTest {
   }
 
   @Test
-  void missingTables(CapturedOutput output) {
-    refused(
-        output,
-        "--outbox.schema-mode=verify",
-        "There is no table outbox_schema",
-        "Set outbox.schema-mode=migrate",
-        "liquibase-core");
+  void missingTables(CapturedOutput output, Servers servers) throws SQLException {
+    Schema empty = servers.schema(); // other refusals come after the migration
+    assertThatThrownBy(() -> Application.start(empty, "--outbox.schema-mode=verify").close());
+    assertThat(output.getAll())
+        .contains(
+            "APPLICATION FAILED TO START",
+            "There is no table outbox_schema",
+            "Set outbox.schema-mode=migrate",
+            "liquibase-core");
   }
 
   @Test
@@ -72,6 +74,11 @@ class RefusalsTest {
   }
 
   @Test
+  void aPropertyThatIsNotThere(CapturedOutput output) {
+    refused(output, "--outbox.relay.worker=3", "outbox.relay.worker", "left unbound");
+  }
+
+  @Test
   void aPoolThatIsTooSmall(CapturedOutput output) {
     refused(
         output,
@@ -92,6 +99,17 @@ class RefusalsTest {
   }
 
   @Test
+  void severalPublishersOfWhichNoneIsChosen(CapturedOutput output) {
+    assertThatThrownBy(
+        () -> Application.startWithKafka(schema, "localhost:9092", "--outbox.publisher=").close());
+    assertThat(output.getAll())
+        .contains(
+            "APPLICATION FAILED TO START",
+            "several publishers on the class path, http, kafka, nats, rabbitmq, and none",
+            "Set outbox.publisher to one of them");
+  }
+
+  @Test
   void aPublisherThatTakesLongerThanTheRelayWaits(CapturedOutput output) {
     assertThatThrownBy(
         () ->
@@ -99,6 +117,16 @@ class RefusalsTest {
                 .close());
     assertThat(output.getAll())
         .contains("outbox.kafka.timeout is PT25S, it must be below outbox.relay.publish-timeout");
+  }
+
+  @Test
+  void aLeaseThatLeavesNoTimeToPublish(CapturedOutput output) {
+    assertThatThrownBy(
+        () ->
+            Application.startWithKafka(schema, "localhost:9092", "--outbox.relay.lease=1s")
+                .close());
+    assertThat(output.getAll())
+        .contains("a call of the publisher gets PT0.6", "lengthen outbox.relay.lease");
   }
 
   @Test

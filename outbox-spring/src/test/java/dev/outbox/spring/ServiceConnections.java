@@ -41,7 +41,7 @@ record ServiceConnections(Schema schema, String bootstrapServers)
         "org.springframework.boot.kafka.autoconfigure.KafkaConnectionDetails");
   }
 
-  private static void register(
+  static void register(
       GenericApplicationContext context, Map<String, Object> answers, String... types) {
     Class<?> type =
         Stream.of(types)

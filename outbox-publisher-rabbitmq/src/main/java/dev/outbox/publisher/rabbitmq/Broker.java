@@ -33,7 +33,7 @@ final class Broker {
     factory.setAutomaticRecoveryEnabled(false);
     factory.setTopologyRecoveryEnabled(false);
     // A write that hangs is ended by closing the socket.
-    factory.useBlockingIo();
+    useBlockingIo(factory);
     int connect = Timing.millis(timing.connect());
     factory.setConnectionTimeout(atMost(connect, given.getConnectionTimeout()));
     factory.setHandshakeTimeout(atMost(connect, given.getHandshakeTimeout()));
@@ -42,6 +42,17 @@ final class Broker {
     factory.setShutdownTimeout(atMost(CLOSE_MILLIS, given.getShutdownTimeout()));
     if (isDefault(given.getThreadFactory())) {
       factory.setThreadFactory(task -> Background.daemon("outbox-rabbitmq", task));
+    }
+  }
+
+  /** By its name, because it returns something else in version 5.27 of the client, Boot 4.0's. */
+  private static void useBlockingIo(ConnectionFactory factory) {
+    try {
+      ConnectionFactory.class.getMethod("useBlockingIo").invoke(factory);
+    } catch (ReflectiveOperationException e) {
+      throw new IllegalStateException(
+          "the version of RabbitMQ's client on the class path is not known here: take 5.25 or newer",
+          e);
     }
   }
 

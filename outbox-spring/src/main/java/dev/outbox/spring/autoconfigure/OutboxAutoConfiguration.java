@@ -10,7 +10,11 @@ import dev.outbox.spi.OutboxStore;
 import dev.outbox.spring.OutboxRelay;
 import dev.outbox.spring.RelayCustomizer;
 import java.time.Clock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.LazyInitializationExcludeFilter;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -26,11 +30,12 @@ import org.springframework.core.annotation.Order;
     after = {
       OutboxJdbcAutoConfiguration.class,
       OutboxMongoAutoConfiguration.class,
-      OutboxKafkaAutoConfiguration.class
+      OutboxPublisherAutoConfiguration.class
     })
 @ConditionalOnBooleanProperty(name = "outbox.enabled", matchIfMissing = true)
 @EnableConfigurationProperties(OutboxProperties.class)
 final class OutboxAutoConfiguration {
+  private static final Logger log = LoggerFactory.getLogger(OutboxAutoConfiguration.class);
 
   /** What refuses is made also where all else is lazy. The relay runs there, being a lifecycle. */
   @Bean
@@ -101,6 +106,18 @@ final class OutboxAutoConfiguration {
           customizers.orderedStream().forEach(customizer -> customizer.customize(builder));
           return build(builder);
         });
+  }
+
+  @Bean
+  @ConditionalOnBooleanProperty(name = "outbox.relay.enabled", matchIfMissing = true)
+  @ConditionalOnBean(OutboxStore.class)
+  SmartInitializingSingleton outboxRelayIsThere(ListableBeanFactory beans) {
+    return () -> {
+      if (beans.getBeanNamesForType(OutboxRelay.class, true, false).length == 0) {
+        log.warn(
+            "There is no publisher, so messages of the outbox are stored and not published: add one, as dev.outbox:outbox-publisher-kafka, or set outbox.relay.enabled=false where another process publishes");
+      }
+    };
   }
 
   private static Relay build(Relay.Builder builder) {

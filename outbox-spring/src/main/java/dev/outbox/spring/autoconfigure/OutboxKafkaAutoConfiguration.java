@@ -1,12 +1,10 @@
 package dev.outbox.spring.autoconfigure;
 
 import dev.outbox.publisher.kafka.KafkaPublisher;
-import dev.outbox.spi.MessagePublisher;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
@@ -27,23 +25,23 @@ import org.springframework.core.env.Environment;
 final class OutboxKafkaAutoConfiguration {
   private static final String BOOTSTRAP = "bootstrap.servers";
 
-  @Bean(destroyMethod = "close")
-  @ConditionalOnMissingBean(MessagePublisher.class)
-  KafkaPublisher outboxKafkaPublisher(
+  @Bean
+  OfferedPublisher outboxKafkaPublisher(
       OutboxProperties properties,
       ObjectProvider<KafkaConnection> connection,
       ObjectProvider<Traces> traces,
       Environment environment) {
-    try {
-      KafkaPublisher.Builder publisher = publisher(properties, connection, environment);
-      traces.ifAvailable(present -> publisher.aroundSend(present::send));
-      return publisher.build();
-    } catch (IllegalArgumentException e) {
-      throw new OutboxConfigurationException(
-          "The outbox cannot publish to Kafka: " + e.getMessage(),
-          "Set spring.kafka.bootstrap-servers, or correct outbox.kafka.* or outbox.destination. Set outbox.relay.enabled=false where another process publishes.",
-          e);
-    }
+    return new OfferedPublisher(
+        "kafka",
+        "Kafka",
+        "Set spring.kafka.bootstrap-servers, or correct outbox.kafka.* or outbox.destination.",
+        properties.kafka(),
+        timeout -> {
+          KafkaPublisher.Builder publisher =
+              publisher(properties, connection, environment).timeout(timeout);
+          traces.ifAvailable(present -> publisher.aroundSend(present::send));
+          return publisher.build();
+        });
   }
 
   private static KafkaPublisher.Builder publisher(
@@ -53,8 +51,7 @@ final class OutboxKafkaAutoConfiguration {
     OutboxProperties.Kafka kafka = properties.kafka();
     KafkaPublisher.Builder publisher =
         KafkaPublisher.builder()
-            .destination(properties.messagesGoTo())
-            .timeout(properties.kafkaTimeout());
+            .destination(new PublisherProperties(properties, kafka).destination());
     Binder.get(environment)
         .bind("spring.kafka.bootstrap-servers", Bindable.listOf(String.class))
         .ifBound(servers -> publisher.property(BOOTSTRAP, String.join(",", servers)));

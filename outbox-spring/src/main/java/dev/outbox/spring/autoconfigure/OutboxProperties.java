@@ -2,7 +2,6 @@ package dev.outbox.spring.autoconfigure;
 
 import dev.outbox.relay.Relay;
 import dev.outbox.relay.RetryPolicy;
-import dev.outbox.spi.Destination;
 import dev.outbox.spi.StoreProvider;
 import java.net.URI;
 import java.time.Duration;
@@ -15,7 +14,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.util.unit.DataSize;
 
 /**
- * The properties of the outbox.
+ * The properties of the outbox. One that is not among them is refused: it is a slip of the pen, and
+ * the application would run without what it asks for.
  *
  * @param enabled Whether there is an outbox at all.
  * @param store Which store, by its name (postgres, mysql, mariadb, sqlserver, mongo). Found out by
@@ -27,13 +27,19 @@ import org.springframework.util.unit.DataSize;
  * @param schemaMode What is done about the outbox's tables at the start.
  * @param append Appending messages.
  * @param relay Publishing messages.
- * @param destination Where messages go, as shop.{aggregateType}. By default a topic that is named
- *     as the aggregate type.
+ * @param publisher Which publishers, by their names (kafka, rabbitmq, nats, http). By default the
+ *     one that is on the class path; of several, all but one have types.
+ * @param destination Where messages go, as shop.{aggregateType}: a topic of Kafka, an exchange of
+ *     RabbitMQ, a subject of NATS, a URL. By default the aggregate type, for NATS
+ *     {aggregateType}.{recordKey}.
  * @param destinations Where messages of single aggregate types go, by aggregate type.
  * @param kafka Publishing to Kafka.
+ * @param rabbitmq Publishing to RabbitMQ.
+ * @param nats Publishing to NATS JetStream.
+ * @param http Publishing over HTTP.
  * @param metrics The meters.
  */
-@ConfigurationProperties("outbox")
+@ConfigurationProperties(prefix = "outbox", ignoreUnknownFields = false)
 record OutboxProperties(
     @DefaultValue("true") boolean enabled,
     @Nullable String store,
@@ -43,9 +49,13 @@ record OutboxProperties(
     @DefaultValue("verify") SchemaMode schemaMode,
     @DefaultValue Append append,
     @DefaultValue RelaySettings relay,
-    @DefaultValue("{aggregateType}") String destination,
+    @DefaultValue List<String> publisher,
+    @Nullable String destination,
     @DefaultValue Map<String, String> destinations,
     @DefaultValue Kafka kafka,
+    @DefaultValue Rabbitmq rabbitmq,
+    @DefaultValue Nats nats,
+    @DefaultValue Http http,
     @DefaultValue Metrics metrics) {
 
   /** What is done about the tables. */
@@ -144,27 +154,143 @@ record OutboxProperties(
     }
   }
 
+  /** What is said of each publisher in the same words. */
+  interface PublisherSettings {
+    List<String> types();
+
+    @Nullable String destination();
+
+    Map<String, String> destinations();
+
+    @Nullable Duration timeout();
+  }
+
   /**
    * Publishing to Kafka.
    *
-   * @param properties Settings of Kafka's producer, laid over what spring.kafka says of the
-   *     connection.
+   * @param types Aggregate types that this publisher takes, where there are several publishers.
+   * @param destination Where its messages go. By default what outbox.destination says.
+   * @param destinations Where its messages of single aggregate types go, by aggregate type.
    * @param timeout How long one call of the publisher may take; below relay.publish-timeout. By
    *     default four fifths of it.
+   * @param properties Settings of Kafka's producer, laid over what spring.kafka says of the
+   *     connection.
    * @param transactionalIdPrefix Publishes each batch in a transaction of Kafka; different for each
    *     process. By default there are no transactions.
    * @param cloudEventsSource Adds headers that make each record a CloudEvent of this source.
    */
   record Kafka(
-      @DefaultValue Map<String, String> properties,
+      @DefaultValue List<String> types,
+      @Nullable String destination,
+      @DefaultValue Map<String, String> destinations,
       @Nullable Duration timeout,
+      @DefaultValue Map<String, String> properties,
       @Nullable String transactionalIdPrefix,
-      @Nullable URI cloudEventsSource) {
+      @Nullable URI cloudEventsSource)
+      implements PublisherSettings {
 
     /** Without what may be secret. */
     @Override
     public String toString() {
       return "properties " + properties.keySet();
+    }
+  }
+
+  /**
+   * Publishing to RabbitMQ.
+   *
+   * @param types Aggregate types that this publisher takes, where there are several publishers.
+   * @param destination Where its messages go. By default what outbox.destination says.
+   * @param destinations Where its messages of single aggregate types go, by aggregate type.
+   * @param timeout How long one call of the publisher may take; below relay.publish-timeout. By
+   *     default four fifths of it.
+   * @param uri Where RabbitMQ is and as whom to log in, in the place of spring.rabbitmq:
+   *     amqps://user:password@host.
+   * @param routingKey The routing key of a message.
+   * @param routingKeys The routing keys of messages of single aggregate types, by aggregate type.
+   * @param pipelined Whether messages of a key are sent without waiting for the one before, which
+   *     is faster and can break their order.
+   */
+  record Rabbitmq(
+      @DefaultValue List<String> types,
+      @Nullable String destination,
+      @DefaultValue Map<String, String> destinations,
+      @Nullable Duration timeout,
+      @Nullable String uri,
+      @DefaultValue("{eventType}") String routingKey,
+      @DefaultValue Map<String, String> routingKeys,
+      @DefaultValue("false") boolean pipelined)
+      implements PublisherSettings {
+
+    /** Without what may be secret. */
+    @Override
+    public String toString() {
+      return "routing key " + routingKey;
+    }
+  }
+
+  /**
+   * Publishing to NATS JetStream.
+   *
+   * @param types Aggregate types that this publisher takes, where there are several publishers.
+   * @param destination Where its messages go. By default what outbox.destination says.
+   * @param destinations Where its messages of single aggregate types go, by aggregate type.
+   * @param timeout How long one call of the publisher may take; below relay.publish-timeout. By
+   *     default four fifths of it.
+   * @param servers URLs of servers, as nats://localhost:4222.
+   * @param properties Settings of NATS's client, without io.nats.client: username, password, token.
+   * @param cloudEventsSource Adds headers that make each message a CloudEvent of this source.
+   */
+  record Nats(
+      @DefaultValue List<String> types,
+      @Nullable String destination,
+      @DefaultValue Map<String, String> destinations,
+      @Nullable Duration timeout,
+      @DefaultValue List<String> servers,
+      @DefaultValue Map<String, String> properties,
+      @Nullable URI cloudEventsSource)
+      implements PublisherSettings {
+
+    /** Without what may be secret. */
+    @Override
+    public String toString() {
+      return "properties " + properties.keySet();
+    }
+  }
+
+  /**
+   * Publishing over HTTP, as CloudEvents.
+   *
+   * @param types Aggregate types that this publisher takes, where there are several publishers.
+   * @param destination Where its messages go. By default what outbox.destination says.
+   * @param destinations Where its messages of single aggregate types go, by aggregate type.
+   * @param timeout How long one call of the publisher may take; below relay.publish-timeout. By
+   *     default four fifths of it.
+   * @param cloudEventsSource The source of the events: a URI that says who sends.
+   * @param mode How an event is written, binary or structured. By default binary.
+   * @param signingSecrets Secrets by which requests are signed, as Standard Webhooks say.
+   * @param headers Header fields of each request, as Authorization.
+   * @param copiedHeaders Headers of messages that become header fields too. By default those of
+   *     traces.
+   * @param maxInFlight How many requests may be on their way to one host. By default 64.
+   */
+  record Http(
+      @DefaultValue List<String> types,
+      @Nullable String destination,
+      @DefaultValue Map<String, String> destinations,
+      @Nullable Duration timeout,
+      @Nullable URI cloudEventsSource,
+      @Nullable String mode,
+      @DefaultValue List<String> signingSecrets,
+      @DefaultValue Map<String, String> headers,
+      @DefaultValue List<String> copiedHeaders,
+      @Nullable Integer maxInFlight)
+      implements PublisherSettings {
+
+    /** Without what may be secret. */
+    @Override
+    public String toString() {
+      return "headers " + headers.keySet();
     }
   }
 
@@ -175,32 +301,6 @@ record OutboxProperties(
    * @param interval How long to wait after a reading of what waits before the next.
    */
   record Metrics(@DefaultValue("true") boolean enabled, @DefaultValue("15s") Duration interval) {}
-
-  /**
-   * Where messages go.
-   *
-   * @throws IllegalArgumentException naming the pattern and what is wrong with it
-   */
-  Destination messagesGoTo() {
-    Destination all = Destination.pattern(destination);
-    for (Map.Entry<String, String> type : destinations.entrySet()) {
-      all = all.forType(type.getKey(), type.getValue());
-    }
-    return all;
-  }
-
-  /** Below the time after which the relay gives up on a call: four fifths of it by default. */
-  Duration kafkaTimeout() {
-    Duration most = relay.effectivePublishTimeout();
-    Duration timeout =
-        kafka.timeout() != null ? kafka.timeout() : Relay.Builder.defaultPublisherTimeout(most);
-    if (timeout.compareTo(most) >= 0) {
-      throw new IllegalArgumentException(
-          "outbox.kafka.timeout is %s, it must be below outbox.relay.publish-timeout, which is %s: shorten it or lengthen outbox.relay.lease"
-              .formatted(timeout, most));
-    }
-    return timeout;
-  }
 
   private static <T> void set(@Nullable T value, Consumer<T> setter) {
     if (value != null) {

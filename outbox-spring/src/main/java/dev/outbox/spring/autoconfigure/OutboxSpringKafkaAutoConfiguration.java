@@ -1,8 +1,10 @@
 package dev.outbox.spring.autoconfigure;
 
+import java.util.Collection;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -39,6 +41,12 @@ final class OutboxSpringKafkaAutoConfiguration {
   KafkaConnection outboxKafkaConnection(ProducerFactory<?, ?> producers) {
     Map<String, Object> taken = new TreeMap<>(producers.getConfigurationProperties());
     taken.keySet().removeIf(name -> !TAKEN.matcher(name).matches());
+    // Boot has a list; the publisher's logs and errors say the text.
+    taken.replaceAll(
+        (name, value) ->
+            value instanceof Collection<?> several
+                ? several.stream().map(String::valueOf).collect(Collectors.joining(","))
+                : value);
     return new KafkaConnection(taken);
   }
 }

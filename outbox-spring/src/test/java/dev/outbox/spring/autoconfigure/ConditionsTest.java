@@ -14,13 +14,17 @@ import io.opentelemetry.api.OpenTelemetry;
 import java.util.Set;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.kafka.core.ProducerFactory;
 
 /** Which beans there are, and which are left to the application. Nothing connects. */
+@ExtendWith(OutputCaptureExtension.class)
 class ConditionsTest {
   private final ApplicationContextRunner runner =
       new ApplicationContextRunner()
@@ -30,13 +34,14 @@ class ConditionsTest {
                   OutboxJdbcAutoConfiguration.class,
                   OutboxMongoAutoConfiguration.class,
                   OutboxKafkaAutoConfiguration.class,
+                  OutboxPublisherAutoConfiguration.class,
                   OutboxSpringKafkaAutoConfiguration.class,
                   OutboxTracingAutoConfiguration.class))
           .withBean(DataSource.class, DriverManagerDataSource::new)
           .withPropertyValues("outbox.store=postgres", "outbox.schema-mode=none");
 
   @Test
-  void withoutAPublisherThereIsNoRelay() {
+  void withoutAPublisherThereIsNoRelay(CapturedOutput output) {
     runner
         .withClassLoader(new FilteredClassLoader(KafkaPublisher.class, ProducerFactory.class))
         .run(
@@ -46,10 +51,11 @@ class ConditionsTest {
                     .hasSingleBean(JoinedOutbox.class)
                     .doesNotHaveBean(MessagePublisher.class)
                     .doesNotHaveBean(OutboxRelay.class));
+    assertThat(output).contains("There is no publisher, so messages of the outbox are stored");
   }
 
   @Test
-  void whereAnotherProcessPublishesThereIsNeither() {
+  void whereAnotherProcessPublishesThereIsNeither(CapturedOutput output) {
     runner
         .withPropertyValues("outbox.relay.enabled=false")
         .run(
@@ -58,6 +64,7 @@ class ConditionsTest {
                     .hasSingleBean(JoinedOutbox.class)
                     .doesNotHaveBean(MessagePublisher.class)
                     .doesNotHaveBean(OutboxRelay.class));
+    assertThat(output).doesNotContain("There is no publisher");
   }
 
   @Test

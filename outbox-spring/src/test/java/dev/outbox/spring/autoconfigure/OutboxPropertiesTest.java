@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.relay.RetryPolicy;
+import dev.outbox.spi.Destination;
 import dev.outbox.spring.autoconfigure.OutboxProperties.SchemaMode;
 import java.io.IOException;
 import java.time.Duration;
@@ -34,7 +35,8 @@ class OutboxPropertiesTest {
     assertThat(properties.relay().enabled()).isTrue();
     assertThat(properties.relay().haltKeyWhenDead()).isEmpty();
     assertThat(properties.kafka().properties()).isEmpty();
-    assertThat(properties.messagesGoTo()).hasToString("{aggregateType}");
+    assertThat(properties.publisher()).isEmpty();
+    assertThat(goesTo(properties)).hasToString("{aggregateType}");
     RetryPolicy retry = properties.relay().retry().policy();
     assertThat(retry.maxAttempts()).isEqualTo(RetryPolicy.DEFAULT_MAX_ATTEMPTS);
   }
@@ -48,14 +50,33 @@ class OutboxPropertiesTest {
                 "outbox.relay.halt-key-when-dead", "account,order",
                 "outbox.relay.publish-timeout", "10s",
                 "outbox.kafka.properties[linger.ms]", "5",
+                "outbox.kafka.properties.batch.size", "1",
                 "outbox.destination", "shop.{aggregateType}",
                 "outbox.destinations.order", "shop.orders"));
     assertThat(properties.relay().retry().policy().maxAttempts()).isEqualTo(3);
     assertThat(properties.relay().haltKeyWhenDead()).isEqualTo(List.of("account", "order"));
-    assertThat(properties.kafkaTimeout()).isEqualTo(Duration.ofSeconds(8));
-    assertThat(properties.kafka().properties()).containsExactly(Map.entry("linger.ms", "5"));
-    assertThat(properties.messagesGoTo())
+    assertThat(properties.relay().effectivePublishTimeout()).isEqualTo(Duration.ofSeconds(10));
+    assertThat(properties.kafka().properties())
+        .containsOnly(Map.entry("linger.ms", "5"), Map.entry("batch.size", "1"));
+    assertThat(goesTo(properties))
         .hasToString("{order=shop.orders}, otherwise shop.{aggregateType}");
+  }
+
+  @Test
+  void whatIsSaidOfOnePublisherCountsMore() {
+    OutboxProperties properties =
+        bind(
+            Map.of(
+                "outbox.destination", "shop.{aggregateType}",
+                "outbox.destinations.order", "shop.orders",
+                "outbox.kafka.destination", "kafka.{aggregateType}",
+                "outbox.kafka.destinations.order", "kafka.orders"));
+    assertThat(goesTo(properties))
+        .hasToString("{order=kafka.orders}, otherwise kafka.{aggregateType}");
+  }
+
+  private static Destination goesTo(OutboxProperties properties) {
+    return new PublisherProperties(properties, properties.kafka()).destination();
   }
 
   /** What editors show; made by the build from the record's comments. */

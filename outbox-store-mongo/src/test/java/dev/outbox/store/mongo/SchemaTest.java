@@ -3,11 +3,13 @@ package dev.outbox.store.mongo;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import com.mongodb.MongoCommandException;
 import com.mongodb.ServerAddress;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
+import com.mongodb.client.MongoDatabase;
 import com.mongodb.client.model.Filters;
 import com.mongodb.client.model.IndexOptions;
 import com.mongodb.client.model.Updates;
@@ -23,6 +25,7 @@ import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Date;
@@ -105,6 +108,63 @@ class SchemaTest {
     }
     schema.verify();
     assertThat(database.collection("outbox_bucket").countDocuments()).isEqualTo(64);
+  }
+
+  @Test
+  @DisplayName("several processes that migrate an empty database at once all succeed")
+  void processesAtOnce() throws Exception {
+    List<Process> processes = new ArrayList<>();
+    try {
+      for (int i = 0; i < 3; i++) {
+        processes.add(
+            new ProcessBuilder(
+                    System.getProperty("java.home") + "/bin/java",
+                    "-cp",
+                    System.getProperty("java.class.path"),
+                    MigratingProcess.class.getName(),
+                    database.server.connectionString(),
+                    database.database.getName())
+                .inheritIO()
+                .start());
+      }
+      await()
+          .atMost(Duration.ofMinutes(2))
+          .until(() -> database.collection("ready").countDocuments() == processes.size());
+      database.collection("go").insertOne(new Document());
+      for (Process process : processes) {
+        assertThat(process.waitFor()).as("how a migration ended, see its output").isZero();
+      }
+    } finally {
+      processes.forEach(Process::destroyForcibly);
+    }
+    schema.verify();
+    database.collection("ready").drop();
+    database.collection("go").drop();
+    try (TestDatabase alone = TestDatabase.open()) {
+      alone.schema("outbox_").migrate();
+      assertThat(database.catalog()).isEqualTo(alone.catalog());
+    }
+    assertThat(database.collection("outbox_bucket").countDocuments()).isEqualTo(64);
+  }
+
+  /** Migrates when all are there. */
+  static final class MigratingProcess {
+    private MigratingProcess() {}
+
+    public static void main(String[] arguments) {
+      try (MongoClient client = MongoClients.create(arguments[0])) {
+        Schema schema = new Schema(client, arguments[1], new Names(null, "outbox_"));
+        MongoDatabase database = client.getDatabase(arguments[1]);
+        database.getCollection("ready").insertOne(new Document());
+        await()
+            .pollDelay(Duration.ZERO)
+            .pollInterval(Duration.ofMillis(1))
+            .atMost(Duration.ofMinutes(2))
+            .until(() -> database.getCollection("go").countDocuments() == 1);
+        schema.migrate();
+        schema.verify();
+      }
+    }
   }
 
   @Test

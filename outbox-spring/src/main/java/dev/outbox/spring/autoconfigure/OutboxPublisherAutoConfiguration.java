@@ -1,0 +1,49 @@
+package dev.outbox.spring.autoconfigure;
+
+import dev.outbox.spi.MessagePublisher;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.AnyNestedCondition;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
+
+/** The publisher: the one whose jar is there, or those that are chosen. */
+@AutoConfiguration(
+    after = {
+      OutboxHttpAutoConfiguration.class,
+      OutboxKafkaAutoConfiguration.class,
+      OutboxNatsAutoConfiguration.class,
+      OutboxRabbitAutoConfiguration.class
+    })
+@ConditionalOnBooleanProperty(
+    name = {"outbox.enabled", "outbox.relay.enabled"},
+    matchIfMissing = true)
+@EnableConfigurationProperties(OutboxProperties.class)
+final class OutboxPublisherAutoConfiguration {
+
+  /** Where one is chosen and none is there, somebody has to say so. */
+  static final class OfferedOrChosen extends AnyNestedCondition {
+    OfferedOrChosen() {
+      super(ConfigurationPhase.REGISTER_BEAN);
+    }
+
+    @ConditionalOnBean(OfferedPublisher.class)
+    static final class Offered {}
+
+    @ConditionalOnProperty("outbox.publisher")
+    static final class Chosen {}
+  }
+
+  @Bean(destroyMethod = "close")
+  @ConditionalOnMissingBean(MessagePublisher.class)
+  @Conditional(OfferedOrChosen.class)
+  MessagePublisher outboxPublisher(
+      OutboxProperties properties, ObjectProvider<OfferedPublisher> offered) {
+    return new Publishers(properties, offered).open();
+  }
+}

@@ -1,0 +1,66 @@
+package dev.outbox.spring.autoconfigure;
+
+import java.util.stream.Collectors;
+import org.springframework.amqp.rabbit.connection.AbstractConnectionFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.amqp.RabbitConnectionDetails;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/**
+ * Where Spring AMQP is there, the publisher connects as its connection factory does: so it follows
+ * {@code spring.rabbitmq.*}, bundles of certificates, Testcontainers and Docker Compose. The client
+ * below that factory knows one host only, so the nodes of a cluster come from Boot, by a type that
+ * each generation has in another place.
+ */
+@AutoConfiguration(
+    afterName = {
+      "org.springframework.boot.autoconfigure.amqp.RabbitAutoConfiguration",
+      "org.springframework.boot.amqp.autoconfigure.RabbitAutoConfiguration"
+    })
+@ConditionalOnClass({AbstractConnectionFactory.class, com.rabbitmq.client.ConnectionFactory.class})
+@ConditionalOnBooleanProperty(
+    name = {"outbox.enabled", "outbox.relay.enabled"},
+    matchIfMissing = true)
+final class OutboxSpringRabbitAutoConfiguration {
+
+  @Bean
+  @ConditionalOnSingleCandidate(AbstractConnectionFactory.class)
+  RabbitConnection outboxRabbitConnection(
+      AbstractConnectionFactory connections, ObjectProvider<RabbitAddresses> addresses) {
+    RabbitAddresses several = addresses.getIfAvailable(() -> new RabbitAddresses(""));
+    return new RabbitConnection(connections.getRabbitConnectionFactory(), several.text());
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  @ConditionalOnClass(RabbitConnectionDetails.class)
+  static class Boot3 {
+    @Bean
+    @ConditionalOnBean(RabbitConnectionDetails.class)
+    RabbitAddresses outboxRabbitAddresses(RabbitConnectionDetails details) {
+      return new RabbitAddresses(
+          details.getAddresses().stream()
+              .map(address -> address.host() + ":" + address.port())
+              .collect(Collectors.joining(",")));
+    }
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  @ConditionalOnClass(org.springframework.boot.amqp.autoconfigure.RabbitConnectionDetails.class)
+  static class Boot4 {
+    @Bean
+    @ConditionalOnBean(org.springframework.boot.amqp.autoconfigure.RabbitConnectionDetails.class)
+    RabbitAddresses outboxRabbitAddresses(
+        org.springframework.boot.amqp.autoconfigure.RabbitConnectionDetails details) {
+      return new RabbitAddresses(
+          details.getAddresses().stream()
+              .map(address -> address.host() + ":" + address.port())
+              .collect(Collectors.joining(",")));
+    }
+  }
+}

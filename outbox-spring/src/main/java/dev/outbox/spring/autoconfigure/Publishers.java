@@ -1,0 +1,154 @@
+package dev.outbox.spring.autoconfigure;
+
+import dev.outbox.relay.Relay;
+import dev.outbox.relay.RoutingPublisher;
+import dev.outbox.spi.MessagePublisher;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+
+/** Chooses among the publishers whose jars are there, and opens them. */
+final class Publishers {
+  private static final String PROPERTY = "outbox.publisher";
+
+  /** What each publisher needs for a call. */
+  private static final Duration LEAST_TIMEOUT = Duration.ofSeconds(1);
+
+  private final List<String> names;
+  private final Duration publishTimeout;
+  private final Map<String, OfferedPublisher> offered = new LinkedHashMap<>();
+
+  Publishers(OutboxProperties properties, Iterable<OfferedPublisher> offered) {
+    this.names = properties.publisher();
+    this.publishTimeout = properties.relay().effectivePublishTimeout();
+    offered.forEach(one -> this.offered.put(one.name(), one));
+  }
+
+  MessagePublisher open() {
+    List<OfferedPublisher> chosen = chosen();
+    OfferedPublisher rest = takesTheRest(chosen);
+    if (chosen.size() == 1) {
+      return open(rest, defaultTimeout(), publishTimeout);
+    }
+    Duration all = defaultTimeout();
+    Duration each = RoutingPublisher.timeoutOfEach(all);
+    List<MessagePublisher> opened = new ArrayList<>();
+    try {
+      MessagePublisher otherwise = open(rest, each, all);
+      opened.add(otherwise);
+      RoutingPublisher.Builder routing =
+          RoutingPublisher.builder(rest.name(), otherwise).timeout(all);
+      for (OfferedPublisher one : chosen) {
+        if (one != rest) {
+          MessagePublisher publisher = open(one, each, all);
+          opened.add(publisher);
+          routing.publisher(one.name(), publisher, one.settings().types().toArray(String[]::new));
+        }
+      }
+      return routing.build();
+    } catch (IllegalArgumentException e) {
+      opened.forEach(MessagePublisher::close);
+      throw new OutboxConfigurationException(
+          "The publishers are refused: " + e.getMessage(), "Correct the property.", e);
+    } catch (RuntimeException e) {
+      opened.forEach(MessagePublisher::close);
+      throw e;
+    }
+  }
+
+  private List<OfferedPublisher> chosen() {
+    if (names.isEmpty() && offered.size() > 1) {
+      throw new OutboxConfigurationException(
+          "There are several publishers on the class path, %s, and none of them is chosen"
+              .formatted(String.join(", ", new TreeSet<>(offered.keySet()))),
+          "Set outbox.publisher to one of them, or to several with a comma between them, of which all but one have aggregate types, as outbox.http.types=invoice.",
+          null);
+    }
+    if (names.isEmpty()) {
+      return List.copyOf(offered.values());
+    }
+    Map<String, OfferedPublisher> chosen = new LinkedHashMap<>();
+    for (String name : names) {
+      OfferedPublisher one = offered.get(name);
+      if (one == null) {
+        throw missing(name);
+      }
+      if (chosen.put(name, one) != null) {
+        throw new OutboxConfigurationException(
+            "%s names %s twice".formatted(PROPERTY, name), "Name each publisher once.", null);
+      }
+    }
+    return List.copyOf(chosen.values());
+  }
+
+  private OutboxConfigurationException missing(String name) {
+    return new OutboxConfigurationException(
+        "%s names %s, and on the class path %s"
+            .formatted(
+                PROPERTY,
+                name,
+                offered.isEmpty()
+                    ? "is no publisher"
+                    : "are only " + String.join(", ", new TreeSet<>(offered.keySet()))),
+        List.of("kafka", "rabbitmq", "nats", "http").contains(name)
+            ? "Add dev.outbox:outbox-publisher-%s, or correct the property.".formatted(name)
+            : "Name kafka, rabbitmq, nats or http; for a publisher of your own define a MessagePublisher bean.",
+        null);
+  }
+
+  /** Whatever its type, a message has one publisher. */
+  private static OfferedPublisher takesTheRest(List<OfferedPublisher> chosen) {
+    List<OfferedPublisher> rest =
+        chosen.stream().filter(one -> one.settings().types().isEmpty()).toList();
+    if (rest.size() != 1) {
+      throw new OutboxConfigurationException(
+          rest.isEmpty()
+              ? "Each publisher has aggregate types, so nobody publishes the messages of the others"
+              : "The publishers %s have no aggregate types, so it is not said which of them publishes a message"
+                  .formatted(String.join(", ", rest.stream().map(OfferedPublisher::name).toList())),
+          "Exactly one publisher takes what no other one does: give all but one their types, as outbox.%s.types=invoice."
+              .formatted(chosen.get(chosen.size() - 1).name()),
+          null);
+    }
+    return rest.get(0);
+  }
+
+  private MessagePublisher open(OfferedPublisher one, Duration byDefault, Duration limit) {
+    try {
+      return one.opening().open(timeout(one, byDefault, limit));
+    } catch (IllegalArgumentException e) {
+      throw new OutboxConfigurationException(
+          "The outbox cannot publish to %s: %s".formatted(one.broker(), e.getMessage()),
+          one.action() + " Set outbox.relay.enabled=false where another process publishes.",
+          e);
+    }
+  }
+
+  private Duration timeout(OfferedPublisher one, Duration byDefault, Duration limit) {
+    @Nullable Duration given = one.settings().timeout();
+    if (given == null && byDefault.compareTo(LEAST_TIMEOUT) < 0) {
+      throw new IllegalArgumentException(
+          "of outbox.relay.publish-timeout, which is %s, a call of the publisher gets %s, and needs %s: lengthen outbox.relay.lease"
+              .formatted(publishTimeout, byDefault, LEAST_TIMEOUT));
+    }
+    if (given != null && given.compareTo(limit) >= 0) {
+      throw new IllegalArgumentException(
+          "outbox.%s.timeout is %s, it must be below %s: shorten it or lengthen outbox.relay.lease"
+              .formatted(
+                  one.name(),
+                  given,
+                  limit.equals(publishTimeout)
+                      ? "outbox.relay.publish-timeout, which is " + limit
+                      : limit + ", what outbox.relay.publish-timeout leaves to all publishers"));
+    }
+    return given == null ? byDefault : given;
+  }
+
+  private Duration defaultTimeout() {
+    return Relay.Builder.defaultPublisherTimeout(publishTimeout);
+  }
+}

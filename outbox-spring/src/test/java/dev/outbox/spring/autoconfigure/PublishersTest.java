@@ -1,0 +1,191 @@
+package dev.outbox.spring.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.outbox.publisher.http.HttpPublisher;
+import dev.outbox.publisher.http.HttpPublisherProvider;
+import dev.outbox.publisher.kafka.KafkaPublisher;
+import dev.outbox.publisher.nats.NatsPublisherProvider;
+import dev.outbox.publisher.rabbitmq.RabbitPublisher;
+import dev.outbox.spi.MessagePublisher;
+import org.junit.jupiter.api.Test;
+import org.springframework.amqp.rabbit.connection.AbstractConnectionFactory;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+/** Which publishers there are, and what is said where it is not clear. Nobody is connected to. */
+class PublishersTest {
+  private static final String[] HTTP = {
+    "outbox.http.destination=https://shop.example/{aggregateType}",
+    "outbox.http.cloud-events-source=https://shop.example"
+  };
+
+  private final ApplicationContextRunner runner =
+      new ApplicationContextRunner()
+          .withConfiguration(
+              AutoConfigurations.of(
+                  OutboxHttpAutoConfiguration.class,
+                  OutboxKafkaAutoConfiguration.class,
+                  OutboxNatsAutoConfiguration.class,
+                  OutboxRabbitAutoConfiguration.class,
+                  OutboxSpringRabbitAutoConfiguration.class,
+                  OutboxPublisherAutoConfiguration.class))
+          .withPropertyValues("spring.kafka.bootstrap-servers=localhost:9092");
+
+  private void refused(ApplicationContextRunner runner, String problem, String action) {
+    runner.run(
+        context -> {
+          assertThat(context).hasFailed();
+          Throwable cause = context.getStartupFailure();
+          while (!(cause instanceof OutboxConfigurationException)) {
+            cause = cause.getCause();
+          }
+          assertThat(cause).hasMessageContaining(problem);
+          assertThat(((OutboxConfigurationException) cause).action()).contains(action);
+        });
+  }
+
+  @Test
+  void theOnlyOneNeedsNoName() {
+    runner
+        .withPropertyValues(HTTP)
+        .withClassLoader(
+            new FilteredClassLoader(
+                KafkaPublisher.class, NatsPublisherProvider.class, RabbitPublisher.class))
+        .run(
+            context ->
+                assertThat(context)
+                    .getBean(MessagePublisher.class)
+                    .isInstanceOf(HttpPublisher.class));
+  }
+
+  @Test
+  void theChosenOneIsOpened() {
+    runner
+        .withPropertyValues("outbox.publisher=rabbitmq", "outbox.rabbitmq.uri=amqp://localhost")
+        .withClassLoader(new FilteredClassLoader(AbstractConnectionFactory.class))
+        .run(
+            context ->
+                assertThat(context)
+                    .getBean(MessagePublisher.class)
+                    .isInstanceOf(RabbitPublisher.class));
+  }
+
+  @Test
+  void aPublisherOfTheApplicationStandsInTheirPlace() {
+    MessagePublisher own = messages -> java.util.List.of();
+    runner
+        .withBean(MessagePublisher.class, () -> own)
+        .run(context -> assertThat(context.getBean(MessagePublisher.class)).isSameAs(own));
+  }
+
+  @Test
+  void ofSeveralOneIsChosen() {
+    refused(
+        runner,
+        "several publishers on the class path, http, kafka, nats, rabbitmq, and none",
+        "outbox.http.types=invoice");
+  }
+
+  @Test
+  void aMissingJarIsNamed() {
+    refused(
+        runner
+            .withPropertyValues("outbox.publisher=nats")
+            .withClassLoader(new FilteredClassLoader(NatsPublisherProvider.class)),
+        "outbox.publisher names nats, and on the class path are only http, kafka, rabbitmq",
+        "Add dev.outbox:outbox-publisher-nats");
+  }
+
+  @Test
+  void whereThereIsNoneAtAllTheMissingOneIsNamed() {
+    refused(
+        runner
+            .withPropertyValues("outbox.publisher=kafka")
+            .withClassLoader(
+                new FilteredClassLoader(
+                    KafkaPublisher.class,
+                    HttpPublisherProvider.class,
+                    NatsPublisherProvider.class,
+                    RabbitPublisher.class)),
+        "outbox.publisher names kafka, and on the class path is no publisher",
+        "Add dev.outbox:outbox-publisher-kafka");
+  }
+
+  @Test
+  void anotherNameIsRefused() {
+    refused(
+        runner.withPropertyValues("outbox.publisher=pulsar"),
+        "outbox.publisher names pulsar",
+        "define a MessagePublisher bean");
+  }
+
+  @Test
+  void oneOfSeveralTakesTheRest() {
+    refused(
+        runner.withPropertyValues("outbox.publisher=kafka,http"),
+        "The publishers kafka, http have no aggregate types",
+        "outbox.http.types=invoice");
+    refused(
+        runner.withPropertyValues("outbox.publisher=kafka", "outbox.kafka.types=order"),
+        "Each publisher has aggregate types",
+        "Exactly one publisher");
+  }
+
+  @Test
+  void aTypeHasOnePublisher() {
+    refused(
+        runner
+            .withPropertyValues(HTTP)
+            .withPropertyValues(
+                "outbox.publisher=kafka,http,nats",
+                "outbox.nats.servers=nats://localhost:1",
+                "outbox.http.types=invoice",
+                "outbox.nats.types=invoice"),
+        "the aggregate type invoice has two publishers",
+        "Correct");
+  }
+
+  @Test
+  void whatAPublisherRefusesIsSaidWithItsName() {
+    refused(
+        runner.withPropertyValues("outbox.publisher=http"),
+        "The outbox cannot publish to HTTP: destination is missing",
+        "Set outbox.http.destination");
+    refused(
+        runner.withPropertyValues("outbox.publisher=nats"),
+        "The outbox cannot publish to NATS: servers is missing",
+        "Set outbox.nats.servers");
+    refused(
+        runner.withPropertyValues(
+            "outbox.publisher=nats",
+            "outbox.nats.servers=nats://localhost:1",
+            "outbox.nats.properties.pasword=x"),
+        "nats.pasword is no setting of it",
+        "outbox.nats.*");
+    refused(
+        runner
+            .withPropertyValues("outbox.publisher=rabbitmq")
+            .withClassLoader(new FilteredClassLoader(AbstractConnectionFactory.class)),
+        "The outbox cannot publish to RabbitMQ: the URI is missing",
+        "outbox.rabbitmq.uri");
+  }
+
+  @Test
+  void aTimeoutFitsIntoThatOfAll() {
+    refused(
+        runner.withPropertyValues("outbox.publisher=kafka", "outbox.kafka.timeout=25s"),
+        "outbox.kafka.timeout is PT25S, it must be below outbox.relay.publish-timeout",
+        "outbox.kafka.*");
+    refused(
+        runner
+            .withPropertyValues(HTTP)
+            .withPropertyValues(
+                "outbox.publisher=kafka,http",
+                "outbox.http.types=invoice",
+                "outbox.http.timeout=21s"),
+        "outbox.http.timeout is PT21S, it must be below PT20S",
+        "outbox.http.*");
+  }
+}
