@@ -2,11 +2,13 @@ package dev.outbox.dev.bench;
 
 import dev.outbox.OutboxMessage;
 import dev.outbox.dev.bench.Cost.ServerWork;
+import dev.outbox.inbox.InboxKey;
 import dev.outbox.relay.Relay;
 import dev.outbox.spi.OutboxStore;
 import dev.outbox.store.mongo.MongoUrl;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Properties;
 import org.jspecify.annotations.Nullable;
 
@@ -144,6 +146,25 @@ public interface BenchDatabase extends AutoCloseable {
      * @param relay in this process, whose {@link Relay#watch} the messages are appended through
      */
     Business business(@Nullable Relay relay);
+
+    /**
+     * One client that handles messages, with an inbox in the same database and a connection of its
+     * own; empty: this store has no inbox.
+     */
+    Optional<Consuming> consuming();
+
+    @Override
+    void close();
+  }
+
+  /** Not safe for use by many threads. */
+  interface Consuming extends AutoCloseable {
+    /**
+     * One transaction with one business row.
+     *
+     * @param key recorded in the inbox; null: nothing is
+     */
+    void transaction(@Nullable InboxKey key);
 
     @Override
     void close();

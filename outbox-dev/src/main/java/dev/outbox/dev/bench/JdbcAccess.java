@@ -3,9 +3,11 @@ package dev.outbox.dev.bench;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.Outbox;
 import dev.outbox.relay.Relay;
+import dev.outbox.store.jdbc.JdbcInboxStore;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.Optional;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -37,6 +39,21 @@ record JdbcAccess(
     try {
       Outbox<Connection> outbox = relay == null ? store : relay.wakeOnAppend(store);
       return new JdbcBusiness(kind, dataSource.getConnection(), outbox, schema);
+    } catch (SQLException e) {
+      throw new IllegalStateException("there is no connection: " + e.getMessage(), e);
+    }
+  }
+
+  @Override
+  public Optional<BenchDatabase.Consuming> consuming() {
+    JdbcInboxStore.Builder<?, ?> builder = kind.inbox(dataSource);
+    if (builder == null) {
+      return Optional.empty();
+    }
+    JdbcInboxStore inbox = builder.schema(schema).build();
+    inbox.migrate();
+    try {
+      return Optional.of(new JdbcConsuming(dataSource.getConnection(), inbox, schema));
     } catch (SQLException e) {
       throw new IllegalStateException("there is no connection: " + e.getMessage(), e);
     }

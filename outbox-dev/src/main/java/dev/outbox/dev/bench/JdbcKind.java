@@ -1,7 +1,10 @@
 package dev.outbox.dev.bench;
 
+import dev.outbox.store.jdbc.JdbcInboxStore;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
+import dev.outbox.store.mysql.MariadbInboxStore;
 import dev.outbox.store.mysql.MariadbOutboxStore;
+import dev.outbox.store.mysql.MysqlInboxStore;
 import dev.outbox.store.mysql.MysqlOutboxStore;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -30,9 +33,18 @@ public abstract class JdbcKind {
     static final List<JdbcKind> KINDS =
         List.of(
             new PostgresKind(),
-            new MysqlKind("MySQL", "jdbc:mysql:", "utf8mb4_0900_bin", MysqlOutboxStore::builder),
             new MysqlKind(
-                "MariaDB", "jdbc:mariadb:", "utf8mb4_nopad_bin", MariadbOutboxStore::builder),
+                "MySQL",
+                "jdbc:mysql:",
+                "utf8mb4_0900_bin",
+                MysqlOutboxStore::builder,
+                MysqlInboxStore::builder),
+            new MysqlKind(
+                "MariaDB",
+                "jdbc:mariadb:",
+                "utf8mb4_nopad_bin",
+                MariadbOutboxStore::builder,
+                MariadbInboxStore::builder),
             new SqlServerKind());
   }
 
@@ -44,6 +56,11 @@ public abstract class JdbcKind {
 
   /** With its defaults; it is to be told where the tables are. */
   public abstract JdbcOutboxStore.Builder<?, ?> store(DataSource dataSource);
+
+  /** The same of the inbox; null: there is none. */
+  public JdbcInboxStore.@Nullable Builder<?, ?> inbox(DataSource dataSource) {
+    return null;
+  }
 
   /**
    * The URL of sessions that {@link #removeSchemas} finds by their name, where sessions have one.

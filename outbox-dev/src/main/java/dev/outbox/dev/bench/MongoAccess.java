@@ -5,9 +5,12 @@ import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoCollection;
 import dev.outbox.Outbox;
 import dev.outbox.OutboxMessage;
+import dev.outbox.inbox.InboxKey;
 import dev.outbox.relay.Relay;
+import dev.outbox.store.mongo.MongoInboxStore;
 import dev.outbox.store.mongo.MongoOutboxStore;
 import java.util.List;
+import java.util.Optional;
 import org.bson.Document;
 import org.jspecify.annotations.Nullable;
 
@@ -37,8 +40,38 @@ record MongoAccess(MongoClient client, String database, MongoOutboxStore store)
   }
 
   @Override
+  public Optional<BenchDatabase.Consuming> consuming() {
+    MongoInboxStore inbox = MongoInboxStore.of(client, database);
+    inbox.migrate();
+    return Optional.of(new Consuming(client.startSession(), inbox, collection(BUSINESS)));
+  }
+
+  @Override
   public void close() {
     client.close();
+  }
+
+  /** A consumer's transactions: one document each, and what the inbox records. */
+  private record Consuming(
+      ClientSession session, MongoInboxStore inbox, MongoCollection<Document> business)
+      implements BenchDatabase.Consuming {
+
+    @Override
+    public void transaction(@Nullable InboxKey key) {
+      var unused =
+          session.withTransaction(
+              () -> {
+                if (key != null && !inbox.firstTime(session, key)) {
+                  throw new IllegalStateException(key + " came before");
+                }
+                return business.insertOne(session, Business.document());
+              });
+    }
+
+    @Override
+    public void close() {
+      session.close();
+    }
   }
 
   /** Business transactions: one document each, and what is appended. */

@@ -1,6 +1,7 @@
 package dev.outbox.dev.bench;
 
 import dev.outbox.dev.bench.BenchDatabase.State;
+import dev.outbox.store.jdbc.JdbcInboxStore;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -31,16 +32,19 @@ final class MysqlKind extends BenchKind {
   private final String urlPrefix;
   private final String collation;
   private final Function<DataSource, JdbcOutboxStore.Builder<?, ?>> store;
+  private final Function<DataSource, JdbcInboxStore.Builder<?, ?>> inbox;
 
   MysqlKind(
       String name,
       String urlPrefix,
       String collation,
-      Function<DataSource, JdbcOutboxStore.Builder<?, ?>> store) {
+      Function<DataSource, JdbcOutboxStore.Builder<?, ?>> store,
+      Function<DataSource, JdbcInboxStore.Builder<?, ?>> inbox) {
     this.name = name;
     this.urlPrefix = urlPrefix;
     this.collation = collation;
     this.store = store;
+    this.inbox = inbox;
   }
 
   @Override
@@ -56,6 +60,11 @@ final class MysqlKind extends BenchKind {
   @Override
   public JdbcOutboxStore.Builder<?, ?> store(DataSource dataSource) {
     return store.apply(dataSource);
+  }
+
+  @Override
+  public JdbcInboxStore.Builder<?, ?> inbox(DataSource dataSource) {
+    return inbox.apply(dataSource);
   }
 
   /** Sessions have no name; they are found by their database. */

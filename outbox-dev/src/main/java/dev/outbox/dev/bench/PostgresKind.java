@@ -1,7 +1,9 @@
 package dev.outbox.dev.bench;
 
 import dev.outbox.dev.bench.BenchDatabase.State;
+import dev.outbox.store.jdbc.JdbcInboxStore;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
+import dev.outbox.store.postgres.PostgresInboxStore;
 import dev.outbox.store.postgres.PostgresOutboxStore;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -40,6 +42,11 @@ final class PostgresKind extends BenchKind {
   @Override
   public JdbcOutboxStore.Builder<?, ?> store(DataSource dataSource) {
     return PostgresOutboxStore.builder(dataSource);
+  }
+
+  @Override
+  public JdbcInboxStore.Builder<?, ?> inbox(DataSource dataSource) {
+    return PostgresInboxStore.builder(dataSource);
   }
 
   @Override

@@ -71,7 +71,7 @@ abstract class BenchTest {
 
   @ParameterizedTest(name = "{0}: {2} lines")
   @DisplayName("each scenario reports all its lines beside a limit, and leaves nothing behind")
-  @CsvSource({"backlog, 0.02, 5", "pinned, 0.002, 36", "poison, 0.002, 6"})
+  @CsvSource({"inbox, 0.02, 2", "backlog, 0.02, 5", "pinned, 0.002, 36", "poison, 0.002, 6"})
   void scenario(String name, double scale, int lines) throws Exception {
     check(name, scale, lines);
   }
