@@ -153,7 +153,8 @@ class SchemaTest {
 
     public static void main(String[] arguments) {
       try (MongoClient client = MongoClients.create(arguments[0])) {
-        Schema schema = new Schema(client, arguments[1], Contents.OUTBOX, new Names(null, "outbox_"));
+        Schema schema =
+            new Schema(client, arguments[1], Contents.OUTBOX, new Names(null, "outbox_"));
         MongoDatabase database = client.getDatabase(arguments[1]);
         database.getCollection("ready").insertOne(new Document());
         await()
