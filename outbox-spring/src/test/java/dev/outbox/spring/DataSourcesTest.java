@@ -155,8 +155,12 @@ class DataSourcesTest {
   void aTransactionOfTheMarkedOneIsJoined() {
     in("billingTransactions").executeWithoutResult(status -> append("bill-1"));
     await().untilAsserted(() -> assertThat(shop.delivered()).contains("Billed bill-1"));
+    await() // the listeners are told after the publisher has it
+        .untilAsserted(
+            () ->
+                assertThat(shop.bean(Listening.class).events)
+                    .hasAtLeastOneElementOfType(RelayEvent.Delivered.class));
     assertThat(shop.bean(Listening.class).events)
-        .hasAtLeastOneElementOfType(RelayEvent.Delivered.class)
         .allMatch(event -> event.who().startsWith("customized"));
   }
 
