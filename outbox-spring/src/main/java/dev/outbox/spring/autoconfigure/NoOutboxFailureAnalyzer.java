@@ -1,6 +1,7 @@
 package dev.outbox.spring.autoconfigure;
 
 import dev.outbox.JoinedOutbox;
+import dev.outbox.spi.MessagePublisher;
 import dev.outbox.spi.OutboxStore;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.NoSuchBeanDefinitionException;
@@ -10,7 +11,7 @@ import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 
-/** Says why there is no outbox to inject, or no single store. */
+/** Says why there is no outbox to inject, or no single store or publisher. */
 @Order(Ordered.HIGHEST_PRECEDENCE)
 final class NoOutboxFailureAnalyzer extends AbstractFailureAnalyzer<NoSuchBeanDefinitionException> {
 
@@ -23,6 +24,14 @@ final class NoOutboxFailureAnalyzer extends AbstractFailureAnalyzer<NoSuchBeanDe
           "There are several stores for the outbox: %s."
               .formatted(String.join(", ", several.getBeanNamesFound())),
           "Put @Primary on one of them, or define the JoinedOutbox and OutboxRelay beans yourself.",
+          cause);
+    }
+    if (cause instanceof NoUniqueBeanDefinitionException several
+        && type == MessagePublisher.class) {
+      return new FailureAnalysis(
+          "There are several publishers for the outbox's relay: %s."
+              .formatted(String.join(", ", several.getBeanNamesFound())),
+          "Put @Primary on one of them, which takes all messages; or make one of them by RoutingPublisher, and let that be the bean.",
           cause);
     }
     return type == JoinedOutbox.class

@@ -8,9 +8,12 @@ import dev.outbox.publisher.kafka.KafkaPublisher;
 import dev.outbox.publisher.nats.NatsPublisherProvider;
 import dev.outbox.publisher.rabbitmq.RabbitPublisher;
 import dev.outbox.spi.MessagePublisher;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.springframework.amqp.rabbit.connection.AbstractConnectionFactory;
+import org.springframework.beans.factory.NoUniqueBeanDefinitionException;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
@@ -74,10 +77,19 @@ class PublishersTest {
 
   @Test
   void aPublisherOfTheApplicationStandsInTheirPlace() {
-    MessagePublisher own = messages -> java.util.List.of();
+    MessagePublisher own = messages -> List.of();
     runner
         .withBean(MessagePublisher.class, () -> own)
         .run(context -> assertThat(context.getBean(MessagePublisher.class)).isSameAs(own));
+  }
+
+  @Test
+  void severalOfTheApplicationAreNamed() {
+    FailureAnalysis analysis =
+        new NoOutboxFailureAnalyzer()
+            .analyze(new NoUniqueBeanDefinitionException(MessagePublisher.class, "one", "two"));
+    assertThat(analysis.getDescription()).contains("several publishers", "one, two");
+    assertThat(analysis.getAction()).contains("@Primary", "RoutingPublisher");
   }
 
   @Test
