@@ -384,9 +384,11 @@ abstract class PublisherTests {
     void crashDuringCall() {
       PublisherTck.BrokerCrashes broker = tck.fixture(PublisherTck.BrokerCrashes.class);
       List<Published> calls = new ArrayList<>();
+      List<StoredMessage> next = manyOfSomeKeys();
       CompletableFuture<Void> killed = CompletableFuture.runAsync(broker::killBroker);
       do {
-        calls.add(tck.publish("while the broker crashed", manyOfSomeKeys()));
+        calls.add(tck.publish("while the broker crashed", next));
+        next = manyOfSomeKeys();
       } while (!killed.isDone() && undelivered(calls).isEmpty());
       killed.join();
       broker.startBroker();

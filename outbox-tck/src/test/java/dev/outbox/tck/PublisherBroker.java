@@ -44,6 +44,9 @@ class PublisherBroker {
   private State state = State.UP;
   private int untilCrash = -1;
 
+  /** A test that has none takes as long. */
+  private static final Duration SOON = Duration.ofSeconds(2);
+
   synchronized List<Received> taken() {
     return List.copyOf(taken);
   }
@@ -52,10 +55,10 @@ class PublisherBroker {
     state = State.STOPPED;
   }
 
-  /** Stops among the messages of a call, if there is one; else in a moment. */
+  /** Stops among the messages of a call, if there is one soon; else all the same. */
   synchronized void crash() throws InterruptedException {
     untilCrash = 10;
-    long end = System.nanoTime() + 200_000_000L;
+    long end = System.nanoTime() + SOON.toNanos();
     while (state == State.UP && end - System.nanoTime() > 1_000_000) {
       wait((end - System.nanoTime()) / 1_000_000);
     }
