@@ -3,6 +3,7 @@ package dev.outbox.dev.bench;
 import dev.outbox.spi.MessagePublisher;
 import dev.outbox.spi.StoredMessage;
 import java.util.OptionalLong;
+import java.util.function.Consumer;
 
 /** A broker that was started for {@link PublishScenario}. Its name is {@code toString()}. */
 interface PublishBroker extends AutoCloseable {
@@ -25,8 +26,8 @@ interface PublishBroker extends AutoCloseable {
     /**
      * Sends what our publisher sends of a message.
      *
-     * @param acknowledged called by any thread
+     * @param answered called by any thread: with whether the broker has it
      */
-    void send(StoredMessage message, Runnable acknowledged) throws Exception;
+    void send(StoredMessage message, Consumer<Boolean> answered) throws Exception;
   }
 }

@@ -18,9 +18,11 @@ import java.util.Map;
 import java.util.OptionalLong;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 
 /** A server that counts what it is sent, in a process of its own. */
 final class PublishHttp implements PublishBroker {
+  private static final int NO_CONTENT = 204;
   private static final URI SOURCE = URI.create("urn:outbox:bench");
 
   private final ChildJvm server = ChildJvm.start(Server.class, Map.of());
@@ -45,7 +47,7 @@ final class PublishHttp implements PublishBroker {
           exchange -> {
             var unused = exchange.getRequestBody().readAllBytes();
             arrived.incrementAndGet();
-            exchange.sendResponseHeaders(204, NO_BODY);
+            exchange.sendResponseHeaders(NO_CONTENT, NO_BODY);
             exchange.close();
           });
       server.start();
@@ -94,7 +96,7 @@ final class PublishHttp implements PublishBroker {
     }
 
     @Override
-    public void send(StoredMessage message, Runnable acknowledged) {
+    public void send(StoredMessage message, Consumer<Boolean> answered) {
       HttpRequest.Builder request =
           HttpRequest.newBuilder(endpoint)
               .header("content-type", message.message().contentType())
@@ -107,12 +109,9 @@ final class PublishHttp implements PublishBroker {
               request.header(name.equals("content-type") ? "outbox-content-type" : name, value));
       var unused =
           http.sendAsync(request.build(), BodyHandlers.discarding())
-              .thenAccept(
-                  answer -> {
-                    if (answer.statusCode() == 204) {
-                      acknowledged.run();
-                    }
-                  });
+              .whenComplete(
+                  (answer, error) ->
+                      answered.accept(error == null && answer.statusCode() == NO_CONTENT));
     }
   }
 }

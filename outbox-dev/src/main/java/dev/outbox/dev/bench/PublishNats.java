@@ -14,6 +14,7 @@ import io.nats.client.api.StreamConfiguration;
 import io.nats.client.impl.Headers;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 final class PublishNats implements PublishBroker {
@@ -92,20 +93,14 @@ final class PublishNats implements PublishBroker {
     }
 
     @Override
-    public void send(StoredMessage message, Runnable acknowledged) {
+    public void send(StoredMessage message, Consumer<Boolean> answered) {
       Headers headers = new Headers();
       headers.put("Nats-Msg-Id", message.message().id().toString());
       headers.put("outbox-key", message.message().recordKey());
       Attributes.forEach(message, headers::put);
       CompletableFuture<?> acknowledgement =
           stream.publishAsync(STREAM, headers, message.message().payload());
-      var unused =
-          acknowledgement.whenComplete(
-              (ack, error) -> {
-                if (error == null) {
-                  acknowledged.run();
-                }
-              });
+      var unused = acknowledgement.whenComplete((ack, error) -> answered.accept(error == null));
     }
   }
 }

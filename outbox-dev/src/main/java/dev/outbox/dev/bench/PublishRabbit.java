@@ -18,6 +18,7 @@ import java.util.Map;
 import java.util.OptionalLong;
 import java.util.concurrent.ConcurrentNavigableMap;
 import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 final class PublishRabbit implements PublishBroker {
@@ -79,22 +80,22 @@ final class PublishRabbit implements PublishBroker {
 
   private static final class Confirmed implements Client {
     private final Channel channel;
-    private final ConcurrentNavigableMap<Long, Runnable> unconfirmed =
+    private final ConcurrentNavigableMap<Long, Consumer<Boolean>> unconfirmed =
         new ConcurrentSkipListMap<>();
 
     private Confirmed(Channel channel) throws IOException {
       this.channel = channel;
       channel.confirmSelect();
       channel.addConfirmListener(
-          (tag, multiple) -> {
-            Map<Long, Runnable> ended =
-                multiple ? unconfirmed.headMap(tag, true) : unconfirmed.subMap(tag, tag + 1);
-            ended.values().forEach(Runnable::run);
-            ended.clear();
-          },
-          (tag, multiple) -> {
-            throw new IllegalStateException("RabbitMQ refused a message");
-          });
+          (tag, multiple) -> answer(tag, multiple, true),
+          (tag, multiple) -> answer(tag, multiple, false));
+    }
+
+    private void answer(long tag, boolean multiple, boolean taken) {
+      Map<Long, Consumer<Boolean>> ended =
+          multiple ? unconfirmed.headMap(tag, true) : unconfirmed.subMap(tag, tag + 1);
+      ended.values().forEach(answered -> answered.accept(taken));
+      ended.clear();
     }
 
     @Override
@@ -103,7 +104,7 @@ final class PublishRabbit implements PublishBroker {
     }
 
     @Override
-    public void send(StoredMessage message, Runnable acknowledged) throws IOException {
+    public void send(StoredMessage message, Consumer<Boolean> answered) throws IOException {
       Map<String, Object> headers = new HashMap<>();
       headers.put("outbox-key", message.message().recordKey());
       Attributes.forEach(message, headers::put);
@@ -116,7 +117,7 @@ final class PublishRabbit implements PublishBroker {
               .contentType(message.message().contentType())
               .headers(headers)
               .build();
-      unconfirmed.put(channel.getNextPublishSeqNo(), acknowledged);
+      unconfirmed.put(channel.getNextPublishSeqNo(), answered);
       channel.basicPublish("", QUEUE, true, properties, message.message().payload());
     }
   }

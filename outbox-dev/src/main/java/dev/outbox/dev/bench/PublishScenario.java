@@ -29,6 +29,9 @@ final class PublishScenario implements Scenario {
   private static final int THREADS = 2;
   private static final int BATCH = 1_000;
 
+  /** Where a key is expected. */
+  private static final String REFUSED = "";
+
   private static final List<Supplier<PublishBroker>> BROKERS =
       List.of(PublishRabbit::new, PublishNats::new, PublishHttp::new);
 
@@ -129,12 +132,15 @@ final class PublishScenario implements Scenario {
       ExecutorService threads = Executors.newFixedThreadPool(THREADS);
       CpuClock.Time cpuBefore = cpu.now();
       long begin = System.nanoTime();
-      for (Future<Void> done : threads.invokeAll(work)) {
-        done.get();
+      try {
+        for (Future<Void> done : threads.invokeAll(work)) {
+          done.get();
+        }
+      } finally {
+        threads.shutdownNow();
       }
       double seconds = (System.nanoTime() - begin) / 1e9;
       CpuClock.Time cpuTime = cpu.now().since(cpuBefore);
-      threads.shutdown();
       int sent = messages / THREADS * THREADS;
       long arrived = broker.arrived() - before;
       if (arrived != sent) {
@@ -182,7 +188,7 @@ final class PublishScenario implements Scenario {
   /** What somebody writes who wants nothing but this. */
   private static Callable<Void> send(Client client, List<StoredMessage> work) {
     return () -> {
-      BlockingQueue<String> acknowledged = new LinkedBlockingQueue<>();
+      BlockingQueue<String> answered = new LinkedBlockingQueue<>();
       Deque<StoredMessage> open = new ArrayDeque<>(work);
       Set<String> busy = new HashSet<>();
       while (!open.isEmpty() || !busy.isEmpty()) {
@@ -190,10 +196,12 @@ final class PublishScenario implements Scenario {
             && busy.size() < client.mostAtOnce()
             && busy.add(open.element().key())) {
           StoredMessage next = open.remove();
-          client.send(next, () -> acknowledged.add(next.key()));
+          client.send(next, taken -> answered.add(taken ? next.key() : REFUSED));
         }
-        for (String key = acknowledged.take(); key != null; key = acknowledged.poll()) {
-          busy.remove(key);
+        for (String key = answered.take(); key != null; key = answered.poll()) {
+          if (!busy.remove(key)) {
+            throw new IllegalStateException("the broker has refused a message of its client");
+          }
         }
       }
       return null;

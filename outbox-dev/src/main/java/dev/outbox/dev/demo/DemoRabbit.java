@@ -99,6 +99,7 @@ final class DemoRabbit extends EmbeddedBroker<EmbeddedRabbit> {
   private static final class Queues implements Source {
     private static final int PREFETCH = 500;
     private static final int POLL_MILLIS = 100;
+    private static final int CONFIRM_MILLIS = 10_000;
 
     private final ConnectionFactory factory;
     private final List<String> queues;
@@ -140,7 +141,7 @@ final class DemoRabbit extends EmbeddedBroker<EmbeddedRabbit> {
       if (open == null || !open.isOpen()) {
         close();
         BlockingQueue<Delivery> mine = new LinkedBlockingQueue<>();
-        open = factory.newConnection("demo").createChannel();
+        open = opened(factory.newConnection("demo"));
         channel = open;
         open.basicQos(PREFETCH);
         for (String queue : queues) {
@@ -149,6 +150,17 @@ final class DemoRabbit extends EmbeddedBroker<EmbeddedRabbit> {
         received = mine; // not what came before: it comes again
       }
       return open;
+    }
+
+    private static Channel opened(Connection connection) throws IOException {
+      try {
+        Channel channel = connection.createChannel();
+        channel.confirmSelect(); // for the marks
+        return channel;
+      } catch (IOException | RuntimeException e) {
+        connection.abort(POLL_MILLIS);
+        throw e;
+      }
     }
 
     /** A mark comes behind all that is in a queue. */
@@ -162,8 +174,12 @@ final class DemoRabbit extends EmbeddedBroker<EmbeddedRabbit> {
           open.basicPublish(
               "", queue, new BasicProperties.Builder().messageId(mark).build(), new byte[0]);
         }
+        open.waitForConfirmsOrDie(CONFIRM_MILLIS);
         return marks::isEmpty;
-      } catch (IOException | TimeoutException e) {
+      } catch (IOException | TimeoutException | ShutdownSignalException e) {
+        throw failure("the queues' ends could not be marked", e);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
         throw failure("the queues' ends could not be marked", e);
       }
     }

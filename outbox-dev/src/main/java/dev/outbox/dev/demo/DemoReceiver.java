@@ -28,6 +28,7 @@ final class DemoReceiver {
   static final String BETWEEN = "\t";
 
   private static final int NO_CONTENT = 204;
+  private static final int BAD_REQUEST = 400;
   private static final int NO_BODY = -1;
 
   private final FileChannel file;
@@ -77,14 +78,21 @@ final class DemoReceiver {
         Headers headers = exchange.getRequestHeaders();
         String id = headers.getFirst("ce-id");
         String key = headers.getFirst("ce-partitionkey");
+        if (id == null || key == null) {
+          exchange.sendResponseHeaders(BAD_REQUEST, NO_BODY);
+          return;
+        }
         append(id + BETWEEN + key + BETWEEN + new String(body, UTF_8).replaceAll("\\R", " "));
       }
       exchange.sendResponseHeaders(NO_CONTENT, NO_BODY);
     }
   }
 
-  /** Returns when the line is on the disk. Requests that come at once share the way there. */
-  private void append(String line) throws IOException {
+  /**
+   * Returns when the line is on the disk. Requests that come at once share the way there. Where the
+   * disk fails nobody knows what is there, and the process ends.
+   */
+  private void append(String line) {
     long mine;
     synchronized (this) {
       waiting.append(line).append('\n');
@@ -92,7 +100,12 @@ final class DemoReceiver {
     }
     synchronized (writing) {
       if (durable < mine) {
-        write();
+        try {
+          write();
+        } catch (IOException e) {
+          e.printStackTrace();
+          Runtime.getRuntime().halt(1);
+        }
       }
     }
   }
