@@ -16,15 +16,22 @@ public final class PercentEncoding {
    * @param kept the characters of visible ASCII that stay; {@code %} never does, whatever it says
    */
   public static String encode(String text, IntPredicate kept) {
+    if (text.chars().allMatch(c -> stays(c, kept))) {
+      return text;
+    }
     StringBuilder out = new StringBuilder(text.length());
     for (byte b : text.getBytes(UTF_8)) {
-      if (b > ' ' && b < 0x7F && b != '%' && kept.test(b)) {
+      if (stays(b, kept)) {
         out.append((char) b);
       } else {
         out.append('%').append(digit(b >> HALF)).append(digit(b));
       }
     }
     return out.toString();
+  }
+
+  private static boolean stays(int c, IntPredicate kept) {
+    return c > ' ' && c < 0x7F && c != '%' && kept.test(c);
   }
 
   /** Whether it is a letter or a digit of ASCII. */

@@ -15,10 +15,9 @@ final class Subjects {
 
   static final int LONGEST = 3_500;
 
-  /** Tokens without wildcards; a dollar at the begin is the server's own. */
-  private static final Pattern VALID = Pattern.compile("(?!\\$)[^\\s.*>]+(?:\\.[^\\s.*>]+)*");
-
-  private static final Pattern ASCII = Pattern.compile("[!-~]+");
+  /** Tokens of visible ASCII without wildcards; a dollar at the begin is the server's own. */
+  private static final Pattern VALID =
+      Pattern.compile("(?!\\$)[!-~&&[^.*>]]+(?:\\.[!-~&&[^.*>]]+)*+");
 
   private Subjects() {}
 
@@ -48,7 +47,7 @@ final class Subjects {
    * @throws IllegalArgumentException saying what is wrong
    */
   static String checked(String subject) {
-    if (!VALID.matcher(subject).matches() || !ASCII.matcher(subject).matches()) {
+    if (!VALID.matcher(subject).matches()) {
       throw new IllegalArgumentException(
           "the subject %s is none that can be published to: take tokens of visible ASCII with dots between them, without * and >, and without $ at the begin"
               .formatted(subject));
