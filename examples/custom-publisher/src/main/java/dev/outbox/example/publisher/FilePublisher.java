@@ -22,9 +22,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Base64;
-import java.util.HashSet;
+import java.util.HashMap;
 import java.util.List;
-import java.util.Set;
+import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -56,16 +56,18 @@ public final class FilePublisher implements MessagePublisher {
   public List<Result> publish(List<StoredMessage> messages) {
     long end = System.nanoTime() + timeout.toNanos();
     List<Result> results = new ArrayList<>();
-    Set<String> stopped = new HashSet<>();
+    Map<String, Result> behind = new HashMap<>(); // of keys of which a message was not delivered
     for (StoredMessage message : messages) {
-      Result result =
-          stopped.contains(message.key())
-              ? Result.unavailable("an earlier message of its key is not written", "its key")
-              : System.nanoTime() - end > 0
-                  ? Result.unavailable("the others took all of " + timeout)
-                  : append(message);
-      if (!(result instanceof Result.Delivered)) {
-        stopped.add(message.key());
+      Result result = behind.get(message.key());
+      if (result == null) {
+        result =
+            System.nanoTime() - end > 0
+                ? Result.unavailable("the others took all of " + timeout)
+                : append(message);
+        if (!(result instanceof Result.Delivered)) {
+          String name = message.message().aggregateType();
+          behind.put(message.key(), Result.notSent(message, result, name));
+        }
       }
       results.add(result);
     }
