@@ -112,17 +112,28 @@ class PublishersTest {
 
   @Test
   void whereThereIsNoneAtAllTheMissingOneIsNamed() {
-    refused(
-        runner
-            .withPropertyValues("outbox.publisher=kafka")
-            .withClassLoader(
-                new FilteredClassLoader(
-                    KafkaPublisher.class,
-                    HttpPublisherProvider.class,
-                    NatsPublisherProvider.class,
-                    RabbitPublisher.class)),
-        "outbox.publisher names kafka, and on the class path is no publisher",
-        "Add dev.outbox:outbox-publisher-kafka");
+    for (String chosen : List.of("outbox.publisher=kafka", "outbox.publisher[0]=kafka")) {
+      refused(
+          withoutPublishers().withPropertyValues(chosen),
+          "outbox.publisher names kafka, and on the class path is no publisher",
+          "Add dev.outbox:outbox-publisher-kafka");
+    }
+  }
+
+  @Test
+  void whereThereIsNoneAndNoneIsChosenThereIsNothing() {
+    withoutPublishers()
+        .withPropertyValues("outbox.publisher=")
+        .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(MessagePublisher.class));
+  }
+
+  private ApplicationContextRunner withoutPublishers() {
+    return runner.withClassLoader(
+        new FilteredClassLoader(
+            KafkaPublisher.class,
+            HttpPublisherProvider.class,
+            NatsPublisherProvider.class,
+            RabbitPublisher.class));
   }
 
   @Test
