@@ -157,6 +157,18 @@ class PublishersTest {
   }
 
   @Test
+  void whoHasADestinationOfItsOwnIsNotToldThoseOfOtherTypes() {
+    runner
+        .withPropertyValues(HTTP)
+        .withPropertyValues(
+            "outbox.publisher=rabbitmq,http",
+            "outbox.rabbitmq.uri=amqp://localhost",
+            "outbox.http.types=invoice",
+            "outbox.destinations.order=shop.orders")
+        .run(context -> assertThat(context).hasNotFailed().hasSingleBean(MessagePublisher.class));
+  }
+
+  @Test
   void aTypeHasOnePublisher() {
     refused(
         runner
