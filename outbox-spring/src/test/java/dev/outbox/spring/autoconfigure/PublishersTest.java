@@ -9,13 +9,16 @@ import dev.outbox.publisher.nats.NatsPublisherProvider;
 import dev.outbox.publisher.rabbitmq.RabbitPublisher;
 import dev.outbox.spi.MessagePublisher;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.springframework.amqp.rabbit.connection.AbstractConnectionFactory;
+import org.springframework.amqp.rabbit.connection.CachingConnectionFactory;
 import org.springframework.beans.factory.NoUniqueBeanDefinitionException;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.util.ClassUtils;
 
 /** Which publishers there are, and what is said where it is not clear. Nobody is connected to. */
 class PublishersTest {
@@ -73,6 +76,39 @@ class PublishersTest {
                 assertThat(context)
                     .getBean(MessagePublisher.class)
                     .isInstanceOf(RabbitPublisher.class));
+  }
+
+  @Test
+  void rabbitIsWhereTheConnectionFactoryOfTheApplicationSays() {
+    withRabbitOfBoot()
+        .withBean(CachingConnectionFactory.class, () -> new CachingConnectionFactory("rabbit-prod"))
+        .run(
+            context ->
+                assertThat(context.getBean(RabbitConnection.class))
+                    .extracting(to -> to.factory().getHost(), RabbitConnection::addresses)
+                    .containsExactly("rabbit-prod", ""));
+  }
+
+  @Test
+  void rabbitHasTheNodesThatBootKnows() {
+    withRabbitOfBoot()
+        .withPropertyValues("spring.rabbitmq.addresses=rabbit-1,rabbit-2:5673")
+        .run(
+            context ->
+                assertThat(context.getBean(RabbitConnection.class))
+                    .hasToString("rabbit-1:5672,rabbit-2:5673"));
+  }
+
+  private ApplicationContextRunner withRabbitOfBoot() {
+    return runner
+        .withPropertyValues("outbox.publisher=rabbitmq")
+        .withConfiguration(
+            AutoConfigurations.of(
+                Stream.of("autoconfigure.amqp", "amqp.autoconfigure")
+                    .map("org.springframework.boot.%s.RabbitAutoConfiguration"::formatted)
+                    .filter(name -> ClassUtils.isPresent(name, null))
+                    .map(name -> ClassUtils.resolveClassName(name, null))
+                    .toArray(Class<?>[]::new)));
   }
 
   @Test
