@@ -9,6 +9,7 @@ import dev.outbox.publisher.nats.NatsPublisherProvider;
 import dev.outbox.publisher.rabbitmq.RabbitPublisher;
 import dev.outbox.spi.MessagePublisher;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.springframework.amqp.rabbit.connection.AbstractConnectionFactory;
@@ -18,6 +19,8 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.core.env.StandardEnvironment;
+import org.springframework.core.env.SystemEnvironmentPropertySource;
 import org.springframework.util.ClassUtils;
 
 /** Which publishers there are, and what is said where it is not clear. Nobody is connected to. */
@@ -109,6 +112,27 @@ class PublishersTest {
                     .filter(name -> ClassUtils.isPresent(name, null))
                     .map(name -> ClassUtils.resolveClassName(name, null))
                     .toArray(Class<?>[]::new)));
+  }
+
+  /** They are for the tests and the demo of this project, beside an application in one shell. */
+  @Test
+  void variablesOfTheEmbeddedServersAreNoProperties() {
+    String source = StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME;
+    Map<String, Object> variables =
+        Map.of(
+            "OUTBOX_EMBEDDED_NATS", "/usr/sbin/nats-server",
+            "OUTBOX_EMBEDDED_RABBITMQ", "/usr/lib/rabbitmq/bin",
+            "OUTBOX_PGBOUNCER", "/usr/sbin/pgbouncer");
+    runner
+        .withPropertyValues("outbox.publisher=rabbitmq", "outbox.rabbitmq.uri=amqp://localhost")
+        .withSystemProperties("outbox.embedded.nats=/usr/sbin/nats-server")
+        .withInitializer(
+            context ->
+                context
+                    .getEnvironment()
+                    .getPropertySources()
+                    .replace(source, new SystemEnvironmentPropertySource(source, variables)))
+        .run(context -> assertThat(context).hasNotFailed().hasSingleBean(MessagePublisher.class));
   }
 
   @Test
