@@ -65,8 +65,8 @@ class UsageTest {
 
   @ParameterizedTest
   @CsvSource({
-    "rabbitmq, outbox.rabbitmq, there is no RabbitMQ to be started here; install the package rabbitmq-server",
-    "nats, outbox.nats, there is no NATS to be started here; install the package nats-server",
+    "rabbitmq, outbox.embedded.rabbitmq, there is no RabbitMQ to be started here; install the package rabbitmq-server",
+    "nats, outbox.embedded.nats, there is no NATS to be started here; install the package nats-server",
   })
   @DisplayName("a broker that is not on this machine is to be installed")
   void noBroker(String broker, String property, String sentence) {

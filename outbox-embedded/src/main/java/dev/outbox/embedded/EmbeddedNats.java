@@ -16,12 +16,12 @@ import java.util.regex.Pattern;
  * A real {@code nats-server} with JetStream of its own, on 127.0.0.1 and a free port, with data
  * that go with it. It ends with this JVM, however the JVM ends.
  *
- * <p>It is the one that the property {@code outbox.nats} or the variable {@code OUTBOX_NATS} names;
- * else an installed one; else, on Debian and Ubuntu, that of the system's packages, which is
- * downloaded once and not installed.
+ * <p>It is the one that the property {@code outbox.embedded.nats} or the variable {@code
+ * OUTBOX_EMBEDDED_NATS} names; else an installed one; else, on Debian and Ubuntu, that of the
+ * system's packages, which is downloaded once and not installed.
  */
 public final class EmbeddedNats extends EmbeddedServer implements NatsServer {
-  private static final String PROPERTY = "outbox.nats";
+  private static final String PROPERTY = "outbox.embedded.nats";
   private static final String PROGRAM = "nats-server";
   private static final Pattern VERSION = Pattern.compile("v(\\d+\\.\\d+\\S*)");
 

@@ -19,9 +19,9 @@ import org.jspecify.annotations.Nullable;
  * A real RabbitMQ of its own, on 127.0.0.1 and free ports, with data that go with it. It ends with
  * this JVM, however the JVM ends.
  *
- * <p>It is the one whose {@code sbin} folder the property {@code outbox.rabbitmq} or the variable
- * {@code OUTBOX_RABBITMQ} names; else an installed one; else, on Debian and Ubuntu, that of the
- * system's packages, which are downloaded once and not installed.
+ * <p>It is the one whose {@code sbin} folder the property {@code outbox.embedded.rabbitmq} or the
+ * variable {@code OUTBOX_EMBEDDED_RABBITMQ} names; else an installed one; else, on Debian and
+ * Ubuntu, that of the system's packages, which are downloaded once and not installed.
  */
 public final class EmbeddedRabbit extends EmbeddedServer implements RabbitServer {
   private static final String USER = "outbox";

@@ -20,7 +20,7 @@ import java.util.stream.Stream;
  * @param erlang where an unpacked Erlang is; empty when the shell finds an installed one
  */
 record RabbitInstallation(String version, Path scripts, Optional<Path> erlang) {
-  private static final String PROPERTY = "outbox.rabbitmq";
+  private static final String PROPERTY = "outbox.embedded.rabbitmq";
   private static final String SERVER = "rabbitmq-server";
   private static final Pattern HOME = Pattern.compile("rabbitmq_server-(\\d[^/]*)");
 

@@ -34,7 +34,7 @@ final class DemoNats extends EmbeddedBroker<EmbeddedNats> {
   public void start() {
     start(
         EmbeddedNats::start,
-        "the package nats-server, or name the program in the variable OUTBOX_NATS");
+        "the package nats-server, or name the program in the variable OUTBOX_EMBEDDED_NATS");
     try (Connection connection = connect(running().url())) {
       var unused =
           connection

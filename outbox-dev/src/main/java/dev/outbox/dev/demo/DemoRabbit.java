@@ -37,7 +37,7 @@ final class DemoRabbit extends EmbeddedBroker<EmbeddedRabbit> {
   public void start() {
     start(
         EmbeddedRabbit::start,
-        "the package rabbitmq-server, or name its sbin folder in the variable OUTBOX_RABBITMQ");
+        "the package rabbitmq-server, or name its sbin folder in the variable OUTBOX_EMBEDDED_RABBITMQ");
     try (Connection connection = factory().newConnection();
         Channel channel = connection.createChannel()) {
       for (String queue : queues()) {

@@ -32,7 +32,8 @@ import org.springframework.util.unit.DataSize;
  * @param destination Where messages go, as shop.{aggregateType}: a topic of Kafka, an exchange of
  *     RabbitMQ, a subject of NATS, a URL. By default the aggregate type, for NATS
  *     {aggregateType}.{recordKey}.
- * @param destinations Where messages of single aggregate types go, by aggregate type.
+ * @param destinations Where messages of single aggregate types go, by aggregate type; not for a
+ *     publisher that has a destination of its own.
  * @param kafka Publishing to Kafka.
  * @param rabbitmq Publishing to RabbitMQ.
  * @param nats Publishing to NATS JetStream.

@@ -1,16 +1,21 @@
 package dev.outbox.spring.autoconfigure;
 
 import dev.outbox.spi.MessagePublisher;
+import java.util.List;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.AnyNestedCondition;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.context.properties.bind.Bindable;
+import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Condition;
+import org.springframework.context.annotation.ConditionContext;
 import org.springframework.context.annotation.Conditional;
+import org.springframework.core.type.AnnotatedTypeMetadata;
 
 /** The publisher: the one whose jar is there, or those that are chosen. */
 @AutoConfiguration(
@@ -35,8 +40,19 @@ final class OutboxPublisherAutoConfiguration {
     @ConditionalOnBean(OfferedPublisher.class)
     static final class Offered {}
 
-    @ConditionalOnProperty("outbox.publisher")
+    @Conditional(NamesOne.class)
     static final class Chosen {}
+  }
+
+  /** As a list of YAML's too, which is no property of that name. */
+  static final class NamesOne implements Condition {
+    @Override
+    public boolean matches(ConditionContext context, AnnotatedTypeMetadata metadata) {
+      return !Binder.get(context.getEnvironment())
+          .bind(Publishers.PROPERTY, Bindable.listOf(String.class))
+          .orElse(List.of())
+          .isEmpty();
+    }
   }
 
   @Bean(destroyMethod = "close")

@@ -1,6 +1,7 @@
 package dev.outbox.spring.autoconfigure;
 
-import java.util.stream.Collectors;
+import com.rabbitmq.client.ConnectionFactory;
+import java.util.List;
 import org.springframework.amqp.rabbit.connection.AbstractConnectionFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -23,7 +24,7 @@ import org.springframework.context.annotation.Configuration;
       "org.springframework.boot.autoconfigure.amqp.RabbitAutoConfiguration",
       "org.springframework.boot.amqp.autoconfigure.RabbitAutoConfiguration"
     })
-@ConditionalOnClass({AbstractConnectionFactory.class, com.rabbitmq.client.ConnectionFactory.class})
+@ConditionalOnClass({AbstractConnectionFactory.class, ConnectionFactory.class})
 @ConditionalOnBooleanProperty(
     name = {"outbox.enabled", "outbox.relay.enabled"},
     matchIfMissing = true)
@@ -33,8 +34,15 @@ final class OutboxSpringRabbitAutoConfiguration {
   @ConditionalOnSingleCandidate(AbstractConnectionFactory.class)
   RabbitConnection outboxRabbitConnection(
       AbstractConnectionFactory connections, ObjectProvider<RabbitAddresses> addresses) {
-    RabbitAddresses several = addresses.getIfAvailable(() -> new RabbitAddresses(""));
-    return new RabbitConnection(connections.getRabbitConnectionFactory(), several.text());
+    ConnectionFactory client = connections.getRabbitConnectionFactory();
+    RabbitAddresses known = addresses.getIfAvailable(() -> new RabbitAddresses(List.of()));
+    return new RabbitConnection(client, nodes(client, known));
+  }
+
+  /** Boot knows addresses, its default at least, beside a factory of the application's own too. */
+  private static String nodes(ConnectionFactory client, RabbitAddresses known) {
+    boolean areItsOwn = known.nodes().contains(client.getHost() + ":" + client.getPort());
+    return areItsOwn ? String.join(",", known.nodes()) : "";
   }
 
   @Configuration(proxyBeanMethods = false)
@@ -46,7 +54,7 @@ final class OutboxSpringRabbitAutoConfiguration {
       return new RabbitAddresses(
           details.getAddresses().stream()
               .map(address -> address.host() + ":" + address.port())
-              .collect(Collectors.joining(",")));
+              .toList());
     }
   }
 
@@ -60,7 +68,7 @@ final class OutboxSpringRabbitAutoConfiguration {
       return new RabbitAddresses(
           details.getAddresses().stream()
               .map(address -> address.host() + ":" + address.port())
-              .collect(Collectors.joining(",")));
+              .toList());
     }
   }
 }

@@ -18,13 +18,15 @@ final class PublisherProperties {
 
   private final Map<String, String> values = new TreeMap<>();
 
-  /** With where messages go: what the publisher's own settings say, or else those for all. */
+  /**
+   * With where messages go: what the publisher's own settings say, or else those for all. A
+   * publisher that has a destination of its own, as a URL, could not use those of other brokers.
+   */
   PublisherProperties(OutboxProperties all, PublisherSettings own) {
-    patterns(
-        Destination.PROPERTY,
-        own.destination() != null ? own.destination() : all.destination(),
-        all.destinations());
-    patterns(Destination.PROPERTY, null, own.destinations());
+    if (own.destination() == null) {
+      patterns(Destination.PROPERTY, all.destination(), all.destinations());
+    }
+    patterns(Destination.PROPERTY, own.destination(), own.destinations());
   }
 
   PublisherProperties patterns(String word, @Nullable String all, Map<String, String> byType) {

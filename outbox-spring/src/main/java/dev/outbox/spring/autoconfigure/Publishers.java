@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Chooses among the publishers whose jars are there, and opens them. */
 final class Publishers {
-  private static final String PROPERTY = "outbox.publisher";
+  static final String PROPERTY = "outbox.publisher";
 
   /** What each publisher needs for a call. */
   private static final Duration LEAST_TIMEOUT = Duration.ofSeconds(1);

@@ -1,8 +1,10 @@
 package dev.outbox.spring.autoconfigure;
 
+import java.util.List;
+
 /**
  * The nodes of a RabbitMQ that Boot knows.
  *
- * @param text as {@code rabbit-1:5672,rabbit-2:5672}
+ * @param nodes each as {@code rabbit-1:5672}
  */
-record RabbitAddresses(String text) {}
+record RabbitAddresses(List<String> nodes) {}

@@ -75,6 +75,19 @@ class OutboxPropertiesTest {
         .hasToString("{order=kafka.orders}, otherwise kafka.{aggregateType}");
   }
 
+  @Test
+  void whoHasADestinationOfItsOwnHasNoneOfThoseForAll() {
+    OutboxProperties properties =
+        bind(
+            Map.of(
+                "outbox.destination", "shop.{aggregateType}",
+                "outbox.destinations.invoice", "shop.invoices",
+                "outbox.destinations.order", "shop.orders",
+                "outbox.kafka.destination", "kafka",
+                "outbox.kafka.destinations.order", "kafka.orders"));
+    assertThat(goesTo(properties)).hasToString("{order=kafka.orders}, otherwise kafka");
+  }
+
   private static Destination goesTo(OutboxProperties properties) {
     return new PublisherProperties(properties, properties.kafka()).destination();
   }

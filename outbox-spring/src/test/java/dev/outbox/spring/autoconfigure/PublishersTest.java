@@ -9,13 +9,19 @@ import dev.outbox.publisher.nats.NatsPublisherProvider;
 import dev.outbox.publisher.rabbitmq.RabbitPublisher;
 import dev.outbox.spi.MessagePublisher;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.springframework.amqp.rabbit.connection.AbstractConnectionFactory;
+import org.springframework.amqp.rabbit.connection.CachingConnectionFactory;
 import org.springframework.beans.factory.NoUniqueBeanDefinitionException;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.core.env.StandardEnvironment;
+import org.springframework.core.env.SystemEnvironmentPropertySource;
+import org.springframework.util.ClassUtils;
 
 /** Which publishers there are, and what is said where it is not clear. Nobody is connected to. */
 class PublishersTest {
@@ -76,6 +82,60 @@ class PublishersTest {
   }
 
   @Test
+  void rabbitIsWhereTheConnectionFactoryOfTheApplicationSays() {
+    withRabbitOfBoot()
+        .withBean(CachingConnectionFactory.class, () -> new CachingConnectionFactory("rabbit-prod"))
+        .run(
+            context ->
+                assertThat(context.getBean(RabbitConnection.class))
+                    .extracting(to -> to.factory().getHost(), RabbitConnection::addresses)
+                    .containsExactly("rabbit-prod", ""));
+  }
+
+  @Test
+  void rabbitHasTheNodesThatBootKnows() {
+    withRabbitOfBoot()
+        .withPropertyValues("spring.rabbitmq.addresses=rabbit-1,rabbit-2:5673")
+        .run(
+            context ->
+                assertThat(context.getBean(RabbitConnection.class))
+                    .hasToString("rabbit-1:5672,rabbit-2:5673"));
+  }
+
+  private ApplicationContextRunner withRabbitOfBoot() {
+    return runner
+        .withPropertyValues("outbox.publisher=rabbitmq")
+        .withConfiguration(
+            AutoConfigurations.of(
+                Stream.of("autoconfigure.amqp", "amqp.autoconfigure")
+                    .map("org.springframework.boot.%s.RabbitAutoConfiguration"::formatted)
+                    .filter(name -> ClassUtils.isPresent(name, null))
+                    .map(name -> ClassUtils.resolveClassName(name, null))
+                    .toArray(Class<?>[]::new)));
+  }
+
+  /** They are for the tests and the demo of this project, beside an application in one shell. */
+  @Test
+  void variablesOfTheEmbeddedServersAreNoProperties() {
+    String source = StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME;
+    Map<String, Object> variables =
+        Map.of(
+            "OUTBOX_EMBEDDED_NATS", "/usr/sbin/nats-server",
+            "OUTBOX_EMBEDDED_RABBITMQ", "/usr/lib/rabbitmq/bin",
+            "OUTBOX_PGBOUNCER", "/usr/sbin/pgbouncer");
+    runner
+        .withPropertyValues("outbox.publisher=rabbitmq", "outbox.rabbitmq.uri=amqp://localhost")
+        .withSystemProperties("outbox.embedded.nats=/usr/sbin/nats-server")
+        .withInitializer(
+            context ->
+                context
+                    .getEnvironment()
+                    .getPropertySources()
+                    .replace(source, new SystemEnvironmentPropertySource(source, variables)))
+        .run(context -> assertThat(context).hasNotFailed().hasSingleBean(MessagePublisher.class));
+  }
+
+  @Test
   void aPublisherOfTheApplicationStandsInTheirPlace() {
     MessagePublisher own = messages -> List.of();
     runner
@@ -112,17 +172,28 @@ class PublishersTest {
 
   @Test
   void whereThereIsNoneAtAllTheMissingOneIsNamed() {
-    refused(
-        runner
-            .withPropertyValues("outbox.publisher=kafka")
-            .withClassLoader(
-                new FilteredClassLoader(
-                    KafkaPublisher.class,
-                    HttpPublisherProvider.class,
-                    NatsPublisherProvider.class,
-                    RabbitPublisher.class)),
-        "outbox.publisher names kafka, and on the class path is no publisher",
-        "Add dev.outbox:outbox-publisher-kafka");
+    for (String chosen : List.of("outbox.publisher=kafka", "outbox.publisher[0]=kafka")) {
+      refused(
+          withoutPublishers().withPropertyValues(chosen),
+          "outbox.publisher names kafka, and on the class path is no publisher",
+          "Add dev.outbox:outbox-publisher-kafka");
+    }
+  }
+
+  @Test
+  void whereThereIsNoneAndNoneIsChosenThereIsNothing() {
+    withoutPublishers()
+        .withPropertyValues("outbox.publisher=")
+        .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(MessagePublisher.class));
+  }
+
+  private ApplicationContextRunner withoutPublishers() {
+    return runner.withClassLoader(
+        new FilteredClassLoader(
+            KafkaPublisher.class,
+            HttpPublisherProvider.class,
+            NatsPublisherProvider.class,
+            RabbitPublisher.class));
   }
 
   @Test
@@ -143,6 +214,18 @@ class PublishersTest {
         runner.withPropertyValues("outbox.publisher=kafka", "outbox.kafka.types=order"),
         "Each publisher has aggregate types",
         "Exactly one publisher");
+  }
+
+  @Test
+  void whoHasADestinationOfItsOwnIsNotToldThoseOfOtherTypes() {
+    runner
+        .withPropertyValues(HTTP)
+        .withPropertyValues(
+            "outbox.publisher=rabbitmq,http",
+            "outbox.rabbitmq.uri=amqp://localhost",
+            "outbox.http.types=invoice",
+            "outbox.destinations.order=shop.orders")
+        .run(context -> assertThat(context).hasNotFailed().hasSingleBean(MessagePublisher.class));
   }
 
   @Test
