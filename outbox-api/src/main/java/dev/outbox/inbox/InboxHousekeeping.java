@@ -7,8 +7,9 @@ import java.util.function.Consumer;
 
 /**
  * Purges an inbox about each minute, in a thread of its own, until it is closed. One in any process
- * is enough; any number may run. A failure does not end it, as it would end a task of a {@code
- * ScheduledExecutorService}.
+ * is enough; any number may run. An exception does not end it, as it would end a task of a {@code
+ * ScheduledExecutorService}. An {@link Error} does, and goes to the thread's handler of uncaught
+ * exceptions.
  *
  * <pre>{@code
  * InboxHousekeeping housekeeping =
@@ -65,6 +66,9 @@ public final class InboxHousekeeping implements AutoCloseable {
         if (!closed) { // which interrupts it
           tell(e);
         }
+      }
+      if (closed) { // the round may have swallowed the interrupt
+        return;
       }
       try {
         Thread.sleep(pauseMillis);

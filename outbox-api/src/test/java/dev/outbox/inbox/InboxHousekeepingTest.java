@@ -8,6 +8,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
@@ -51,6 +52,28 @@ class InboxHousekeepingTest {
     assertThat(first.await(1, TimeUnit.MINUTES)).isTrue();
     housekeeping.close();
     assertThat(rounds).hasSize(1);
+  }
+
+  @Test
+  @DisplayName("ends at once when it is closed, also after a round that has lost the interrupt")
+  void lostInterrupt() throws InterruptedException {
+    CountDownLatch inside = new CountDownLatch(1);
+    AtomicReference<Thread> thread = new AtomicReference<>();
+    InboxHousekeeping housekeeping =
+        InboxHousekeeping.start(
+            () -> {
+              thread.set(Thread.currentThread());
+              inside.countDown();
+              try {
+                Thread.sleep(Duration.ofHours(1).toMillis());
+              } catch (InterruptedException e) {
+                // and does not say so
+              }
+            },
+            e -> {});
+    assertThat(inside.await(1, TimeUnit.MINUTES)).isTrue();
+    housekeeping.close();
+    assertThat(thread.get().isAlive()).isFalse();
   }
 
   @Test

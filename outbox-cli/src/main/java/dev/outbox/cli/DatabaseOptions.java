@@ -4,9 +4,12 @@ import dev.outbox.spi.InboxStore;
 import dev.outbox.spi.StoreProvider;
 import dev.outbox.spi.StoreProvider.Opened;
 import java.io.Console;
+import java.util.List;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 
 /** Where the outbox is. */
 public final class DatabaseOptions {
@@ -148,6 +151,19 @@ public final class DatabaseOptions {
 
     boolean areOfInbox() {
       return inbox;
+    }
+
+    /** An option that is never looked at, as a limit, would be taken for kept. */
+    void refuseOptionsOfTheOther(CommandSpec command, List<String> ofOutbox, List<String> ofInbox) {
+      for (String option : inbox ? ofOutbox : ofInbox) {
+        if (command.commandLine().getParseResult().hasMatchedOption(option)) {
+          throw new ParameterException(
+              command.commandLine(),
+              inbox
+                  ? option + " is for an outbox: leave it out, or --inbox"
+                  : option + " is for an inbox: add --inbox");
+        }
+      }
     }
 
     /** An inbox needs no outbox beside it; the one that is not asked has its usual names. */

@@ -3,6 +3,7 @@ package dev.outbox.cli;
 import dev.outbox.spi.GrantsStore;
 import dev.outbox.spi.InboxGrantsStore;
 import java.io.PrintWriter;
+import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -53,6 +54,10 @@ final class GrantsCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
+    outbox
+        .tables()
+        .refuseOptionsOfTheOther(
+            spec, List.of("--producer", "--relay"), List.of("--consumer", "--housekeeper"));
     Logs.off();
     PrintWriter out = spec.commandLine().getOut();
     out.print(outbox.print(outbox.tables().areOfInbox() ? ofInbox() : ofOutbox()));

@@ -96,7 +96,19 @@ final class RelayConfig {
       throw new Failure(
           "store.url has a password, and store.password gives another: give one of the two");
     }
-    return new RelayConfig(values, publishers);
+    RelayConfig config = new RelayConfig(values, publishers);
+    config.refuseOnePrefixForBoth();
+    return config;
+  }
+
+  /** An inbox in the tables of the outbox could never be purged. */
+  private void refuseOnePrefixForBoth() {
+    String prefix = address().prefix();
+    if (prefix.equals(inboxPrefix())) {
+      throw new Failure(
+          "%s and store.prefix are both %s, but an inbox has tables of its own: give the inbox another prefix"
+              .formatted(INBOX_PREFIX, prefix));
+    }
   }
 
   private static void hide(String name, String value) {

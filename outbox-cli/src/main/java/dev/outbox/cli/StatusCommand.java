@@ -93,29 +93,10 @@ final class StatusCommand implements Callable<Integer> {
       throw new ParameterException(
           spec.commandLine(), "--cap is %d, at least 1 is needed".formatted(cap));
     }
-    refuseLimitsOfTheOther();
+    tables.refuseOptionsOfTheOther(
+        spec, List.of("--max-age", "--max-dead"), List.of("--max-expired", "--max-failed"));
     Logs.off();
     return tables.areOfInbox() ? inbox() : outbox();
-  }
-
-  /** A limit that is never looked at would be taken for kept. */
-  private void refuseLimitsOfTheOther() {
-    boolean inbox = tables.areOfInbox();
-    Map<String, @Nullable Object> limits = new LinkedHashMap<>();
-    limits.put("--max-age", inbox ? maxAge : null);
-    limits.put("--max-dead", inbox ? maxDead : null);
-    limits.put("--max-expired", inbox ? null : maxExpired);
-    limits.put("--max-failed", inbox ? null : maxFailed);
-    limits.forEach(
-        (option, value) -> {
-          if (value != null) {
-            throw new ParameterException(
-                spec.commandLine(),
-                inbox
-                    ? option + " is for an outbox: leave it out, or --inbox"
-                    : option + " is for an inbox: add --inbox");
-          }
-        });
   }
 
   private int inbox() {

@@ -182,6 +182,19 @@ class RelayConfigTest {
   }
 
   @ParameterizedTest
+  @DisplayName("an inbox of the outbox's own prefix is refused: it would be the outbox's tables")
+  @CsvSource({"outbox_, ''", "my_, store.prefix=my_"})
+  void onePrefixForBoth(String prefix, String line) throws Exception {
+    assertThatThrownBy(() -> config(LEAST + "store.inboxPrefix=" + prefix + "\n" + line + "\n"))
+        .isInstanceOf(Failure.class)
+        .hasMessage(
+            "store.inboxPrefix and store.prefix are both %s, but an inbox has tables of its own: give the inbox another prefix",
+            prefix);
+    assertThat(config(LEAST + "store.prefix=my_\nstore.inboxPrefix=outbox_").inboxPrefix())
+        .isEqualTo("outbox_");
+  }
+
+  @ParameterizedTest
   @DisplayName("a value of the wrong kind is refused with its property's name")
   @CsvSource({
     "relay.workers=two, 'the property relay.workers is two, a whole number is needed'",

@@ -180,7 +180,7 @@ public abstract class SchemaTests extends DatabaseTests {
     assertThatThrownBy(inbox::verify)
         .isInstanceOf(SchemaException.class)
         .hasMessage(
-            "there is no table inbox_schema: migrate the database first (./outbox migrate, or migrate() of the store)");
+            "there is no table inbox_schema: migrate the database first (./outbox migrate --inbox, or migrate() of the store)");
     assertThatThrownBy(
             () ->
                 database.inTransaction(

@@ -1,16 +1,31 @@
 package dev.outbox.store.mongo;
 
+import dev.outbox.store.core.internal.SchemaVersion;
 import java.util.List;
 import java.util.Map;
 
 /** What collections are for: an outbox, or an inbox. */
 enum Contents {
   OUTBOX(
+      "outbox",
+      SchemaVersion.MIGRATE,
       "changelog.xml",
       "grants.js",
       Map.of("message", "queue", "blocked_key", "due"),
       List.of("message", "bucket", "blocked_key", "dedup", "schema")),
-  INBOX("inbox-changelog.xml", "inbox-grants.js", Map.of("message", "expired"), List.of());
+  INBOX(
+      "inbox",
+      SchemaVersion.MIGRATE_INBOX,
+      "inbox-changelog.xml",
+      "inbox-grants.js",
+      Map.of("message", "expired"),
+      List.of());
+
+  /** What people call it; also the {@code _id} of the document with the version. */
+  final String word;
+
+  /** The command that makes the collections, in error texts. */
+  final String migrate;
 
   private final String changelog;
   private final String grants;
@@ -21,11 +36,24 @@ enum Contents {
   /** What must not be spread over shards. */
   final List<String> onOneShard;
 
-  Contents(String changelog, String grants, Map<String, String> indexes, List<String> onOneShard) {
+  Contents(
+      String word,
+      String migrate,
+      String changelog,
+      String grants,
+      Map<String, String> indexes,
+      List<String> onOneShard) {
+    this.word = word;
+    this.migrate = migrate;
     this.changelog = changelog;
     this.grants = grants;
     this.indexes = indexes;
     this.onOneShard = onOneShard;
+  }
+
+  /** What else collections may be for. */
+  Contents other() {
+    return this == OUTBOX ? INBOX : OUTBOX;
   }
 
   /** Where in the class path the changelog is. */

@@ -4,6 +4,7 @@ import com.mongodb.MongoBulkWriteException;
 import com.mongodb.MongoClientException;
 import com.mongodb.MongoConnectionPoolClearedException;
 import com.mongodb.MongoException;
+import com.mongodb.MongoExecutionTimeoutException;
 import com.mongodb.MongoInterruptedException;
 import com.mongodb.MongoSecurityException;
 import com.mongodb.MongoServerUnavailableException;
@@ -35,9 +36,11 @@ final class Errors {
           251, 262, 290, 319, 355, 365, 402, 407, 433, 449, 9001, 10107, 11600, 11601, 11602, 13388,
           13435, 13436);
 
+  private final Contents contents;
   private final Names names;
 
-  Errors(Names names) {
+  Errors(Contents contents, Names names) {
+    this.contents = contents;
     this.names = names;
   }
 
@@ -85,14 +88,14 @@ final class Errors {
     return switch (code) {
       case UNAUTHORIZED ->
           new PermanentOutboxException(
-              "MongoDB refused a command for lack of rights, give this user the role that ./outbox grants prints: "
-                  + detail,
+              "MongoDB refused a command for lack of rights, give this user the role that ./outbox grants%s prints: %s"
+                  .formatted(contents == Contents.INBOX ? " --inbox" : "", detail),
               e);
       case AUTHENTICATION_FAILED -> refused(detail, e);
       case ILLEGAL_OPERATION ->
           new PermanentOutboxException(
-              "MongoDB refused a command; the outbox needs transactions, which a replica set or a sharded cluster has and a single server has not (start it with --replSet and run rs.initiate() once): "
-                  + detail,
+              "MongoDB refused a command; the %s needs transactions, which a replica set or a sharded cluster has and a single server has not (start it with --replSet and run rs.initiate() once): %s"
+                  .formatted(contents.word, detail),
               e);
       case NAMESPACE_NOT_FOUND ->
           new SchemaException(
@@ -112,13 +115,15 @@ final class Errors {
     if (e instanceof MongoInterruptedException) {
       return new TransientOutboxException("interrupted while MongoDB answered", e);
     }
-    if (isOfTheNetwork(e) || isOfTheNetwork(e.getCause())) {
+    // With a time limit of the client, the driver says of both that the operation took too long.
+    boolean endedByServer = e.getCause() instanceof MongoExecutionTimeoutException;
+    if (!endedByServer && (isOfTheNetwork(e) || isOfTheNetwork(e.getCause()))) {
       return new TransientOutboxException(
           "no connection to MongoDB: is it running, is the URL right, is there a primary, is the pool large enough? "
               + detail,
           e);
     }
-    if (mayPass(e, code)) {
+    if (endedByServer || mayPass(e, code)) {
       return new TransientOutboxException(
           "MongoDB ended the operation, as for another transaction, an election or a time limit; run it again: "
               + detail,

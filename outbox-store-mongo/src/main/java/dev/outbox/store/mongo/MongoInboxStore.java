@@ -41,7 +41,7 @@ import org.jspecify.annotations.Nullable;
  *                   fingerprint: BinData(…), contentType: …, result: BinData(…),  where given
  *                   lastError: …,                                   for people
  *                   expiresAt: ISODate(…) }                         from when on it may be forgotten
- * inbox_schema    { _id: "outbox", version: 1 }
+ * inbox_schema    { _id: "inbox", version: 1 }
  * }</pre>
  *
  * <ol>
@@ -80,9 +80,9 @@ public final class MongoInboxStore
     Names names = new Names(null, b.prefix);
     Duration retention = InboxStore.checkedRetention(b.retention);
     documents = new InboxDocuments(b.client, b.database, names, retention);
-    errors = new Errors(names);
+    errors = new Errors(Contents.INBOX, names);
     schema = new Schema(b.client, b.database, Contents.INBOX, names);
-    clock = new ServerClock(documents.schema, schema::check);
+    clock = new ServerClock(documents.schema, Contents.INBOX, schema::check);
   }
 
   /** An inbox with the default names. */
@@ -212,7 +212,8 @@ public final class MongoInboxStore
     @Override
     public boolean renew(Duration lock) {
       Duration checked = InboxStore.checkedLock(lock);
-      return own(() -> documents.renew(key, token, checked, clock.now()));
+      // Asked anew: the host may have been suspended since the last time, which is not counted.
+      return own(() -> documents.renew(key, token, checked, clock.read()));
     }
 
     @Override

@@ -96,9 +96,9 @@ public final class MongoOutboxStore extends BucketStore<ClientSession>
 
     static Parts of(MongoClient client, String database, Names names) {
       OutboxCollections collections = OutboxCollections.of(client, database, names);
-      Errors errors = new Errors(names);
+      Errors errors = new Errors(Contents.OUTBOX, names);
       Schema schema = new Schema(client, database, Contents.OUTBOX, names);
-      ServerClock clock = new ServerClock(collections.schema(), schema::check);
+      ServerClock clock = new ServerClock(collections.schema(), Contents.OUTBOX, schema::check);
       return new Parts(
           collections,
           errors,

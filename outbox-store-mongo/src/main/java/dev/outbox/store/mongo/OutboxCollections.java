@@ -42,7 +42,7 @@ record OutboxCollections(
   }
 
   /** The client's own time limit has the way to the server in it, and the wait for a connection. */
-  private static final int SLOWER = 10;
+  private static final long WAY_MILLIS = 1_000;
 
   /**
    * For an operation with a time limit of its own: a client with one for all does not send another.
@@ -50,7 +50,7 @@ record OutboxCollections(
   static MongoCollection<Document> within(MongoCollection<Document> collection, long millis) {
     return collection.getTimeout(TimeUnit.MILLISECONDS) == null
         ? collection
-        : collection.withTimeout(millis * SLOWER, TimeUnit.MILLISECONDS);
+        : collection.withTimeout(millis + WAY_MILLIS, TimeUnit.MILLISECONDS);
   }
 
   /** Of each document, those of another collection whose field is as its own, through stages. */

@@ -65,8 +65,11 @@ final class Schema {
   /**
    * Does nothing when this version is there already, or a newer one: also by hand, of which
    * Liquibase knows nothing. A collection that was dropped is made again.
+   *
+   * @throws SchemaException when the collections are for something else; they are left as they are
    */
   void migrate() {
+    refuseTheOther();
     int version = version(found());
     if (version == VERSION && !isWhole()) {
       Changelog.commands(contents, names).forEach(database::runCommand);
@@ -94,7 +97,7 @@ final class Schema {
     }
   }
 
-  /** For mongosh, in the database of the outbox. */
+  /** For mongosh, in the database of the collections. */
   String ddl() {
     return Changelog.script(contents, names);
   }
@@ -117,20 +120,23 @@ final class Schema {
   }
 
   /**
-   * Refuses a schema that is missing, of another version, or spread over shards.
+   * Refuses a schema that is missing, of another version, for something else, or spread over
+   * shards.
    *
    * @throws SchemaException saying in one sentence what is wrong and what to do
    */
   void verify() {
+    refuseTheOther();
     check(found());
     if (!isWhole()) {
       throw new SchemaException(
-          "collection %s has lost its indexes, as when it was dropped and a write made it anew: migrate the database (./outbox migrate, or migrate() of the store)"
+          "collection %s has lost its indexes, as when it was dropped and a write made it anew: migrate the database (%s, or migrate() of the store)"
               .formatted(
                   contents.indexes.keySet().stream()
                       .map(names::table)
                       .sorted(Comparator.reverseOrder())
-                      .collect(Collectors.joining(" or "))));
+                      .collect(Collectors.joining(" or ")),
+                  contents.migrate));
     }
     refuseSharded();
   }
@@ -169,19 +175,41 @@ final class Schema {
   void check(@Nullable Document found) {
     String collection = names.table("schema");
     int version = version(found);
+    if (version == 0) {
+      refuseTheOther();
+    }
     if (version == 0 && !exists(collection)) {
-      throw SchemaVersion.missing("collection " + collection, null);
+      throw SchemaVersion.missing("collection " + collection, contents.migrate, null);
     }
     if (version == 0) {
       throw new SchemaException(
-          "collection %s is empty, so its version is not known: put the document back (db.%s.insertOne({ _id: \"outbox\", version: %d })), or migrate an empty database"
-              .formatted(collection, collection, VERSION));
+          "collection %s is empty, so its version is not known: put the document back (db.%s.insertOne({ _id: \"%s\", version: %d })), or migrate an empty database"
+              .formatted(collection, collection, contents.word, VERSION));
     }
-    SchemaVersion.check(collection, version, VERSION);
+    SchemaVersion.check(collection, version, VERSION, contents.migrate);
   }
 
   private @Nullable Document found() {
-    return database.getCollection(names.table("schema")).find(eq("_id", "outbox")).first();
+    return found(contents);
+  }
+
+  private @Nullable Document found(Contents of) {
+    return database.getCollection(names.table("schema")).find(eq("_id", of.word)).first();
+  }
+
+  /** An inbox and an outbox have a collection of the same name, with another validator. */
+  private void refuseTheOther() {
+    Contents other = contents.other();
+    if (found(other) != null) {
+      throw new SchemaException(
+          "collection %s belongs to an %s, and an %s needs collections of its own: give another prefix, or, when the %s is meant, %s --inbox"
+              .formatted(
+                  names.table("schema"),
+                  other.word,
+                  contents.word,
+                  other.word,
+                  other == Contents.INBOX ? "add" : "leave out"));
+    }
   }
 
   private static int version(@Nullable Document found) {

@@ -20,14 +20,17 @@ final class ServerClock {
   private static final long KEPT = Duration.ofSeconds(10).toNanos();
 
   private final MongoCollection<Document> schema;
+  private final Contents contents;
   private final Consumer<@Nullable Document> check;
   private volatile @Nullable Reading last;
 
   /**
    * @param check refuses a schema that this library does not work with
    */
-  ServerClock(MongoCollection<Document> schema, Consumer<@Nullable Document> check) {
+  ServerClock(
+      MongoCollection<Document> schema, Contents contents, Consumer<@Nullable Document> check) {
     this.schema = schema;
+    this.contents = contents;
     this.check = check;
   }
 
@@ -61,7 +64,7 @@ final class ServerClock {
   Instant read() {
     Document found =
         schema
-            .find(eq("_id", "outbox"))
+            .find(eq("_id", contents.word))
             .projection(fields(include("version"), computed("now", "$$NOW")))
             .first();
     last = null;

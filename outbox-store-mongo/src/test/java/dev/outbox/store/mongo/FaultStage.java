@@ -208,7 +208,7 @@ final class FaultStage implements AutoCloseable {
   }
 
   Instant now() {
-    return new ServerClock(collections.schema(), found -> {}).read();
+    return new ServerClock(collections.schema(), Contents.OUTBOX, found -> {}).read();
   }
 
   private MongoOutboxStore store() {

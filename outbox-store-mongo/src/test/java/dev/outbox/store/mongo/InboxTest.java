@@ -9,6 +9,7 @@ import com.mongodb.MongoClientSettings;
 import com.mongodb.client.ClientSession;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
+import com.mongodb.client.MongoCollection;
 import com.mongodb.event.CommandListener;
 import com.mongodb.event.CommandStartedEvent;
 import dev.outbox.SchemaException;
@@ -17,6 +18,7 @@ import dev.outbox.inbox.InboxKey;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.bson.BsonDocument;
 import org.bson.BsonValue;
@@ -122,10 +124,31 @@ class InboxTest {
     assertThatThrownBy(inbox::verify)
         .isInstanceOf(SchemaException.class)
         .hasMessageStartingWith("collection inbox_message has lost its indexes")
-        .hasMessageContaining("./outbox migrate");
+        .hasMessageContaining("./outbox migrate --inbox");
     inbox.migrate();
     inbox.verify();
     assertThat(recorded(KEY)).isFalse();
+  }
+
+  @Test
+  @DisplayName("asks the server for its time to renew a lock: a suspended host keeps none")
+  void renews() {
+    Begin<ClientSession> begin = inbox.begin(KEY, Duration.ofMinutes(1));
+    sent.clear();
+    assertThat(((Begin.Started<ClientSession>) begin).lock().renew(Duration.ofMinutes(2))).isTrue();
+    assertThat(sent).containsExactly("find", "findAndModify");
+  }
+
+  @Test
+  @DisplayName("gives the driver a second more than the server, whatever limit a client has")
+  void limits() {
+    MongoCollection<Document> messages = database.collection("inbox_message");
+    assertThat(OutboxCollections.within(messages, 10_000)).isSameAs(messages);
+    MongoCollection<Document> limited = messages.withTimeout(1, TimeUnit.MINUTES);
+    assertThat(OutboxCollections.within(limited, 10_000).getTimeout(TimeUnit.MILLISECONDS))
+        .isEqualTo(11_000);
+    assertThat(OutboxCollections.within(limited, 100).getTimeout(TimeUnit.MILLISECONDS))
+        .isEqualTo(1_100);
   }
 
   @Test

@@ -256,7 +256,7 @@ public class MongoStoreTck extends OutboxStoreTck<ClientSession>
    */
   @Override
   public void moveClock(Duration by) {
-    Instant now = new ServerClock(collections.schema(), found -> {}).read();
+    Instant now = new ServerClock(collections.schema(), Contents.OUTBOX, found -> {}).read();
     earlier(
         collections.message(),
         by.isNegative() ? empty() : gt("availableAt", Date.from(now)),

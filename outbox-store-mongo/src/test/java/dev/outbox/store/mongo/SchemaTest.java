@@ -283,6 +283,56 @@ class SchemaTest {
   }
 
   @Test
+  @DisplayName("of an inbox is no outbox's, nor the other way round: neither changes the other")
+  void ofTheOther() {
+    Schema inbox = database.schema(Contents.INBOX, "inbox_");
+    schema.migrate();
+    inbox.migrate();
+    var catalog = database.catalog();
+    assertRefused(
+        database.schema(Contents.INBOX, "outbox_"),
+        "collection outbox_schema belongs to an outbox, and an inbox needs collections of its own: give another prefix, or, when the outbox is meant, leave out --inbox");
+    assertRefused(
+        database.schema("inbox_"),
+        "collection inbox_schema belongs to an inbox, and an outbox needs collections of its own: give another prefix, or, when the inbox is meant, add --inbox");
+    assertThat(database.catalog()).isEqualTo(catalog);
+    for (String prefix : List.of("outbox_", "inbox_")) {
+      assertThat(database.collection(prefix + "schema").countDocuments()).isEqualTo(1);
+      assertThat(database.collection(prefix + "databasechangelog").countDocuments()).isEqualTo(1);
+    }
+    schema.verify();
+    inbox.verify();
+  }
+
+  private void assertRefused(Schema other, String sentence) {
+    assertThatThrownBy(other::migrate).isInstanceOf(SchemaException.class).hasMessage(sentence);
+    assertThatThrownBy(other::verify).isInstanceOf(SchemaException.class).hasMessage(sentence);
+    assertThatThrownBy(() -> other.check(null))
+        .isInstanceOf(SchemaException.class)
+        .hasMessage(sentence);
+  }
+
+  @Test
+  @DisplayName("of an inbox that is missing is made with --inbox, which the sentence says")
+  void missingInbox() {
+    Schema inbox = database.schema(Contents.INBOX, "inbox_");
+    assertThatThrownBy(inbox::verify)
+        .isInstanceOf(SchemaException.class)
+        .hasMessage(
+            "there is no collection inbox_schema: migrate the database first (./outbox migrate --inbox, or migrate() of the store)");
+    inbox.migrate();
+    database.collection("inbox_schema").updateOne(new Document(), Updates.set("version", -1));
+    assertThatThrownBy(inbox::verify)
+        .isInstanceOf(SchemaException.class)
+        .hasMessage(
+            "the schema of inbox_schema has version -1, this library needs 1: migrate the database (./outbox migrate --inbox, or migrate() of the store)");
+    database.collection("inbox_schema").deleteMany(new Document());
+    assertThatThrownBy(inbox::verify)
+        .isInstanceOf(SchemaException.class)
+        .hasMessageContaining("db.inbox_schema.insertOne({ _id: \"inbox\", version: 1 })");
+  }
+
+  @Test
   @DisplayName("that is older, newer or without its version is said in one sentence")
   void otherVersion() {
     schema.migrate();

@@ -36,7 +36,11 @@ final class TestDatabase implements AutoCloseable {
   }
 
   Schema schema(String prefix) {
-    return new Schema(client, database.getName(), Contents.OUTBOX, new Names(null, prefix));
+    return schema(Contents.OUTBOX, prefix);
+  }
+
+  Schema schema(Contents contents, String prefix) {
+    return new Schema(client, database.getName(), contents, new Names(null, prefix));
   }
 
   MongoCollection<Document> collection(String name) {

@@ -319,9 +319,9 @@ final class MapDatabase
 
   synchronized void checkSchema() {
     if (schemaVersion == 0) {
-      throw SchemaVersion.missing("map", null);
+      throw SchemaVersion.missing("map", SchemaVersion.MIGRATE, null);
     }
-    SchemaVersion.check("map", schemaVersion, VERSION);
+    SchemaVersion.check("map", schemaVersion, VERSION, SchemaVersion.MIGRATE);
   }
 
   @Override

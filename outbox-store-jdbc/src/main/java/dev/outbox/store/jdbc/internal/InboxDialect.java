@@ -1,6 +1,7 @@
 package dev.outbox.store.jdbc.internal;
 
 import dev.outbox.store.core.internal.Names;
+import dev.outbox.store.core.internal.SchemaVersion;
 import java.sql.Connection;
 import java.sql.SQLException;
 
@@ -10,6 +11,11 @@ import java.sql.SQLException;
  * is in milliseconds from the statement's own time on, and null where there is none.
  */
 public interface InboxDialect extends Server {
+
+  @Override
+  default String migrate() {
+    return SchemaVersion.MIGRATE_INBOX;
+  }
 
   @Override
   default String grants() {

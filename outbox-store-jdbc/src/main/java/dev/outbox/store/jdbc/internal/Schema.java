@@ -79,7 +79,7 @@ public final class Schema {
       version =
           transactions.runSql(PATIENCE, handle -> server.schemaVersion(handle.getConnection()));
     } catch (SchemaException e) {
-      throw SchemaVersion.missing("table " + names.table("schema"), e);
+      throw SchemaVersion.missing("table " + names.table("schema"), server.migrate(), e);
     }
     check(version);
   }
@@ -92,6 +92,6 @@ public final class Schema {
           "table %s is empty, so its version is not known: put the row back (insert into %s (version) values (%d)), or migrate an empty schema"
               .formatted(table, table, server.version()));
     }
-    SchemaVersion.check(table, version, server.version());
+    SchemaVersion.check(table, version, server.version(), server.migrate());
   }
 }

@@ -1,6 +1,7 @@
 package dev.outbox.store.jdbc.internal;
 
 import dev.outbox.store.core.internal.Names;
+import dev.outbox.store.core.internal.SchemaVersion;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -40,6 +41,11 @@ public interface Server {
   /** What else the changelog has between ${ and }. */
   default Map<String, String> changelogParameters() {
     return Map.of();
+  }
+
+  /** The command that makes the tables, in error texts. */
+  default String migrate() {
+    return SchemaVersion.MIGRATE;
   }
 
   /** The version of the schema that this library works with. */

@@ -1,0 +1,66 @@
+package dev.outbox.store.mongo;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.mongodb.MongoCommandException;
+import com.mongodb.MongoException;
+import com.mongodb.MongoExecutionTimeoutException;
+import com.mongodb.MongoOperationTimeoutException;
+import com.mongodb.MongoSocketReadTimeoutException;
+import com.mongodb.ServerAddress;
+import dev.outbox.OutboxException;
+import dev.outbox.TransientOutboxException;
+import dev.outbox.store.core.internal.Names;
+import org.bson.BsonDocument;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+@DisplayName("An error of the driver")
+class ErrorsTest {
+
+  private static OutboxException translated(MongoException e) {
+    return translated(Contents.INBOX, e);
+  }
+
+  private static OutboxException translated(Contents contents, MongoException e) {
+    return new Errors(contents, new Names(null, "x_")).translate(e);
+  }
+
+  private static MongoException refused(int code) {
+    return new MongoCommandException(
+        BsonDocument.parse("{ ok: 0, code: %d, errmsg: 'no' }".formatted(code)),
+        new ServerAddress());
+  }
+
+  @Test
+  @DisplayName("tells the server's end of an operation from a network that is gone")
+  void timeouts() {
+    assertThat(
+            translated(
+                new MongoOperationTimeoutException(
+                    "too long", new MongoExecutionTimeoutException(50, "MaxTimeMSExpired"))))
+        .isInstanceOf(TransientOutboxException.class)
+        .hasMessageStartingWith("MongoDB ended the operation, as for another transaction, ");
+    assertThat(
+            translated(
+                new MongoOperationTimeoutException(
+                    "too long",
+                    new MongoSocketReadTimeoutException(
+                        "no answer", new ServerAddress(), new RuntimeException()))))
+        .isInstanceOf(TransientOutboxException.class)
+        .hasMessageStartingWith("no connection to MongoDB: ");
+  }
+
+  @Test
+  @DisplayName("names what it is about: an outbox or an inbox")
+  void ofWhich() {
+    assertThat(translated(Contents.OUTBOX, refused(13)))
+        .hasMessageContaining("the role that ./outbox grants prints: ");
+    assertThat(translated(Contents.INBOX, refused(13)))
+        .hasMessageContaining("the role that ./outbox grants --inbox prints: ");
+    assertThat(translated(Contents.OUTBOX, refused(20)))
+        .hasMessageContaining("; the outbox needs transactions, ");
+    assertThat(translated(Contents.INBOX, refused(20)))
+        .hasMessageContaining("; the inbox needs transactions, ");
+  }
+}
