@@ -214,40 +214,68 @@ final class MongoLeases implements Leases<MongoTransaction> {
     }
     long most = ranOut ? WAIT_MILLIS : PATIENCE_MILLIS;
     try {
-      return OutboxCollections.within(collections.bucket(), most)
-          .findOneAndUpdate(
-              session,
-              and(
-                  eq("_id", bucket.get("_id")),
-                  eq("token", bucket.get("token")),
-                  eq("leaseUntil", bucket.get("leaseUntil"))),
-              combine(changes),
-              new FindOneAndUpdateOptions()
-                  .returnDocument(ReturnDocument.AFTER)
-                  .maxTime(most, TimeUnit.MILLISECONDS));
+      return take(session, bucket, changes, most);
     } catch (MongoExecutionTimeoutException | MongoOperationTimeoutException e) {
       if (!ranOut) {
         throw e;
       }
-      endStalled(bucket.get("session"));
-      return null;
+      if (!endStalled(bucket.get("session"))) {
+        return null;
+      }
+    }
+    try {
+      Document taken = take(session, bucket, changes, most);
+      return taken != null ? taken : takenLate(session, bucket, claimId);
+    } catch (MongoExecutionTimeoutException | MongoOperationTimeoutException e) {
+      return null; // it could not be ended
     }
   }
 
+  private @Nullable Document take(
+      ClientSession session, Document bucket, List<Bson> changes, long mostMillis) {
+    return OutboxCollections.within(collections.bucket(), mostMillis)
+        .findOneAndUpdate(
+            session,
+            and(
+                eq("_id", bucket.get("_id")),
+                eq("token", bucket.get("token")),
+                eq("leaseUntil", bucket.get("leaseUntil"))),
+            combine(changes),
+            new FindOneAndUpdateOptions()
+                .returnDocument(ReturnDocument.AFTER)
+                .maxTime(mostMillis, TimeUnit.MILLISECONDS));
+  }
+
   /**
-   * Ends the transaction of a holder that stopped in it after its lease was over; the next claim
-   * finds the bucket free. Any user may do so to sessions of its own.
+   * A client with a time limit of its own may give a command up before the server does. Then the
+   * server takes the bucket when the other's transaction has ended, for a claim that does not know
+   * it, and nobody else could have it until that lease is over.
    */
-  private void endStalled(@Nullable Object session) {
+  private @Nullable Document takenLate(ClientSession session, Document bucket, UUID claimId) {
+    return collections
+        .bucket()
+        .find(session, and(eq("_id", bucket.get("_id")), eq("claimId", Uuids.binary(claimId))))
+        .first();
+  }
+
+  /**
+   * Ends the transaction of a holder that stopped in it after its lease was over. Any user may do
+   * so to sessions of its own.
+   *
+   * @return whether it was allowed
+   */
+  private boolean endStalled(@Nullable Object session) {
     if (session == null) {
-      return;
+      return false;
     }
     try {
       client
           .getDatabase("admin")
           .runCommand(new Document("killSessions", List.of(new Document("id", session))));
+      return true;
     } catch (MongoCommandException e) {
       // Not allowed, or not offered: the server's own limit for transactions frees the bucket.
+      return false;
     }
   }
 
