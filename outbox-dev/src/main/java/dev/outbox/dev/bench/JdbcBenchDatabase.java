@@ -330,7 +330,7 @@ final class JdbcBenchDatabase implements BenchDatabase {
       session.connection().setAutoCommit(false);
       switch (pin) {
         case SNAPSHOT -> kind.pinSnapshot(session, schema);
-        case WRITER -> session.run(JdbcBusiness.insert(schema));
+        case WRITER -> session.run(BusinessInsert.sql(schema));
       }
       return session;
     } catch (SQLException e) {

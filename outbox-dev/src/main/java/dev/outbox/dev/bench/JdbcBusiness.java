@@ -3,7 +3,6 @@ package dev.outbox.dev.bench;
 import dev.outbox.Outbox;
 import dev.outbox.OutboxMessage;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.util.List;
 
@@ -13,7 +12,7 @@ final class JdbcBusiness implements BenchDatabase.Business {
   private final Connection connection;
   private final Outbox<Connection> outbox;
   private final String schema;
-  private final PreparedStatement insert;
+  private final BusinessInsert insert;
 
   JdbcBusiness(BenchKind kind, Connection connection, Outbox<Connection> outbox, String schema)
       throws SQLException {
@@ -21,19 +20,13 @@ final class JdbcBusiness implements BenchDatabase.Business {
     this.connection = connection;
     this.outbox = outbox;
     this.schema = schema;
-    connection.setAutoCommit(false);
-    insert = connection.prepareStatement(insert(schema));
-  }
-
-  static String insert(String schema) {
-    return "insert into %s.business (customer, amount) values ('customer-1', 1250)"
-        .formatted(schema);
+    insert = new BusinessInsert(connection, schema);
   }
 
   @Override
   public void transaction(BenchDatabase.Append append, List<OutboxMessage> messages) {
     try {
-      insert.executeUpdate();
+      insert.execute();
       switch (append) {
         case OUTBOX -> outbox.append(connection, messages);
         case BARE -> JdbcLimit.insert(kind, connection, schema, messages);
@@ -47,12 +40,6 @@ final class JdbcBusiness implements BenchDatabase.Business {
 
   @Override
   public void close() {
-    try (connection;
-        insert) {
-      connection.rollback();
-      connection.setAutoCommit(true);
-    } catch (SQLException e) {
-      throw new IllegalStateException("a connection cannot be given back: " + e.getMessage(), e);
-    }
+    insert.close();
   }
 }

@@ -3,7 +3,6 @@ package dev.outbox.dev.bench;
 import dev.outbox.inbox.Inbox;
 import dev.outbox.inbox.InboxKey;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
 
@@ -11,13 +10,12 @@ import org.jspecify.annotations.Nullable;
 final class JdbcConsuming implements BenchDatabase.Consuming {
   private final Connection connection;
   private final Inbox<Connection> inbox;
-  private final PreparedStatement insert;
+  private final BusinessInsert insert;
 
   JdbcConsuming(Connection connection, Inbox<Connection> inbox, String schema) throws SQLException {
     this.connection = connection;
     this.inbox = inbox;
-    connection.setAutoCommit(false);
-    insert = connection.prepareStatement(JdbcBusiness.insert(schema));
+    insert = new BusinessInsert(connection, schema);
   }
 
   @Override
@@ -26,7 +24,7 @@ final class JdbcConsuming implements BenchDatabase.Consuming {
       if (key != null && !inbox.firstTime(connection, key)) {
         throw new IllegalStateException(key + " came before");
       }
-      insert.executeUpdate();
+      insert.execute();
       connection.commit();
     } catch (SQLException e) {
       throw new IllegalStateException("a consumer's transaction failed: " + e.getMessage(), e);
@@ -35,12 +33,6 @@ final class JdbcConsuming implements BenchDatabase.Consuming {
 
   @Override
   public void close() {
-    try (connection;
-        insert) {
-      connection.rollback();
-      connection.setAutoCommit(true);
-    } catch (SQLException e) {
-      throw new IllegalStateException("a connection cannot be given back: " + e.getMessage(), e);
-    }
+    insert.close();
   }
 }

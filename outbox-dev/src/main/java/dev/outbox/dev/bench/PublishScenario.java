@@ -68,8 +68,6 @@ final class PublishScenario implements Scenario {
     private final CpuClock cpu = new CpuClock();
     private final int keys;
     private final int messages;
-    private final Side ours = new Side();
-    private final Side limit = new Side();
 
     private Race(Bench bench, PublishBroker broker) {
       this.bench = bench;
@@ -79,17 +77,9 @@ final class PublishScenario implements Scenario {
       messages = bench.scaled(MESSAGES);
     }
 
-    private final class Side {
-      private final List<Double> rates = new ArrayList<>();
-      private final List<CpuClock.Time> cpuTimes = new ArrayList<>();
-
-      private void forgetWarmUp() {
-        rates.clear();
-        cpuTimes.clear();
-      }
-    }
-
     private void run() throws Exception {
+      List<Timed> ours = new ArrayList<>();
+      List<Timed> limit = new ArrayList<>();
       List<Client> clients = List.of(broker.client(), broker.client());
       try (MessagePublisher publisher = broker.publisher()) {
         for (int run = 0; run <= bench.runs(); run++) {
@@ -99,15 +89,14 @@ final class PublishScenario implements Scenario {
                       name(),
                       broker,
                       run == 0 ? "warm-up" : "run %d of %d".formatted(run, bench.runs())));
-          if (run == 1) {
-            ours.forgetWarmUp();
-            limit.forgetWarmUp();
-          }
           for (boolean isOurs : run % 2 == 0 ? List.of(true, false) : List.of(false, true)) {
-            time(
-                isOurs ? ours : limit,
-                (thread, work) ->
-                    isOurs ? publish(publisher, work) : send(clients.get(thread), work));
+            Timed timed =
+                time(
+                    (thread, work) ->
+                        isOurs ? publish(publisher, work) : send(clients.get(thread), work));
+            if (run > 0) {
+              (isOurs ? ours : limit).add(timed);
+            }
           }
         }
       }
@@ -116,15 +105,15 @@ final class PublishScenario implements Scenario {
               name(),
               "%s, %d keys".formatted(broker, keys),
               "messages/s",
-              new Samples(ours.rates),
-              new Samples(limit.rates),
+              new Samples(ours.stream().map(Timed::rate).toList()),
+              new Samples(limit.stream().map(Timed::rate).toList()),
               null,
               null,
-              new Cpu(ours.cpuTimes),
-              new Cpu(limit.cpuTimes)));
+              new Cpu(ours.stream().map(Timed::cpu).toList()),
+              new Cpu(limit.stream().map(Timed::cpu).toList())));
     }
 
-    private void time(Side side, Way way) throws Exception {
+    private Timed time(Way way) throws Exception {
       List<Callable<Void>> work =
           IntStream.range(0, THREADS).mapToObj(thread -> way.of(thread, work(thread))).toList();
       long before = broker.arrived();
@@ -146,8 +135,7 @@ final class PublishScenario implements Scenario {
       if (arrived < sent) {
         throw new IllegalStateException("%d of %d messages arrived".formatted(arrived, sent));
       }
-      side.rates.add(sent / seconds);
-      side.cpuTimes.add(cpuTime.perMessage(sent));
+      return new Timed(sent / seconds, cpuTime.perMessage(sent));
     }
 
     /** Each thread has keys of its own, in turn, and new messages each time. */
@@ -166,6 +154,9 @@ final class PublishScenario implements Scenario {
           .toList();
     }
   }
+
+  /** Messages a second, and CPU time of a message. */
+  private record Timed(double rate, CpuClock.Time cpu) {}
 
   private interface Way {
     Callable<Void> of(int thread, List<StoredMessage> work);
