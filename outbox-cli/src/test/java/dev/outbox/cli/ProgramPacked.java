@@ -94,6 +94,17 @@ class ProgramPacked {
     return builder.start();
   }
 
+  private static Process startRelay(Path directory, Path config) throws IOException {
+    String program = home.resolve("bin/outbox").toString();
+    return start(directory, environment(), program, "relay", "--config=" + config);
+  }
+
+  /** By SIGTERM. */
+  private static void stop(Process relay) throws InterruptedException {
+    relay.destroy();
+    assertThat(relay.waitFor(2, TimeUnit.MINUTES)).as("the relay stops").isTrue();
+  }
+
   /** What a service's environment has, and nothing of Maven's. */
   private static Map<String, String> environment() throws IOException {
     Map<String, String> environment = new LinkedHashMap<>();
@@ -283,13 +294,7 @@ class ProgramPacked {
         """
             .formatted(server.jdbcUrl(), server.user(), server.password(), spool));
     Path work = Files.createTempDirectory(folder, "routed");
-    Process relay =
-        start(
-            work,
-            environment(),
-            home.resolve("bin/outbox").toString(),
-            "relay",
-            "--config=" + config);
+    Process relay = startRelay(work, config);
     try {
       await()
           .atMost(Duration.ofMinutes(2))
@@ -303,8 +308,7 @@ class ProgramPacked {
                       .containsPattern("(pending|blocked|scheduled) +1")
                       .containsPattern("dead +0"));
     } finally {
-      relay.destroy();
-      assertThat(relay.waitFor(2, TimeUnit.MINUTES)).as("the relay stops").isTrue();
+      stop(relay);
     }
     assertThat(Files.readString(spool.resolve("audit.tsv"))).contains("\taudit\t1\tOrderPlaced\t");
   }
@@ -393,13 +397,7 @@ class ProgramPacked {
                 nats,
                 credentials));
     Path work = Files.createTempDirectory(folder, "http");
-    Process relay =
-        start(
-            work,
-            environment(),
-            home.resolve("bin/outbox").toString(),
-            "relay",
-            "--config=" + config);
+    Process relay = startRelay(work, config);
     try {
       await()
           .atMost(Duration.ofMinutes(2))
@@ -412,8 +410,7 @@ class ProgramPacked {
       MessageInfo audit = streams.getFirstMessage("AUDIT", "audit.1");
       assertThat(audit.getData()).asString(UTF_8).isEqualTo("hello");
     } finally {
-      relay.destroy();
-      assertThat(relay.waitFor(2, TimeUnit.MINUTES)).as("the relay stops").isTrue();
+      stop(relay);
       http.stop(0);
     }
   }
@@ -498,19 +495,12 @@ class ProgramPacked {
         destination=packed.%d.{aggregateType}
         """
             .formatted(url, user, password, kafka, Math.floorMod(url.hashCode(), 1_000)));
-    Process relay =
-        start(
-            work,
-            environment(),
-            home.resolve("bin/outbox").toString(),
-            "relay",
-            "--config=" + file);
+    Process relay = startRelay(work, file);
     try {
       String topic = "packed.%d.order".formatted(Math.floorMod(url.hashCode(), 1_000));
       assertThat(first(kafka, topic, relay, work)).isEqualTo("hello");
     } finally {
-      relay.destroy(); // SIGTERM
-      assertThat(relay.waitFor(2, TimeUnit.MINUTES)).as("the relay stops").isTrue();
+      stop(relay);
     }
     assertThat(relay.exitValue()).isEqualTo(143);
     assertThat(Files.readString(work.resolve("err"))).contains("From jdbc:", " to " + kafka);
