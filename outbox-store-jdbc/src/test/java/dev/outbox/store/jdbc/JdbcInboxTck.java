@@ -52,6 +52,15 @@ public abstract class JdbcInboxTck extends InboxStoreTck<Connection>
   /** The pool's settings; a variant changes them. */
   protected void configure(HikariConfig config) {}
 
+  /** A statement with the names of the tables as they are here. */
+  protected String named(String sql) {
+    return sql.replace(Names.INBOX_PREFIX, prefix());
+  }
+
+  protected final TestDatabase database() {
+    return database;
+  }
+
   /** The prefix of the tables' names; a variant changes it. */
   protected String prefix() {
     return Names.INBOX_PREFIX;
@@ -84,10 +93,7 @@ public abstract class JdbcInboxTck extends InboxStoreTck<Connection>
   }
 
   private void execute(String... statements) {
-    database.execute(
-        Arrays.stream(statements)
-            .map(sql -> sql.replace(Names.INBOX_PREFIX, prefix()))
-            .toArray(String[]::new));
+    database.execute(Arrays.stream(statements).map(this::named).toArray(String[]::new));
   }
 
   @Override

@@ -3,6 +3,7 @@ package dev.outbox.store.sqlserver;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.HeaderCodec;
 import dev.outbox.store.core.internal.Deduplicated;
+import dev.outbox.store.jdbc.internal.Server;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
@@ -72,10 +73,10 @@ final class Append {
   private final String renewDedup;
   private final String insert;
 
-  Append(SqlServerText text) {
-    insertDedup = text.fill(INSERT_DEDUP);
-    renewDedup = text.fill(RENEW_DEDUP);
-    insert = text.fill(INSERT);
+  Append(Server server) {
+    insertDedup = server.fill(INSERT_DEDUP);
+    renewDedup = server.fill(RENEW_DEDUP);
+    insert = server.fill(INSERT);
   }
 
   Set<UUID> append(Connection connection, List<OutboxMessage> messages, Duration dedupWindow)

@@ -1,7 +1,6 @@
 package dev.outbox.store.sqlserver;
 
 import dev.outbox.OutboxMessage;
-import dev.outbox.PermanentOutboxException;
 import dev.outbox.store.core.internal.Database.Block;
 import dev.outbox.store.core.internal.Database.Failure;
 import dev.outbox.store.core.internal.Database.Key;
@@ -18,10 +17,7 @@ import dev.outbox.store.jdbc.internal.Rows;
 import dev.outbox.store.jdbc.internal.SqlAdministration;
 import dev.outbox.store.jdbc.internal.SqlDialect;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -34,33 +30,14 @@ import java.util.function.Supplier;
 import java.util.function.ToIntFunction;
 import java.util.stream.Collectors;
 import org.jdbi.v3.core.Handle;
-import org.jdbi.v3.core.Jdbi;
 import org.jdbi.v3.core.statement.PreparedBatch;
-import org.jdbi.v3.core.statement.SqlStatements;
 import org.jspecify.annotations.Nullable;
 
-/** How SQL Server is talked to, and how messages are read and written there. */
-final class SqlServerDialect implements SqlDialect {
-
-  /** The longest that any statement waits, as for a lock that a stalled client holds. */
-  private static final int WAIT_SECONDS = 30;
+/** How messages are read and written on SQL Server. */
+final class SqlServerDialect extends SqlServerServer implements SqlDialect {
 
   /** DATEADD has room for 68 years of seconds, and no dedup key is older. */
   private static final Duration MAX_WINDOW = Duration.ofDays(60 * 365);
-
-  /** Of the bits of @@OPTIONS, 512 is NOCOUNT. */
-  private static final String SCHEMA_VERSION =
-      """
-      select version, @@options & 512 as no_count,
-        (select min(i.name) from sys.indexes i
-          where i.allow_page_locks = 1 and i.object_id in (
-            object_id(N'${q}${p}message'), object_id(N'${q}${p}blocked_key'),
-            object_id(N'${q}${p}bucket'), object_id(N'${q}${p}dedup'))) as page_locks
-      from ${q}${p}schema ${now}
-      """;
-
-  private static final String PLACE =
-      "select concat(N'schema ', object_schema_name(object_id(N'${q}${p}schema')), N' of database ', db_name())";
 
   /** The sequences of each bucket's first PENDING messages; see {@link TwoReads}. */
   private static final String FIRST_PENDING =
@@ -276,79 +253,16 @@ final class SqlServerDialect implements SqlDialect {
       """
           .replace("${waiting}", WAITING);
 
-  private final SqlServerText text;
   private final Append append;
 
   SqlServerDialect(Names names) {
-    text = new SqlServerText(names);
-    append = new Append(text);
-  }
-
-  // ---- the server
-
-  @Override
-  public String name() {
-    return "SQL Server";
+    super(names, "message", "blocked_key", "bucket", "dedup");
+    append = new Append(this);
   }
 
   @Override
   public String changelog() {
     return "dev/outbox/store/sqlserver/changelog.sql";
-  }
-
-  @Override
-  public Trouble trouble(SQLException failure) {
-    return Errors.trouble(failure);
-  }
-
-  @Override
-  public @Nullable String advice(SQLException failure) {
-    return Errors.advice(failure);
-  }
-
-  @Override
-  public void configure(Jdbi jdbi) {
-    jdbi.registerArgument(new UnicodeArguments());
-    jdbi.getConfig(SqlStatements.class).setQueryTimeout(WAIT_SECONDS);
-  }
-
-  @Override
-  public int schemaVersion(Connection connection) throws SQLException {
-    try (PreparedStatement statement = connection.prepareStatement(fill(SCHEMA_VERSION));
-        ResultSet row = statement.executeQuery()) {
-      if (!row.next()) {
-        return 0;
-      }
-      if (row.getInt("no_count") != 0) {
-        throw new PermanentOutboxException(
-            "the session has NOCOUNT on, so that nobody learns what a statement changed: take it out of the server's 'user options', or set it off on each connection");
-      }
-      String index = row.getString("page_locks");
-      if (index != null) {
-        throw new PermanentOutboxException(
-            "index %s allows page locks, for which relays and producers wait for each other: alter index %s on its table set (allow_page_locks = off)"
-                .formatted(index, index));
-      }
-      return row.getInt("version");
-    }
-  }
-
-  /** The isolation level is the session's and stays: the driver knows what it was. */
-  @Override
-  public void begin(Connection connection, Duration patience) throws SQLException {
-    if (connection.getTransactionIsolation() != Connection.TRANSACTION_READ_COMMITTED) {
-      try (Statement statement = connection.createStatement()) {
-        statement.execute("set transaction isolation level read committed");
-      }
-    }
-  }
-
-  @Override
-  public void end(Connection connection) throws SQLException {
-    int level = connection.getTransactionIsolation();
-    if (level != Connection.TRANSACTION_READ_COMMITTED) {
-      connection.setTransactionIsolation(level);
-    }
   }
 
   @Override
@@ -359,16 +273,6 @@ final class SqlServerDialect implements SqlDialect {
 
   static Duration clamped(Duration window) {
     return window.compareTo(MAX_WINDOW) > 0 ? MAX_WINDOW : window;
-  }
-
-  @Override
-  public String place() {
-    return PLACE;
-  }
-
-  @Override
-  public String fill(String sql) {
-    return text.fill(sql);
   }
 
   @Override

@@ -1,10 +1,13 @@
 package dev.outbox.store.sqlserver;
 
+import dev.outbox.spi.InboxStore;
 import dev.outbox.spi.OutboxStore;
 import dev.outbox.store.jdbc.JdbcStoreProvider;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.Optional;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 
 /** Opens the store of a URL of SQL Server. */
 public final class SqlServerStoreProvider extends JdbcStoreProvider {
@@ -27,6 +30,13 @@ public final class SqlServerStoreProvider extends JdbcStoreProvider {
       builder.dedupWindow(settings.dedupWindow());
     }
     return builder.build();
+  }
+
+  @Override
+  protected Optional<InboxStore<?>> inbox(
+      DataSource dataSource, @Nullable String schema, String prefix) {
+    return Optional.of(
+        SqlServerInboxStore.builder(dataSource).schema(schema).prefix(prefix).build());
   }
 
   @Override

@@ -42,7 +42,7 @@ class BindingsTest {
 
   /** The statements as the driver gets them, and their names. */
   private final Map<String, String> names =
-      Texts.statements().entrySet().stream()
+      Texts.outboxStatements().entrySet().stream()
           .collect(
               Collectors.toMap(
                   e -> e.getValue().replaceAll("(?<![:\\w]):[a-zA-Z]+", "?"),
@@ -216,7 +216,7 @@ class BindingsTest {
     List<String> places = new ArrayList<>();
     Matcher m =
         Pattern.compile("(?<![:\\w]):([a-zA-Z]+)")
-            .matcher(Texts.statements().get(names.get(execution.sql())));
+            .matcher(Texts.outboxStatements().get(names.get(execution.sql())));
     while (m.find()) {
       places.add(m.group(1));
     }

@@ -4,7 +4,6 @@ import com.zaxxer.hikari.HikariConfig;
 import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.store.jdbc.TestDatabase;
 import java.util.function.Consumer;
-import java.util.stream.Stream;
 
 /** A schema of its own in the database that the tests run against, and a pool on that. */
 public final class Database extends TestDatabase {
@@ -39,18 +38,16 @@ public final class Database extends TestDatabase {
     execute("drop schema " + schema());
   }
 
+  /** Whatever the prefix of its tables is. */
   @Override
   public void empty() {
     execute(
-        Stream.of(
-                "message",
-                "blocked_key",
-                "bucket",
-                "dedup",
-                "schema",
-                "databasechangelog",
-                "databasechangeloglock")
-            .map(table -> "drop table if exists %s.outbox_%s".formatted(schema(), table))
-            .toArray(String[]::new));
+        """
+        declare @drops nvarchar(max) = N'';
+        select @drops += N'drop table ' + quotename(schema_name(schema_id)) + N'.' + quotename(name) + N';'
+        from sys.tables where schema_id = schema_id(N'%s');
+        exec sp_executesql @drops
+        """
+            .formatted(schema()));
   }
 }

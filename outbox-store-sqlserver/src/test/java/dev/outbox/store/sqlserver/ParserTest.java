@@ -77,7 +77,8 @@ class ParserTest {
               "if @@rowcount = 1",
               "",
               "IF...ELSE: \"IF boolean_expression { sql_statement | statement_block }\""),
-          new Unknown("create table shop.outbox_dedup", IN_CHECK, "len($1 +", COLLATE));
+          new Unknown("create table shop.outbox_dedup", IN_CHECK, "len($1 +", COLLATE),
+          new Unknown("create table shop.inbox_message", IN_CHECK, "len($1 +", COLLATE));
 
   /** Hints that many statements have; {@code statement} is not looked at. */
   private static final List<Unknown> HINTS =
@@ -112,7 +113,8 @@ class ParserTest {
   static Stream<Arguments> statements() {
     List<Arguments> all = new ArrayList<>();
     Texts.statements().forEach((name, sql) -> all.add(Arguments.of(name, sql)));
-    for (String script : List.of("changelog.sql", "grants.sql")) {
+    for (String script :
+        List.of("changelog.sql", "grants.sql", "inbox-changelog.sql", "inbox-grants.sql")) {
       for (String sql : Texts.script(script)) {
         all.add(Arguments.of(sql.lines().findFirst().orElseThrow().replaceAll(" \\(.*", ""), sql));
       }
@@ -182,6 +184,8 @@ class ParserTest {
         "DELETE|openjson|",
         "FAIL|where|wehre",
         "STATISTICS|,|",
+        "INBOX UPDATE|as token|token as",
+        "INBOX EXPIRED|order by|order",
       })
   @DisplayName("rejects the same statements with a mistake in them")
   void rejects(String mistake) {

@@ -26,21 +26,30 @@ class SchemaTest {
   @Test
   @DisplayName("as Liquibase would make it is what ddl() prints")
   void liquibase(@TempDir Path directory) throws Exception {
-    Names names = new Names("shop", "billing_");
     String ddl =
         SqlServerOutboxStore.builder(new SQLServerDataSource())
             .schema("shop")
             .prefix("billing_")
             .build()
             .ddl();
-    assertThat(statements(offline(names, directory)))
-        .filteredOn(sql -> !sql.matches("(?s).*DATABASECHANGELOG.*|USE .*"))
-        .isEqualTo(statements(ddl))
-        .hasSize(15);
+    assertThat(offline("changelog.sql", directory)).isEqualTo(statements(ddl)).hasSize(15);
   }
 
-  /** What Liquibase would send to a server. */
-  private static String offline(Names names, Path directory) throws Exception {
+  @Test
+  @DisplayName("of the inbox as Liquibase would make it is what its ddl() prints")
+  void liquibaseOfInbox(@TempDir Path directory) throws Exception {
+    String ddl =
+        SqlServerInboxStore.builder(new SQLServerDataSource())
+            .schema("shop")
+            .prefix("billing_")
+            .build()
+            .ddl();
+    assertThat(offline("inbox-changelog.sql", directory)).isEqualTo(statements(ddl)).hasSize(7);
+  }
+
+  /** What Liquibase would send to a server, for tables of schema shop. */
+  private static List<String> offline(String changelog, Path directory) throws Exception {
+    Names names = new Names("shop", "billing_");
     Logger.getLogger("liquibase").setLevel(Level.WARNING); // it says more than our tests need
     StringWriter out = new StringWriter();
     Scope.child(
@@ -48,7 +57,7 @@ class SchemaTest {
         () -> {
           Liquibase liquibase =
               new Liquibase(
-                  "dev/outbox/store/sqlserver/changelog.sql",
+                  "dev/outbox/store/sqlserver/" + changelog,
                   new ClassLoaderResourceAccessor(SchemaTest.class.getClassLoader()),
                   DatabaseFactory.getInstance()
                       .openDatabase(
@@ -61,7 +70,9 @@ class SchemaTest {
           liquibase.setChangeLogParameter("p", names.prefix());
           liquibase.update(new Contexts(), out);
         });
-    return out.toString();
+    return statements(out.toString()).stream()
+        .filter(sql -> !sql.matches("(?s).*DATABASECHANGELOG.*|USE .*"))
+        .toList();
   }
 
   /** Without comments, and with a space for all white space. */
@@ -96,6 +107,14 @@ class SchemaTest {
                 .grants("web", "relay"))
         .contains("grant insert on shop.outbox_message to web;")
         .contains("grant select, insert, update on shop.outbox_bucket to relay;")
+        .doesNotContain("$");
+    assertThat(
+            SqlServerInboxStore.builder(new SQLServerDataSource())
+                .schema("shop")
+                .build()
+                .grants("billing", "keeper"))
+        .contains("grant select, insert, update on shop.inbox_message to billing;")
+        .contains("grant select, delete on shop.inbox_message to keeper;")
         .doesNotContain("$");
   }
 }

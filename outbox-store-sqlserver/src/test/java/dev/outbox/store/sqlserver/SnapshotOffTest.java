@@ -19,6 +19,10 @@ class SnapshotOffTest extends SqlServerStoreTck {
   @Override
   protected void configure(HikariConfig config) {
     config.setCatalog(own.name());
+    vary(config);
+  }
+
+  static void vary(HikariConfig config) {
     config.setAutoCommit(false);
     config.setTransactionIsolation("TRANSACTION_SERIALIZABLE");
     config.addDataSourceProperty("sendStringParametersAsUnicode", "false");

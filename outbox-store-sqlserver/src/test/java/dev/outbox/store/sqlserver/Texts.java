@@ -1,6 +1,7 @@
 package dev.outbox.store.sqlserver;
 
 import dev.outbox.store.core.internal.Names;
+import dev.outbox.store.jdbc.internal.Server;
 import dev.outbox.store.jdbc.internal.SqlAdministration;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -19,25 +20,49 @@ import java.util.stream.Collectors;
 
 /** All texts that are sent to a server. */
 final class Texts {
-  static final Names NAMES = new Names("shop", Names.DEFAULT_PREFIX);
+  private static final Names NAMES = new Names("shop", Names.DEFAULT_PREFIX);
+  private static final Names INBOX = new Names("shop", Names.INBOX_PREFIX);
 
   private Texts() {}
 
-  /** Each statement by its name. */
+  /** Each statement by its name, those of the inbox last. */
   static Map<String, String> statements() {
-    SqlServerText text = new SqlServerText(NAMES);
+    Map<String, String> statements = outboxStatements();
+    inboxStatements().forEach((name, sql) -> statements.put("INBOX " + name, sql));
+    return statements;
+  }
+
+  /** Each statement of the inbox by its name. */
+  static Map<String, String> inboxStatements() {
+    SqlServerInboxDialect dialect = new SqlServerInboxDialect(INBOX);
+    Map<String, String> statements = new LinkedHashMap<>();
+    statements.put("INSERT", dialect.insert());
+    statements.put("FIND", dialect.find());
+    statements.put("UPDATE", dialect.update());
+    statements.put("TAKE_OVER", dialect.update() + " and " + dialect.lockIsOver());
+    statements.put("EXPIRED", dialect.expired());
+    statements.put("DELETE", dialect.delete());
+    statements.put("STATISTICS", dialect.statistics());
+    statements.replaceAll((name, sql) -> dialect.fill(sql));
+    return statements;
+  }
+
+  /** Each statement of the outbox by its name. */
+  static Map<String, String> outboxStatements() {
+    Server server = new SqlServerDialect(NAMES);
     Map<String, String> statements = new LinkedHashMap<>();
     try {
       for (Class<?> owner :
           List.of(
               SqlServerLeases.class,
+              SqlServerServer.class,
               SqlServerDialect.class,
               SqlServerAdministration.class,
               Append.class)) {
         for (Field field : owner.getDeclaredFields()) {
           if (field.getType() == String.class && Modifier.isStatic(field.getModifiers())) {
             field.setAccessible(true);
-            addStatement(statements, field.getName(), text.fill((String) field.get(null)));
+            addStatement(statements, field.getName(), server.fill((String) field.get(null)));
           }
         }
       }
@@ -45,7 +70,7 @@ final class Texts {
         if (method.getReturnType() == String.class && method.getParameterCount() == 0) {
           String name = method.getName().replaceAll("([A-Z])", "_$1").toUpperCase(Locale.ROOT);
           String sql = (String) method.invoke(new SqlServerAdministration());
-          addStatement(statements, name, text.fill(sql));
+          addStatement(statements, name, server.fill(sql));
         }
       }
     } catch (ReflectiveOperationException e) {
@@ -64,10 +89,9 @@ final class Texts {
   /** The statements of a script of ours, without comments. */
   static List<String> script(String name) {
     String text =
-        NAMES
+        (name.startsWith("inbox-") ? INBOX : NAMES)
             .fill(Names.resource(SqlServerOutboxStore.class, name))
-            .replace("${producer}", "producer")
-            .replace("${relay}", "relay");
+            .replaceAll("\\$\\{(producer|relay|consumer|housekeeper)\\}", "$1");
     return split(text);
   }
 

@@ -3,7 +3,9 @@ package dev.outbox.store.jdbc.internal;
 import dev.outbox.store.core.internal.Names;
 import dev.outbox.store.core.internal.SchemaVersion;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What differs from database to database in the inbox: the texts of its statements. {@link
@@ -24,6 +26,17 @@ public interface InboxDialect extends Server {
 
   /** Refuses a caller's connection whose statements would not be its own. */
   default void check(Connection connection) throws SQLException {}
+
+  /** Prepares one of the statements below. */
+  default PreparedStatement prepare(Connection connection, String sql) throws SQLException {
+    return connection.prepareStatement(sql);
+  }
+
+  /** Binds a text so that it arrives as it is. */
+  default void setText(PreparedStatement statement, int i, @Nullable String text)
+      throws SQLException {
+    statement.setString(i, text);
+  }
 
   /**
    * Takes consumer, message id, state, token, duration of the lock, fingerprint, and the duration

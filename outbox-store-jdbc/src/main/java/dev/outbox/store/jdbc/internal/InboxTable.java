@@ -98,6 +98,7 @@ public final class InboxTable {
     }
   }
 
+  private final InboxDialect dialect;
   private final String insert;
   private final String find;
   private final String update;
@@ -107,6 +108,7 @@ public final class InboxTable {
   private final String statistics;
 
   public InboxTable(InboxDialect dialect) {
+    this.dialect = dialect;
     insert = dialect.fill(dialect.insert());
     find = dialect.fill(dialect.find());
     update = dialect.fill(dialect.update());
@@ -118,11 +120,11 @@ public final class InboxTable {
 
   /** False when the key is there already. */
   public boolean insert(Connection connection, InboxKey key, Change to) throws SQLException {
-    try (PreparedStatement statement = connection.prepareStatement(insert)) {
-      statement.setString(1, key.consumer());
-      statement.setString(2, key.messageId());
-      statement.setString(3, to.state().name());
-      statement.setString(4, to.token());
+    try (PreparedStatement statement = dialect.prepare(connection, insert)) {
+      setText(statement, 1, key.consumer());
+      setText(statement, 2, key.messageId());
+      setText(statement, 3, to.state().name());
+      setText(statement, 4, to.token());
       setMillis(statement, 5, to.lock());
       setFingerprint(statement, 6, to.fingerprint());
       setMillis(statement, 7, to.expiresIn());
@@ -131,9 +133,9 @@ public final class InboxTable {
   }
 
   public @Nullable Entry find(Connection connection, InboxKey key) throws SQLException {
-    try (PreparedStatement statement = connection.prepareStatement(find)) {
-      statement.setString(1, key.consumer());
-      statement.setString(2, key.messageId());
+    try (PreparedStatement statement = dialect.prepare(connection, find)) {
+      setText(statement, 1, key.consumer());
+      setText(statement, 2, key.messageId());
       try (ResultSet row = statement.executeQuery()) {
         return row.next() ? entry(row) : null;
       }
@@ -172,23 +174,23 @@ public final class InboxTable {
     return update(connection, update, key, token, State.STARTED, to);
   }
 
-  private static boolean update(
+  private boolean update(
       Connection connection, String sql, InboxKey key, String token, State from, Change to)
       throws SQLException {
-    try (PreparedStatement statement = connection.prepareStatement(sql)) {
-      statement.setString(1, to.state().name());
-      statement.setString(2, to.token());
+    try (PreparedStatement statement = dialect.prepare(connection, sql)) {
+      setText(statement, 1, to.state().name());
+      setText(statement, 2, to.token());
       setMillis(statement, 3, to.lock());
       statement.setInt(4, to.more());
       setFingerprint(statement, 5, to.fingerprint());
-      statement.setString(6, to.result() == null ? null : to.result().contentType());
+      setText(statement, 6, to.result() == null ? null : to.result().contentType());
       statement.setBytes(7, to.result() == null ? null : to.result().content());
-      statement.setString(8, to.error());
+      setText(statement, 8, to.error());
       setMillis(statement, 9, to.expiresIn());
-      statement.setString(10, key.consumer());
-      statement.setString(11, key.messageId());
-      statement.setString(12, token);
-      statement.setString(13, from.name());
+      setText(statement, 10, key.consumer());
+      setText(statement, 11, key.messageId());
+      setText(statement, 12, token);
+      setText(statement, 13, from.name());
       return statement.executeUpdate() == 1;
     }
   }
@@ -196,13 +198,13 @@ public final class InboxTable {
   /** How many were purged, {@link #PURGE} at most. */
   public int purge(Connection connection) throws SQLException {
     int purged = 0;
-    try (PreparedStatement statement = connection.prepareStatement(expired);
-        PreparedStatement deletes = connection.prepareStatement(delete)) {
+    try (PreparedStatement statement = dialect.prepare(connection, expired);
+        PreparedStatement deletes = dialect.prepare(connection, delete)) {
       statement.setInt(1, PURGE);
       try (ResultSet row = statement.executeQuery()) {
         for (; row.next(); purged++) {
-          deletes.setString(1, row.getString(1));
-          deletes.setString(2, row.getString(2));
+          setText(deletes, 1, row.getString(1));
+          setText(deletes, 2, row.getString(2));
           deletes.addBatch();
         }
       }
@@ -212,7 +214,7 @@ public final class InboxTable {
   }
 
   public InboxStatistics statistics(Connection connection, int cap) throws SQLException {
-    try (PreparedStatement statement = connection.prepareStatement(statistics)) {
+    try (PreparedStatement statement = dialect.prepare(connection, statistics)) {
       for (int i = 1; i <= 3; i++) {
         statement.setInt(i, cap);
       }
@@ -222,6 +224,11 @@ public final class InboxTable {
             cap, row.getLong("in_progress"), row.getLong("expired_locks"), row.getLong("failed"));
       }
     }
+  }
+
+  private void setText(PreparedStatement statement, int i, @Nullable String text)
+      throws SQLException {
+    dialect.setText(statement, i, text);
   }
 
   private static void setMillis(PreparedStatement statement, int i, @Nullable Duration duration)

@@ -1,0 +1,48 @@
+package dev.outbox.store.sqlserver;
+
+import dev.outbox.store.jdbc.JdbcInboxStore;
+import javax.sql.DataSource;
+
+/**
+ * The inbox on SQL Server 2019 and newer, and on Azure SQL; {@link JdbcInboxStore} says what is
+ * stored, and how. The table has a column more, {@code key_hash}: by it the key is compared.
+ *
+ * <p>{@code firstTime} sees what was committed last, at any isolation level of the caller's
+ * transaction and with READ_COMMITTED_SNAPSHOT on or off. At SNAPSHOT a key that another recorded
+ * since the snapshot may be a {@link dev.outbox.TransientOutboxException}: run it again. So is one
+ * that is in another open transaction for more than 30 seconds.
+ */
+public final class SqlServerInboxStore extends JdbcInboxStore {
+
+  private SqlServerInboxStore(Builder b) {
+    super(b, SqlServerInboxDialect::new);
+  }
+
+  /** An inbox with the default names. */
+  public static SqlServerInboxStore of(DataSource dataSource) {
+    return builder(dataSource).build();
+  }
+
+  /** Starts with the defaults that each setter names. */
+  public static Builder builder(DataSource dataSource) {
+    return new Builder(dataSource);
+  }
+
+  /** Not safe for use by many threads. */
+  public static final class Builder extends JdbcInboxStore.Builder<SqlServerInboxStore, Builder> {
+
+    private Builder(DataSource dataSource) {
+      super(dataSource);
+    }
+
+    @Override
+    public SqlServerInboxStore build() {
+      return new SqlServerInboxStore(this);
+    }
+
+    @Override
+    protected Builder self() {
+      return this;
+    }
+  }
+}

@@ -1,0 +1,16 @@
+package dev.outbox.store.sqlserver;
+
+import dev.outbox.tck.InboxStoreProperties;
+import java.sql.Connection;
+import org.junit.jupiter.api.Nested;
+
+/** Runs the TCK of inboxes in this build. */
+class SqlServerInboxTest extends SqlServerInboxTck {
+
+  @Nested
+  class Properties extends InboxStoreProperties<Connection> {
+    Properties() {
+      super(SqlServerInboxTest.this);
+    }
+  }
+}
