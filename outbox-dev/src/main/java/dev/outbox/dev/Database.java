@@ -3,6 +3,7 @@ package dev.outbox.dev;
 import dev.outbox.cli.Address;
 import dev.outbox.cli.Stores;
 import dev.outbox.dev.demo.OrderService;
+import dev.outbox.dev.demo.ShippingService;
 import dev.outbox.store.core.BucketStore;
 import java.util.List;
 
@@ -46,6 +47,9 @@ public interface Database extends AutoCloseable {
 
   /** The demo's order service, with its orders beside the outbox. */
   OrderService orderService();
+
+  /** The demo's shipping, with an inbox and what is shipped at the address. */
+  ShippingService shippingService();
 
   /** Makes a schema. */
   void createSchema(String name);

@@ -7,7 +7,9 @@ import dev.outbox.cli.Failure;
 import dev.outbox.cli.Stores;
 import dev.outbox.dev.bench.JdbcKind;
 import dev.outbox.dev.demo.JdbcOrderService;
+import dev.outbox.dev.demo.JdbcShippingService;
 import dev.outbox.dev.demo.OrderService;
+import dev.outbox.dev.demo.ShippingService;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
@@ -74,6 +76,12 @@ final class DatabaseByJdbc implements Database {
   @Override
   public OrderService orderService() {
     return new JdbcOrderService(dataSource, store(), qualified("demo_order"));
+  }
+
+  @Override
+  public ShippingService shippingService() {
+    return new JdbcShippingService(
+        dataSource, kind.inbox(dataSource).schema(address.schema()).build(), this::qualified);
   }
 
   private String qualified(String table) {

@@ -10,7 +10,10 @@ import dev.outbox.cli.Failure;
 import dev.outbox.cli.Stores;
 import dev.outbox.dev.bench.MongoCleanup;
 import dev.outbox.dev.demo.MongoOrderService;
+import dev.outbox.dev.demo.MongoShippingService;
 import dev.outbox.dev.demo.OrderService;
+import dev.outbox.dev.demo.ShippingService;
+import dev.outbox.store.mongo.MongoInboxStore;
 import dev.outbox.store.mongo.MongoOutboxStore;
 import dev.outbox.store.mongo.MongoUrl;
 import java.util.ArrayList;
@@ -75,6 +78,12 @@ final class DatabaseByMongo implements Database {
   public OrderService orderService() {
     return new MongoOrderService(
         client, store(), client.getDatabase(url.database()).getCollection("demo_order"));
+  }
+
+  @Override
+  public ShippingService shippingService() {
+    return new MongoShippingService(
+        client, MongoInboxStore.of(client, url.database()), client.getDatabase(url.database()));
   }
 
   /** Sees whether it may. */

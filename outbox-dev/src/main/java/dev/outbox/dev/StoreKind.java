@@ -15,6 +15,7 @@ import dev.outbox.store.mysql.MysqlInboxTck;
 import dev.outbox.store.mysql.MysqlStoreTck;
 import dev.outbox.store.postgres.PostgresInboxTck;
 import dev.outbox.store.postgres.PostgresStoreTck;
+import dev.outbox.store.sqlserver.SqlServerInboxTck;
 import dev.outbox.store.sqlserver.SqlServerStoreTck;
 import java.util.Arrays;
 import java.util.List;
@@ -43,7 +44,10 @@ public enum StoreKind {
       List.of(MariadbStoreTck.class, MariadbInboxTck.class),
       StoreKind::startedMariadb),
   SQLSERVER(
-      "jdbc:sqlserver:", "//host:1433;databaseName=name", List.of(SqlServerStoreTck.class), null),
+      "jdbc:sqlserver:",
+      "//host:1433;databaseName=name",
+      List.of(SqlServerStoreTck.class, SqlServerInboxTck.class),
+      null),
   MONGO(
       "MongoDB",
       MongoUrl.BEGIN,

@@ -8,7 +8,6 @@ import dev.outbox.spi.OutboxStore;
 import dev.outbox.store.mongo.MongoUrl;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Properties;
 import org.jspecify.annotations.Nullable;
 
@@ -149,9 +148,9 @@ public interface BenchDatabase extends AutoCloseable {
 
     /**
      * One client that handles messages, with an inbox in the same database and a connection of its
-     * own; empty: this store has no inbox.
+     * own.
      */
-    Optional<Consuming> consuming();
+    Consuming consuming();
 
     @Override
     void close();

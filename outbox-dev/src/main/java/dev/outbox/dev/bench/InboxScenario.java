@@ -6,7 +6,6 @@ import dev.outbox.inbox.InboxKey;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Optional;
 import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 
@@ -32,30 +31,24 @@ final class InboxScenario implements Scenario {
 
   @Override
   public void run(Bench bench) throws Exception {
-    try (Access access = bench.database().open(1)) {
-      Optional<Consuming> consuming = access.consuming();
-      if (consuming.isEmpty()) {
-        bench.progress("inbox: this store has none");
-        return;
-      }
-      try (Consuming consumer = consuming.get()) {
-        List<Run> runs = new ArrayList<>();
-        for (int run = 0; run <= bench.runs(); run++) {
-          bench.progress(
-              "inbox: " + (run == 0 ? "warm-up" : "run %d of %d".formatted(run, bench.runs())));
-          bench.settle();
-          Run measured = byTurns(consumer, run, bench.scaled(TRANSACTIONS));
-          if (run > 0) {
-            runs.add(measured);
-          }
+    try (Access access = bench.database().open(1);
+        Consuming consumer = access.consuming()) {
+      List<Run> runs = new ArrayList<>();
+      for (int run = 0; run <= bench.runs(); run++) {
+        bench.progress(
+            "inbox: " + (run == 0 ? "warm-up" : "run %d of %d".formatted(run, bench.runs())));
+        bench.settle();
+        Run measured = byTurns(consumer, run, bench.scaled(TRANSACTIONS));
+        if (run > 0) {
+          runs.add(measured);
         }
-        report(bench, "firstTime of a new message, p50", runs, micros -> micros[micros.length / 2]);
-        report(
-            bench,
-            "firstTime of a new message, mean",
-            runs,
-            micros -> Arrays.stream(micros).average().orElseThrow());
       }
+      report(bench, "firstTime of a new message, p50", runs, micros -> micros[micros.length / 2]);
+      report(
+          bench,
+          "firstTime of a new message, mean",
+          runs,
+          micros -> Arrays.stream(micros).average().orElseThrow());
     }
   }
 

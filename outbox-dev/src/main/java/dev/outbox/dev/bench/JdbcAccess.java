@@ -7,7 +7,6 @@ import dev.outbox.store.jdbc.JdbcInboxStore;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.util.Optional;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -45,15 +44,11 @@ record JdbcAccess(
   }
 
   @Override
-  public Optional<BenchDatabase.Consuming> consuming() {
-    JdbcInboxStore.Builder<?, ?> builder = kind.inbox(dataSource);
-    if (builder == null) {
-      return Optional.empty();
-    }
-    JdbcInboxStore inbox = builder.schema(schema).build();
+  public BenchDatabase.Consuming consuming() {
+    JdbcInboxStore inbox = kind.inbox(dataSource).schema(schema).build();
     inbox.migrate();
     try {
-      return Optional.of(new JdbcConsuming(dataSource.getConnection(), inbox, schema));
+      return new JdbcConsuming(dataSource.getConnection(), inbox, schema);
     } catch (SQLException e) {
       throw new IllegalStateException("there is no connection: " + e.getMessage(), e);
     }

@@ -57,10 +57,8 @@ public abstract class JdbcKind {
   /** With its defaults; it is to be told where the tables are. */
   public abstract JdbcOutboxStore.Builder<?, ?> store(DataSource dataSource);
 
-  /** The same of the inbox; null: there is none. */
-  public JdbcInboxStore.@Nullable Builder<?, ?> inbox(DataSource dataSource) {
-    return null;
-  }
+  /** The same of the inbox. */
+  public abstract JdbcInboxStore.Builder<?, ?> inbox(DataSource dataSource);
 
   /**
    * The URL of sessions that {@link #removeSchemas} finds by their name, where sessions have one.

@@ -10,7 +10,6 @@ import dev.outbox.relay.Relay;
 import dev.outbox.store.mongo.MongoInboxStore;
 import dev.outbox.store.mongo.MongoOutboxStore;
 import java.util.List;
-import java.util.Optional;
 import org.bson.Document;
 import org.jspecify.annotations.Nullable;
 
@@ -40,10 +39,10 @@ record MongoAccess(MongoClient client, String database, MongoOutboxStore store)
   }
 
   @Override
-  public Optional<BenchDatabase.Consuming> consuming() {
+  public BenchDatabase.Consuming consuming() {
     MongoInboxStore inbox = MongoInboxStore.of(client, database);
     inbox.migrate();
-    return Optional.of(new Consuming(client.startSession(), inbox, collection(BUSINESS)));
+    return new Consuming(client.startSession(), inbox, collection(BUSINESS));
   }
 
   @Override

@@ -1,6 +1,8 @@
 package dev.outbox.dev.bench;
 
+import dev.outbox.store.jdbc.JdbcInboxStore;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
+import dev.outbox.store.sqlserver.SqlServerInboxStore;
 import dev.outbox.store.sqlserver.SqlServerOutboxStore;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -26,6 +28,11 @@ final class SqlServerKind extends JdbcKind {
   @Override
   public JdbcOutboxStore.Builder<?, ?> store(DataSource dataSource) {
     return SqlServerOutboxStore.builder(dataSource);
+  }
+
+  @Override
+  public JdbcInboxStore.Builder<?, ?> inbox(DataSource dataSource) {
+    return SqlServerInboxStore.builder(dataSource);
   }
 
   @Override

@@ -1,5 +1,6 @@
 package dev.outbox.dev.demo;
 
+import dev.outbox.OutboxException;
 import dev.outbox.cli.Address;
 import dev.outbox.cli.Cleanup;
 import dev.outbox.cli.DatabaseOptions;
@@ -8,6 +9,7 @@ import dev.outbox.cli.Logs;
 import dev.outbox.cli.Main;
 import dev.outbox.dev.Database;
 import dev.outbox.dev.demo.Ledger.Verdict;
+import dev.outbox.dev.demo.ShippingService.Shipped;
 import dev.outbox.embedded.ChildJvm;
 import dev.outbox.spi.DeadLetterStore;
 import dev.outbox.spi.DeadLetterStore.DeadLetter;
@@ -91,10 +93,10 @@ final class Demo {
     if (!verdict.good()) {
       return "That must not be: please report it, with the logs and seed " + settings.seed() + ".";
     }
-    return "All that was committed is in %s, nothing that was rolled back is, and the messages of each key came in order, although a relay was killed%s. Next: %sREADME.md shows an application, ./outbox tck checks a database of yours."
+    return "All that was committed is in %s, nothing that was rolled back is, the messages of each key came in order, and the consumer did what each asks for once, although a relay and the consumer were killed%s. Next: %sREADME.md shows an application, ./outbox tck checks a database of yours."
         .formatted(
             servers.broker().label(),
-            servers.broker().canStop() ? " and the broker stopped" : "",
+            servers.broker().canStop() ? " and the broker was stopped" : "",
             settings.keep() ? "" : "--keep leaves the servers running to look into, ");
   }
 
@@ -120,15 +122,18 @@ final class Demo {
     ChildJvm b = relay("B");
     Reader reader = resources.add(new Reader(servers.broker().source(), ledger));
     reader.start();
+    ShippingProcess shipping = resources.add(new ShippingProcess(this::shipping));
     a.await(DemoRelay.STARTED);
     b.await(DemoRelay.STARTED);
-    progress.event("relays A and B run; the order service starts");
+    shipping.awaitStarted();
+    progress.event("relays A and B and a consumer run; the order service starts");
     Customers customers = resources.add(new Customers(database.orderService(), ledger, settings));
     Incidents incidents =
         new Incidents(
             servers.broker(),
             a,
             () -> relay("C"),
+            shipping,
             this::done,
             customers::allow,
             progress,
@@ -153,9 +158,20 @@ final class Demo {
       stop(relay);
     }
     reader.readToTheEnd();
+    shipping.finish();
     show();
     progress.wipe();
-    return ledger.verdict(dead(database.store()));
+    return ledger.verdict(dead(database.store()), shipped());
+  }
+
+  private Shipped shipped() {
+    try (Database consumers = Database.at(servers.inbox())) {
+      return consumers.shippingService().shipped();
+    } catch (OutboxException e) {
+      throw e;
+    } catch (Exception e) {
+      throw new Failure("what was shipped cannot be read: " + e.getMessage(), e);
+    }
   }
 
   private Database pool() {
@@ -230,6 +246,16 @@ final class Demo {
             properties,
             Map.of(DatabaseOptions.PASSWORD_VARIABLE, outbox.password()),
             logs.resolve("relay-" + name + ".log")));
+  }
+
+  private ChildJvm shipping(int number) {
+    Address inbox = servers.inbox();
+    return resources.add(
+        ChildJvm.start(
+            DemoShipping.class,
+            DemoShipping.settings(inbox, settings.broker(), servers.broker().place()),
+            Map.of(DatabaseOptions.PASSWORD_VARIABLE, inbox.password()),
+            logs.resolve("shipping-" + number + ".log")));
   }
 
   private static void stop(ChildJvm relay) {

@@ -3,6 +3,7 @@ package dev.outbox.dev.demo;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.outbox.cli.Failure;
+import dev.outbox.dev.BrokerKind;
 import java.net.URLDecoder;
 import java.nio.file.Path;
 import java.util.List;
@@ -47,6 +48,28 @@ interface DemoBroker extends AutoCloseable {
   /** Begins to read what relays have published. */
   Source source();
 
+  /** Where a consumer in another process finds it: for {@link #source(BrokerKind, Place)}. */
+  Place place();
+
+  /**
+   * Reads it as a consumer of its own, that goes on from what was acknowledged last; or again from
+   * the beginning, where nobody but the consumer knows how far it was.
+   */
+  static Source source(BrokerKind kind, Place place) {
+    return switch (kind) {
+      case KAFKA -> DemoKafka.source(place);
+      case RABBITMQ -> DemoRabbit.source(place);
+      case NATS -> DemoNats.source(place);
+      case HTTP -> DemoHttp.source(place);
+    };
+  }
+
+  /**
+   * @param address of the server, with its user; or a file
+   * @param name of what is read there
+   */
+  record Place(String address, String name) {}
+
   /** How to look at what is in it, a line each. */
   List<String> waysToLook();
 
@@ -68,6 +91,9 @@ interface DemoBroker extends AutoCloseable {
   /** Is told what is read. */
   interface Sink {
     void received(UUID id, String key);
+
+    /** All of a poll was received, and is acknowledged when this returns. */
+    default void complete() throws InterruptedException {}
 
     /**
      * The same as headers of ASCII have it.

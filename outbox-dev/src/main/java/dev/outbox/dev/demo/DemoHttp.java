@@ -110,7 +110,16 @@ final class DemoHttp implements DemoBroker {
 
   @Override
   public Source source() {
-    return new Lines(file);
+    return source(place());
+  }
+
+  @Override
+  public Place place() {
+    return new Place(file.toString(), "");
+  }
+
+  static Source source(Place place) {
+    return new Lines(Path.of(place.address()));
   }
 
   /** The file, as far as its lines are whole. */
@@ -140,6 +149,7 @@ final class DemoHttp implements DemoBroker {
         }
         read += end;
         new String(more, 0, end, UTF_8).lines().forEach(line -> tell(line, sink));
+        sink.complete();
         if (end == 0) {
           Thread.sleep(POLL_MILLIS);
         }

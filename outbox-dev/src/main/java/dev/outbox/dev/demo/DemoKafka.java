@@ -4,6 +4,7 @@ import dev.outbox.cli.Failure;
 import dev.outbox.dev.torture.Delivery;
 import dev.outbox.embedded.EmbeddedKafka;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -17,8 +18,10 @@ import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.RetriableException;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.StringDeserializer;
 import org.jspecify.annotations.Nullable;
@@ -80,6 +83,10 @@ final class DemoKafka extends EmbeddedBroker<EmbeddedKafka> {
   }
 
   private Stream<String> topics() {
+    return topics(prefix);
+  }
+
+  private static Stream<String> topics(String prefix) {
     return Customers.TYPES.stream().map(type -> prefix + type);
   }
 
@@ -111,49 +118,82 @@ final class DemoKafka extends EmbeddedBroker<EmbeddedKafka> {
         ask(
             "the topics %s* could not be removed from".formatted(prefix),
             admin.deleteTopics(topics().toList()).all());
+        ask(
+            "the group %s could not be removed from".formatted(group(prefix)),
+            admin.deleteConsumerGroups(List.of(group(prefix))).all());
       }
     }
   }
 
   @Override
   public Source source() {
-    return new Topics(
-        address(),
-        topics()
-            .flatMap(t -> IntStream.range(0, PARTITIONS).mapToObj(p -> new TopicPartition(t, p)))
-            .toList());
+    return new Topics(address(), partitions(prefix), null);
   }
 
-  /** All partitions, from their beginnings. */
+  @Override
+  public Place place() {
+    return new Place(address(), prefix);
+  }
+
+  static Source source(Place place) {
+    return new Topics(place.address(), partitions(place.name()), group(place.name()));
+  }
+
+  private static String group(String prefix) {
+    return prefix + "shipping";
+  }
+
+  private static List<TopicPartition> partitions(String prefix) {
+    return topics(prefix)
+        .flatMap(t -> IntStream.range(0, PARTITIONS).mapToObj(p -> new TopicPartition(t, p)))
+        .toList();
+  }
+
+  /** All partitions, from their beginnings, or from where a group was. */
   private static final class Topics implements Source {
     private static final Duration POLL = Duration.ofMillis(100);
 
     private final KafkaConsumer<String, byte[]> consumer;
     private final List<TopicPartition> partitions;
+    private final boolean commits;
 
-    Topics(String bootstrapServers, List<TopicPartition> partitions) {
+    Topics(String bootstrapServers, List<TopicPartition> partitions, @Nullable String group) {
       this.partitions = partitions;
-      consumer =
-          new KafkaConsumer<>(
-              Map.of(
-                  ConsumerConfig.BOOTSTRAP_SERVERS_CONFIG,
-                  bootstrapServers,
-                  ConsumerConfig.ISOLATION_LEVEL_CONFIG,
-                  "read_committed",
-                  ConsumerConfig.AUTO_OFFSET_RESET_CONFIG,
-                  "earliest",
-                  ConsumerConfig.RECONNECT_BACKOFF_MAX_MS_CONFIG,
-                  200),
-              new StringDeserializer(),
-              new ByteArrayDeserializer());
+      commits = group != null;
+      Map<String, Object> config = new HashMap<>();
+      config.put(ConsumerConfig.BOOTSTRAP_SERVERS_CONFIG, bootstrapServers);
+      config.put(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed");
+      config.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "earliest");
+      config.put(ConsumerConfig.RECONNECT_BACKOFF_MAX_MS_CONFIG, 200);
+      config.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, false);
+      if (group != null) {
+        config.put(ConsumerConfig.GROUP_ID_CONFIG, group);
+      }
+      consumer = new KafkaConsumer<>(config, new StringDeserializer(), new ByteArrayDeserializer());
       consumer.assign(partitions);
-      consumer.seekToBeginning(partitions);
+      if (!commits) {
+        consumer.seekToBeginning(partitions);
+      }
     }
 
     @Override
-    public void poll(Sink sink) {
-      for (ConsumerRecord<String, byte[]> record : consumer.poll(POLL)) {
+    public void poll(Sink sink) throws InterruptedException {
+      ConsumerRecords<String, byte[]> records = consumer.poll(POLL);
+      for (ConsumerRecord<String, byte[]> record : records) {
         sink.received(Delivery.id(record), record.key() == null ? "" : record.key());
+      }
+      sink.complete();
+      if (commits && !records.isEmpty()) {
+        commit();
+      }
+    }
+
+    /** What cannot be committed while the broker is away is so with the next. */
+    private void commit() {
+      try {
+        consumer.commitSync(PATIENCE);
+      } catch (RetriableException e) {
+        // TimeoutException, too
       }
     }
 

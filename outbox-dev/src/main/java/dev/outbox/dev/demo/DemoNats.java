@@ -82,7 +82,16 @@ final class DemoNats extends EmbeddedBroker<EmbeddedNats> {
 
   @Override
   public Source source() {
-    return new Stream(address(), stream);
+    return source(place());
+  }
+
+  @Override
+  public Place place() {
+    return new Place(address(), stream);
+  }
+
+  static Source source(Place place) {
+    return new Stream(place.address(), place.name());
   }
 
   /** The stream, from its beginning; after an outage from where it was. */
@@ -110,6 +119,7 @@ final class DemoNats extends EmbeddedBroker<EmbeddedNats> {
           sink.received(headers.getFirst("outbox-id"), headers.getFirst("outbox-key"));
           message = subscription().nextMessage(Duration.ofNanos(1));
         }
+        sink.complete();
       } catch (IOException | JetStreamApiException | IllegalStateException e) {
         close(); // the server is away
         Thread.sleep(POLL.toMillis());

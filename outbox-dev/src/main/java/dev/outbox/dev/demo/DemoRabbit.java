@@ -24,8 +24,10 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** A RabbitMQ with an exchange for each type, and a quorum queue that gets all of it. */
+/** A RabbitMQ with an exchange for each type, and two quorum queues that get all of it. */
 final class DemoRabbit extends EmbeddedBroker<EmbeddedRabbit> {
+  private static final String SHIPPING = ".shipping";
+
   private final String prefix;
 
   DemoRabbit(String name) {
@@ -42,8 +44,10 @@ final class DemoRabbit extends EmbeddedBroker<EmbeddedRabbit> {
         Channel channel = connection.createChannel()) {
       for (String queue : queues()) {
         channel.exchangeDeclare(queue, BuiltinExchangeType.FANOUT, true);
-        channel.queueDeclare(queue, true, false, false, RabbitClient.QUORUM);
-        channel.queueBind(queue, queue, "");
+        for (String each : List.of(queue, queue + SHIPPING)) {
+          channel.queueDeclare(each, true, false, false, RabbitClient.QUORUM);
+          channel.queueBind(each, queue, "");
+        }
       }
     } catch (IOException | TimeoutException e) {
       throw failure("the queues could not be made", e);
@@ -61,7 +65,11 @@ final class DemoRabbit extends EmbeddedBroker<EmbeddedRabbit> {
   }
 
   private List<String> queues() {
-    return Customers.TYPES.stream().map(type -> prefix + type).toList();
+    return queues(prefix, "");
+  }
+
+  private static List<String> queues(String prefix, String suffix) {
+    return Customers.TYPES.stream().map(type -> prefix + type + suffix).toList();
   }
 
   @Override
@@ -90,6 +98,15 @@ final class DemoRabbit extends EmbeddedBroker<EmbeddedRabbit> {
   @Override
   public Source source() {
     return new Queues(factory(), queues());
+  }
+
+  @Override
+  public Place place() {
+    return new Place(running().uri(), prefix);
+  }
+
+  static Source source(Place place) {
+    return new Queues(RabbitClient.factory(place.address()), queues(place.name(), SHIPPING));
   }
 
   /**
@@ -123,6 +140,7 @@ final class DemoRabbit extends EmbeddedBroker<EmbeddedRabbit> {
         List<Delivery> all = new ArrayList<>(List.of(first));
         received.drainTo(all);
         all.forEach(one -> tell(one.getProperties(), sink));
+        sink.complete();
         open.basicAck(all.get(all.size() - 1).getEnvelope().getDeliveryTag(), true);
       } catch (IOException | TimeoutException | ShutdownSignalException e) {
         close(); // the broker is away

@@ -61,13 +61,16 @@ final class DemoServers implements AutoCloseable {
     Database connected = Database.connect(address);
     database = connected;
     connected.createSchema(name);
-    try (Database demo = Database.at(outbox())) {
+    connected.createSchema(consumer());
+    try (Database demo = Database.at(outbox());
+        Database consumers = Database.at(inbox())) {
       demo.store().migrate();
       demo.orderService().create(settings.orders());
+      consumers.shippingService().create();
     } catch (Failure | OutboxException e) {
       throw e;
     } catch (Exception e) {
-      throw new Failure("the orders could not be made: " + e.getMessage(), e);
+      throw new Failure("the tables could not be made: " + e.getMessage(), e);
     }
   }
 
@@ -104,6 +107,15 @@ final class DemoServers implements AutoCloseable {
   /** Of the outbox that only this demo uses. */
   Address outbox() {
     return requireNonNull(database, "the database is not there yet").in(name);
+  }
+
+  /** Of the consumer's own inbox. */
+  Address inbox() {
+    return requireNonNull(database, "the database is not there yet").in(consumer());
+  }
+
+  private String consumer() {
+    return name + "_shipping";
   }
 
   DemoBroker broker() {

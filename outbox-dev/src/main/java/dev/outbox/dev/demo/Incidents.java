@@ -11,7 +11,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What goes wrong on purpose, on a thread of its own: a kill, a newcomer, an outage. The order
+ * What goes wrong on purpose, on a thread of its own: kills, a newcomer, an outage. The order
  * service waits for them where it would be done before, so that each of them meets messages. The
  * last fifth of the transactions is left to quiet times.
  */
@@ -19,6 +19,7 @@ final class Incidents {
   private final DemoBroker broker;
   private final ChildJvm victim;
   private final Supplier<ChildJvm> start;
+  private final ShippingProcess shipping;
   private final DoubleSupplier done;
   private final DoubleConsumer allow;
   private final Progress progress;
@@ -36,6 +37,7 @@ final class Incidents {
       DemoBroker broker,
       ChildJvm victim,
       Supplier<ChildJvm> start,
+      ShippingProcess shipping,
       DoubleSupplier done,
       DoubleConsumer allow,
       Progress progress,
@@ -43,6 +45,7 @@ final class Incidents {
     this.broker = broker;
     this.victim = victim;
     this.start = start;
+    this.shipping = shipping;
     this.done = done;
     this.allow = allow;
     this.progress = progress;
@@ -75,6 +78,9 @@ final class Incidents {
   private void run() {
     try {
       allow.accept(0.48);
+      await(0.08, 0.16);
+      killConsumer();
+
       await(0.2, 0.32);
       victim.close();
       progress.event("relay A was killed (SIGKILL)");
@@ -93,9 +99,15 @@ final class Incidents {
         progress.event("the broker is yours: it is not stopped");
         allow.accept(0.8);
       }
+      killConsumer();
     } catch (RuntimeException | InterruptedException e) {
       failure = e;
     }
+  }
+
+  private void killConsumer() {
+    shipping.kill();
+    progress.event("the consumer was killed (SIGKILL), another one goes on");
   }
 
   private void outage(Duration length) throws InterruptedException {

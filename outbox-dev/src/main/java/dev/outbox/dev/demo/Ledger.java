@@ -1,5 +1,6 @@
 package dev.outbox.dev.demo;
 
+import dev.outbox.dev.demo.ShippingService.Shipped;
 import dev.outbox.dev.torture.Delivery;
 import dev.outbox.dev.torture.Oracle;
 import dev.outbox.dev.torture.Oracle.Committed;
@@ -133,8 +134,9 @@ final class Ledger {
 
   /**
    * @param dead the ids of the dead letters
+   * @param shipped what a consumer made of it
    */
-  Verdict verdict(Set<UUID> dead) {
+  Verdict verdict(Set<UUID> dead, Shipped shipped) {
     List<Arrival> log;
     synchronized (arrivals) {
       log = List.copyOf(arrivals);
@@ -145,6 +147,7 @@ final class Ledger {
     Set<UUID> delivered = oracle.compareDeliveries(log.stream().map(this::delivery).toList());
     oracle.compareLost(
         delivered, dead.stream().map(id -> new DeadLetter(id, 0)).toList(), Set.of());
+    Set<UUID> shippedOnce = Set.copyOf(shipped.messages());
     Latencies all = new Latencies();
     Latencies quiet = new Latencies();
     Set<UUID> first = new HashSet<>();
@@ -171,6 +174,10 @@ final class Ledger {
         oracle.count(Wrong.LEAKED),
         oracle.count(Wrong.OUT_OF_ORDER),
         dead.size(),
+        shipped.messages().size(),
+        shipped.repeated(),
+        shipped.messages().size() - shippedOnce.size(),
+        delivered.stream().filter(id -> !shippedOnce.contains(id)).count(),
         throughput(expected, log),
         all,
         quiet);
@@ -211,12 +218,21 @@ final class Ledger {
       long leaked,
       long orderViolations,
       long deadLetters,
+      long effects,
+      long repetitions,
+      long effectsTwice,
+      long effectsMissing,
       double throughput,
       Latencies all,
       Latencies quiet) {
 
     boolean good() {
-      return lost == 0 && leaked == 0 && orderViolations == 0 && deadLetters == 0;
+      return lost == 0
+          && leaked == 0
+          && orderViolations == 0
+          && deadLetters == 0
+          && effectsTwice == 0
+          && effectsMissing == 0;
     }
   }
 }

@@ -24,7 +24,7 @@ import org.bson.Document;
  * conflict, and {@code withTransaction} begins anew.
  */
 public final class MongoOrderService implements OrderService {
-  private static final TransactionOptions TRANSACTION =
+  static final TransactionOptions TRANSACTION =
       TransactionOptions.builder()
           .readConcern(ReadConcern.SNAPSHOT)
           .writeConcern(WriteConcern.MAJORITY)

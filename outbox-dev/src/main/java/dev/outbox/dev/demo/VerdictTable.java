@@ -21,6 +21,14 @@ final class VerdictTable {
     row(out, "leaked", v.leaked(), bad(v.leaked(), "delivered but rolled back, or a repeat"));
     row(out, "order violations", v.orderViolations(), bad(v.orderViolations(), "within a key"));
     row(out, "dead letters", v.deadLetters(), bad(v.deadLetters(), "given up"));
+    row(out, "effects", v.effects(), "of them in the database of a consumer that was killed twice");
+    row(out, "repetitions", v.repetitions(), "that came to it, and its inbox knew");
+    row(out, "effects twice", v.effectsTwice(), bad(v.effectsTwice(), "one message, two effects"));
+    row(
+        out,
+        "effects missing",
+        v.effectsMissing(),
+        bad(v.effectsMissing(), "delivered, and not handled"));
     String asked =
         settings.rate() == 0
             ? ""

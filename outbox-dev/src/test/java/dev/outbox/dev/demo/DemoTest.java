@@ -51,13 +51,17 @@ class DemoTest {
     List<String> lines = out.lines().map(line -> line.strip().replaceAll(" +", " ")).toList();
     assertThat(lines).anyMatch(line -> line.startsWith("committed 300 transactions with "));
     assertThat(lines).contains("lost 0", "leaked 0", "order violations 0", "dead letters 0");
+    assertThat(lines).contains("effects twice 0", "effects missing 0");
+    assertThat(count(lines, "effects")).isEqualTo(count(lines, "delivered"));
     assertThat(out)
         .containsSubsequence(
             "seed 42",
+            "the consumer was killed (SIGKILL), another one goes on",
             "relay A was killed (SIGKILL)",
             "relay C was started",
             "the broker was stopped",
             "the broker is back",
+            "the consumer was killed (SIGKILL), another one goes on",
             "quiet times: nothing goes wrong, with 150 transactions a second");
     assertThat(out).containsPattern("in quiet times +p50 .* of [1-9]\\d+ messages in the end");
     assertThat(out)
@@ -111,6 +115,14 @@ class DemoTest {
     Cli cli = Cli.run((line.group(3).replace("\"", "") + password).split(" "));
     assertThat(cli.code()).as(cli.err()).isZero();
     return cli;
+  }
+
+  private static String count(List<String> lines, String name) {
+    return lines.stream()
+        .filter(line -> line.matches(name + " [\\d,]+ .*"))
+        .map(line -> line.split(" ")[1])
+        .findFirst()
+        .orElseThrow();
   }
 
   private static void assumeThereIs(StoreKind store) {

@@ -3,6 +3,8 @@ package dev.outbox.dev.demo;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.dev.demo.Ledger.Verdict;
+import dev.outbox.dev.demo.ShippingService.Shipped;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
@@ -14,6 +16,8 @@ class LedgerTest {
   private static final String KEY = "order-1";
 
   private final Ledger ledger = new Ledger();
+  private final List<UUID> shipments = new ArrayList<>();
+  private boolean ships = true;
   private long now = 1_000_000_000;
 
   private UUID append(long version, int index, boolean delayed, boolean repeated) {
@@ -32,11 +36,14 @@ class LedgerTest {
     for (UUID id : ids) {
       now += 1_000_000;
       ledger.delivered(id, KEY, now);
+      if (ships && !shipments.contains(id)) {
+        shipments.add(id);
+      }
     }
   }
 
   private Verdict verdict() {
-    return ledger.verdict(Set.of());
+    return ledger.verdict(Set.of(), new Shipped(shipments, 0));
   }
 
   private static void assertTrouble(
@@ -68,6 +75,22 @@ class LedgerTest {
   }
 
   @Test
+  @DisplayName("what the consumer did twice, and what it did not do, is noticed")
+  void effects() {
+    UUID first = commit(1);
+    deliver(first);
+    ships = false;
+    deliver(commit(2));
+    assertThat(verdict().effectsMissing()).isEqualTo(1);
+    assertThat(verdict().good()).isFalse();
+
+    shipments.addAll(List.of(first, first));
+    assertThat(verdict().effects()).isEqualTo(3);
+    assertThat(verdict().effectsTwice()).isEqualTo(2);
+    assertThat(verdict().good()).isFalse();
+  }
+
+  @Test
   @DisplayName("a delivery before its commit is told is well")
   void deliveredFirst() {
     UUID id = append(1, 0, false, false);
@@ -91,7 +114,7 @@ class LedgerTest {
   @DisplayName("a dead letter is dead, not lost")
   void dead() {
     UUID id = commit(1);
-    assertTrouble(ledger.verdict(Set.of(id)), 0, 0, 0, 1);
+    assertTrouble(ledger.verdict(Set.of(id), new Shipped(shipments, 0)), 0, 0, 0, 1);
   }
 
   @Test

@@ -1,0 +1,143 @@
+package dev.outbox.dev.demo;
+
+import dev.outbox.OutboxException;
+import dev.outbox.TransientOutboxException;
+import dev.outbox.cli.Address;
+import dev.outbox.cli.DatabaseOptions;
+import dev.outbox.dev.BrokerKind;
+import dev.outbox.dev.Database;
+import dev.outbox.dev.demo.DemoBroker.Place;
+import dev.outbox.dev.demo.DemoBroker.Source;
+import dev.outbox.embedded.ParentJvm;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.UUID;
+import java.util.function.BooleanSupplier;
+
+/** The consumer of the demo, in a process of its own, with a database of its own. */
+final class DemoShipping {
+  static final String STARTED = "started";
+
+  /** To be sent when nothing more is published: it ships what there is, and ends. */
+  static final String END = "end";
+
+  /** Of one transaction. */
+  private static final int MOST = 200;
+
+  /** Between transactions, so that there are few: the table's times are those of the relays. */
+  private static final int PAUSE_MILLIS = 50;
+
+  private static final int TRIES = 20;
+
+  private final ShippingService shipping;
+  private final List<UUID> received = new ArrayList<>();
+  private volatile boolean toTheEnd;
+
+  private DemoShipping(ShippingService shipping) {
+    this.shipping = shipping;
+  }
+
+  static Map<String, String> settings(Address database, BrokerKind broker, Place place) {
+    return Map.of(
+        "url",
+        database.url(),
+        "user",
+        database.user(),
+        "schema",
+        Objects.requireNonNullElse(database.schema(), ""),
+        "prefix",
+        database.prefix(),
+        "broker",
+        broker.name(),
+        "place.address",
+        place.address(),
+        "place.name",
+        place.name());
+  }
+
+  public static void main(String[] args) throws Exception {
+    ParentJvm parent = ParentJvm.connect();
+    String schema = parent.get("schema");
+    Address address =
+        new Address(
+            parent.get("url"),
+            parent.get("user"),
+            System.getenv().getOrDefault(DatabaseOptions.PASSWORD_VARIABLE, ""),
+            schema.isEmpty() ? null : schema,
+            parent.get("prefix"));
+    BrokerKind broker = BrokerKind.valueOf(parent.get("broker"));
+    Place place = new Place(parent.get("place.address"), parent.get("place.name"));
+    try (Database database = Database.at(address);
+        Source source = DemoBroker.source(broker, place)) {
+      DemoShipping process = new DemoShipping(database.shippingService());
+      parent.say(STARTED);
+      Thread commands = new Thread(() -> process.listen(parent), "commands");
+      commands.setDaemon(true);
+      commands.start();
+      process.run(source);
+    }
+  }
+
+  private void listen(ParentJvm parent) {
+    try {
+      while (!parent.command().equals(END)) {}
+      toTheEnd = true;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void run(Source source) throws InterruptedException {
+    DemoBroker.Sink sink =
+        new DemoBroker.Sink() {
+          @Override
+          public void received(UUID id, String key) {
+            received.add(id);
+          }
+
+          @Override
+          public void complete() throws InterruptedException {
+            shipReceived();
+          }
+        };
+    while (true) {
+      boolean last = toTheEnd;
+      BooleanSupplier end = last ? source.end() : () -> true;
+      do {
+        source.poll(sink);
+      } while (!end.getAsBoolean());
+      if (last) {
+        return;
+      }
+      Thread.sleep(PAUSE_MILLIS);
+    }
+  }
+
+  private void shipReceived() throws InterruptedException {
+    for (int from = 0; from < received.size(); from += MOST) {
+      ship(received.subList(from, Math.min(received.size(), from + MOST)));
+    }
+    received.clear();
+  }
+
+  /** A predecessor that was killed may still be in the way for a moment. */
+  private void ship(List<UUID> messages) throws InterruptedException {
+    for (int i = 1; ; i++) {
+      try {
+        shipping.ship(messages);
+        return;
+      } catch (TransientOutboxException e) {
+        if (i == TRIES) {
+          throw e;
+        }
+        Thread.sleep(PAUSE_MILLIS);
+      } catch (OutboxException | InterruptedException e) {
+        throw e;
+      } catch (Exception e) {
+        throw new IllegalStateException("nothing could be shipped: " + e.getMessage(), e);
+      }
+    }
+  }
+}
