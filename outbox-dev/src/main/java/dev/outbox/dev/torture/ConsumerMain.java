@@ -1,20 +1,27 @@
 package dev.outbox.dev.torture;
 
+import java.util.Random;
+
 /**
  * A process that is one of a group of consumers, until it is told to end or killed. It writes down
- * what it gets: "got PARTITION OFFSET ID KEY".
+ * what it gets: "got PARTITION OFFSET ID KEY". {@link Handling} does the rest.
  */
 final class ConsumerMain {
   private final Child child;
+  private final Handling handling;
+  private final Random random;
   private volatile boolean ending;
 
-  private ConsumerMain(Child child) {
+  private ConsumerMain(Child child, Handling handling) {
     this.child = child;
+    this.handling = handling;
+    random = new Random(child.seed() - 1);
   }
 
   public static void main(String[] args) throws Exception {
-    try (Child child = Child.connect()) {
-      ConsumerMain consumer = new ConsumerMain(child);
+    try (Child child = Child.connect();
+        Handling handling = new Handling(child)) {
+      ConsumerMain consumer = new ConsumerMain(child, handling);
       Thread thread = new Thread(consumer::consume, "consumer");
       thread.start();
       child.say(Child.STARTED);
@@ -36,5 +43,6 @@ final class ConsumerMain {
     child
         .journal()
         .write("got", delivery.partition(), delivery.offset(), delivery.id(), delivery.key());
+    handling.handle(delivery.id(), random);
   }
 }

@@ -3,9 +3,13 @@ package dev.outbox.dev.torture;
 import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.embedded.EmbeddedMysql;
 import dev.outbox.embedded.EmbeddedPostgres;
+import dev.outbox.store.jdbc.JdbcInboxStore;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
+import dev.outbox.store.mysql.MariadbInboxStore;
 import dev.outbox.store.mysql.MariadbOutboxStore;
+import dev.outbox.store.mysql.MysqlInboxStore;
 import dev.outbox.store.mysql.MysqlOutboxStore;
+import dev.outbox.store.postgres.PostgresInboxStore;
 import dev.outbox.store.postgres.PostgresOutboxStore;
 import java.util.List;
 import java.util.Optional;
@@ -19,6 +23,7 @@ enum Dialect {
   POSTGRES(
       () -> EmbeddedPostgres.builder().setting("max_connections", "60").start(),
       PostgresOutboxStore::of,
+      PostgresInboxStore::builder,
       "?socketTimeout=%d&connectTimeout=%d",
       // Draws no transaction id: that comes with the first insert, so that ids and sequences are
       // drawn in different orders.
@@ -52,6 +57,7 @@ enum Dialect {
   MYSQL(
       () -> EmbeddedMysql.builder().setting("max_connections", "60").start(),
       MysqlOutboxStore::of,
+      MysqlInboxStore::builder,
       "&socketTimeout=%d000&connectTimeout=%d000",
       "select 1 from torture_key where name = ? for update",
       "select last from torture_key where name = ? for update",
@@ -78,6 +84,7 @@ enum Dialect {
   MARIADB(
       () -> EmbeddedMysql.mariadb().setting("max_connections", "60").start(),
       MariadbOutboxStore::of,
+      MariadbInboxStore::builder,
       MYSQL);
 
   /** How long a client waits for an answer, in seconds; about as long as a lease lasts. */
@@ -87,6 +94,7 @@ enum Dialect {
 
   private final Supplier<? extends DatabaseServer> server;
   private final Function<DataSource, JdbcOutboxStore> store;
+  private final Function<DataSource, JdbcInboxStore.Builder<?, ?>> inbox;
   private final String urlOptions;
   private final String lockKey;
   private final String readKey;
@@ -98,6 +106,7 @@ enum Dialect {
   Dialect(
       Supplier<? extends DatabaseServer> server,
       Function<DataSource, JdbcOutboxStore> store,
+      Function<DataSource, JdbcInboxStore.Builder<?, ?>> inbox,
       String urlOptions,
       String lockKey,
       String readKey,
@@ -107,6 +116,7 @@ enum Dialect {
       List<String> wrong) {
     this.server = server;
     this.store = store;
+    this.inbox = inbox;
     this.urlOptions = urlOptions;
     this.lockKey = lockKey;
     this.readKey = readKey;
@@ -116,14 +126,16 @@ enum Dialect {
     this.wrong = wrong;
   }
 
-  /** As another, but for its server and its store. */
+  /** As another, but for its server and its stores. */
   Dialect(
       Supplier<? extends DatabaseServer> server,
       Function<DataSource, JdbcOutboxStore> store,
+      Function<DataSource, JdbcInboxStore.Builder<?, ?>> inbox,
       Dialect like) {
     this(
         server,
         store,
+        inbox,
         like.urlOptions,
         like.lockKey,
         like.readKey,
@@ -139,6 +151,10 @@ enum Dialect {
 
   JdbcOutboxStore store(DataSource dataSource) {
     return store.apply(dataSource);
+  }
+
+  JdbcInboxStore.Builder<?, ?> inbox(DataSource dataSource) {
+    return inbox.apply(dataSource);
   }
 
   /** The URL by way of a proxy, with a client's patience. */

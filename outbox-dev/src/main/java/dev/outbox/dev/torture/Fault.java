@@ -18,7 +18,8 @@ record Fault(int number, Duration after, Kind kind, double which, Duration lengt
     STOP_RELAY(14, 200, 8_000),
     KILL_PRODUCER(5),
     STOP_PRODUCER(6, 200, 6_000),
-    KILL_CONSUMER(2),
+    KILL_CONSUMER(4),
+    STOP_CONSUMER(3, 200, 5_000),
     /** SIGKILL, and a restart after a while. */
     KILL_DATABASE(5, 0, 2_000),
     KILL_BROKER(2, 0, 2_000),

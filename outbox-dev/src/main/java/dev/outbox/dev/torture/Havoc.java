@@ -101,6 +101,7 @@ final class Havoc {
       case KILL_PRODUCER -> replace(fleet.pick(which, Role.PRODUCER));
       case KILL_CONSUMER -> replace(fleet.pick(which, Role.CONSUMER));
       case STOP_RELAY -> stop(fleet.pick(which, Role.RELAY), fault);
+      case STOP_CONSUMER -> stop(fleet.pick(which, Role.CONSUMER), fault);
       case STOP_PRODUCER -> stop(fleet.pick(which, Role.PRODUCER), fault);
       case KILL_DATABASE -> killDatabase(fault);
       case KILL_BROKER -> killBroker(fault);

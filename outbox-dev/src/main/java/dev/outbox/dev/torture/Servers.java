@@ -40,11 +40,13 @@ final class Servers implements AutoCloseable {
     broker = Broker.start(brokerKind, toBroker);
     pool = pool();
     store().migrate();
+    dialect.inbox(pool).build().migrate();
     try (Connection connection = pool.getConnection();
         Statement statement = connection.createStatement()) {
       for (String sql : ProducerMain.TABLES.split(";")) {
         statement.execute(sql);
       }
+      statement.execute(Handling.TABLE);
       for (int i = 0; i < keys; i++) {
         statement.execute("insert into torture_key (name) values ('key-%d')".formatted(i));
       }

@@ -13,6 +13,9 @@ import java.util.stream.Collectors;
  * @param deliveries records in the broker's log
  * @param duplicates deliveries of what had been delivered before
  * @param claims those with messages
+ * @param effects what consumers did about messages
+ * @param repetitions how often an inbox said that it was done
+ * @param locks that consumers had
  * @param longestStandstill of the outbox, after all faults were over: the longest time without
  *     progress
  * @param violations a sentence each
@@ -27,6 +30,9 @@ public record Summary(
     long deadLetters,
     long discarded,
     long claims,
+    long effects,
+    long repetitions,
+    long locks,
     Duration longestStandstill,
     List<String> violations) {
   private static final int SHOWN = 20;
@@ -43,6 +49,7 @@ public record Summary(
         troubles     %s
         messages     %d committed, %d deliveries of which %d again, %d dead letters left, %d discarded
         claims       %d
+        inboxes      %d effects, %d repetitions told, %d locks
         standstill   %d ms at most, once all faults were over
         violations   %d%s
         """
@@ -60,6 +67,9 @@ public record Summary(
             deadLetters,
             discarded,
             claims,
+            effects,
+            repetitions,
+            locks,
             longestStandstill.toMillis(),
             violations.size(),
             violations.stream().limit(SHOWN).map(v -> "\n  " + v).collect(Collectors.joining()));

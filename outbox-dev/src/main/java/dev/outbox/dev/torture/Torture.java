@@ -4,6 +4,7 @@ import static java.util.stream.Collectors.counting;
 import static java.util.stream.Collectors.groupingBy;
 
 import dev.outbox.dev.torture.Fleet.Role;
+import dev.outbox.dev.torture.InboxOracle.Effect;
 import dev.outbox.dev.torture.Journal.Line;
 import dev.outbox.dev.torture.Oracle.Committed;
 import dev.outbox.dev.torture.Oracle.DeadLetter;
@@ -258,6 +259,14 @@ public final class Torture implements AutoCloseable {
       oracle.saw("nothing was appended, or nothing claimed: see the processes' logs");
     }
     oracle.compareReasons(lines, letters);
+    List<Effect> effects = readEffects();
+    InboxOracle inbox = new InboxOracle(lines, oracle::saw);
+    inbox.compareEffects(effects);
+    inbox.compareLocks();
+    inbox.compareResults();
+    if (effects.isEmpty() || inbox.count("completed") == 0) {
+      oracle.saw("no consumer handled anything: see the processes' logs");
+    }
     long leased = servers.number("select count(*) from outbox_bucket where claim_id is not null");
     if (leased > 0) {
       oracle.saw(leased + " buckets are still leased after all relays have ended");
@@ -273,6 +282,9 @@ public final class Torture implements AutoCloseable {
             letters.size(),
             operator.discarded().size(),
             claims,
+            effects.size() + inbox.count("completed"),
+            inbox.count("repeated"),
+            inbox.count("locked"),
             longestStandstill,
             oracle.violations());
     write(summary, lines);
@@ -315,6 +327,12 @@ public final class Torture implements AutoCloseable {
     Set<String> refused = new HashSet<>();
     servers.rows("select dedup from torture_refused").forEach(row -> refused.add(row.get(0)));
     return refused;
+  }
+
+  private List<Effect> readEffects() throws SQLException {
+    return servers.rows("select way, message from torture_effect").stream()
+        .map(row -> new Effect(row.get(0), row.get(1)))
+        .toList();
   }
 
   private List<DeadLetter> readDeadLetters() throws SQLException {

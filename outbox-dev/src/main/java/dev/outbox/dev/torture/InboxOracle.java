@@ -1,0 +1,159 @@
+package dev.outbox.dev.torture;
+
+import dev.outbox.dev.torture.Handling.Way;
+import dev.outbox.dev.torture.Journal.Line;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+
+/** Judges what consumers did by their inboxes: see {@link Handling} for what they write down. */
+final class InboxOracle {
+  private final List<Line> lines;
+  private final Consumer<String> wrong;
+
+  /**
+   * An effect that is in the database.
+   *
+   * @param way one of {@link Way}
+   */
+  record Effect(String way, String message) {}
+
+  /** From when to when somebody surely had a key's lock. */
+  private record Held(String lock, long begin, long until) {}
+
+  /**
+   * @param wrong is told a sentence for each thing that is wrong
+   */
+  InboxOracle(List<Line> lines, Consumer<String> wrong) {
+    this.lines = lines;
+    this.wrong = wrong;
+  }
+
+  private Stream<Line> lines(String what) {
+    return lines.stream().filter(line -> line.what().equals(what));
+  }
+
+  long count(String what) {
+    return lines(what).count();
+  }
+
+  /** No effect twice; none missing that somebody was told of, at first or again (I1, I5). */
+  void compareEffects(List<Effect> effects) {
+    Set<Effect> once = new HashSet<>();
+    for (Effect effect : effects) {
+      if (!once.add(effect)) {
+        wrong.accept("an effect happened twice: " + effect);
+      }
+    }
+    for (Line line : lines) {
+      if (line.what().equals("handled") || line.what().equals("repeated")) {
+        Effect effect = new Effect(line.detail(0), line.detail(1));
+        if (!effect.way().equals(Way.RESULT.name()) && !once.contains(effect)) {
+          wrong.accept(
+              "%s was told that it is %s, and there is no effect: %s"
+                  .formatted(line.process(), line.what(), effect));
+        }
+      }
+    }
+    lines("mismatch").forEach(line -> wrong.accept("one message, two fingerprints: " + line));
+  }
+
+  /** A key has one live lock (I3). */
+  void compareLocks() {
+    Map<String, Long> ends = new HashMap<>();
+    Map<String, Long> renewed = new HashMap<>();
+    lines("unlocks").forEach(line -> ends.put(lock(line), line.at()));
+    lines("renewed-lock")
+        .forEach(
+            line -> renewed.merge(lock(line), until(line.number(1), line.number(2)), Math::max));
+    Map<String, List<Held>> byKey = new HashMap<>();
+    lines("locked")
+        .forEach(
+            line -> {
+              String lock = lock(line);
+              long until =
+                  Math.max(
+                      until(line.number(3), line.number(4)),
+                      renewed.getOrDefault(lock, Long.MIN_VALUE));
+              long end = Math.min(until, ends.getOrDefault(lock, Long.MAX_VALUE));
+              if (end > line.at()) { // else it was over before it was given
+                byKey
+                    .computeIfAbsent(line.detail(1) + " " + line.detail(2), k -> new ArrayList<>())
+                    .add(new Held(lock, line.at(), end));
+              }
+            });
+    byKey.forEach(this::compareHeld);
+  }
+
+  private static String lock(Line line) {
+    return line.process() + "#" + line.detail(0);
+  }
+
+  private static long until(long asked, long millis) {
+    return asked + millis * 1_000_000;
+  }
+
+  private void compareHeld(String key, List<Held> all) {
+    all.sort(Comparator.comparingLong(Held::begin));
+    Held latest = all.get(0);
+    for (Held next : all.subList(1, all.size())) {
+      if (next.begin() < latest.until()) {
+        wrong.accept("key %s has two live locks: %s and %s".formatted(key, latest, next));
+      }
+      if (next.until() > latest.until()) {
+        latest = next;
+      }
+    }
+  }
+
+  /** What is done stays done for its retention, with the result that it had first (I6, I8). */
+  void compareResults() {
+    Map<String, List<Line>> byMessage = new HashMap<>();
+    for (Line line : lines) {
+      switch (line.what()) {
+        case "completed", "given" -> add(byMessage, line.detail(0), line);
+        case "locked" -> {
+          if (line.detail(1).equals(Way.RESULT.name())) {
+            add(byMessage, line.detail(2), line);
+          }
+        }
+        default -> {}
+      }
+    }
+    byMessage.forEach(this::compareResults);
+  }
+
+  private static void add(Map<String, List<Line>> byMessage, String message, Line line) {
+    byMessage.computeIfAbsent(message, m -> new ArrayList<>()).add(line);
+  }
+
+  private void compareResults(String message, List<Line> all) {
+    for (Line completed : all) {
+      if (!completed.what().equals("completed")) {
+        continue;
+      }
+      long forgottenFrom = completed.number(2) + Handling.RETENTION.toNanos();
+      for (Line other : all) {
+        boolean locked = other.what().equals("locked");
+        long asked = other.number(locked ? 3 : 2);
+        if (asked < completed.at() || other.at() >= forgottenFrom) {
+          continue;
+        }
+        if (locked) {
+          wrong.accept(
+              "message %s was forgotten too early: %s after %s"
+                  .formatted(message, other, completed));
+        } else if (!other.detail(1).equals(completed.detail(1))) {
+          wrong.accept(
+              "message %s has two results: %s after %s".formatted(message, other, completed));
+        }
+      }
+    }
+  }
+}
