@@ -18,7 +18,7 @@ final class Citus {
   static final String EXTENSION = "citus";
 
   private static final String IS_THERE =
-      "select true from pg_catalog.pg_extension where extname = '" + EXTENSION + "'";
+      "select true from pg_catalog.pg_extension e where e.extname = '" + EXTENSION + "'";
 
   private static final String KNOWN_TO_IT =
       "select p.logicalrelid::text from pg_dist_partition p"
