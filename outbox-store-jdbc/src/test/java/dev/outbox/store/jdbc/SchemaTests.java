@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.outbox.PermanentOutboxException;
 import dev.outbox.SchemaException;
 import dev.outbox.inbox.InboxKey;
 import java.lang.reflect.InvocationTargetException;
@@ -12,10 +13,13 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.Statement;
 import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
-import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
 import javax.sql.DataSource;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
@@ -49,6 +53,7 @@ public abstract class SchemaTests extends DatabaseTests {
               if (sql.matches("(?is)create table .*databasechangelog.*") && made.add(sql)) {
                 database.execute(sql);
               }
+              return sql;
             });
     builder(late).build().migrate();
     assertThat(made).as("what another process made").hasSize(2);
@@ -56,27 +61,99 @@ public abstract class SchemaTests extends DatabaseTests {
   }
 
   /**
-   * The target, of which each statement is told before it runs.
+   * The target, of which each statement is seen before it runs.
    *
    * @param type a data source, a connection or a statement
+   * @param seen gives what runs in its place
    */
-  private static <T> T watched(Class<T> type, Object target, Consumer<String> told) {
+  protected static <T> T watched(Class<T> type, Object target, UnaryOperator<String> seen) {
     return type.cast(
         Proxy.newProxyInstance(
             SchemaTests.class.getClassLoader(),
             new Class<?>[] {type},
             (proxy, method, arguments) -> {
               if (arguments != null && arguments.length > 0 && arguments[0] instanceof String sql) {
-                told.accept(sql);
+                arguments[0] = seen.apply(sql);
               }
               Class<?> returned = method.getReturnType();
               try {
                 Object result = method.invoke(target, arguments);
-                return WATCHED.contains(returned) ? watched(returned, result, told) : result;
+                return WATCHED.contains(returned) ? watched(returned, result, seen) : result;
               } catch (InvocationTargetException e) {
                 throw e.getCause();
               }
             }));
+  }
+
+  /**
+   * A database that speaks this one's protocol.
+   *
+   * @param said what a part of our statements is in its place, so that the server says what it says
+   * @param reason what it is refused for
+   */
+  public record Pretence(String name, Map<String, String> said, String reason) {
+    private DataSource over(DataSource server, UnaryOperator<String> taken) {
+      return watched(
+          DataSource.class,
+          server,
+          sql -> {
+            String changed = taken.apply(sql);
+            for (Map.Entry<String, String> one : said.entrySet()) {
+              changed = changed.replace(one.getKey(), one.getValue());
+            }
+            return changed;
+          });
+    }
+  }
+
+  protected abstract List<Pretence> pretences();
+
+  @Test
+  @DisplayName("a distributed database is refused by its name, whatever else it does not take")
+  void distributed() {
+    store.migrate();
+    for (Pretence pretence : pretences()) {
+      List<UnaryOperator<String>> takers =
+          List.of(UnaryOperator.identity(), sql -> sql.replaceFirst("^set ", "set nonsense "));
+      for (UnaryOperator<String> taken : takers) {
+        JdbcOutboxStore there = builder(pretence.over(database.pool, taken)).build();
+        assertRefused(pretence, there::verify);
+        assertRefused(pretence, there::migrate);
+      }
+      DataSource here = pretence.over(database.pool, UnaryOperator.identity());
+      JdbcOutboxStore there = builder(here).build();
+      assertRefused(
+          pretence,
+          () -> {
+            try (Connection connection = here.getConnection()) {
+              connection.setAutoCommit(false);
+              there.append(connection, message());
+            }
+          });
+    }
+    assertThat(store.claim(request()).messages()).isEmpty();
+  }
+
+  @Test
+  @DisplayName("a distributed database is refused before a table is made there")
+  void distributedAndEmpty() {
+    for (Pretence pretence : pretences()) {
+      DataSource there = pretence.over(database.pool, UnaryOperator.identity());
+      assertRefused(pretence, builder(there).build()::migrate);
+    }
+    assertThat(
+            database.query(
+                "select count(*) from information_schema.tables where table_schema = '%s'"
+                    .formatted(database.schema())))
+        .isEqualTo("0");
+  }
+
+  private static void assertRefused(Pretence pretence, ThrowingCallable use) {
+    assertThatThrownBy(use)
+        .as(pretence.name())
+        .isInstanceOf(PermanentOutboxException.class)
+        .hasMessageContaining("the server is " + pretence.name() + " and not ")
+        .hasMessageContaining(pretence.reason());
   }
 
   @Test

@@ -1,12 +1,14 @@
 package dev.outbox.store.mysql;
 
 import dev.outbox.PermanentOutboxException;
+import dev.outbox.store.jdbc.internal.Distributed;
 import dev.outbox.store.jdbc.internal.Server;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -14,8 +16,22 @@ import org.jspecify.annotations.Nullable;
 abstract class MysqlServer implements Server {
   private static final String SCHEMA_VERSION = "select version from ${q}${p}schema";
 
+  /** A proxy or a setting may name another version; the comment stays. */
+  private static final String IDENTITY = "select version(), @@version_comment";
+
   private static final String PLACE =
       "select concat('database ', coalesce(nullif(substring_index('${q}', '.', 1), ''), database()))";
+
+  private static final List<Distributed> DISTRIBUTED =
+      List.of(
+          new Distributed(
+              "TiDB",
+              "tidb",
+              "it takes \"for update skip locked\" for a read without locks, so two relays would publish one key at the same time"),
+          new Distributed(
+              "Vitess",
+              "vitess",
+              "the shards of a keyspace have no sequence in common, so messages of one key would lose their order"));
 
   private final Flavor flavor;
   private final Session session;
@@ -52,18 +68,26 @@ abstract class MysqlServer implements Server {
 
   @Override
   public int schemaVersion(Connection connection) throws SQLException {
-    checkServer(connection);
+    identify(connection);
     try (PreparedStatement statement = connection.prepareStatement(fill(SCHEMA_VERSION));
         ResultSet rows = statement.executeQuery()) {
       return rows.next() ? rows.getInt("version") : 0;
     }
   }
 
-  private void checkServer(Connection connection) throws SQLException {
-    try (PreparedStatement statement = connection.prepareStatement("select version()");
+  @Override
+  public List<Distributed> distributed() {
+    return DISTRIBUTED;
+  }
+
+  /** Refuses the other one of MySQL and MariaDB, too. */
+  @Override
+  public void identify(Connection connection) throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(IDENTITY);
         ResultSet rows = statement.executeQuery()) {
       rows.next();
       String server = rows.getString(1);
+      Distributed.refuse(this, server + " " + rows.getString(2));
       if (server.contains("MariaDB") != (flavor == Flavor.MARIADB)) {
         throw new PermanentOutboxException(
             "the server is %s, and this is the store for %s: use %s"

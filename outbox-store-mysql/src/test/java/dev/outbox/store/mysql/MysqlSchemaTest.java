@@ -7,6 +7,8 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
@@ -29,6 +31,18 @@ class MysqlSchemaTest extends SchemaTests {
   @Override
   protected void runByHand(TestDatabase in, String ddl) {
     in.execute(statements(ddl));
+  }
+
+  @Override
+  protected List<Pretence> pretences() {
+    return List.of(
+        new Pretence("TiDB", Map.of("version()", "'8.0.11-TiDB-v8.5.6'"), "a read without locks"),
+        new Pretence(
+            "TiDB",
+            Map.of("@@version_comment", "'TiDB Server (Apache License 2.0) Community Edition'"),
+            "a read without locks"),
+        new Pretence(
+            "Vitess", Map.of("version()", "'8.4.6-Vitess'"), "have no sequence in common"));
   }
 
   /** A script's statements, of which each ends with a line. */

@@ -99,7 +99,9 @@ final class PostgresAdministration implements Texts {
 
   @Override
   public List<String> warnings(Handle handle) {
-    return OldTransactions.warnings(handle, OldTransactions.OLD);
+    List<String> warnings = new ArrayList<>(Citus.warnings(handle));
+    warnings.addAll(OldTransactions.warnings(handle, OldTransactions.OLD));
+    return warnings;
   }
 
   @Override

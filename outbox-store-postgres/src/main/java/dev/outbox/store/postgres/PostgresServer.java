@@ -2,19 +2,63 @@ package dev.outbox.store.postgres;
 
 import dev.outbox.PermanentOutboxException;
 import dev.outbox.store.core.internal.Names;
+import dev.outbox.store.jdbc.internal.Distributed;
 import dev.outbox.store.jdbc.internal.Server;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
+import java.sql.Statement;
 import java.time.Duration;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** How PostgreSQL is talked to, and what its errors mean. */
 abstract class PostgresServer implements Server {
+  private static final String VERSION = "version()";
+
+  /** What shows those that give the version of the PostgreSQL that they stand in for. */
+  private static final String SIGNS =
+      """
+      select lower(n.nspname::text) as sign
+      from pg_catalog.pg_namespace n where n.nspname in ('spanner_sys', 'SPANNER_SYS')
+      union all
+      select n.nspname || '.' || c.relname
+      from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+      where n.nspname = 'sys' and c.relname = 'iam_pg_role_mappings'
+      union all
+      select e.extname::text from pg_catalog.pg_extension e where e.extname = '${citus}'
+      """
+          .replace("${citus}", Citus.EXTENSION);
+
   private static final String SCHEMA_VERSION =
-      "select version, getdatabaseencoding() as encoding from ${q}${p}schema where ctid >= '(0,0)'";
+      """
+      select version, getdatabaseencoding() as encoding,
+        concat_ws(', ', ${version}, (select string_agg(s.sign, ', ') from (${signs}) s)) as said
+      from ${q}${p}schema where ctid >= '(0,0)'
+      """
+          .replace("${version}", VERSION)
+          .replace("${signs}", SIGNS);
+
+  private static final List<Distributed> DISTRIBUTED =
+      List.of(
+          new Distributed(
+              "YugabyteDB",
+              "-yb-",
+              "each of its sessions draws sequences from a cache of its own, so messages of one key would lose their order"),
+          new Distributed(
+              "CockroachDB",
+              "cockroachdb",
+              "it has no transaction ids and snapshots as PostgreSQL has, by which the store knows that no earlier message is still to come"),
+          new Distributed(
+              "Aurora DSQL",
+              "sys.iam_pg_role_mappings",
+              "it locks no row before the commit, so relays could not lease past one another"),
+          new Distributed(
+              "Spanner",
+              "spanner_sys",
+              "the numbers of its sequences do not ascend, so messages of one key would have no order"));
 
   private static final String PLACE =
       """
@@ -79,6 +123,24 @@ abstract class PostgresServer implements Server {
   }
 
   @Override
+  public List<Distributed> distributed() {
+    return DISTRIBUTED;
+  }
+
+  /** One statement after the other, because not each of these servers takes both. */
+  @Override
+  public void identify(Connection connection) throws SQLException {
+    for (String question : List.of("select " + VERSION, SIGNS)) {
+      try (Statement statement = connection.createStatement();
+          ResultSet rows = statement.executeQuery(question)) {
+        while (rows.next()) {
+          Distributed.refuse(this, rows.getString(1));
+        }
+      }
+    }
+  }
+
+  @Override
   public int schemaVersion(Connection connection) throws SQLException {
     pooler.check(connection);
     try (PreparedStatement statement = connection.prepareStatement(fill(SCHEMA_VERSION));
@@ -91,6 +153,11 @@ abstract class PostgresServer implements Server {
         throw new PermanentOutboxException(
             "the database's encoding is %s, which cannot hold every text: use one that was created with encoding 'UTF8'"
                 .formatted(encoding));
+      }
+      String said = rows.getString("said");
+      Distributed.refuse(this, said);
+      if (said.endsWith(Citus.EXTENSION)) {
+        Citus.refuseDistributed(connection, names);
       }
       return rows.getInt("version");
     }

@@ -4,10 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.OutboxException;
+import dev.outbox.PermanentOutboxException;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
 import dev.outbox.store.jdbc.SchemaTests;
 import dev.outbox.store.jdbc.TestDatabase;
 import java.util.List;
+import java.util.Map;
+import java.util.function.UnaryOperator;
+import javax.sql.DataSource;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -54,6 +58,70 @@ class SchemaTest extends SchemaTests {
             """
                 .formatted(of.schema()))
         .replace(of.schema(), "SCHEMA");
+  }
+
+  private static final String NAMESPACES = "pg_catalog.pg_namespace n";
+
+  /** As if a schema of theirs were here. */
+  private static String with(String schema) {
+    return "(select oid, nspname from pg_catalog.pg_namespace where nspname <> 'pg_catalog'"
+        + " union all select oid, '%s' from pg_catalog.pg_namespace where nspname = 'pg_catalog') n"
+            .formatted(schema);
+  }
+
+  @Override
+  protected List<Pretence> pretences() {
+    return List.of(
+        new Pretence(
+            "YugabyteDB",
+            Map.of(
+                "version()", "'PostgreSQL 15.2-YB-2025.1.0.1-b0 on x86_64-pc-linux-gnu, 64-bit'"),
+            "draws sequences from a cache of its own"),
+        new Pretence(
+            "CockroachDB",
+            Map.of(
+                "version()", "'CockroachDB CCL v25.2.1 (x86_64-pc-linux-gnu, built 2025/06/12)'"),
+            "no transaction ids and snapshots"),
+        new Pretence(
+            "Aurora DSQL",
+            Map.of(
+                "version()",
+                "'PostgreSQL 16'",
+                NAMESPACES,
+                with("sys"),
+                "c.relname = 'iam_pg_role_mappings'",
+                "c.relname = 'pg_class'",
+                "c.relname\n",
+                "'iam_pg_role_mappings'\n"),
+            "locks no row before the commit"),
+        new Pretence(
+            "Spanner",
+            Map.of(NAMESPACES, with("spanner_sys")),
+            "the numbers of its sequences do not ascend"));
+  }
+
+  private static UnaryOperator<String> citus(String known) {
+    return sql ->
+        sql.replace("pg_catalog.pg_extension", "(select 'citus' as extname)")
+            .replace(
+                "pg_dist_partition", "(select '%s'::regclass as logicalrelid)".formatted(known));
+  }
+
+  @Test
+  @DisplayName("tables that Citus has spread are refused, others are worth a warning")
+  void citus() {
+    store.migrate();
+    assertThat(store.warnings()).noneMatch(warning -> warning.contains("Citus"));
+    JdbcOutboxStore spread =
+        builder(watched(DataSource.class, database.pool, citus("outbox_message"))).build();
+    assertThatThrownBy(spread::verify)
+        .isInstanceOf(PermanentOutboxException.class)
+        .hasMessageContaining("table outbox_message is spread over servers by Citus")
+        .hasMessageContaining("select undistribute_table('outbox_message')");
+    JdbcOutboxStore local =
+        builder(watched(DataSource.class, database.pool, citus("pg_class"))).build();
+    local.verify();
+    assertThat(local.warnings()).anyMatch(warning -> warning.contains("the extension Citus"));
   }
 
   @Test

@@ -4,6 +4,7 @@ import dev.outbox.PermanentOutboxException;
 import dev.outbox.SchemaException;
 import dev.outbox.store.core.internal.Names;
 import dev.outbox.store.core.internal.SchemaVersion;
+import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Map;
@@ -45,10 +46,36 @@ public final class Schema {
 
   private boolean isCurrent(JdbcTransactions transactions) {
     try {
-      return transactions.runSql(PATIENCE, handle -> server.schemaVersion(handle.getConnection()))
-          == server.version();
+      return version(transactions) == server.version();
     } catch (SchemaException e) {
       return false;
+    }
+  }
+
+  private int version(JdbcTransactions transactions) {
+    try {
+      return transactions.runSql(PATIENCE, handle -> server.schemaVersion(handle.getConnection()));
+    } catch (PermanentOutboxException e) {
+      identify();
+      throw e;
+    }
+  }
+
+  /**
+   * What a server is says more than what it lacks. Where it does not tell, the first failure does.
+   */
+  @SuppressWarnings("EmptyCatch")
+  private void identify() {
+    try (Connection connection = dataSource.getConnection()) {
+      boolean autoCommit = connection.getAutoCommit();
+      connection.setAutoCommit(true);
+      try {
+        server.identify(connection);
+      } finally {
+        connection.setAutoCommit(autoCommit);
+      }
+    } catch (SQLException ignored) {
+      // The caller throws what has failed before.
     }
   }
 
@@ -76,8 +103,7 @@ public final class Schema {
   public void verify(JdbcTransactions transactions) {
     int version;
     try {
-      version =
-          transactions.runSql(PATIENCE, handle -> server.schemaVersion(handle.getConnection()));
+      version = version(transactions);
     } catch (SchemaException e) {
       throw SchemaVersion.missing("table " + names.table("schema"), server.migrate(), e);
     }

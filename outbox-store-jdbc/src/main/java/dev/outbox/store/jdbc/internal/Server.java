@@ -5,6 +5,7 @@ import dev.outbox.store.core.internal.SchemaVersion;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
@@ -104,13 +105,26 @@ public interface Server {
   /** Puts back what {@link #begin} set beyond the transaction, which is over. */
   default void end(Connection connection) throws SQLException {}
 
+  /** Databases that look like this one, and are refused. */
+  default List<Distributed> distributed() {
+    return List.of();
+  }
+
   /**
    * The version that the schema says it has; 0 when it says none.
    *
-   * @throws dev.outbox.OutboxException when the database cannot hold every message, or cannot be
-   *     worked with through this connection
+   * @throws dev.outbox.OutboxException when the database cannot hold every message, is one of
+   *     {@link #distributed}, or cannot be worked with through this connection
    */
   int schemaVersion(Connection connection) throws SQLException;
+
+  /**
+   * Asks a server that has failed at something else whether it is one of {@link #distributed}, and
+   * refuses it then.
+   *
+   * @param connection in auto-commit
+   */
+  default void identify(Connection connection) throws SQLException {}
 
   /** Gives one text: {@link dev.outbox.spi.SchemaStore#place}. */
   String place();

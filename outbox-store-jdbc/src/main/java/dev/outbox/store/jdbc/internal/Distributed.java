@@ -1,0 +1,30 @@
+package dev.outbox.store.jdbc.internal;
+
+import dev.outbox.PermanentOutboxException;
+import java.util.Locale;
+
+/**
+ * A distributed database that takes another's driver and statements, and does not keep what the
+ * store relies on there. Most of it would show as order that is lost in silence.
+ *
+ * @param name for people
+ * @param sign a part of what it says of itself, in lower case
+ * @param why a clause: what it does not keep
+ */
+public record Distributed(String name, String sign, String why) {
+
+  /**
+   * Refuses a server that is one of {@link Server#distributed}.
+   *
+   * @param said what the server says of itself
+   */
+  public static void refuse(Server server, String said) {
+    for (Distributed one : server.distributed()) {
+      if (said.toLowerCase(Locale.ROOT).contains(one.sign)) {
+        throw new PermanentOutboxException(
+            "the server is %s and not %s (it says %s): %s; docs/distributed.md says what to use in its place"
+                .formatted(one.name, server.name(), said, one.why));
+      }
+    }
+  }
+}
