@@ -8,8 +8,8 @@ final class ActiveTransaction {
   private ActiveTransaction() {}
 
   /**
-   * Asks Spring and not the connection: one of a pool may have auto-commit off, and what is
-   * written on it without a transaction vanishes when it goes back.
+   * Asks Spring and not the connection: one of a pool may have auto-commit off, and what is written
+   * on it without a transaction vanishes when it goes back.
    */
   static void require() {
     if (!TransactionSynchronizationManager.isActualTransactionActive()) {

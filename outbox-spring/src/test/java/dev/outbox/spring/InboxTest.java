@@ -189,8 +189,7 @@ class InboxTest {
 
   /** Auto-commit is off. */
   private static void inTransaction(String sql) {
-    new TransactionTemplate(
-            app.bean(PlatformTransactionManager.class))
+    new TransactionTemplate(app.bean(PlatformTransactionManager.class))
         .executeWithoutResult(status -> app.jdbc().execute(sql));
   }
 }

@@ -72,8 +72,7 @@ class RefusalsTest {
   void anInboxThatNobodyAskedFor(CapturedOutput output) {
     assertThatThrownBy(
         () ->
-            Application.start(
-                    schema, List.of(InboxTest.App.class), "--outbox.relay.enabled=false")
+            Application.start(schema, List.of(InboxTest.App.class), "--outbox.relay.enabled=false")
                 .close());
     assertThat(output.getAll())
         .contains("There is no JoinedInbox to inject.", "Set outbox.inbox.enabled=true");

@@ -10,8 +10,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.context.annotation.Bean;
 
 /** The inbox that listeners ask, and its housekeeping, on whichever store. */
-@AutoConfiguration(
-    after = {OutboxJdbcAutoConfiguration.class, OutboxMongoAutoConfiguration.class})
+@AutoConfiguration(after = {OutboxJdbcAutoConfiguration.class, OutboxMongoAutoConfiguration.class})
 @ConditionalOnBooleanProperty("outbox.inbox.enabled")
 final class OutboxInboxAutoConfiguration {
 

@@ -23,8 +23,8 @@ import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.data.mongodb.MongoDatabaseFactory;
 
 /**
- * Outbox and inbox of MongoDB, in the database of the application's {@link MongoDatabaseFactory}. Where a
- * relational one is there too, {@code outbox.store} has to say which.
+ * Outbox and inbox of MongoDB, in the database of the application's {@link MongoDatabaseFactory}.
+ * Where a relational one is there too, {@code outbox.store} has to say which.
  */
 @AutoConfiguration(
     after = OutboxJdbcAutoConfiguration.class,

@@ -60,7 +60,8 @@ class JdbcStoresTest {
 
   @Test
   void theInboxIsOfTheSameServer() {
-    assertThat(inbox(Map.of("outbox.inbox.prefix", "shop_"))).isInstanceOf(PostgresInboxStore.class);
+    assertThat(inbox(Map.of("outbox.inbox.prefix", "shop_")))
+        .isInstanceOf(PostgresInboxStore.class);
   }
 
   @Test
