@@ -1,6 +1,5 @@
 package dev.outbox.consumer.kafka;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.util.Objects.requireNonNull;
 
 import dev.outbox.Texts;
@@ -30,7 +29,6 @@ import org.apache.kafka.common.errors.RebalanceInProgressException;
 import org.apache.kafka.common.errors.RecordDeserializationException;
 import org.apache.kafka.common.errors.RetriableException;
 import org.apache.kafka.common.errors.WakeupException;
-import org.apache.kafka.common.header.Header;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -81,14 +79,10 @@ public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseabl
   private static final Duration POLL = Duration.ofSeconds(1);
 
   private final Consumer<K, V> consumer;
-  private final Inbox<T> inbox;
-  private final Transactions<T> transactions;
   private final String name;
   private final Set<String> topics;
-  private final RecordHandler<T, K, V> handler;
-  private final Function<ConsumerRecord<K, V>, String> messageId;
+  private final Handling<T, K, V> handling;
   private final int maxTries;
-  private final @Nullable DeadLetters<T, K, V> deadLetters;
   private final Duration handlingTime;
   private final Duration closeTimeout;
 
@@ -104,14 +98,11 @@ public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseabl
   private KafkaInboxConsumer(
       Builder<T, K, V> b, String name, Set<String> topics, RecordHandler<T, K, V> handler) {
     this.consumer = b.consumer;
-    this.inbox = b.inbox;
-    this.transactions = b.transactions;
     this.name = name;
     this.topics = topics;
-    this.handler = handler;
-    this.messageId = b.messageId;
+    this.handling =
+        new Handling<>(b.inbox, b.transactions, name, b.messageId, handler, b.deadLetters);
     this.maxTries = b.maxTries;
-    this.deadLetters = b.deadLetters;
     this.handlingTime = b.handlingTime;
     this.closeTimeout = b.closeTimeout;
     this.failures = new Failures(b.firstDelay, b.maxDelay);
@@ -200,46 +191,16 @@ public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseabl
   private boolean handle(ConsumerRecord<K, V> record) {
     TopicPartition partition = partitionOf(record);
     try {
-      once(key(record), transaction -> handler.handle(transaction, record));
+      handling.handle(record);
     } catch (Exception e) {
-      Exception why = causeOf(e);
-      if (isInterrupted(why) || !isLastTry(record) || !givenUp(record, why)) {
-        failed(partition, record.offset(), why);
+      if (isInterrupted(e) || !isLastTry(record) || !handling.giveUp(record, e)) {
+        failed(partition, record.offset(), e);
         return false;
       }
     }
     failures.forget(partition);
     handled.put(partition, new OffsetAndMetadata(record.offset() + 1, record.leaderEpoch(), ""));
     return true;
-  }
-
-  /** What is done with a record in a transaction. */
-  private interface Work<T> {
-    void in(T transaction) throws Exception;
-  }
-
-  private void once(InboxKey key, Work<T> work) throws Exception {
-    transactions.run(
-        transaction -> {
-          if (inbox.firstTime(transaction, key)) {
-            try {
-              work.in(transaction);
-            } catch (RuntimeException e) {
-              throw e; // as it is: whoever runs transactions again has to know it
-            } catch (Exception e) {
-              throw new CheckedException(e);
-            }
-          }
-        });
-  }
-
-  /** Takes what a handler threw through the library that runs the transaction. */
-  private static final class CheckedException extends RuntimeException {
-    private static final long serialVersionUID = 1L;
-
-    CheckedException(Exception cause) {
-      super(cause);
-    }
   }
 
   /** Then nothing is known about the record. */
@@ -252,24 +213,6 @@ public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseabl
 
   private boolean isLastTry(ConsumerRecord<K, V> record) {
     return failures.tries(partitionOf(record), record.offset()) + 1 >= maxTries;
-  }
-
-  private static Exception causeOf(Exception e) {
-    return e instanceof CheckedException && e.getCause() instanceof Exception cause ? cause : e;
-  }
-
-  private InboxKey key(ConsumerRecord<K, V> record) {
-    return new InboxKey(name, messageId.apply(record));
-  }
-
-  private static String idHeader(ConsumerRecord<?, ?> record) {
-    Header header = record.headers().lastHeader(ID_HEADER);
-    if (header == null || header.value() == null) {
-      throw new IllegalArgumentException(
-          "the record at offset %d of partition %d of topic %s has no header %s: give the builder a messageId, which says how a record is known when it arrives again"
-              .formatted(record.offset(), record.partition(), record.topic(), ID_HEADER));
-    }
-    return new String(header.value(), UTF_8);
   }
 
   /** Later records of its partition wait for it. */
@@ -288,36 +231,7 @@ public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseabl
         e);
   }
 
-  private boolean givenUp(ConsumerRecord<K, V> record, Exception why) {
-    DeadLetters<T, K, V> letters = deadLetters;
-    if (letters == null) {
-      return false;
-    }
-    try {
-      once(keyOrPlace(record), transaction -> letters.add(transaction, record, why));
-      log.warn(
-          "Consumer {} gives up the record at offset {} of partition {} of topic {}: it is a dead letter",
-          name,
-          record.offset(),
-          record.partition(),
-          record.topic());
-      return true;
-    } catch (Exception e) {
-      log.warn("Consumer {} cannot store the dead letter", name, causeOf(e));
-      return false;
-    }
-  }
-
-  /** A record without an id is known by its place, at least to Kafka's own repetitions. */
-  private InboxKey keyOrPlace(ConsumerRecord<K, V> record) {
-    try {
-      return key(record);
-    } catch (RuntimeException e) {
-      return new InboxKey(name, partitionOf(record) + "@" + record.offset());
-    }
-  }
-
-  private static TopicPartition partitionOf(ConsumerRecord<?, ?> record) {
+  static TopicPartition partitionOf(ConsumerRecord<?, ?> record) {
     return new TopicPartition(record.topic(), record.partition());
   }
 
@@ -431,7 +345,7 @@ public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseabl
     private @Nullable String name;
     private @Nullable Set<String> topics;
     private @Nullable RecordHandler<T, K, V> handler;
-    private Function<ConsumerRecord<K, V>, String> messageId = KafkaInboxConsumer::idHeader;
+    private Function<ConsumerRecord<K, V>, String> messageId = Handling::idHeader;
     private Duration firstDelay = Duration.ofMillis(100);
     private Duration maxDelay = Duration.ofMinutes(1);
     private int maxTries = Integer.MAX_VALUE;

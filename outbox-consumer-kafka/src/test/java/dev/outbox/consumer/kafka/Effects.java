@@ -90,6 +90,11 @@ final class Effects implements AutoCloseable {
     return texts("select id || ': ' || why from letter");
   }
 
+  /** For another transaction, in this database. */
+  boolean isAnyoneWaiting() throws SQLException {
+    return !texts("select pid from pg_stat_activity where wait_event_type = 'Lock'").isEmpty();
+  }
+
   private List<String> texts(String sql) throws SQLException {
     List<String> texts = new ArrayList<>();
     try (Connection connection = dataSource.getConnection();

@@ -240,6 +240,36 @@ class KafkaInboxConsumerTest {
   }
 
   @Test
+  @DisplayName("that is taken for dead, and goes on, neither repeats an effect nor overtakes")
+  void takenForDead() throws Exception {
+    CountDownLatch handling = new CountDownLatch(1);
+    CountDownLatch goOn = new CountDownLatch(1);
+    Map<String, Object> impatient =
+        new HashMap<>(Servers.settings(Servers.bootstrapServers(), group));
+    impatient.put("max.poll.interval.ms", "1000");
+    start(
+        effects
+            .consumer(
+                new KafkaConsumer<>(impatient, new StringDeserializer(), new StringDeserializer()),
+                topic)
+            .handler(
+                (connection, record) -> {
+                  handling.countDown();
+                  goOn.await();
+                  Effects.add(connection, record);
+                })
+            .build());
+    Servers.send(topic, 0, ids("a", 50));
+    handling.await();
+    start(builder().build()); // gets the partition, and begins with the same record
+    eventually(() -> assertThat(effects.isAnyoneWaiting()).isTrue());
+    goOn.countDown(); // from here on both go on, with the same records
+    awaitEffects(0, ids("a", 50));
+    awaitCommitted(Map.of(0, 50L));
+    assertThat(effects.ids()).hasSize(50);
+  }
+
+  @Test
   @DisplayName("finishes its record when it is closed, and leaves the rest to the next")
   void closing() throws Exception {
     CountDownLatch handling = new CountDownLatch(1);
