@@ -3,8 +3,9 @@ package dev.outbox;
 import java.util.function.Function;
 
 /**
- * Lends the transaction that is active now to an append. One line for each library; the README has
- * them for JDBI, jOOQ and Spring.
+ * Lends the transaction that is active now to an append, or to an inbox ({@link
+ * dev.outbox.inbox.Inbox#joining}). One line for each library; the README has them for JDBI, jOOQ
+ * and Spring.
  *
  * @param <T> the transaction's type
  */

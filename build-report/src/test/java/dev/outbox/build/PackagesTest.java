@@ -53,7 +53,8 @@ class PackagesTest {
     String name = module.getFileName().toString();
     return PRODUCT.contains(name)
         || name.startsWith("outbox-store-")
-        || name.startsWith("outbox-publisher-");
+        || name.startsWith("outbox-publisher-")
+        || name.startsWith("outbox-consumer-");
   }
 
   /** Folders with classes that were compiled from their sources. */
@@ -85,6 +86,7 @@ class PackagesTest {
             "dev.outbox.payload",
             "dev.outbox.tracing",
             "dev.outbox.jakarta",
+            "dev.outbox.consumer.kafka",
             "dev.outbox.publisher.http",
             "dev.outbox.publisher.kafka",
             "dev.outbox.publisher.nats",
@@ -210,6 +212,7 @@ class PackagesTest {
     "dev.outbox.payload.., dev.outbox.store.. dev.outbox.relay.. dev.outbox.publisher.. dev.outbox.tck.. dev.outbox.cli.. dev.outbox.spring..",
     "dev.outbox.tracing.., dev.outbox.store.. dev.outbox.relay.. dev.outbox.publisher.. dev.outbox.tck.. dev.outbox.cli.. dev.outbox.spring..",
     "dev.outbox.jakarta.., dev.outbox.store.. dev.outbox.relay.. dev.outbox.publisher.. dev.outbox.tck.. dev.outbox.cli.. dev.outbox.spring..",
+    "dev.outbox.consumer.., dev.outbox.store.. dev.outbox.relay.. dev.outbox.publisher.. dev.outbox.tck.. dev.outbox.cli.. dev.outbox.spring..",
     "dev.outbox.publisher.., dev.outbox.store.. dev.outbox.relay.. dev.outbox.tck.. dev.outbox.cli.. dev.outbox.spring..",
     "dev.outbox.store.., dev.outbox.relay.. dev.outbox.publisher.. dev.outbox.tck.. dev.outbox.cli.. dev.outbox.spring..",
     "dev.outbox.spring.., dev.outbox.store.core.. dev.outbox.tck.. dev.outbox.cli..",

@@ -19,9 +19,3 @@ create table mail (
   subject text not null
 );
 create index mail_of_order on mail (order_id);
-
--- Which messages have had their effect. Rows that are older than any repetition may be deleted.
-create table handled_message (
-  id text primary key,
-  handled_at timestamptz not null default now()
-);

@@ -1,10 +1,14 @@
 package dev.outbox.inbox;
 
+import dev.outbox.Appended;
+import dev.outbox.CurrentTransaction;
 import dev.outbox.NoTransactionException;
 import dev.outbox.PermanentOutboxException;
 import dev.outbox.SchemaException;
 import dev.outbox.TransientOutboxException;
 import java.time.Duration;
+import java.util.List;
+import java.util.Set;
 
 /**
  * Remembers what a consumer has handled, so that a message that arrives again has no second effect.
@@ -67,5 +71,22 @@ public interface Inbox<T> {
   /** The same without a fingerprint: whatever comes with this key is this message. */
   default Begin<T> begin(InboxKey key, Duration lock) {
     return begin(key, lock, Fingerprint.none());
+  }
+
+  /**
+   * A view that finds the current transaction by itself, as {@link dev.outbox.Outbox#joining} does:
+   * for code whose transactions are managed elsewhere, by Spring, jOOQ or JDBI.
+   */
+  default JoinedInbox joining(CurrentTransaction<T> current) {
+    return key -> {
+      boolean[] first = new boolean[1];
+      Appended unused =
+          current.with(
+              transaction -> {
+                first[0] = firstTime(transaction, key);
+                return Appended.of(List.of(), Set.of());
+              });
+      return first[0];
+    };
   }
 }

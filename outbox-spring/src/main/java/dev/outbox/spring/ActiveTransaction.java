@@ -3,22 +3,22 @@ package dev.outbox.spring;
 import dev.outbox.NoTransactionException;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
-/** Refuses to append where Spring has no transaction that could commit a message. */
+/** Refuses to write where Spring has no transaction that could commit it. */
 final class ActiveTransaction {
   private ActiveTransaction() {}
 
   /**
-   * Asks Spring and not the connection: one of a pool may have auto-commit off, and what is
-   * appended on it without a transaction vanishes when it goes back.
+   * Asks Spring and not the connection: one of a pool may have auto-commit off, and what is written
+   * on it without a transaction vanishes when it goes back.
    */
   static void require() {
     if (!TransactionSynchronizationManager.isActualTransactionActive()) {
       throw new NoTransactionException(
-          "no transaction of Spring is active in this thread, so there is none to join: call append in a method with @Transactional, called through its bean and not through this, or in a TransactionTemplate");
+          "no transaction of Spring is active in this thread, so there is none to join: call this in a method with @Transactional, called through its bean and not through this, or in a TransactionTemplate");
     }
     if (TransactionSynchronizationManager.isCurrentTransactionReadOnly()) {
       throw new NoTransactionException(
-          "the current transaction is read-only, so nothing can be appended in it: take readOnly = true from its @Transactional");
+          "the current transaction is read-only, so nothing can be written in it: take readOnly = true from its @Transactional");
     }
   }
 }

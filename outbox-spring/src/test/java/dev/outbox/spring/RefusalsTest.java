@@ -51,6 +51,34 @@ class RefusalsTest {
   }
 
   @Test
+  void anInboxWithoutTables(CapturedOutput output) {
+    assertThatThrownBy(
+        () ->
+            Application.start(
+                    schema,
+                    List.of(InboxTest.App.class),
+                    "--outbox.enabled=false",
+                    "--outbox.inbox.enabled=true",
+                    "--outbox.schema-mode=verify")
+                .close());
+    assertThat(output.getAll())
+        .contains(
+            "APPLICATION FAILED TO START",
+            "There is no table inbox_schema",
+            "outbox migrate --inbox --print");
+  }
+
+  @Test
+  void anInboxThatNobodyAskedFor(CapturedOutput output) {
+    assertThatThrownBy(
+        () ->
+            Application.start(schema, List.of(InboxTest.App.class), "--outbox.relay.enabled=false")
+                .close());
+    assertThat(output.getAll())
+        .contains("There is no JoinedInbox to inject.", "Set outbox.inbox.enabled=true");
+  }
+
+  @Test
   void aStoreThatIsNotThere(CapturedOutput output) {
     refused(
         output,

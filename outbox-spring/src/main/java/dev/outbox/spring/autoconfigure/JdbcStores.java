@@ -1,6 +1,7 @@
 package dev.outbox.spring.autoconfigure;
 
 import dev.outbox.TransientOutboxException;
+import dev.outbox.spi.InboxStore;
 import dev.outbox.spi.OutboxStore;
 import dev.outbox.spi.StoreProvider;
 import dev.outbox.store.jdbc.JdbcStoreProvider;
@@ -13,7 +14,8 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds the store of a data source: the one that is named, or the one for the server that answers.
+ * Finds the store of a data source, and its inbox: of the kind that is named, or the one for the
+ * server that answers.
  */
 final class JdbcStores {
   private JdbcStores() {}
@@ -29,8 +31,28 @@ final class JdbcStores {
     try {
       return provider(properties.store(), dataSource, name).store(dataSource, settings);
     } catch (IllegalArgumentException e) {
-      throw new OutboxConfigurationException(
-          "A property outbox.* is refused: " + e.getMessage(), "Correct the property.", e);
+      throw OutboxConfigurationException.ofProperty(e);
+    }
+  }
+
+  /**
+   * @param name of the data source, for errors
+   */
+  static InboxStore<Connection> inbox(
+      OutboxProperties properties, DataSource dataSource, String name) {
+    JdbcStoreProvider provider = provider(properties.store(), dataSource, name);
+    OutboxProperties.Inbox inbox = properties.inbox();
+    try {
+      return provider
+          .inbox(dataSource, properties.schema(), inbox.prefix(), inbox.retention())
+          .orElseThrow(
+              () ->
+                  new OutboxConfigurationException(
+                      "The store %s has no inbox yet".formatted(provider.name()),
+                      "Take the line outbox.inbox.enabled=true away.",
+                      null));
+    } catch (IllegalArgumentException e) {
+      throw OutboxConfigurationException.ofProperty(e);
     }
   }
 

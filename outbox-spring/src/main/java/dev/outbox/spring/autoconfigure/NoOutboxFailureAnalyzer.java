@@ -1,6 +1,8 @@
 package dev.outbox.spring.autoconfigure;
 
 import dev.outbox.JoinedOutbox;
+import dev.outbox.inbox.Inbox;
+import dev.outbox.inbox.JoinedInbox;
 import dev.outbox.spi.MessagePublisher;
 import dev.outbox.spi.OutboxStore;
 import org.jspecify.annotations.Nullable;
@@ -11,7 +13,7 @@ import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 
-/** Says why there is no outbox to inject, or no single store or publisher. */
+/** Says why there is no outbox or inbox to inject, or no single store or publisher. */
 @Order(Ordered.HIGHEST_PRECEDENCE)
 final class NoOutboxFailureAnalyzer extends AbstractFailureAnalyzer<NoSuchBeanDefinitionException> {
 
@@ -32,6 +34,12 @@ final class NoOutboxFailureAnalyzer extends AbstractFailureAnalyzer<NoSuchBeanDe
           "There are several publishers for the outbox's relay: %s."
               .formatted(String.join(", ", several.getBeanNamesFound())),
           "Put @Primary on one of them, which takes all messages; or make one of them by RoutingPublisher, and let that be the bean.",
+          cause);
+    }
+    if (type != null && (type == JoinedInbox.class || Inbox.class.isAssignableFrom(type))) {
+      return new FailureAnalysis(
+          "There is no %s to inject.".formatted(type.getSimpleName()),
+          "Set outbox.inbox.enabled=true, with the store of your database on the class path, as dev.outbox:outbox-store-postgres, and a DataSource (spring.datasource.url), or for MongoDB a MongoDatabaseFactory.",
           cause);
     }
     return type == JoinedOutbox.class

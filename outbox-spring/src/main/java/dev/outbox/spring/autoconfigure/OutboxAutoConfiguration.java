@@ -15,7 +15,6 @@ import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
-import org.springframework.boot.LazyInitializationExcludeFilter;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
@@ -36,13 +35,6 @@ import org.springframework.core.annotation.Order;
 @EnableConfigurationProperties(OutboxProperties.class)
 final class OutboxAutoConfiguration {
   private static final Logger log = LoggerFactory.getLogger(OutboxAutoConfiguration.class);
-
-  /** What refuses is made also where all else is lazy. The relay runs there, being a lifecycle. */
-  @Bean
-  static LazyInitializationExcludeFilter outboxEagerBeans() {
-    return LazyInitializationExcludeFilter.forBeanTypes(
-        OutboxMongoAutoConfiguration.SeveralStores.class);
-  }
 
   @Bean
   RelayState outboxRelayState() {

@@ -17,6 +17,12 @@ final class OutboxConfigurationException extends PermanentOutboxException {
     this.action = action;
   }
 
+  /** A builder refused what a property says. */
+  static OutboxConfigurationException ofProperty(IllegalArgumentException e) {
+    return new OutboxConfigurationException(
+        "A property outbox.* is refused: " + e.getMessage(), "Correct the property.", e);
+  }
+
   String action() {
     return action;
   }

@@ -1,6 +1,7 @@
 package dev.outbox.spring.autoconfigure;
 
 import dev.outbox.CurrentTransaction;
+import dev.outbox.spi.InboxStore;
 import dev.outbox.spi.OutboxStore;
 import dev.outbox.spring.OutboxDataSource;
 import dev.outbox.spring.OutboxRelayDataSource;
@@ -26,21 +27,21 @@ import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.jdbc.datasource.DataSourceUtils;
 
-/** The store of a relational database, in the application's {@link DataSource}. */
+/** Outbox and inbox of a relational database, in the application's {@link DataSource}. */
 @AutoConfiguration(
     afterName = {
       "org.springframework.boot.autoconfigure.jdbc.DataSourceAutoConfiguration",
       "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration"
     })
 @ConditionalOnClass({DataSource.class, DataSourceUtils.class, JdbcOutboxStore.class})
-@ConditionalOnBooleanProperty(name = "outbox.enabled", matchIfMissing = true)
 @ConditionalOnBean(DataSource.class)
-@Conditional(OutboxJdbcAutoConfiguration.NotMongo.class)
+@Conditional({OutboxOrInbox.class, OutboxJdbcAutoConfiguration.NotMongo.class})
 @EnableConfigurationProperties(OutboxProperties.class)
 @ImportRuntimeHints(OutboxRuntimeHints.class)
 final class OutboxJdbcAutoConfiguration {
 
   static final String STORE_BEAN = "outboxJdbcStore";
+  static final String INBOX_BEAN = "outboxJdbcInbox";
 
   static final class NotMongo extends NoneNestedConditions {
     NotMongo() {
@@ -53,6 +54,7 @@ final class OutboxJdbcAutoConfiguration {
 
   /** After what Boot itself does to the database, as with Flyway. */
   @Bean(STORE_BEAN)
+  @ConditionalOnBooleanProperty(name = "outbox.enabled", matchIfMissing = true)
   @ConditionalOnMissingBean(OutboxStore.class)
   @DependsOnDatabaseInitialization
   OutboxStore<Connection> outboxJdbcStore(
@@ -65,6 +67,22 @@ final class OutboxJdbcAutoConfiguration {
         JdbcStores.store(properties, dataSource, name(beans, dataSource));
     SchemaModes.apply(properties.schemaMode(), store);
     return store;
+  }
+
+  @Bean(INBOX_BEAN)
+  @ConditionalOnBooleanProperty("outbox.inbox.enabled")
+  @ConditionalOnMissingBean(InboxStore.class)
+  @DependsOnDatabaseInitialization
+  InboxStore<Connection> outboxJdbcInbox(
+      OutboxProperties properties,
+      ListableBeanFactory beans,
+      @OutboxDataSource ObjectProvider<DataSource> marked,
+      ObjectProvider<DataSource> all) {
+    DataSource dataSource = dataSource(beans, marked, all);
+    InboxStore<Connection> inbox =
+        JdbcStores.inbox(properties, dataSource, name(beans, dataSource));
+    SchemaModes.apply(properties.schemaMode(), inbox);
+    return inbox;
   }
 
   @Bean

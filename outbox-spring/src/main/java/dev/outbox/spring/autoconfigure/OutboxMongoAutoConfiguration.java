@@ -3,10 +3,14 @@ package dev.outbox.spring.autoconfigure;
 import com.mongodb.client.ClientSession;
 import com.mongodb.client.MongoClient;
 import dev.outbox.CurrentTransaction;
+import dev.outbox.spi.InboxStore;
 import dev.outbox.spi.OutboxStore;
 import dev.outbox.spring.SpringMongoTransaction;
+import dev.outbox.store.mongo.MongoInboxStore;
 import dev.outbox.store.mongo.MongoOutboxStore;
+import org.springframework.boot.LazyInitializationExcludeFilter;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.AnyNestedCondition;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -14,12 +18,13 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.data.mongodb.MongoDatabaseFactory;
 
 /**
- * The store of MongoDB, in the database of the application's {@link MongoDatabaseFactory}. Where a
- * relational one is there too, {@code outbox.store} has to say which.
+ * Outbox and inbox of MongoDB, in the database of the application's {@link MongoDatabaseFactory}.
+ * Where a relational one is there too, {@code outbox.store} has to say which.
  */
 @AutoConfiguration(
     after = OutboxJdbcAutoConfiguration.class,
@@ -28,7 +33,7 @@ import org.springframework.data.mongodb.MongoDatabaseFactory;
       "org.springframework.boot.data.mongodb.autoconfigure.DataMongoAutoConfiguration"
     })
 @ConditionalOnClass({MongoClient.class, MongoDatabaseFactory.class, MongoOutboxStore.class})
-@ConditionalOnBooleanProperty(name = "outbox.enabled", matchIfMissing = true)
+@Conditional(OutboxOrInbox.class)
 @ConditionalOnProperty(
     name = "outbox.store",
     havingValue = OutboxMongoAutoConfiguration.STORE,
@@ -42,8 +47,26 @@ final class OutboxMongoAutoConfiguration {
   /** There is a relational store too, and nobody said which of them is meant. */
   record SeveralStores() {}
 
+  static final class Relational extends AnyNestedCondition {
+    Relational() {
+      super(ConfigurationPhase.REGISTER_BEAN);
+    }
+
+    @ConditionalOnBean(name = OutboxJdbcAutoConfiguration.STORE_BEAN)
+    static final class Outbox {}
+
+    @ConditionalOnBean(name = OutboxJdbcAutoConfiguration.INBOX_BEAN)
+    static final class Inbox {}
+  }
+
+  /** What refuses is made also where all else is lazy. */
   @Bean
-  @ConditionalOnBean(name = OutboxJdbcAutoConfiguration.STORE_BEAN)
+  static LazyInitializationExcludeFilter outboxEagerBeans() {
+    return LazyInitializationExcludeFilter.forBeanTypes(SeveralStores.class);
+  }
+
+  @Bean
+  @Conditional(Relational.class)
   SeveralStores outboxSeveralStores() {
     throw new OutboxConfigurationException(
         "There are two databases for the outbox, a DataSource and MongoDB, and a store for each",
@@ -52,6 +75,7 @@ final class OutboxMongoAutoConfiguration {
   }
 
   @Bean
+  @ConditionalOnBooleanProperty(name = "outbox.enabled", matchIfMissing = true)
   @ConditionalOnMissingBean(OutboxStore.class)
   OutboxStore<ClientSession> outboxMongoStore(
       OutboxProperties properties, MongoClient client, MongoDatabaseFactory factory) {
@@ -68,8 +92,29 @@ final class OutboxMongoAutoConfiguration {
           .dedupWindow(properties.dedupWindow())
           .build();
     } catch (IllegalArgumentException e) {
-      throw new OutboxConfigurationException(
-          "A property outbox.* is refused: " + e.getMessage(), "Correct the property.", e);
+      throw OutboxConfigurationException.ofProperty(e);
+    }
+  }
+
+  @Bean
+  @ConditionalOnBooleanProperty("outbox.inbox.enabled")
+  @ConditionalOnMissingBean(InboxStore.class)
+  InboxStore<ClientSession> outboxMongoInbox(
+      OutboxProperties properties, MongoClient client, MongoDatabaseFactory factory) {
+    InboxStore<ClientSession> inbox = inbox(properties.inbox(), client, factory);
+    SchemaModes.apply(properties.schemaMode(), inbox);
+    return inbox;
+  }
+
+  private static InboxStore<ClientSession> inbox(
+      OutboxProperties.Inbox properties, MongoClient client, MongoDatabaseFactory factory) {
+    try {
+      return MongoInboxStore.builder(client, factory.getMongoDatabase().getName())
+          .prefix(properties.prefix())
+          .retention(properties.retention())
+          .build();
+    } catch (IllegalArgumentException e) {
+      throw OutboxConfigurationException.ofProperty(e);
     }
   }
 

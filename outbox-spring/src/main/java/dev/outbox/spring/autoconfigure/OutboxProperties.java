@@ -2,6 +2,7 @@ package dev.outbox.spring.autoconfigure;
 
 import dev.outbox.relay.Relay;
 import dev.outbox.relay.RetryPolicy;
+import dev.outbox.spi.InboxStore;
 import dev.outbox.spi.StoreProvider;
 import java.net.URI;
 import java.time.Duration;
@@ -38,6 +39,7 @@ import org.springframework.util.unit.DataSize;
  * @param rabbitmq Publishing to RabbitMQ.
  * @param nats Publishing to NATS JetStream.
  * @param http Publishing over HTTP.
+ * @param inbox Handling each message once.
  * @param metrics The meters.
  */
 @ConfigurationProperties(prefix = "outbox", ignoreUnknownFields = false)
@@ -57,6 +59,7 @@ record OutboxProperties(
     @DefaultValue Rabbitmq rabbitmq,
     @DefaultValue Nats nats,
     @DefaultValue Http http,
+    @DefaultValue Inbox inbox,
     @DefaultValue Metrics metrics) {
 
   /** What is done about the tables. */
@@ -294,6 +297,22 @@ record OutboxProperties(
       return "headers " + headers.keySet();
     }
   }
+
+  /**
+   * Handling each message once. The inbox is in the outbox's database and schema, and needs no
+   * outbox; its tables are made or verified as the outbox's are.
+   *
+   * @param enabled Whether there is an inbox.
+   * @param prefix What the name of each of its tables or collections begins with.
+   * @param retention How long a message is remembered after it was handled; longer than it may take
+   *     to arrive again.
+   * @param purge Whether this application deletes what need not be remembered any more.
+   */
+  record Inbox(
+      @DefaultValue("false") boolean enabled,
+      @DefaultValue(InboxStore.DEFAULT_PREFIX) String prefix,
+      @DefaultValue("7d") Duration retention,
+      @DefaultValue("true") boolean purge) {}
 
   /**
    * The meters, where Micrometer is there.

@@ -1,6 +1,5 @@
 package dev.outbox.spring.autoconfigure;
 
-import dev.outbox.spi.OutboxStore;
 import dev.outbox.spi.SchemaStore;
 import dev.outbox.spring.autoconfigure.OutboxProperties.SchemaMode;
 
@@ -8,7 +7,10 @@ import dev.outbox.spring.autoconfigure.OutboxProperties.SchemaMode;
 final class SchemaModes {
   private SchemaModes() {}
 
-  static void apply(SchemaMode mode, OutboxStore<?> store) {
+  /**
+   * @param store an outbox or an inbox
+   */
+  static void apply(SchemaMode mode, Object store) {
     if (store instanceof SchemaStore schema) {
       switch (mode) {
         case VERIFY -> schema.verify();

@@ -3,12 +3,16 @@ package dev.outbox.spring.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.Appended;
+import dev.outbox.CurrentTransaction;
 import dev.outbox.JoinedOutbox;
+import dev.outbox.inbox.JoinedInbox;
 import dev.outbox.publisher.kafka.KafkaPublisher;
+import dev.outbox.spi.InboxStore;
 import dev.outbox.spi.MessagePublisher;
 import dev.outbox.spi.OutboxStore;
 import dev.outbox.spring.OutboxRelay;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
+import dev.outbox.store.memory.MemoryInboxStore;
 import dev.outbox.tracing.OutboxTracing;
 import io.opentelemetry.api.OpenTelemetry;
 import java.util.Set;
@@ -31,6 +35,7 @@ class ConditionsTest {
           .withConfiguration(
               AutoConfigurations.of(
                   OutboxAutoConfiguration.class,
+                  OutboxInboxAutoConfiguration.class,
                   OutboxJdbcAutoConfiguration.class,
                   OutboxMongoAutoConfiguration.class,
                   OutboxKafkaAutoConfiguration.class,
@@ -86,7 +91,60 @@ class ConditionsTest {
                     .hasNotFailed()
                     .doesNotHaveBean(JoinedOutbox.class)
                     .doesNotHaveBean(OutboxStore.class)
+                    .doesNotHaveBean(CurrentTransaction.class)
                     .doesNotHaveBean(MessagePublisher.class));
+  }
+
+  @Test
+  void anInboxNeedsNoOutbox() {
+    runner
+        .withPropertyValues(
+            "outbox.enabled=false", "outbox.inbox.enabled=true", "outbox.inbox.purge=false")
+        .run(
+            context ->
+                assertThat(context)
+                    .hasNotFailed()
+                    .hasSingleBean(JoinedInbox.class)
+                    .hasSingleBean(InboxStore.class)
+                    .hasSingleBean(CurrentTransaction.class)
+                    .doesNotHaveBean(InboxPurge.class)
+                    .doesNotHaveBean(OutboxStore.class));
+  }
+
+  @Test
+  void anInboxIsThereWhenItIsAskedFor() {
+    ApplicationContextRunner publishedElsewhere =
+        runner.withPropertyValues("outbox.relay.enabled=false");
+    publishedElsewhere.run(
+        context ->
+            assertThat(context)
+                .hasSingleBean(JoinedOutbox.class)
+                .doesNotHaveBean(JoinedInbox.class)
+                .doesNotHaveBean(InboxStore.class)
+                .doesNotHaveBean(InboxPurge.class));
+    publishedElsewhere
+        .withPropertyValues("outbox.inbox.enabled=true", "outbox.inbox.purge=false")
+        .run(
+            context ->
+                assertThat(context)
+                    .hasSingleBean(JoinedOutbox.class)
+                    .hasSingleBean(JoinedInbox.class)
+                    .hasSingleBean(CurrentTransaction.class));
+  }
+
+  @Test
+  void anInboxOfTheApplicationStandsInThePlaceOfOurs() {
+    MemoryInboxStore own = new MemoryInboxStore();
+    runner
+        .withPropertyValues("outbox.enabled=false", "outbox.inbox.enabled=true")
+        .withBean(MemoryInboxStore.class, () -> own)
+        .run(
+            context ->
+                assertThat(context)
+                    .hasSingleBean(JoinedInbox.class)
+                    .hasSingleBean(InboxPurge.class)
+                    .getBean(InboxStore.class)
+                    .isSameAs(own));
   }
 
   @Test

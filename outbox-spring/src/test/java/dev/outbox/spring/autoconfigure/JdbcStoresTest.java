@@ -3,7 +3,9 @@ package dev.outbox.spring.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.outbox.spi.InboxStore;
 import dev.outbox.spi.OutboxStore;
+import dev.outbox.store.postgres.PostgresInboxStore;
 import dev.outbox.store.postgres.PostgresOutboxStore;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
@@ -17,11 +19,12 @@ import org.springframework.boot.context.properties.source.MapConfigurationProper
 /** With the store of PostgreSQL on the class path. */
 class JdbcStoresTest {
   private static OutboxStore<Connection> store(String product, Map<String, String> properties) {
-    return JdbcStores.store(
-        new Binder(new MapConfigurationPropertySource(properties))
-            .bindOrCreate("outbox", OutboxProperties.class),
-        database(product),
-        "orders");
+    return JdbcStores.store(bound(properties), database(product), "orders");
+  }
+
+  private static OutboxProperties bound(Map<String, String> properties) {
+    return new Binder(new MapConfigurationPropertySource(properties))
+        .bindOrCreate("outbox", OutboxProperties.class);
   }
 
   /** Of whose server nothing is known but its name. */
@@ -53,6 +56,23 @@ class JdbcStoresTest {
         .isInstanceOfSatisfying(
             OutboxConfigurationException.class,
             e -> assertThat(e.action()).contains("outbox.enabled=false", "as in a test"));
+  }
+
+  @Test
+  void theInboxIsOfTheSameServer() {
+    assertThat(inbox(Map.of("outbox.inbox.prefix", "shop_")))
+        .isInstanceOf(PostgresInboxStore.class);
+  }
+
+  @Test
+  void aRetentionThatCannotBeIsRefused() {
+    assertThatThrownBy(() -> inbox(Map.of("outbox.inbox.retention", "0s")))
+        .isInstanceOf(OutboxConfigurationException.class)
+        .hasMessageStartingWith("A property outbox.* is refused: retention is PT0S");
+  }
+
+  private static InboxStore<Connection> inbox(Map<String, String> properties) {
+    return JdbcStores.inbox(bound(properties), database("PostgreSQL"), "orders");
   }
 
   /** As where a proxy says another name. */

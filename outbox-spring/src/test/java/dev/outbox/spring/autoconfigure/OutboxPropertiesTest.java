@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.relay.RetryPolicy;
 import dev.outbox.spi.Destination;
+import dev.outbox.spi.InboxStore;
 import dev.outbox.spring.autoconfigure.OutboxProperties.SchemaMode;
 import java.io.IOException;
 import java.time.Duration;
@@ -36,6 +37,10 @@ class OutboxPropertiesTest {
     assertThat(properties.relay().haltKeyWhenDead()).isEmpty();
     assertThat(properties.kafka().properties()).isEmpty();
     assertThat(properties.publisher()).isEmpty();
+    assertThat(properties.inbox().enabled()).isFalse();
+    assertThat(properties.inbox().prefix()).isEqualTo("inbox_");
+    assertThat(properties.inbox().retention()).isEqualTo(InboxStore.DEFAULT_RETENTION);
+    assertThat(properties.inbox().purge()).isTrue();
     assertThat(goesTo(properties)).hasToString("{aggregateType}");
     RetryPolicy retry = properties.relay().retry().policy();
     assertThat(retry.maxAttempts()).isEqualTo(RetryPolicy.DEFAULT_MAX_ATTEMPTS);

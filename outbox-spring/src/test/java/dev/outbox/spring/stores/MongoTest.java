@@ -1,5 +1,6 @@
 package dev.outbox.spring.stores;
 
+import static dev.outbox.spring.stores.MysqlTest.assertHandledOnce;
 import static dev.outbox.spring.stores.MysqlTest.message;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -11,6 +12,7 @@ import dev.outbox.JoinedOutbox;
 import dev.outbox.NoTransactionException;
 import dev.outbox.OutboxMessage;
 import dev.outbox.embedded.MongoServer;
+import dev.outbox.inbox.JoinedInbox;
 import dev.outbox.spring.Others;
 import dev.outbox.spring.OutboxRelay;
 import dev.outbox.spring.autoconfigure.Healths;
@@ -66,6 +68,7 @@ class MongoTest {
                 "--spring.mongodb.database=" + NAME,
                 "--spring.data.mongodb.uri=" + server.connectionString(),
                 "--spring.data.mongodb.database=" + NAME,
+                "--outbox.inbox.enabled=true",
                 "--outbox.schema-mode=migrate");
     mongo().createCollection("orders");
   }
@@ -123,6 +126,11 @@ class MongoTest {
         .extracting(order -> order.getString("_id"))
         .containsExactly("order-2");
     assertThat(Healths.status(context)).isEqualTo("UP");
+  }
+
+  @Test
+  void aMessageIsHandledOnce() {
+    assertHandledOnce(context.getBean(JoinedInbox.class), transaction());
   }
 
   @Test

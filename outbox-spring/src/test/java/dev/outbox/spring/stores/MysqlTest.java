@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.outbox.JoinedOutbox;
+import dev.outbox.NoTransactionException;
 import dev.outbox.OutboxMessage;
 import dev.outbox.embedded.DatabaseServer;
+import dev.outbox.inbox.JoinedInbox;
 import dev.outbox.spi.OutboxStore;
 import dev.outbox.testing.RecordingPublisher;
 import java.util.function.Supplier;
@@ -74,6 +76,7 @@ class MysqlTest {
             "--spring.datasource.username=" + server.user(),
             "--spring.datasource.password=" + server.password(),
             "--spring.datasource.hikari.catalog=spring_outbox",
+            "--outbox.inbox.enabled=true",
             "--outbox.schema-mode=migrate");
   }
 
@@ -98,6 +101,23 @@ class MysqlTest {
                 assertThat(publisher.delivered())
                     .extracting(stored -> stored.message().aggregateId())
                     .containsExactly("order-2"));
+    assertHandledOnce(context.getBean(JoinedInbox.class), transaction);
+  }
+
+  /** What was rolled back comes for the first time again. */
+  static void assertHandledOnce(JoinedInbox inbox, TransactionTemplate transaction) {
+    assertThatThrownBy(
+            () ->
+                transaction.executeWithoutResult(
+                    status -> {
+                      assertThat(inbox.firstTime("shipping", "m-1")).isTrue();
+                      throw new IllegalStateException("out of boxes");
+                    }))
+        .hasMessage("out of boxes");
+    assertThat(transaction.<Boolean>execute(s -> inbox.firstTime("shipping", "m-1"))).isTrue();
+    assertThat(transaction.<Boolean>execute(s -> inbox.firstTime("shipping", "m-1"))).isFalse();
+    assertThatThrownBy(() -> inbox.firstTime("shipping", "m-2"))
+        .isInstanceOf(NoTransactionException.class);
   }
 
   static OutboxMessage message(String id) {

@@ -41,6 +41,19 @@ class SeveralStoresTest {
     }
   }
 
+  @Test
+  void haveToBeToldApartForAnInboxToo(Servers servers, CapturedOutput output) throws Exception {
+    String[] inboxOnly = {"--outbox.enabled=false", "--outbox.inbox.enabled=true"};
+    assertThatThrownBy(() -> start(servers, inboxOnly));
+    assertThat(output.getAll())
+        .contains("There are two databases for the outbox, a DataSource and MongoDB");
+    try (ConfigurableApplicationContext context =
+        start(servers, inboxOnly[0], inboxOnly[1], "--outbox.store=postgres")) {
+      assertThat(context.containsBean("outboxJdbcInbox")).isTrue();
+      assertThat(context.containsBean("outboxMongoInbox")).isFalse();
+    }
+  }
+
   private static ConfigurableApplicationContext start(Servers servers, String... more)
       throws Exception {
     String[] arguments =

@@ -50,11 +50,13 @@ public abstract class JdbcStoreProvider implements StoreProvider {
    * Makes the inbox on such a data source. Does not connect yet.
    *
    * @param schema of its tables; null: the connection's current one
+   * @param prefix before the name of each of its tables
+   * @param retention how long a key is remembered after it was done
    * @return nothing when there is none for this database, which is the default
    * @throws IllegalArgumentException naming the setting, its value and what is allowed
    */
-  protected Optional<InboxStore<?>> inbox(
-      DataSource dataSource, @Nullable String schema, String prefix) {
+  public Optional<JdbcInboxStore> inbox(
+      DataSource dataSource, @Nullable String schema, String prefix, Duration retention) {
     return Optional.empty();
   }
 
@@ -171,7 +173,9 @@ public abstract class JdbcStoreProvider implements StoreProvider {
 
     @Override
     public Optional<InboxStore<?>> inbox(String prefix) {
-      return JdbcStoreProvider.this.inbox(dataSource, settings.schema(), prefix);
+      return JdbcStoreProvider.this
+          .inbox(dataSource, settings.schema(), prefix, InboxStore.DEFAULT_RETENTION)
+          .map(inbox -> inbox);
     }
 
     @Override

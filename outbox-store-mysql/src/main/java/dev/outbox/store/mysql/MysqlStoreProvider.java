@@ -1,10 +1,11 @@
 package dev.outbox.store.mysql;
 
-import dev.outbox.spi.InboxStore;
 import dev.outbox.spi.OutboxStore;
+import dev.outbox.store.jdbc.JdbcInboxStore;
 import dev.outbox.store.jdbc.JdbcStoreProvider;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.Optional;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -27,9 +28,14 @@ public final class MysqlStoreProvider extends JdbcStoreProvider {
   }
 
   @Override
-  protected Optional<InboxStore<?>> inbox(
-      DataSource dataSource, @Nullable String schema, String prefix) {
-    return Optional.of(MysqlInboxStore.builder(dataSource).schema(schema).prefix(prefix).build());
+  public Optional<JdbcInboxStore> inbox(
+      DataSource dataSource, @Nullable String schema, String prefix, Duration retention) {
+    return Optional.of(
+        MysqlInboxStore.builder(dataSource)
+            .schema(schema)
+            .prefix(prefix)
+            .retention(retention)
+            .build());
   }
 
   @Override

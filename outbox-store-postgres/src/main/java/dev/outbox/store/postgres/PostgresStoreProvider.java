@@ -1,10 +1,11 @@
 package dev.outbox.store.postgres;
 
-import dev.outbox.spi.InboxStore;
 import dev.outbox.spi.OutboxStore;
+import dev.outbox.store.jdbc.JdbcInboxStore;
 import dev.outbox.store.jdbc.JdbcStoreProvider;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.Optional;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -27,10 +28,14 @@ public final class PostgresStoreProvider extends JdbcStoreProvider {
   }
 
   @Override
-  protected Optional<InboxStore<?>> inbox(
-      DataSource dataSource, @Nullable String schema, String prefix) {
+  public Optional<JdbcInboxStore> inbox(
+      DataSource dataSource, @Nullable String schema, String prefix, Duration retention) {
     return Optional.of(
-        PostgresInboxStore.builder(dataSource).schema(schema).prefix(prefix).build());
+        PostgresInboxStore.builder(dataSource)
+            .schema(schema)
+            .prefix(prefix)
+            .retention(retention)
+            .build());
   }
 
   @Override

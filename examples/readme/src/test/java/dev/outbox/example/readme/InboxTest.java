@@ -11,6 +11,7 @@ import dev.outbox.inbox.InboxHousekeeping;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.inbox.InboxResult;
 import dev.outbox.inbox.Lock;
+import dev.outbox.jakarta.IdempotencyFilter;
 import dev.outbox.store.postgres.PostgresInboxStore;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -108,6 +109,18 @@ class InboxTest {
     assertThat(messageId).isNotEmpty();
     charged.add(new String(body, UTF_8));
     return "charged " + new String(body, UTF_8);
+  }
+
+  /** What it does, its own test tries over HTTP. */
+  @Test
+  void requests() {
+    // tag::filter
+    IdempotencyFilter filter =
+        IdempotencyFilter.builder(inbox, "orders") // requests with one key are the same in "orders"
+            .lock(Duration.ofSeconds(30)) // longer than a request takes
+            .build();
+    // end::filter
+    assertThat(filter).isNotNull();
   }
 
   @Test

@@ -7,34 +7,32 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.outbox.OutboxMessage;
+import dev.outbox.consumer.kafka.KafkaInboxConsumer;
+import dev.outbox.consumer.kafka.Transactions;
 import dev.outbox.embedded.KafkaServer;
-import dev.outbox.inbox.InboxKey;
 import dev.outbox.publisher.kafka.KafkaPublisher;
 import dev.outbox.relay.Relay;
 import dev.outbox.store.postgres.PostgresInboxStore;
 import dev.outbox.store.postgres.PostgresOutboxStore;
 import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.UUID;
+import java.util.concurrent.CopyOnWriteArrayList;
 import javax.sql.DataSource;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
-import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.StringDeserializer;
-import org.jdbi.v3.core.Handle;
-import org.jdbi.v3.core.Jdbi;
 import org.junit.jupiter.api.Test;
 
 /** The first lines that a reader copies, against a real database and a real broker. */
 class StartTest {
   private static final String TOPIC = "order";
 
-  private final List<String> shipped = new ArrayList<>();
+  private final List<String> shipped = new CopyOnWriteArrayList<>();
 
   @Test
   void aMessageGoesFromTheTransactionToTheConsumer() throws Exception {
@@ -92,47 +90,36 @@ class StartTest {
   }
 
   private void consume(Shop shop, String bootstrapServers) {
-    Jdbi jdbi = Jdbi.create(shop.dataSource);
-    PostgresInboxStore inbox = PostgresInboxStore.of(shop.dataSource);
+    DataSource dataSource = shop.dataSource;
+    PostgresInboxStore inbox = PostgresInboxStore.of(dataSource);
     inbox.migrate();
-    Map<String, Object> settings =
-        Map.of(
-            "bootstrap.servers",
-            bootstrapServers,
-            "group.id",
-            UUID.randomUUID().toString(),
-            "auto.offset.reset",
-            "earliest");
-    try (KafkaConsumer<String, byte[]> consumer =
-        new KafkaConsumer<>(settings, new StringDeserializer(), new ByteArrayDeserializer())) {
-      consumer.subscribe(List.of(TOPIC));
-      await()
-          .atMost(Duration.ofMinutes(2))
-          .until(
-              () -> {
-                pollOnce(consumer, jdbi, inbox);
-                return !shipped.isEmpty();
-              });
-    }
-  }
-
-  private void pollOnce(
-      KafkaConsumer<String, byte[]> consumer, Jdbi jdbi, PostgresInboxStore inbox) {
+    // tag::consumer
+    KafkaConsumer<String, byte[]> consumer =
+        new KafkaConsumer<>(
+            Map.of(
+                "bootstrap.servers", bootstrapServers,
+                "group.id", "shipping",
+                "enable.auto.commit", "false",
+                "auto.offset.reset", "earliest"),
+            new StringDeserializer(),
+            new ByteArrayDeserializer());
+    // end::consumer
     // tag::consume
-    for (ConsumerRecord<String, byte[]> record : consumer.poll(Duration.ofMillis(500))) {
-      String id = new String(record.headers().lastHeader("outbox-id").value(), UTF_8);
-      jdbi.useTransaction(
-          handle -> {
-            if (inbox.firstTime(handle.getConnection(), new InboxKey("shipping", id))) {
-              ship(handle, record.value());
-            }
-          });
-    }
+    KafkaInboxConsumer<Connection, String, byte[]> shipping =
+        KafkaInboxConsumer.builder(consumer, inbox, Transactions.of(dataSource))
+            .name("shipping")
+            .topics("order")
+            .handler((connection, record) -> ship(connection, record.value()))
+            .build();
+    new Thread(shipping, "shipping").start(); // until shipping.close()
     // end::consume
+    try (shipping) {
+      await().atMost(Duration.ofMinutes(2)).until(() -> !shipped.isEmpty());
+    }
   }
 
-  private void ship(Handle handle, byte[] order) {
-    assertThat(handle.isInTransaction()).isTrue();
+  private void ship(Connection connection, byte[] order) throws SQLException {
+    assertThat(connection.getAutoCommit()).isFalse();
     shipped.add(new String(order, UTF_8));
   }
 }

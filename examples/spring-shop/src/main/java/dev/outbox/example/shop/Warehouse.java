@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.outbox.example.shop.OrderEvent.OrderPaid;
 import dev.outbox.example.shop.OrderEvent.OrderPlaced;
+import dev.outbox.inbox.JoinedInbox;
 import java.util.List;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -18,32 +19,26 @@ import org.springframework.transaction.annotation.Transactional;
 // tag::consumer
 @Component
 public class Warehouse {
-  private final JdbcClient jdbc;
+  private final JoinedInbox inbox;
   private final EventReader events;
+  private final JdbcClient jdbc;
 
-  Warehouse(JdbcClient jdbc, EventReader events) {
-    this.jdbc = jdbc;
+  Warehouse(JoinedInbox inbox, EventReader events, JdbcClient jdbc) {
+    this.inbox = inbox;
     this.events = events;
+    this.jdbc = jdbc;
   }
 
   @KafkaListener(topics = "order")
   @Transactional
   public void handle(ConsumerRecord<String, byte[]> record) {
-    if (isNew(header(record, "outbox-id"))) {
+    if (inbox.firstTime("warehouse", header(record, "outbox-id"))) {
       switch (header(record, "outbox-event-type")) {
         case "OrderPlaced" -> placed(events.read(record.value(), OrderPlaced.class));
         case "OrderPaid" -> paid(events.read(record.value(), OrderPaid.class));
         default -> {} // what others make of an order is none of its business
       }
     }
-  }
-
-  /** In the transaction of the effects: both are there, or neither. */
-  private boolean isNew(String id) {
-    return jdbc.sql("insert into handled_message (id) values (?) on conflict do nothing")
-            .param(id)
-            .update()
-        == 1;
   }
 
   // end::consumer

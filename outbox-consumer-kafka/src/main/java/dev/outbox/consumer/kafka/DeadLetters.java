@@ -1,0 +1,24 @@
+package dev.outbox.consumer.kafka;
+
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+
+/**
+ * Where records go that a consumer gives up, as a table.
+ *
+ * @param <T> the transaction's type
+ * @param <K> of the records' keys
+ * @param <V> of the records' values
+ */
+@FunctionalInterface
+public interface DeadLetters<T, K, V> {
+
+  /**
+   * Stores a record, once.
+   *
+   * @param transaction as {@link RecordHandler#handle} is given one
+   * @param why what the last try threw
+   * @throws Exception when it cannot be stored now: the record stays what it was, and is tried
+   *     again
+   */
+  void add(T transaction, ConsumerRecord<K, V> record, Exception why) throws Exception;
+}

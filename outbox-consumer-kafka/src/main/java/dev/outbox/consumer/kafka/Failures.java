@@ -1,0 +1,74 @@
+package dev.outbox.consumer.kafka;
+
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.kafka.common.TopicPartition;
+
+/** Of each partition the record that failed and is to be tried again. Of one thread. */
+final class Failures {
+  private final Duration firstDelay;
+  private final Duration maxDelay;
+  private final Map<TopicPartition, Failure> failures = new HashMap<>();
+
+  /**
+   * A record that failed.
+   *
+   * @param tries how often
+   * @param delay until the next try
+   * @param due when that is, by {@link System#nanoTime}
+   */
+  record Failure(long offset, int tries, Duration delay, long due) {
+    long nanosLeft() {
+      return Math.max(0, due - System.nanoTime());
+    }
+  }
+
+  Failures(Duration firstDelay, Duration maxDelay) {
+    this.firstDelay = firstDelay;
+    this.maxDelay = maxDelay;
+  }
+
+  Failure add(TopicPartition partition, long offset) {
+    int tries = tries(partition, offset) + 1;
+    Duration delay = delay(tries);
+    Failure failure = new Failure(offset, tries, delay, System.nanoTime() + delay.toNanos());
+    failures.put(partition, failure);
+    return failure;
+  }
+
+  /** How often the record has failed. */
+  int tries(TopicPartition partition, long offset) {
+    Failure failure = failures.get(partition);
+    return failure != null && failure.offset() == offset ? failure.tries() : 0;
+  }
+
+  private Duration delay(int tries) {
+    Duration delay = firstDelay;
+    for (int i = 1; i < tries && delay.compareTo(maxDelay) < 0; i++) {
+      delay = delay.multipliedBy(2);
+    }
+    return delay.compareTo(maxDelay) < 0 ? delay : maxDelay;
+  }
+
+  void forget(TopicPartition partition) {
+    failures.remove(partition);
+  }
+
+  /** The partitions whose record may be tried again now. */
+  List<TopicPartition> due() {
+    return failures.entrySet().stream()
+        .filter(e -> e.getValue().nanosLeft() == 0)
+        .map(Map.Entry::getKey)
+        .toList();
+  }
+
+  /** Until the next record is due that is not yet; or this time, if that is shorter. */
+  Duration untilNext(Duration most) {
+    return failures.values().stream()
+        .map(failure -> Duration.ofNanos(failure.nanosLeft()))
+        .filter(left -> !left.isZero())
+        .reduce(most, (one, other) -> one.compareTo(other) < 0 ? one : other);
+  }
+}

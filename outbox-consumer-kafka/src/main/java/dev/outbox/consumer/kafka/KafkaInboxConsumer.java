@@ -1,0 +1,483 @@
+package dev.outbox.consumer.kafka;
+
+import static java.util.Objects.requireNonNull;
+
+import dev.outbox.Texts;
+import dev.outbox.inbox.Inbox;
+import dev.outbox.inbox.InboxKey;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Collection;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
+import org.apache.kafka.clients.consumer.CommitFailedException;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.InterruptException;
+import org.apache.kafka.common.errors.RebalanceInProgressException;
+import org.apache.kafka.common.errors.RecordDeserializationException;
+import org.apache.kafka.common.errors.RetriableException;
+import org.apache.kafka.common.errors.WakeupException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Consumes topics of Kafka and handles each message once, by an inbox in the database of the
+ * effects.
+ *
+ * <ol>
+ *   <li>It polls, and handles record by record, each in a database transaction of its own: {@link
+ *       Inbox#firstTime}, and the handler if it is.
+ *   <li>After the commits of a poll's records it commits their offsets. What crashes in between
+ *       arrives again, and the inbox knows it.
+ *   <li>A record that fails is tried again, after delays that grow. Meanwhile its partition is
+ *       paused, so that the order holds; the others go on. It is tried until it succeeds, or given
+ *       up as {@link Builder#giveUpAfter} says.
+ *   <li>What is revoked by a rebalance is forgotten here. Another consumer begins at the last
+ *       committed offset, and the inbox tells it what was done.
+ * </ol>
+ *
+ * <p>The order of a partition holds across instances, too: one that was taken for dead and goes on
+ * cannot overtake the one in its place, because both ask the inbox for each record in turn, and one
+ * of them waits while the other has the same record in an open transaction.
+ *
+ * <p>{@link #run} is one thread, the caller's. For more threads make more of them, each with a
+ * consumer of its own; Kafka divides the partitions.
+ *
+ * <pre>{@code
+ * var shipping =
+ *     KafkaInboxConsumer.builder(kafkaConsumer, inbox, Transactions.of(dataSource))
+ *         .name("shipping")
+ *         .topics("order")
+ *         .handler((connection, record) -> ship(connection, record.value()))
+ *         .build();
+ * new Thread(shipping, "shipping").start();
+ * }</pre>
+ *
+ * @param <T> the transaction's type: {@code java.sql.Connection}, Mongo's {@code ClientSession}
+ * @param <K> of the records' keys
+ * @param <V> of the records' values
+ */
+public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseable {
+
+  /** The header with a message's id, as the publisher of this project writes it. */
+  public static final String ID_HEADER = "outbox-id";
+
+  private static final Logger log = LoggerFactory.getLogger(KafkaInboxConsumer.class);
+  private static final Duration POLL = Duration.ofSeconds(1);
+
+  private final Consumer<K, V> consumer;
+  private final String name;
+  private final Set<String> topics;
+  private final Handling<T, K, V> handling;
+  private final int maxTries;
+  private final Duration handlingTime;
+  private final Duration closeTimeout;
+
+  /** Of what has been handled, and is not committed to Kafka yet. Of the thread that runs. */
+  private final Map<TopicPartition, OffsetAndMetadata> handled = new HashMap<>();
+
+  private final Failures failures;
+  private final AtomicBoolean begun = new AtomicBoolean();
+  private final CountDownLatch ended = new CountDownLatch(1);
+  private volatile @Nullable Thread runner;
+  private volatile boolean closed;
+
+  private KafkaInboxConsumer(
+      Builder<T, K, V> b, String name, Set<String> topics, RecordHandler<T, K, V> handler) {
+    this.consumer = b.consumer;
+    this.name = name;
+    this.topics = topics;
+    this.handling =
+        new Handling<>(b.inbox, b.transactions, name, b.messageId, handler, b.deadLetters);
+    this.maxTries = b.maxTries;
+    this.handlingTime = b.handlingTime;
+    this.closeTimeout = b.closeTimeout;
+    this.failures = new Failures(b.firstDelay, b.maxDelay);
+  }
+
+  /**
+   * Starts with the defaults that each setter names.
+   *
+   * @param consumer not subscribed yet, and used for nothing else; {@link #run} closes it. Among
+   *     its settings are a {@code group.id} and {@code enable.auto.commit=false}, and as a rule
+   *     {@code auto.offset.reset=earliest}
+   * @param inbox in the database of the effects
+   * @param transactions of that database
+   */
+  public static <T, K, V> Builder<T, K, V> builder(
+      Consumer<K, V> consumer, Inbox<T> inbox, Transactions<T> transactions) {
+    return new Builder<>(consumer, inbox, transactions);
+  }
+
+  /**
+   * Subscribes, and handles records until {@link #close}, or until this thread is interrupted;
+   * closes the consumer in the end. Can run once. A broker that is away is waited for.
+   *
+   * @throws RuntimeException what Kafka's consumer throws where trying again cannot help, as when a
+   *     right is missing; it was logged, too
+   * @throws IllegalStateException when it was run before
+   */
+  @Override
+  public void run() {
+    if (!begun.compareAndSet(false, true)) {
+      if (closed) {
+        return;
+      }
+      throw new IllegalStateException("consumer %s was run before: build another".formatted(name));
+    }
+    runner = Thread.currentThread();
+    try {
+      consumer.subscribe(topics, new Forgetting());
+      while (!closed) {
+        round();
+      }
+    } catch (WakeupException e) {
+      if (!closed) {
+        throw e;
+      }
+    } catch (InterruptException e) {
+      log.info("Consumer {} ends: its thread was interrupted", name);
+    } catch (RuntimeException | Error e) {
+      log.error("Consumer {} ends", name, e);
+      throw e;
+    } finally {
+      end();
+    }
+  }
+
+  private void round() {
+    consumer.resume(failures.due());
+    Deque<Iterator<ConsumerRecord<K, V>>> partitions = new ArrayDeque<>();
+    ConsumerRecords<K, V> records = poll();
+    for (TopicPartition partition : records.partitions()) {
+      partitions.add(records.records(partition).iterator());
+    }
+    long begin = System.nanoTime();
+    while (!partitions.isEmpty()) { // one of each in turn: none waits for all of another
+      Iterator<ConsumerRecord<K, V>> partition = partitions.remove();
+      ConsumerRecord<K, V> record = partition.next();
+      if (closed || System.nanoTime() - begin >= handlingTime.toNanos()) {
+        consumer.seek(partitionOf(record), record.offset()); // it comes again with the next poll
+      } else if (handle(record) && partition.hasNext()) {
+        partitions.add(partition);
+      }
+    }
+    commit();
+  }
+
+  private ConsumerRecords<K, V> poll() {
+    try {
+      return consumer.poll(failures.untilNext(POLL));
+    } catch (RecordDeserializationException e) {
+      failed(e.topicPartition(), e.offset(), e);
+      return ConsumerRecords.empty();
+    }
+  }
+
+  /** Whether the next record of its partition may be handled. */
+  private boolean handle(ConsumerRecord<K, V> record) {
+    TopicPartition partition = partitionOf(record);
+    try {
+      handling.handle(record);
+    } catch (Exception e) {
+      if (isInterrupted(e) || !isLastTry(record) || !handling.giveUp(record, e)) {
+        failed(partition, record.offset(), e);
+        return false;
+      }
+    }
+    failures.forget(partition);
+    handled.put(partition, new OffsetAndMetadata(record.offset() + 1, record.leaderEpoch(), ""));
+    return true;
+  }
+
+  /** Then nothing is known about the record. */
+  private static boolean isInterrupted(Exception e) {
+    if (e instanceof InterruptedException) {
+      Thread.currentThread().interrupt();
+    }
+    return Thread.currentThread().isInterrupted();
+  }
+
+  private boolean isLastTry(ConsumerRecord<K, V> record) {
+    return failures.tries(partitionOf(record), record.offset()) + 1 >= maxTries;
+  }
+
+  /** Later records of its partition wait for it. */
+  private void failed(TopicPartition partition, long offset, Exception e) {
+    Failures.Failure failure = failures.add(partition, offset);
+    consumer.seek(partition, offset);
+    consumer.pause(Set.of(partition));
+    log.warn(
+        "Consumer {} failed the {}. time at the record at offset {} of partition {} of topic {}; the next try comes in {} ms, later records of the partition wait",
+        name,
+        failure.tries(),
+        offset,
+        partition.partition(),
+        partition.topic(),
+        failure.delay().toMillis(),
+        e);
+  }
+
+  static TopicPartition partitionOf(ConsumerRecord<?, ?> record) {
+    return new TopicPartition(record.topic(), record.partition());
+  }
+
+  /** What is not committed to Kafka is committed with the next round, or arrives again. */
+  private void commit() {
+    if (handled.isEmpty()) {
+      return;
+    }
+    try {
+      consumer.commitSync(Map.copyOf(handled));
+      handled.clear();
+    } catch (CommitFailedException e) {
+      handled.clear();
+      log.info("Consumer {} has lost its partitions to another, which knows what is done", name);
+    } catch (RetriableException | RebalanceInProgressException e) {
+      log.warn("Consumer {} has not committed offsets; it will with the next", name, e);
+    }
+  }
+
+  /** Also interrupted, or woken by {@link #close}, it commits what is done. */
+  private void end() {
+    boolean interrupted = Thread.interrupted();
+    try {
+      commit();
+    } catch (WakeupException e) {
+      commitAfterWakeup();
+    } catch (RuntimeException e) {
+      notCommitted(e);
+    } finally {
+      close(consumer);
+      ended.countDown();
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
+  private void commitAfterWakeup() {
+    try {
+      commit();
+    } catch (RuntimeException e) {
+      notCommitted(e);
+    }
+  }
+
+  private void notCommitted(RuntimeException e) {
+    log.warn("Consumer {} has not committed its last offsets: the records come again", name, e);
+  }
+
+  private void close(Consumer<K, V> consumer) {
+    try {
+      consumer.close();
+    } catch (RuntimeException e) {
+      log.warn("Kafka's consumer of {} was not closed properly", name, e);
+    }
+  }
+
+  /** Others have these partitions now, or will have them. */
+  private final class Forgetting implements ConsumerRebalanceListener {
+    @Override
+    public void onPartitionsAssigned(Collection<TopicPartition> partitions) {}
+
+    @Override
+    public void onPartitionsRevoked(Collection<TopicPartition> partitions) {
+      for (TopicPartition partition : partitions) {
+        handled.remove(partition);
+        failures.forget(partition);
+      }
+    }
+  }
+
+  /**
+   * Ends {@link #run}: the record that is being handled is finished, what is done is committed to
+   * Kafka, and the group is left. Waits for that, up to the {@link Builder#closeTimeout}, unless
+   * the handler itself calls this. Calling it again does no harm.
+   */
+  @Override
+  public void close() {
+    closed = true;
+    if (begun.compareAndSet(false, true)) {
+      close(consumer);
+      ended.countDown();
+      return;
+    }
+    consumer.wakeup();
+    if (Thread.currentThread() == runner) {
+      return;
+    }
+    try {
+      if (!ended.await(closeTimeout.toNanos(), TimeUnit.NANOSECONDS)) {
+        log.warn(
+            "Consumer {} has not ended within {}: it ends when its handler returns",
+            name,
+            closeTimeout);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  @Override
+  public String toString() {
+    return "consumer %s of %s".formatted(name, topics);
+  }
+
+  /** Not safe for use by many threads. */
+  public static final class Builder<T, K, V> {
+    private final Consumer<K, V> consumer;
+    private final Inbox<T> inbox;
+    private final Transactions<T> transactions;
+    private @Nullable String name;
+    private @Nullable Set<String> topics;
+    private @Nullable RecordHandler<T, K, V> handler;
+    private Function<ConsumerRecord<K, V>, String> messageId = Handling::idHeader;
+    private Duration firstDelay = Duration.ofMillis(100);
+    private Duration maxDelay = Duration.ofMinutes(1);
+    private int maxTries = Integer.MAX_VALUE;
+    private @Nullable DeadLetters<T, K, V> deadLetters;
+    private Duration handlingTime = Duration.ofMinutes(1);
+    private Duration closeTimeout = Duration.ofSeconds(30);
+
+    private Builder(Consumer<K, V> consumer, Inbox<T> inbox, Transactions<T> transactions) {
+      this.consumer = requireNonNull(consumer, "consumer");
+      this.inbox = requireNonNull(inbox, "inbox");
+      this.transactions = requireNonNull(transactions, "transactions");
+    }
+
+    /**
+     * The consumer in the keys of the inbox ({@link InboxKey#consumer}), and in logs. Needed.
+     *
+     * @throws dev.outbox.InvalidMessageException as {@link InboxKey}
+     */
+    public Builder<T, K, V> name(String name) {
+      this.name = Texts.name("name", name);
+      return this;
+    }
+
+    /** What it subscribes to. Needed. */
+    public Builder<T, K, V> topics(String... topics) {
+      if (topics.length == 0) {
+        throw new IllegalArgumentException("topics are missing: give one at least");
+      }
+      this.topics = Set.of(topics);
+      return this;
+    }
+
+    /** What it does with a message. Needed. */
+    public Builder<T, K, V> handler(RecordHandler<T, K, V> handler) {
+      this.handler = requireNonNull(handler, "handler");
+      return this;
+    }
+
+    /**
+     * By what a message is known when it arrives again. Default: its header {@value
+     * KafkaInboxConsumer#ID_HEADER}; a record without it fails. What this throws is a failure of
+     * the record.
+     */
+    public Builder<T, K, V> messageId(Function<ConsumerRecord<K, V>, String> messageId) {
+      this.messageId = requireNonNull(messageId, "messageId");
+      return this;
+    }
+
+    /**
+     * Before the second try of a record, doubled for each further one. Default: 100 ms.
+     *
+     * @param firstDelay at least 1 ms
+     */
+    public Builder<T, K, V> firstDelay(Duration firstDelay) {
+      this.firstDelay = positive("firstDelay", firstDelay);
+      return this;
+    }
+
+    /**
+     * The longest delay between two tries. Default: 1 minute.
+     *
+     * @param maxDelay at least 1 ms
+     */
+    public Builder<T, K, V> maxDelay(Duration maxDelay) {
+      this.maxDelay = positive("maxDelay", maxDelay);
+      return this;
+    }
+
+    /**
+     * After so many tries a record is a dead letter, and the later ones of its partition go on:
+     * also those of its key. Tries are counted since the partition was assigned. Default: it is
+     * tried until it succeeds. A record that Kafka's deserializers refuse is never given up: let
+     * them give bytes, and read those in the handler.
+     *
+     * @param tries at least 1
+     * @param deadLetters where it goes, in a transaction with the inbox
+     */
+    public Builder<T, K, V> giveUpAfter(int tries, DeadLetters<T, K, V> deadLetters) {
+      if (tries < 1) {
+        throw new IllegalArgumentException("tries is %d, allowed is 1 and more".formatted(tries));
+      }
+      this.maxTries = tries;
+      this.deadLetters = requireNonNull(deadLetters, "deadLetters");
+      return this;
+    }
+
+    /**
+     * How long records are handled before the next poll; what is left then is fetched again. It has
+     * to be below {@code max.poll.interval.ms} (5 minutes unless set), by the time that one record
+     * may take: else Kafka takes this consumer for dead. Default: 1 minute.
+     *
+     * @param handlingTime at least 1 ms
+     */
+    public Builder<T, K, V> handlingTime(Duration handlingTime) {
+      this.handlingTime = positive("handlingTime", handlingTime);
+      return this;
+    }
+
+    /**
+     * How long {@link KafkaInboxConsumer#close} waits for the end. Default: 30 s.
+     *
+     * @param closeTimeout at least 1 ms
+     */
+    public Builder<T, K, V> closeTimeout(Duration closeTimeout) {
+      this.closeTimeout = positive("closeTimeout", closeTimeout);
+      return this;
+    }
+
+    private static Duration positive(String what, Duration time) {
+      if (time.compareTo(Duration.ofMillis(1)) < 0) {
+        throw new IllegalArgumentException(
+            "%s is %s, allowed is 1 ms and more".formatted(what, time));
+      }
+      return time;
+    }
+
+    /**
+     * Connects to nothing.
+     *
+     * @throws IllegalArgumentException naming what is missing, or cannot be
+     */
+    public KafkaInboxConsumer<T, K, V> build() {
+      return new KafkaInboxConsumer<>(
+          this, given("name", name), given("topics", topics), given("handler", handler));
+    }
+
+    private static <X> X given(String what, @Nullable X value) {
+      if (value == null) {
+        throw new IllegalArgumentException(
+            "%s is missing: call %s of the builder".formatted(what, what));
+      }
+      return value;
+    }
+  }
+}

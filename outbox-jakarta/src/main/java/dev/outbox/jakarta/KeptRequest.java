@@ -1,0 +1,156 @@
+package dev.outbox.jakarta;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.outbox.inbox.Fingerprint;
+import jakarta.servlet.AsyncContext;
+import jakarta.servlet.ReadListener;
+import jakarta.servlet.ServletInputStream;
+import jakarta.servlet.ServletRequest;
+import jakarta.servlet.ServletResponse;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletRequestWrapper;
+import java.io.BufferedReader;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/** A request whose body was read for its fingerprint, and can be read once more. */
+final class KeptRequest extends HttpServletRequestWrapper {
+  private final byte @Nullable [] body;
+  private final Fingerprint fingerprint;
+  private @Nullable ServletInputStream stream;
+  private @Nullable BufferedReader reader;
+
+  /**
+   * @param body null: the container has it
+   */
+  private KeptRequest(HttpServletRequest request, byte @Nullable [] body, byte[] compared) {
+    super(request);
+    this.body = body;
+    String head =
+        "%s %s?%s\n%s\n"
+            .formatted(
+                request.getMethod(),
+                request.getRequestURI(),
+                request.getQueryString(),
+                request.getRemoteUser());
+    this.fingerprint = Fingerprint.of(head.getBytes(UTF_8), compared);
+  }
+
+  /** Null when the body has more bytes. */
+  static @Nullable KeptRequest read(HttpServletRequest request, int max) throws IOException {
+    if (request.getContentLengthLong() > max) {
+      return null;
+    }
+    String type = String.valueOf(request.getContentType()).toLowerCase(Locale.ROOT);
+    if (type.startsWith("multipart/")) {
+      return new KeptRequest(request, null, new byte[0]);
+    }
+    if (type.startsWith("application/x-www-form-urlencoded")) {
+      return new KeptRequest(request, null, parameters(request));
+    }
+    byte[] body = request.getInputStream().readNBytes(max == Integer.MAX_VALUE ? max : max + 1);
+    return body.length > max ? null : new KeptRequest(request, body, body);
+  }
+
+  /** Who asks for them makes the container read the body. */
+  private static byte[] parameters(HttpServletRequest request) {
+    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    for (Map.Entry<String, String[]> entry : new TreeMap<>(request.getParameterMap()).entrySet()) {
+      bytes.writeBytes((entry.getKey() + Arrays.toString(entry.getValue()) + "\n").getBytes(UTF_8));
+    }
+    return bytes.toByteArray();
+  }
+
+  Fingerprint fingerprint() {
+    return fingerprint;
+  }
+
+  @Override
+  public ServletInputStream getInputStream() throws IOException {
+    if (body == null) {
+      return super.getInputStream();
+    }
+    if (stream == null) {
+      stream = new Bytes(body);
+    }
+    return stream;
+  }
+
+  @Override
+  public BufferedReader getReader() throws IOException {
+    if (body == null) {
+      return super.getReader();
+    }
+    if (reader == null) {
+      String encoding = getCharacterEncoding();
+      reader =
+          new BufferedReader(
+              new InputStreamReader(
+                  getInputStream(),
+                  encoding == null ? "ISO-8859-1" : encoding)); // as containers do
+    }
+    return reader;
+  }
+
+  @Override
+  public boolean isAsyncSupported() {
+    return false;
+  }
+
+  @Override
+  public AsyncContext startAsync() {
+    throw new IllegalStateException(
+        "a request with an Idempotency-Key is not handled asynchronously: its answer is kept when the servlet returns");
+  }
+
+  @Override
+  public AsyncContext startAsync(ServletRequest request, ServletResponse response) {
+    return startAsync();
+  }
+
+  private static final class Bytes extends ServletInputStream {
+    private final ByteArrayInputStream in;
+
+    Bytes(byte[] bytes) {
+      in = new ByteArrayInputStream(bytes);
+    }
+
+    @Override
+    public int read() {
+      return in.read();
+    }
+
+    @Override
+    public int read(byte[] bytes, int offset, int length) {
+      return in.read(bytes, offset, length);
+    }
+
+    @Override
+    public int available() {
+      return in.available();
+    }
+
+    @Override
+    public boolean isFinished() {
+      return in.available() == 0;
+    }
+
+    @Override
+    public boolean isReady() {
+      return true;
+    }
+
+    @Override
+    public void setReadListener(ReadListener listener) {
+      throw new IllegalStateException("the request is not asynchronous");
+    }
+  }
+}
