@@ -116,8 +116,7 @@ public final class RedisInboxStore
    */
   @Override
   public boolean firstTime(RedisTransaction transaction, InboxKey key) {
-    transaction.requireActive();
-    server.schema().verifyOnce();
+    transaction.join(server);
     if (transaction.completedBy(entry(key)) != null) {
       return false;
     }
@@ -159,7 +158,7 @@ public final class RedisInboxStore
   @Override
   public Begin<RedisTransaction> begin(InboxKey key, Duration lock, Fingerprint fingerprint) {
     Duration checked = InboxStore.checkedLock(lock);
-    server.schema().verifyOnce();
+    server.verifyOnce();
     String token = UUID.randomUUID().toString();
     Arguments arguments =
         arguments(key).add(token).addMicros(checked).addMicros(retention).add(fingerprint.bytes());
@@ -265,7 +264,7 @@ public final class RedisInboxStore
 
   @Override
   public void housekeep() {
-    server.schema().verifyOnce();
+    server.verifyOnce();
     long stay = 0;
     Reply reply;
     do {
@@ -295,7 +294,7 @@ public final class RedisInboxStore
 
   @Override
   public void migrate() {
-    server.schema().migrate();
+    server.migrate();
   }
 
   @Override
@@ -305,7 +304,7 @@ public final class RedisInboxStore
 
   @Override
   public void verify() {
-    server.schema().verify();
+    server.verify();
   }
 
   @Override

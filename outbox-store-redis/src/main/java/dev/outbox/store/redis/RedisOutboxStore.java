@@ -136,8 +136,7 @@ public final class RedisOutboxStore
    */
   @Override
   public Appended append(RedisTransaction transaction, List<OutboxMessage> messages) {
-    transaction.requireActive();
-    server.schema().verifyOnce();
+    transaction.join(server);
     Deduplicated deduplicated =
         Deduplicated.of(messages, holdDedupKeys(transaction, Deduplicated.keys(messages)));
     if (!deduplicated.fresh().isEmpty()) {
@@ -176,7 +175,7 @@ public final class RedisOutboxStore
 
   @Override
   public Claim claim(ClaimRequest request) {
-    server.schema().verifyOnce();
+    server.verifyOnce();
     String token = UUID.randomUUID().toString();
     Arguments arguments =
         Server.arguments()
@@ -256,7 +255,7 @@ public final class RedisOutboxStore
     Map<String, Long> memory =
         server.on(
             connection ->
-                server.schema().info("memory").entrySet().stream()
+                Schema.info(connection, "memory").entrySet().stream()
                     .filter(entry -> Set.of("used_memory", "maxmemory").contains(entry.getKey()))
                     .collect(toMap(Map.Entry::getKey, entry -> Long.valueOf(entry.getValue()))));
     long used = memory.getOrDefault("used_memory", 0L);
@@ -278,7 +277,7 @@ public final class RedisOutboxStore
 
   @Override
   public void migrate() {
-    server.schema().migrate();
+    server.migrate();
   }
 
   @Override
@@ -288,7 +287,7 @@ public final class RedisOutboxStore
 
   @Override
   public void verify() {
-    server.schema().verify();
+    server.verify();
   }
 
   @Override

@@ -132,6 +132,16 @@ public final class RedisTransaction extends AbstractTransaction {
     }
   }
 
+  /** To be joined by a store. On this connection: whoever waited for a second one could starve. */
+  void join(Server server) {
+    requireActive();
+    try {
+      server.schema().verifyOnce(connection);
+    } catch (JedisException e) {
+      throw Errors.translate(e, server.prefix());
+    }
+  }
+
   /** Runs a script at once, before MULTI. */
   Object ask(Script script, Server server, Arguments arguments) {
     try {

@@ -4,9 +4,10 @@ import dev.outbox.SchemaException;
 import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
-import redis.clients.jedis.RedisClient;
+import redis.clients.jedis.CommandObjects;
+import redis.clients.jedis.Connection;
+import redis.clients.jedis.RedisProtocol;
 import redis.clients.jedis.exceptions.JedisDataException;
-import redis.clients.jedis.exceptions.JedisException;
 import redis.clients.jedis.params.SetParams;
 
 /**
@@ -20,14 +21,12 @@ final class Schema {
 
   private static final int OLDEST = 7;
 
-  private final RedisClient client;
   private final String prefix;
   private final String key;
   private final boolean checksDurability;
   private volatile boolean verified;
 
-  Schema(RedisClient client, String prefix, boolean checksDurability) {
-    this.client = client;
+  Schema(String prefix, boolean checksDurability) {
     this.prefix = prefix;
     this.checksDurability = checksDurability;
     key = prefix + "schema";
@@ -38,53 +37,52 @@ final class Schema {
     return "SET %s %s NX".formatted(key, VERSION);
   }
 
-  void migrate() {
-    translated(() -> client.set(key, VERSION, SetParams.setParams().nx()));
+  void migrate(Connection connection) {
+    String unused =
+        connection.executeCommand(
+            commands(connection).set(key, VERSION, SetParams.setParams().nx()));
     verified = false;
   }
 
   /** Only once: the scripts ask for the version each time. */
-  void verifyOnce() {
+  void verifyOnce(Connection connection) {
     if (!verified) {
-      verify();
+      verify(connection);
     }
   }
 
-  void verify() {
-    translated(
-        () -> {
-          checkServer();
-          if (checksDurability) {
-            checkSetting("appendonly", "yes");
-            checkSetting("appendfsync", "always");
-          }
-          String found = client.get(key);
-          if (!VERSION.equals(found)) {
-            throw wrong(prefix, found);
-          }
-        });
+  boolean isVerified() {
+    return verified;
+  }
+
+  void verify(Connection connection) {
+    checkServer(connection);
+    if (checksDurability) {
+      checkSetting(connection, "appendonly", "yes");
+      checkSetting(connection, "appendfsync", "always");
+    }
+    String found = connection.executeCommand(commands(connection).get(key));
+    if (!VERSION.equals(found)) {
+      throw wrong(prefix, found);
+    }
     verified = true;
   }
 
-  private void translated(Runnable work) {
-    try {
-      work.run();
-    } catch (JedisException e) {
-      throw Errors.translate(e, prefix);
-    }
+  private static CommandObjects commands(Connection connection) {
+    return new CommandObjects(RedisProtocol.orServerDefault(connection.getRedisProtocol()));
   }
 
-  private void checkServer() {
-    String version = info("server").getOrDefault("redis_version", "0");
+  private static void checkServer(Connection connection) {
+    String version = info(connection, "server").getOrDefault("redis_version", "0");
     if (Integer.parseInt(version.split("\\.", 2)[0]) < OLDEST) {
       throw new SchemaException(
           "Redis %s is too old: the outbox needs 7.0 or newer".formatted(version));
     }
-    if (!info("replication").getOrDefault("role", "master").equals("master")) {
+    if (!info(connection, "replication").getOrDefault("role", "master").equals("master")) {
       throw new SchemaException(
           "this Redis is a replica, and nothing can be written there: connect to the primary");
     }
-    String policy = info("memory").getOrDefault("maxmemory_policy", "unknown");
+    String policy = info(connection, "memory").getOrDefault("maxmemory_policy", "unknown");
     if (!policy.equals("noeviction")) {
       throw new SchemaException(
           "maxmemory-policy of this Redis is %s, so it may throw away messages that wait: set maxmemory-policy noeviction"
@@ -92,10 +90,10 @@ final class Schema {
     }
   }
 
-  private void checkSetting(String setting, String needed) {
+  private static void checkSetting(Connection connection, String setting, String needed) {
     @Nullable String found;
     try {
-      found = client.configGet(setting).get(setting);
+      found = connection.executeCommand(commands(connection).configGet(setting)).get(setting);
     } catch (JedisDataException e) {
       throw new SchemaException(
           "this Redis does not show its setting %s, which must be %s: allow CONFIG GET, or say uncheckedDurability() if it forgets no transaction that was committed (%s)"
@@ -110,9 +108,10 @@ final class Schema {
   }
 
   /** What the server says of itself, by name. */
-  Map<String, String> info(String section) {
+  static Map<String, String> info(Connection connection, String section) {
+    String text = connection.executeCommand(commands(connection).info(section));
     Map<String, String> said = new HashMap<>();
-    for (String line : client.info(section).lines().toList()) {
+    for (String line : text.lines().toList()) {
       String[] parts = line.split(":", 2);
       if (parts.length == 2) {
         said.put(parts[0], parts[1]);

@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import dev.outbox.TransientOutboxException;
 import java.time.Duration;
 import java.util.List;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -53,7 +54,7 @@ final class Server {
     this.prefix = "{%s}:%s:".formatted(name, kind);
     this.replicas = replicas;
     this.patience = patience;
-    schema = new Schema(client, prefix, checksDurability);
+    schema = new Schema(prefix, checksDurability);
   }
 
   /** Before the name of each key. */
@@ -63,6 +64,29 @@ final class Server {
 
   Schema schema() {
     return schema;
+  }
+
+  void migrate() {
+    run(schema::migrate);
+  }
+
+  void verify() {
+    run(schema::verify);
+  }
+
+  void verifyOnce() {
+    if (!schema.isVerified()) {
+      verify();
+    }
+  }
+
+  private void run(Consumer<Connection> work) {
+    boolean unused =
+        on(
+            connection -> {
+              work.accept(connection);
+              return true;
+            });
   }
 
   /** For people. */

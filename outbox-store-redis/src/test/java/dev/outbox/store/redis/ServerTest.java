@@ -224,6 +224,26 @@ class ServerTest {
   }
 
   @Test
+  @DisplayName("nothing needs a second connection while it has one")
+  void oneConnection() {
+    on(
+        (redis, client) -> {
+          RedisOutboxStore unused = store(client);
+          try (RedisClient one = TestRedis.client(redis.url(), 1)) {
+            RedisOutboxStore store = RedisOutboxStore.builder(one, NAME).replicas(1).build();
+            append(one, store, new byte[0]);
+            assertThatThrownBy(() -> store.claim(REQUEST)).hasMessageContaining("replicas");
+            RedisOutboxStore other = RedisOutboxStore.of(one, NAME);
+            Claim claim = other.claim(REQUEST);
+            assertThat(claim.renew(Duration.ofMinutes(1))).hasSize(1);
+            assertThat(claim.settle(allDelivered(claim))).isEmpty();
+            assertThat(other.warnings()).isEmpty();
+            assertThat(other.place()).contains("{shop}:outbox:*", "127.0.0.1");
+          }
+        });
+  }
+
+  @Test
   @DisplayName("a server that is gone is said in a sentence, and trying again can help")
   void gone() {
     on(

@@ -36,9 +36,14 @@ final class TestRedis implements AutoCloseable {
   }
 
   static RedisClient client(String url) {
+    return client(url, CONNECTIONS);
+  }
+
+  static RedisClient client(String url, int connections) {
     GenericObjectPoolConfig<Connection> pool = new GenericObjectPoolConfig<>();
-    pool.setMaxTotal(CONNECTIONS);
-    pool.setMaxIdle(CONNECTIONS);
+    pool.setMaxTotal(connections);
+    pool.setMaxIdle(connections);
+    pool.setMaxWait(Duration.ofSeconds(30));
     return RedisClient.builder().fromURI(url).poolConfig(pool).build();
   }
 
