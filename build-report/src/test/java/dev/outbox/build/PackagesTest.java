@@ -102,7 +102,8 @@ class PackagesTest {
             "dev.outbox.store.postgres",
             "dev.outbox.store.mysql",
             "dev.outbox.store.sqlserver",
-            "dev.outbox.store.mongo");
+            "dev.outbox.store.mongo",
+            "dev.outbox.store.redis");
   }
 
   @Test
@@ -217,12 +218,13 @@ class PackagesTest {
     "dev.outbox.store.., dev.outbox.relay.. dev.outbox.publisher.. dev.outbox.tck.. dev.outbox.cli.. dev.outbox.spring..",
     "dev.outbox.spring.., dev.outbox.store.core.. dev.outbox.tck.. dev.outbox.cli..",
     "dev.outbox.tck.., dev.outbox.store.core.. dev.outbox.store.jdbc.. dev.outbox.store.postgres.. dev.outbox.relay.. dev.outbox.publisher.. dev.outbox.cli..",
-    "dev.outbox.store.core.., dev.outbox.store.jdbc.. dev.outbox.store.postgres.. dev.outbox.store.mysql.. dev.outbox.store.sqlserver.. dev.outbox.store.mongo..",
-    "dev.outbox.store.jdbc.., dev.outbox.store.postgres.. dev.outbox.store.mysql.. dev.outbox.store.sqlserver.. dev.outbox.store.mongo..",
-    "dev.outbox.store.postgres.., dev.outbox.store.mysql.. dev.outbox.store.sqlserver.. dev.outbox.store.mongo..",
-    "dev.outbox.store.mysql.., dev.outbox.store.postgres.. dev.outbox.store.sqlserver.. dev.outbox.store.mongo..",
-    "dev.outbox.store.sqlserver.., dev.outbox.store.postgres.. dev.outbox.store.mysql.. dev.outbox.store.mongo..",
-    "dev.outbox.store.mongo.., dev.outbox.store.jdbc.. dev.outbox.store.postgres.. dev.outbox.store.mysql.. dev.outbox.store.sqlserver..",
+    "dev.outbox.store.core.., dev.outbox.store.jdbc.. dev.outbox.store.postgres.. dev.outbox.store.mysql.. dev.outbox.store.sqlserver.. dev.outbox.store.mongo.. dev.outbox.store.redis..",
+    "dev.outbox.store.jdbc.., dev.outbox.store.postgres.. dev.outbox.store.mysql.. dev.outbox.store.sqlserver.. dev.outbox.store.mongo.. dev.outbox.store.redis..",
+    "dev.outbox.store.postgres.., dev.outbox.store.mysql.. dev.outbox.store.sqlserver.. dev.outbox.store.mongo.. dev.outbox.store.redis..",
+    "dev.outbox.store.mysql.., dev.outbox.store.postgres.. dev.outbox.store.sqlserver.. dev.outbox.store.mongo.. dev.outbox.store.redis..",
+    "dev.outbox.store.sqlserver.., dev.outbox.store.postgres.. dev.outbox.store.mysql.. dev.outbox.store.mongo.. dev.outbox.store.redis..",
+    "dev.outbox.store.mongo.., dev.outbox.store.jdbc.. dev.outbox.store.postgres.. dev.outbox.store.mysql.. dev.outbox.store.sqlserver.. dev.outbox.store.redis..",
+    "dev.outbox.store.redis.., dev.outbox.store.jdbc.. dev.outbox.store.postgres.. dev.outbox.store.mysql.. dev.outbox.store.sqlserver.. dev.outbox.store.mongo..",
   })
   @DisplayName("know nothing of")
   void arrows(String packages, String others) {

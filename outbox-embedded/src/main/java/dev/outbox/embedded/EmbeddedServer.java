@@ -21,7 +21,8 @@ public abstract sealed class EmbeddedServer implements AutoCloseable
         EmbeddedKafka,
         EmbeddedRegistry,
         EmbeddedNats,
-        EmbeddedRabbit {
+        EmbeddedRabbit,
+        EmbeddedRedis {
   static final Duration PATIENCE = Duration.ofMinutes(3);
   private static final List<Runnable> USERS = new CopyOnWriteArrayList<>();
 

@@ -115,6 +115,17 @@ final class TestServers {
         EmbeddedNats::start);
   }
 
+  static RedisServer redis() {
+    return TestServers.<RedisServer>pick(
+        "Redis",
+        "outbox.test.redis.url",
+        "redis://host:port",
+        url -> () -> url, // a record would show the password
+        "containers.GenericContainer",
+        () -> RedisInContainer.start(),
+        EmbeddedRedis::start);
+  }
+
   private static <S> S none() {
     throw new UnsupportedOperationException("there is no embedded one");
   }

@@ -23,6 +23,7 @@ import java.util.function.ToLongFunction;
  */
 final class Reference {
   private final Duration dedupWindow;
+  private final boolean sequencesAtCommit;
   private final Map<String, MemoryOutboxStore> keys = new LinkedHashMap<>();
 
   /** Dedup keys know no keys: every message that has one is appended here too. */
@@ -30,8 +31,12 @@ final class Reference {
 
   private Instant now = Instant.parse("2030-01-01T00:00:00Z");
 
-  Reference(Duration dedupWindow) {
+  /**
+   * @param sequencesAtCommit whether messages take their places when they are committed
+   */
+  Reference(Duration dedupWindow, boolean sequencesAtCommit) {
     this.dedupWindow = dedupWindow;
+    this.sequencesAtCommit = sequencesAtCommit;
     dedupKeys = newStore();
   }
 
@@ -63,19 +68,32 @@ final class Reference {
   final class Transaction {
     private final MemoryTransaction dedup = dedupKeys.begin();
     private final Map<String, MemoryTransaction> parts = new LinkedHashMap<>();
+    private final List<OutboxMessage> later = new ArrayList<>();
 
     /** False when it is a duplicate. */
     boolean append(OutboxMessage message) {
       if (message.dedupKey() != null && !dedupKeys.append(dedup, message).allStored()) {
         return false;
       }
+      if (sequencesAtCommit) {
+        later.add(message);
+      } else {
+        store(message);
+      }
+      return true;
+    }
+
+    /** Its dedup key has been asked for. */
+    private void store(OutboxMessage message) {
       MemoryOutboxStore store = of(message.key());
-      return store
-          .append(parts.computeIfAbsent(message.key(), key -> store.begin()), message)
-          .allStored();
+      var unused =
+          store.append(parts.computeIfAbsent(message.key(), key -> store.begin()), message);
     }
 
     void end(boolean commits) {
+      if (commits) {
+        later.forEach(this::store);
+      }
       List<MemoryTransaction> all = new ArrayList<>(parts.values());
       all.add(dedup);
       all.forEach(commits ? MemoryTransaction::commit : MemoryTransaction::rollback);

@@ -87,6 +87,7 @@ final class Story<T> extends StoreTests<T> implements AutoCloseable {
   private final Map<UUID, Message> messages = new LinkedHashMap<>();
   private final Map<Integer, Open> open = new TreeMap<>();
   private final List<Held> claims = new ArrayList<>();
+  private int places;
   private int crashes;
   private int errors;
   private boolean timePassed;
@@ -111,13 +112,18 @@ final class Story<T> extends StoreTests<T> implements AutoCloseable {
     this.names = names;
     this.clock = clock;
     this.seen = seen;
-    reference = new Reference(dedupWindow);
+    reference = new Reference(dedupWindow, tck.is(SequencesAtCommit.class));
   }
 
   private static final class Message {
     final int number;
     final OutboxMessage content;
     boolean committed;
+
+    /**
+     * In the order of all: that of appends, or where sequences come with the commit, of commits.
+     */
+    int place;
 
     /** 0 until it is known. */
     long sequence;
@@ -139,6 +145,7 @@ final class Story<T> extends StoreTests<T> implements AutoCloseable {
     Message(int number, OutboxMessage content) {
       this.number = number;
       this.content = content;
+      place = number;
     }
 
     @Override
@@ -464,12 +471,15 @@ final class Story<T> extends StoreTests<T> implements AutoCloseable {
 
   private void committed(Message message) {
     message.committed = true;
+    if (tck.is(SequencesAtCommit.class)) {
+      message.place = ++places;
+    }
     boolean late =
         messages.values().stream()
             .anyMatch(
                 m ->
                     m.committed
-                        && m.number > message.number
+                        && m.place > message.place
                         && m.content.key().equals(message.content.key()));
     if (late) {
       message.passable = true;
@@ -579,7 +589,7 @@ final class Story<T> extends StoreTests<T> implements AutoCloseable {
   private void checkOrder(
       String key, List<Message> chosen, List<Message> allowed, Set<Message> comeAlong) {
     List<Message> inOrder = new ArrayList<>(chosen);
-    inOrder.sort(Comparator.comparing(m -> m.number));
+    inOrder.sort(Comparator.comparing(m -> m.place));
     List<Message> due = new ArrayList<>(chosen);
     due.removeAll(comeAlong);
     check(
@@ -626,7 +636,7 @@ final class Story<T> extends StoreTests<T> implements AutoCloseable {
    */
   private boolean mayComeAlong(Held claim, Message message, List<Message> chosen) {
     int at = chosen.indexOf(message);
-    if (at == 0 || chosen.get(at - 1).number > message.number) {
+    if (at == 0 || chosen.get(at - 1).place > message.place) {
       return false;
     }
     return claim.comesAlong.contains(chosen.get(at - 1))
@@ -962,7 +972,7 @@ final class Story<T> extends StoreTests<T> implements AutoCloseable {
   private List<DeadLetter> expectedDeadLetters() {
     List<DeadLetter> dead = new ArrayList<>(reference.deadLetters());
     dead.sort(
-        Comparator.comparing(letter -> requireNonNull(messages.get(id(letter.message()))).number));
+        Comparator.comparing(letter -> requireNonNull(messages.get(id(letter.message()))).place));
     return dead;
   }
 

@@ -1,0 +1,139 @@
+package dev.outbox.embedded;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/**
+ * A real {@code redis-server} of its own, on 127.0.0.1 and a free port, with data that go with it.
+ * It writes each command to the disk before it answers. It ends with this JVM, however the JVM
+ * ends.
+ *
+ * <p>It is the one that the property {@code outbox.embedded.redis} or the variable {@code
+ * OUTBOX_EMBEDDED_REDIS} names; else an installed one; else, on Debian and Ubuntu, that of the
+ * system's packages, which is downloaded once and not installed.
+ */
+public final class EmbeddedRedis extends EmbeddedServer implements RedisServer {
+  private static final String PROPERTY = "outbox.embedded.redis";
+  private static final String PROGRAM = "redis-server";
+  private static final Pattern VERSION = Pattern.compile("v=(\\d+\\.\\d+\\S*)");
+
+  private final Installation installation;
+  private final List<String> settings;
+
+  /**
+   * @param libraries where it finds those that are not installed; may be empty
+   */
+  private record Installation(Path program, String libraries) {
+
+    Map<String, String> environment() {
+      return libraries.isEmpty() ? Map.of() : Map.of("LD_LIBRARY_PATH", libraries);
+    }
+
+    String version() {
+      List<String> command = new ArrayList<>(List.of("env"));
+      environment().forEach((name, value) -> command.add(name + "=" + value));
+      command.addAll(List.of(program.toString(), "--version"));
+      try {
+        String said = Program.run(command);
+        Matcher version = VERSION.matcher(said);
+        if (!version.find()) {
+          throw new IllegalStateException(program + " --version said: " + said);
+        }
+        return version.group(1);
+      } catch (IOException e) {
+        SharedLibraries.check("Redis", program);
+        throw new UncheckedIOException(e);
+      }
+    }
+  }
+
+  private EmbeddedRedis(Installation installation, List<String> settings) {
+    super("Redis", installation.version());
+    this.installation = installation;
+    this.settings = settings;
+  }
+
+  /**
+   * Starts one; ready when it returns.
+   *
+   * @param settings options of its command line, as {@code --maxmemory}, {@code 10mb}
+   * @throws UnsupportedOperationException when there is none for this machine, with the reason
+   */
+  public static EmbeddedRedis start(String... settings) {
+    EmbeddedRedis redis = new EmbeddedRedis(installation(), List.of(settings));
+    redis.startFirst();
+    return redis;
+  }
+
+  private static Installation installation() {
+    String named = Machine.setting(PROPERTY);
+    if (named != null) {
+      return new Installation(Path.of(named), "");
+    }
+    return Machine.program(PROGRAM)
+        .map(program -> new Installation(program, ""))
+        .orElseGet(EmbeddedRedis::unpacked);
+  }
+
+  private static Installation unpacked() {
+    Path root = DebianPackages.unpacked(List.of(PROGRAM, "redis-tools", "libjemalloc2", "liblzf1"));
+    try (Stream<Path> folders = Files.list(root.resolve("usr/lib"))) {
+      return new Installation(
+          root.resolve("usr/bin").resolve(PROGRAM),
+          folders.map(Path::toString).collect(Collectors.joining(":")));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  @Override
+  public String url() {
+    return "redis://127.0.0.1:" + port();
+  }
+
+  @Override
+  public Optional<EmbeddedRedis> embedded() {
+    return Optional.of(this);
+  }
+
+  @Override
+  ServerProcess launch() {
+    List<String> command =
+        new ArrayList<>(
+            List.of(
+                installation.program().toString(),
+                "--bind",
+                "127.0.0.1",
+                "--port",
+                Integer.toString(port()),
+                "--dir",
+                directory().toString(),
+                "--appendonly",
+                "yes",
+                "--appendfsync",
+                "always"));
+    command.addAll(settings);
+    return ServerProcess.start("Redis", directory(), "KILL", command, installation.environment());
+  }
+
+  @Override
+  boolean isReady(ServerProcess server) {
+    return server.hasSaid("Ready to accept connections");
+  }
+
+  /** By this it writes what it has in memory and ends. */
+  @Override
+  String stopSignal() {
+    return "TERM";
+  }
+}

@@ -1,0 +1,60 @@
+package dev.outbox.store.redis;
+
+import dev.outbox.InvalidMessageException;
+import dev.outbox.OutboxException;
+import dev.outbox.PermanentOutboxException;
+import dev.outbox.TransientOutboxException;
+import java.util.Set;
+import redis.clients.jedis.exceptions.JedisDataException;
+import redis.clients.jedis.exceptions.JedisException;
+
+/** Says in one sentence what went wrong, and whether trying again can help. */
+final class Errors {
+
+  /** The first words of what a server says that starts, fails over, or is busy. */
+  private static final Set<String> PASSING =
+      Set.of(
+          "LOADING",
+          "BUSY",
+          "MASTERDOWN",
+          "NOREPLICAS",
+          "CLUSTERDOWN",
+          "TRYAGAIN",
+          "READONLY",
+          "UNBLOCKED");
+
+  private Errors() {}
+
+  static OutboxException translate(JedisException e, String prefix) {
+    String said = String.valueOf(e.getMessage());
+    if (!(e instanceof JedisDataException)) {
+      return new TransientOutboxException(
+          "no connection to Redis: is it running, is the address right, is the pool large enough? "
+              + said,
+          e);
+    }
+    String word = said.split(" ", 2)[0];
+    String detail = said.substring(Math.min(said.length(), word.length() + 1));
+    return switch (word) {
+      case "OUTBOXSCHEMA" -> Schema.wrong(prefix, detail.equals("none") ? null : detail);
+      case "OUTBOXLIMIT" -> new InvalidMessageException(detail);
+      case "OOM" ->
+          new TransientOutboxException(
+              "Redis has no memory left (maxmemory), and refuses what is appended or begun; a relay can still empty the outbox: "
+                  + said,
+              e);
+      case "MISCONF" ->
+          new TransientOutboxException("Redis cannot write to its disk, and refuses: " + said, e);
+      default -> other(e, word, said);
+    };
+  }
+
+  private static OutboxException other(JedisException e, String word, String said) {
+    return PASSING.contains(word)
+        ? new TransientOutboxException(
+            "Redis does not take commands at this moment, as when it starts or after a failover; try again: "
+                + said,
+            e)
+        : new PermanentOutboxException("Redis refused a command: " + said, e);
+  }
+}

@@ -1,0 +1,148 @@
+package dev.outbox.store.redis;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.outbox.OutboxMessage;
+import dev.outbox.spi.HeaderCodec;
+import dev.outbox.spi.StoredMessage;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** A message as a hash of Redis: fields by name, texts in UTF-8, times in microseconds. */
+final class Messages {
+  private Messages() {}
+
+  /** As {@code append.lua} takes it. */
+  static void add(Arguments to, OutboxMessage m) {
+    List<byte[]> fields = new ArrayList<>();
+    put(fields, "id", m.id().toString());
+    put(fields, "aggregateType", m.aggregateType());
+    put(fields, "aggregateId", m.aggregateId());
+    put(fields, "eventType", m.eventType());
+    put(fields, "partitionKey", m.partitionKey());
+    put(fields, "contentType", m.contentType());
+    put(fields, "headers", m.headers().isEmpty() ? null : HeaderCodec.encode(m.headers()));
+    put(fields, "dedupKey", m.dedupKey());
+    put(fields, "correlationId", m.correlationId());
+    put(fields, "availableAt", m.availableAt() == null ? null : micros(m.availableAt()));
+    put(fields, "maxAttempts", m.maxAttempts() == null ? null : m.maxAttempts().toString());
+    fields.add("payload".getBytes(UTF_8));
+    fields.add(m.payload());
+    if (m.deliverAfter() == null) {
+      to.add("");
+    } else {
+      to.addMicros(m.deliverAfter());
+    }
+    to.add(fields.size() / 2);
+    fields.forEach(to::add);
+  }
+
+  private static String micros(Instant time) {
+    return Long.toString(Arguments.micros(time));
+  }
+
+  private static void put(List<byte[]> fields, String name, @Nullable String value) {
+    if (value != null) {
+      fields.add(name.getBytes(UTF_8));
+      fields.add(value.getBytes(UTF_8));
+    }
+  }
+
+  /**
+   * A message that a script returned, with what it is known by.
+   *
+   * @param id as it is stored, which need not be a UUID; empty when there is none
+   */
+  record Found(byte[] id, StoredMessage message, Map<String, byte[]> fields) {
+
+    /** The key's bytes, one a character: they need not be a text. */
+    String rawKey() {
+      return new String(fields.getOrDefault("key", new byte[0]), ISO_8859_1);
+    }
+
+    @Nullable String text(String field) {
+      byte[] value = fields.get(field);
+      return value == null ? null : new String(value, UTF_8);
+    }
+
+    @Nullable Instant time(String field) {
+      return instant(text(field));
+    }
+  }
+
+  /** Reads a sequence and the fields of its hash. */
+  static Found read(Reply reply) {
+    long sequence = Long.parseLong(reply.text(0));
+    Reply flat = reply.list(1);
+    Map<String, byte[]> fields = new HashMap<>();
+    for (int i = 0; i + 1 < flat.size(); i += 2) {
+      byte[] value = flat.bytes(i + 1);
+      fields.put(flat.text(i), value == null ? new byte[0] : value);
+    }
+    Fields texts = new Fields(fields);
+    Instant createdAt = instant(texts.text("createdAt"));
+    StoredMessage message =
+        StoredMessage.decode(
+            sequence,
+            String.valueOf(texts.text("key")),
+            attempts(texts.text("attempts")),
+            createdAt == null ? Instant.EPOCH : createdAt,
+            texts::message);
+    byte[] id = fields.get("id");
+    return new Found(id == null ? new byte[0] : id, message, fields);
+  }
+
+  private static int attempts(@Nullable String digits) {
+    return digits == null ? 0 : (int) Math.min(Integer.MAX_VALUE, Long.parseLong(digits));
+  }
+
+  private static @Nullable Instant instant(@Nullable String micros) {
+    return micros == null ? null : Instant.EPOCH.plus(Long.parseLong(micros), ChronoUnit.MICROS);
+  }
+
+  private record Fields(Map<String, byte[]> all) {
+
+    @Nullable String text(String field) {
+      byte[] value = all.get(field);
+      return value == null ? null : new String(value, UTF_8);
+    }
+
+    private byte[] required(String field) {
+      byte[] value = all.get(field);
+      if (value == null) {
+        throw new IllegalArgumentException(field + " is missing");
+      }
+      return value;
+    }
+
+    private String requiredText(String field) {
+      return new String(required(field), UTF_8);
+    }
+
+    OutboxMessage message() {
+      String contentType = text("contentType");
+      String headers = text("headers");
+      String maxAttempts = text("maxAttempts");
+      return OutboxMessage.builder()
+          .id(UUID.fromString(requiredText("id")))
+          .aggregate(requiredText("aggregateType"), requiredText("aggregateId"))
+          .eventType(requiredText("eventType"))
+          .partitionKey(text("partitionKey"))
+          .payload(required("payload"))
+          .contentType(contentType == null ? OutboxMessage.DEFAULT_CONTENT_TYPE : contentType)
+          .addHeaders(headers == null ? List.of() : HeaderCodec.decode(headers))
+          .dedupKey(text("dedupKey"))
+          .correlationId(text("correlationId"))
+          .availableAt(instant(text("availableAt")))
+          .maxAttempts(maxAttempts == null ? null : Integer.valueOf(maxAttempts))
+          .build();
+    }
+  }
+}

@@ -1,0 +1,374 @@
+package dev.outbox.store.redis;
+
+import static java.util.Objects.requireNonNull;
+
+import dev.outbox.OutboxException;
+import dev.outbox.TransientOutboxException;
+import dev.outbox.inbox.Begin;
+import dev.outbox.inbox.Fingerprint;
+import dev.outbox.inbox.InProgressException;
+import dev.outbox.inbox.InboxKey;
+import dev.outbox.inbox.InboxResult;
+import dev.outbox.inbox.Lock;
+import dev.outbox.spi.ErrorText;
+import dev.outbox.spi.InboxStatisticsStore;
+import dev.outbox.spi.InboxStore;
+import dev.outbox.spi.PercentEncoding;
+import dev.outbox.spi.PooledStore;
+import dev.outbox.spi.SchemaStore;
+import dev.outbox.spi.StatisticsStore;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.OptionalInt;
+import java.util.Set;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import redis.clients.jedis.RedisClient;
+
+/**
+ * The inbox on Redis 7.0 and newer: one server, or the primary of some. What its promises end at is
+ * said in {@code docs/redis.md}.
+ *
+ * <p>The keys, which all have one hash tag. An entry's NAME is the consumer and the message's id
+ * with a colon between them. Times are microseconds of the server's clock.
+ *
+ * <pre>{@code
+ * {shop}:inbox:schema        1
+ * {shop}:inbox:message:NAME  hash: state (started, failed, done), token, until, attempts, and where
+ *                            given fingerprint, result, contentType, error
+ * {shop}:inbox:hold:NAME     the token of an open transaction that will make it done; lives 30 s
+ * {shop}:inbox:locks         zset: what is started, by the end of its lock
+ * {shop}:inbox:failed        zset: what was released
+ * {shop}:inbox:expires       zset: everything, by when it may be forgotten
+ * }</pre>
+ *
+ * <p>Each step is one script of Lua, and so happens alone.
+ *
+ * <ol>
+ *   <li><b>firstTime</b> asks before MULTI, and <em>holds</em> what is free; a script that EXEC
+ *       runs makes it done. {@link RedisTransaction} WATCHes the hold, so EXEC does nothing where
+ *       another has taken over. Whoever meets a hold is told: another transaction to run again,
+ *       {@code begin} that it is in progress.
+ *   <li><b>begin</b> looks and locks in one script. A lock that ran out or was released is taken
+ *       over, with another token.
+ *   <li>What a <b>lock</b> does changes only an entry that has its token and is not held.
+ * </ol>
+ */
+public final class RedisInboxStore
+    implements InboxStore<RedisTransaction>, SchemaStore, InboxStatisticsStore, PooledStore {
+  private static final Script BEGIN = script("begin");
+  private static final Script HOLD = script("hold");
+  private static final Script RECORD = script("record");
+  private static final Script RENEW = script("renew");
+  private static final Script COMPLETE = script("complete");
+  private static final Script RELEASE = script("release");
+  private static final Script FORGET = script("forget");
+  private static final Script STATISTICS = script("statistics");
+
+  /** Of a purge, so that nobody waits for long. */
+  private static final int STEP = 500;
+
+  private final Server server;
+  private final Duration retention;
+
+  private RedisInboxStore(Server server, Duration retention) {
+    this.server = server;
+    this.retention = InboxStore.checkedRetention(retention);
+  }
+
+  private static Script script(String name) {
+    return Script.in("inbox", name);
+  }
+
+  /** An inbox with the default settings. */
+  public static RedisInboxStore of(RedisClient client, String name) {
+    return builder(client, name).build();
+  }
+
+  /**
+   * Starts with the defaults that each setter names.
+   *
+   * @param client has a pool with a connection for each thread that uses the inbox at once
+   * @param name the hash tag: all keys begin with <code>{name}:inbox:</code>. In a cluster a
+   *     transaction can change only keys with the same tag
+   */
+  public static Builder builder(RedisClient client, String name) {
+    return new Builder(client, name);
+  }
+
+  /** What stands for a key in the names of Redis' keys: no two have the same. */
+  private static String name(InboxKey key) {
+    return PercentEncoding.encode(key.consumer(), c -> c != ':') + ':' + key.messageId();
+  }
+
+  private static Arguments arguments(InboxKey key) {
+    return Server.arguments().add(name(key));
+  }
+
+  // ---- one transaction
+
+  /**
+   * {@inheritDoc}
+   *
+   * <p>Beside another open transaction with the same key it fails at once with a {@code
+   * TransientOutboxException}: Redis lets no transaction wait for another. The transaction must end
+   * within {@link RedisTransaction#LONGEST}.
+   */
+  @Override
+  public boolean firstTime(RedisTransaction transaction, InboxKey key) {
+    transaction.join(server);
+    if (transaction.completedBy(entry(key)) != null) {
+      return false;
+    }
+    Reply reply = hold(transaction, key, "");
+    switch (reply.text(0)) {
+      case "held" -> {
+        Arguments record = arguments(key).add(transaction.token()).addMicros(retention);
+        transaction.queue(RECORD, server, record);
+        transaction.completes(entry(key), transaction.token());
+        return true;
+      }
+      case "in_progress" -> throw new InProgressException(key, left(reply.number(1)));
+      default -> {
+        return false;
+      }
+    }
+  }
+
+  /** Of all inboxes that a transaction may join. */
+  private String entry(InboxKey key) {
+    return server.prefix() + name(key);
+  }
+
+  private Reply hold(RedisTransaction transaction, InboxKey key, String lock) {
+    Arguments arguments =
+        arguments(key).add(transaction.token()).addMillis(transaction.longest()).add(lock);
+    Reply reply = Reply.of(transaction.ask(HOLD, server, arguments));
+    if (reply.text(0).equals("busy")) {
+      throw RedisTransaction.runAgain("another open transaction is handling %s".formatted(key));
+    }
+    if (reply.text(0).equals("held")) {
+      transaction.watchHeld(Set.of(server.prefix() + "hold:" + name(key)), server.prefix());
+    }
+    return reply;
+  }
+
+  // ---- locks
+
+  @Override
+  public Begin<RedisTransaction> begin(InboxKey key, Duration lock, Fingerprint fingerprint) {
+    Duration checked = InboxStore.checkedLock(lock);
+    server.verifyOnce();
+    String token = UUID.randomUUID().toString();
+    Arguments arguments =
+        arguments(key).add(token).addMicros(checked).addMicros(retention).add(fingerprint.bytes());
+    Reply reply = Reply.of(server.runReplicated(BEGIN, arguments).orThrow());
+    return switch (reply.text(0)) {
+      case "started" ->
+          new Begin.Started<>(new RedisLock(key, token, Math.toIntExact(reply.number(1))));
+      case "in_progress" -> new Begin.InProgress<>(left(reply.number(1)));
+      case "done" -> new Begin.Done<>(result(reply.bytes(1), reply.textOrNull(2)));
+      default -> new Begin.Mismatch<>();
+    };
+  }
+
+  private static Duration left(long micros) {
+    return Duration.of(micros, ChronoUnit.MICROS);
+  }
+
+  private static InboxResult result(byte @Nullable [] content, @Nullable String contentType) {
+    return InboxResult.of(content == null ? new byte[0] : content, contentType);
+  }
+
+  /** Says what came of a script that a lock ran. */
+  private static boolean did(Object reply, InboxKey key) {
+    long said = (Long) reply;
+    if (said < 0) {
+      throw beingChanged(key);
+    }
+    return said == 1;
+  }
+
+  private static OutboxException beingChanged(InboxKey key) {
+    return new TransientOutboxException(
+        "an open transaction is handling %s: try again".formatted(key));
+  }
+
+  private final class RedisLock implements Lock<RedisTransaction> {
+    private final InboxKey key;
+    private final String token;
+    private final int attempts;
+
+    RedisLock(InboxKey key, String token, int attempts) {
+      this.key = key;
+      this.token = token;
+      this.attempts = attempts;
+    }
+
+    @Override
+    public InboxKey key() {
+      return key;
+    }
+
+    @Override
+    public int attempts() {
+      return attempts;
+    }
+
+    @Override
+    public boolean renew(Duration lock) {
+      Arguments arguments =
+          arguments(key).add(token).addMicros(InboxStore.checkedLock(lock)).addMicros(retention);
+      return did(server.runReplicated(RENEW, arguments).orThrow(), key);
+    }
+
+    @Override
+    public boolean complete(InboxResult result) {
+      return did(server.runReplicated(COMPLETE, completion("", result)).orThrow(), key);
+    }
+
+    private Arguments completion(String transaction, InboxResult result) {
+      String contentType = result.contentType();
+      return arguments(key)
+          .add(token)
+          .add(transaction)
+          .addMicros(retention)
+          .add(result.content())
+          .add(contentType == null ? "" : contentType);
+    }
+
+    @Override
+    public boolean complete(RedisTransaction transaction, InboxResult result) {
+      transaction.requireActive();
+      String by = transaction.completedBy(entry(key));
+      if (by != null) {
+        return by.equals(token);
+      }
+      Reply reply = hold(transaction, key, token);
+      if (reply.text(0).equals("held")) {
+        transaction.queue(COMPLETE, server, completion(transaction.token(), result));
+        transaction.completes(entry(key), token);
+      }
+      return !reply.text(0).equals("lost");
+    }
+
+    @Override
+    public boolean release(String error) {
+      Arguments arguments =
+          arguments(key).add(token).addMicros(retention).add(ErrorText.clean(error));
+      return did(server.run(RELEASE, arguments), key);
+    }
+  }
+
+  // ---- housekeeping
+
+  @Override
+  public void housekeep() {
+    server.verifyOnce();
+    long stay = 0;
+    Reply reply;
+    do {
+      reply = Reply.of(server.run(FORGET, Server.arguments().add(stay).add(STEP)));
+      stay += reply.number(1);
+    } while (reply.number(0) == STEP && !Thread.currentThread().isInterrupted());
+  }
+
+  @Override
+  public InboxStatistics statistics(int cap) {
+    int most = StatisticsStore.checked(cap);
+    Reply reply = Reply.of(server.run(STATISTICS, Server.arguments()));
+    return new InboxStatistics(
+        cap,
+        Math.min(most, reply.number(0)),
+        Math.min(most, reply.number(1)),
+        Math.min(most, reply.number(2)));
+  }
+
+  @Override
+  public OptionalInt maxConnections() {
+    int most = server.maxConnections();
+    return most < 0 ? OptionalInt.empty() : OptionalInt.of(most);
+  }
+
+  // ---- schema
+
+  @Override
+  public void migrate() {
+    server.migrate();
+  }
+
+  @Override
+  public String ddl() {
+    return server.schema().ddl();
+  }
+
+  @Override
+  public void verify() {
+    server.verify();
+  }
+
+  @Override
+  public String place() {
+    return server.place();
+  }
+
+  /** Not safe for use by many threads. */
+  public static final class Builder {
+    private final RedisClient client;
+    private final String name;
+    private Duration retention = DEFAULT_RETENTION;
+    private int replicas;
+    private Duration replicasTime = RedisOutboxStore.DEFAULT_REPLICAS_TIME;
+    private boolean checksDurability = true;
+
+    private Builder(RedisClient client, String name) {
+      this.client = requireNonNull(client, "client");
+      this.name = requireNonNull(name, "name");
+    }
+
+    /**
+     * How long a key is remembered after it was done, from 1 ms to ten years (I8). Default: 7 days.
+     */
+    public Builder retention(Duration retention) {
+      this.retention = retention;
+      return this;
+    }
+
+    /**
+     * How many replicas must have a lock, or a result, before this is told. They have it in memory,
+     * and not all of them: Redis may still make one of the others the primary. Default: 0.
+     */
+    public Builder replicas(int replicas) {
+      this.replicas = replicas;
+      return this;
+    }
+
+    /**
+     * How long they are waited for, at least 1 ms; shorter than the client's time limit. Default: 1
+     * s.
+     */
+    public Builder replicasTime(Duration replicasTime) {
+      this.replicasTime = replicasTime;
+      return this;
+    }
+
+    /**
+     * Does not ask the server for {@code appendonly} and {@code appendfsync}: for servers that do
+     * not show their settings. Without both a crash may forget what was handled.
+     */
+    public Builder uncheckedDurability() {
+      checksDurability = false;
+      return this;
+    }
+
+    /**
+     * Does not connect yet.
+     *
+     * @throws IllegalArgumentException naming the setting, its value and what is allowed
+     */
+    public RedisInboxStore build() {
+      return new RedisInboxStore(
+          new Server(client, name, "inbox", replicas, replicasTime, checksDurability), retention);
+    }
+  }
+}

@@ -1,0 +1,360 @@
+package dev.outbox.store.redis;
+
+import static java.util.Objects.requireNonNull;
+import static java.util.stream.Collectors.toMap;
+
+import dev.outbox.Appended;
+import dev.outbox.OutboxMessage;
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.DeadLetterStore;
+import dev.outbox.spi.OutboxStore;
+import dev.outbox.spi.PooledStore;
+import dev.outbox.spi.SchemaStore;
+import dev.outbox.spi.StatisticsStore;
+import dev.outbox.spi.WarningStore;
+import dev.outbox.store.core.internal.Deduplicated;
+import dev.outbox.store.redis.Messages.Found;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalInt;
+import java.util.Set;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import redis.clients.jedis.RedisClient;
+
+/**
+ * The outbox on Redis 7.0 and newer: one server, or the primary of some. Meant for applications
+ * whose data are in that Redis, too. What its promises end at is said in {@code docs/redis.md}.
+ *
+ * <p>The keys, which all have one hash tag. Times are microseconds of the server's clock.
+ *
+ * <pre>{@code
+ * {shop}:outbox:schema        1
+ * {shop}:outbox:sequence      17                                  the last one given
+ * {shop}:outbox:message:17    hash: id, aggregateType, aggregateId, eventType, payload, key,
+ *                             createdAt, and where given contentType, partitionKey, headers,
+ *                             dedupKey, correlationId, availableAt, maxAttempts; when it failed
+ *                             attempts, failed, due, error, failedAt, halts
+ * {shop}:outbox:order:K       zset: the messages of key K by sequence, without delayed and dead ones
+ * {shop}:outbox:key:K         hash: holder, lease, expired (leases in a row), failed (messages)
+ * {shop}:outbox:ready         zset: keys to be claimed, by turn
+ * {shop}:outbox:leases        zset: keys that are held, by the end of the lease
+ * {shop}:outbox:retries       zset: keys whose first message waits, by when it is due
+ * {shop}:outbox:delayed       zset: messages by when they are due
+ * {shop}:outbox:dead          zset: dead letters
+ * {shop}:outbox:blocked       zset: keys with a message that failed
+ * {shop}:outbox:halted        zset: keys that dead letters halt
+ * {shop}:outbox:turn          counter
+ * {shop}:outbox:dedup:D       "appended", or the token of an open transaction; with a time to live
+ * }</pre>
+ *
+ * <p>Each step is one script of Lua, and so happens alone.
+ *
+ * <ol>
+ *   <li><b>append</b> is queued in the caller's {@link RedisTransaction}. EXEC gives the sequences:
+ *       so their order is that of the commits, and no message comes late. Dedup keys are held from
+ *       the append on.
+ *   <li><b>claim</b> first gives what was waiting for a time its turn: delayed messages, keys whose
+ *       retry is due, keys whose lease ran out. Then it takes the keys that have had their turn for
+ *       longest (C6), and of each what may be delivered, from the oldest on.
+ *   <li><b>settle</b> changes only keys that have the claim's token (S1), and gives them back.
+ *   <li>After three leases of a key in a row that ran out, its first message comes alone, and its
+ *       attempt counts at the claim (S6).
+ * </ol>
+ *
+ * <p>A claim returns when the server has written all that it read to its disk, and with {@link
+ * Builder#replicas} when replicas have it, too: nothing is published that is not so durable.
+ */
+public final class RedisOutboxStore
+    implements OutboxStore<RedisTransaction>,
+        SchemaStore,
+        DeadLetterStore,
+        StatisticsStore,
+        WarningStore,
+        PooledStore {
+
+  /** How long a dedup key is remembered unless told otherwise: 7 days. */
+  public static final Duration DEFAULT_DEDUP_WINDOW = Duration.ofDays(7);
+
+  /** How long replicas are waited for unless told otherwise: 1 s. */
+  public static final Duration DEFAULT_REPLICAS_TIME = Duration.ofSeconds(1);
+
+  static final Script APPEND = script("append");
+  private static final Script HOLD_DEDUP_KEYS = script("hold_dedup_keys");
+  private static final Script CLAIM = script("claim");
+  private static final Script DEAD_LETTERS = script("dead_letters");
+  private static final Script REQUEUE = script("requeue");
+  private static final Script DISCARD = script("discard");
+  private static final Script STATISTICS = script("statistics");
+
+  private static final int PERCENT = 100;
+
+  /** Of the memory: from here on there is a warning. */
+  private static final int MUCH = 75;
+
+  private final Server server;
+  private final Duration dedupWindow;
+
+  private RedisOutboxStore(Server server, Duration dedupWindow) {
+    this.server = server;
+    this.dedupWindow = dedupWindow;
+  }
+
+  private static Script script(String name) {
+    return Script.in("outbox", name);
+  }
+
+  /** A store with the default settings, for relays and for appending. */
+  public static RedisOutboxStore of(RedisClient client, String name) {
+    return builder(client, name).build();
+  }
+
+  /**
+   * Starts with the defaults that each setter names.
+   *
+   * @param client has a pool with a connection for each thread that uses the store at once
+   * @param name the hash tag: all keys begin with <code>{name}:outbox:</code>. In a cluster a
+   *     transaction can change only keys with the same tag
+   */
+  public static Builder builder(RedisClient client, String name) {
+    return new Builder(client, name);
+  }
+
+  /**
+   * {@inheritDoc}
+   *
+   * <p>It is in the transaction's list of commands then, and EXEC carries it out. A dedup key that
+   * another open transaction has appended makes this fail at once with a {@code
+   * TransientOutboxException}: Redis lets no transaction wait for another.
+   *
+   * @return without sequences, which EXEC gives
+   */
+  @Override
+  public Appended append(RedisTransaction transaction, List<OutboxMessage> messages) {
+    transaction.join(server);
+    Deduplicated deduplicated =
+        Deduplicated.of(messages, holdDedupKeys(transaction, Deduplicated.keys(messages)));
+    if (!deduplicated.fresh().isEmpty()) {
+      Arguments arguments = Server.arguments().addMillis(dedupWindow);
+      deduplicated.fresh().forEach(message -> Messages.add(arguments, message));
+      transaction.queue(APPEND, server, arguments);
+    }
+    return Appended.of(messages, deduplicated.duplicates());
+  }
+
+  /** Those that nobody has appended within the window; from now on they are this transaction's. */
+  private Set<String> holdDedupKeys(RedisTransaction transaction, Set<String> keys) {
+    Set<String> fresh = new LinkedHashSet<>();
+    if (keys.isEmpty()) {
+      return fresh;
+    }
+    Arguments arguments =
+        Server.arguments().add(transaction.token()).addMillis(transaction.longest()).addAll(keys);
+    Reply reply = Reply.of(transaction.ask(HOLD_DEDUP_KEYS, server, arguments));
+    int i = 0;
+    for (String key : keys) {
+      long answer = reply.number(i++);
+      if (answer < 0) {
+        throw RedisTransaction.runAgain(
+            "another open transaction has appended one of its dedup keys");
+      }
+      if (answer == 1) {
+        fresh.add(key);
+      }
+    }
+    Set<String> held = new LinkedHashSet<>();
+    fresh.forEach(key -> held.add(server.prefix() + "dedup:" + key));
+    transaction.watchHeld(held, server.prefix());
+    return fresh;
+  }
+
+  @Override
+  public Claim claim(ClaimRequest request) {
+    server.verifyOnce();
+    String token = UUID.randomUUID().toString();
+    Arguments arguments =
+        Server.arguments()
+            .add(token)
+            .add(request.maxMessages())
+            .add(request.maxBytes())
+            .addMicros(request.lease());
+    Server.Done done = server.runReplicated(CLAIM, arguments);
+    Reply reply = Reply.of(done.reply());
+    Claim claim = new RedisClaim(server, token, reply.number(0) == 1, found(reply.list(1)));
+    if (done.lacking() != null) {
+      // At once: a lease that runs out looks like a relay that crashed (S6).
+      Set<Long> none = claim.settle(Map.of());
+    }
+    Object unused = done.orThrow();
+    return claim;
+  }
+
+  private static List<Found> found(Reply reply) {
+    List<Found> found = new ArrayList<>();
+    for (int i = 0; i < reply.size(); i++) {
+      found.add(Messages.read(reply.list(i)));
+    }
+    return found;
+  }
+
+  // ---- what people ask
+
+  @Override
+  public List<DeadLetter> deadLetters(long afterSequence, int limit) {
+    if (limit < 1) {
+      throw new IllegalArgumentException("limit is " + limit + ", at least 1 is needed");
+    }
+    Arguments arguments = Server.arguments().add(afterSequence).add(limit);
+    return found(Reply.of(server.run(DEAD_LETTERS, arguments))).stream()
+        .map(one -> new DeadLetter(one.message(), one.text("error"), one.time("failedAt")))
+        .toList();
+  }
+
+  @Override
+  public boolean requeue(long sequence) {
+    return decide(REQUEUE, sequence);
+  }
+
+  @Override
+  public boolean discard(long sequence) {
+    return decide(DISCARD, sequence);
+  }
+
+  private boolean decide(Script script, long sequence) {
+    return (Long) server.run(script, Server.arguments().add(sequence)) == 1;
+  }
+
+  /** The ages are those of the keys that are next, and of as many as make the cap. */
+  @Override
+  public Statistics statistics(int cap) {
+    Arguments arguments = Server.arguments().add(StatisticsStore.checked(cap));
+    Reply reply = Reply.of(server.run(STATISTICS, arguments));
+    return new Statistics(
+        cap,
+        reply.number(0),
+        reply.number(1),
+        reply.number(2),
+        reply.number(3),
+        reply.number(4),
+        reply.number(5),
+        age(reply.number(6)),
+        age(reply.number(7)));
+  }
+
+  private static @Nullable Duration age(long micros) {
+    return micros < 0 ? null : Duration.of(micros, ChronoUnit.MICROS);
+  }
+
+  @Override
+  public List<String> warnings() {
+    Map<String, Long> memory =
+        server.on(
+            connection ->
+                Schema.info(connection, "memory").entrySet().stream()
+                    .filter(entry -> Set.of("used_memory", "maxmemory").contains(entry.getKey()))
+                    .collect(toMap(Map.Entry::getKey, entry -> Long.valueOf(entry.getValue()))));
+    long used = memory.getOrDefault("used_memory", 0L);
+    long most = memory.getOrDefault("maxmemory", 0L);
+    return most > 0 && used * PERCENT >= most * MUCH
+        ? List.of(
+            "Redis uses %d of %d bytes of memory: when it is full every append is refused. Deliver what waits, or give it more (maxmemory)"
+                .formatted(used, most))
+        : List.of();
+  }
+
+  @Override
+  public OptionalInt maxConnections() {
+    int most = server.maxConnections();
+    return most < 0 ? OptionalInt.empty() : OptionalInt.of(most);
+  }
+
+  // ---- schema
+
+  @Override
+  public void migrate() {
+    server.migrate();
+  }
+
+  @Override
+  public String ddl() {
+    return server.schema().ddl();
+  }
+
+  @Override
+  public void verify() {
+    server.verify();
+  }
+
+  @Override
+  public String place() {
+    return server.place();
+  }
+
+  /** Not safe for use by many threads. */
+  public static final class Builder {
+    private final RedisClient client;
+    private final String name;
+    private Duration dedupWindow = DEFAULT_DEDUP_WINDOW;
+    private int replicas;
+    private Duration replicasTime = DEFAULT_REPLICAS_TIME;
+    private boolean checksDurability = true;
+
+    private Builder(RedisClient client, String name) {
+      this.client = requireNonNull(client, "client");
+      this.name = requireNonNull(name, "name");
+    }
+
+    /** How long a dedup key is remembered, at least 1 ms. Default: 7 days. */
+    public Builder dedupWindow(Duration dedupWindow) {
+      this.dedupWindow = dedupWindow;
+      return this;
+    }
+
+    /**
+     * How many replicas must have a message before it is published. They have it in memory, and not
+     * all of them: Redis may still make one of the others the primary. Default: 0.
+     */
+    public Builder replicas(int replicas) {
+      this.replicas = replicas;
+      return this;
+    }
+
+    /**
+     * How long a claim waits for them, at least 1 ms; shorter than the client's time limit.
+     * Default: 1 s.
+     */
+    public Builder replicasTime(Duration replicasTime) {
+      this.replicasTime = replicasTime;
+      return this;
+    }
+
+    /**
+     * Does not ask the server for {@code appendonly} and {@code appendfsync}: for servers that do
+     * not show their settings. Without both a crash may forget what was committed, and published.
+     */
+    public Builder uncheckedDurability() {
+      checksDurability = false;
+      return this;
+    }
+
+    /**
+     * Does not connect yet.
+     *
+     * @throws IllegalArgumentException naming the setting, its value and what is allowed
+     */
+    public RedisOutboxStore build() {
+      if (dedupWindow.toMillis() < 1) {
+        throw new IllegalArgumentException(
+            "dedupWindow is " + dedupWindow + ", at least 1 ms is needed");
+      }
+      return new RedisOutboxStore(
+          new Server(client, name, "outbox", replicas, replicasTime, checksDurability),
+          dedupWindow);
+    }
+  }
+}

@@ -1,0 +1,141 @@
+package dev.outbox.store.redis;
+
+import dev.outbox.SchemaException;
+import java.util.HashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import redis.clients.jedis.CommandObjects;
+import redis.clients.jedis.Connection;
+import redis.clients.jedis.RedisProtocol;
+import redis.clients.jedis.exceptions.JedisDataException;
+import redis.clients.jedis.params.SetParams;
+
+/**
+ * The one key that says which version of this library the others are of, and the settings of the
+ * server that nothing works without. Safe for use by many threads.
+ */
+final class Schema {
+
+  /** Of how the keys of an outbox and an inbox are laid out. */
+  static final String VERSION = "1";
+
+  private static final int OLDEST = 7;
+
+  private final String prefix;
+  private final String key;
+  private final boolean checksDurability;
+  private volatile boolean verified;
+
+  Schema(String prefix, boolean checksDurability) {
+    this.prefix = prefix;
+    this.checksDurability = checksDurability;
+    key = prefix + "schema";
+  }
+
+  /** The command that makes it. */
+  String ddl() {
+    return "SET %s %s NX".formatted(key, VERSION);
+  }
+
+  void migrate(Connection connection) {
+    String unused =
+        connection.executeCommand(
+            commands(connection).set(key, VERSION, SetParams.setParams().nx()));
+    verified = false;
+  }
+
+  /** Only once: the scripts ask for the version each time. */
+  void verifyOnce(Connection connection) {
+    if (!verified) {
+      verify(connection);
+    }
+  }
+
+  boolean isVerified() {
+    return verified;
+  }
+
+  void verify(Connection connection) {
+    checkServer(connection);
+    if (checksDurability) {
+      checkSetting(connection, "appendonly", "yes");
+      checkSetting(connection, "appendfsync", "always");
+    }
+    String found = connection.executeCommand(commands(connection).get(key));
+    if (!VERSION.equals(found)) {
+      throw wrong(prefix, found);
+    }
+    verified = true;
+  }
+
+  private static CommandObjects commands(Connection connection) {
+    return new CommandObjects(RedisProtocol.orServerDefault(connection.getRedisProtocol()));
+  }
+
+  private static void checkServer(Connection connection) {
+    String version = info(connection, "server").getOrDefault("redis_version", "0");
+    if (Integer.parseInt(version.split("\\.", 2)[0]) < OLDEST) {
+      throw new SchemaException(
+          "Redis %s is too old: the outbox needs 7.0 or newer".formatted(version));
+    }
+    if (!info(connection, "replication").getOrDefault("role", "master").equals("master")) {
+      throw new SchemaException(
+          "this Redis is a replica, and nothing can be written there: connect to the primary");
+    }
+    String policy = info(connection, "memory").getOrDefault("maxmemory_policy", "unknown");
+    if (!policy.equals("noeviction")) {
+      throw new SchemaException(
+          "maxmemory-policy of this Redis is %s, so it may throw away messages that wait: set maxmemory-policy noeviction"
+              .formatted(policy));
+    }
+  }
+
+  private static void checkSetting(Connection connection, String setting, String needed) {
+    @Nullable String found;
+    try {
+      found = connection.executeCommand(commands(connection).configGet(setting)).get(setting);
+    } catch (JedisDataException e) {
+      throw new SchemaException(
+          "this Redis does not show its setting %s, which must be %s: allow CONFIG GET, or say uncheckedDurability() if it forgets no transaction that was committed (%s)"
+              .formatted(setting, needed, e.getMessage()),
+          e);
+    }
+    if (!needed.equals(found)) {
+      throw new SchemaException(
+          "%s of this Redis is %s, so a crash may forget transactions that were committed: set appendonly yes and appendfsync always"
+              .formatted(setting, found));
+    }
+  }
+
+  /** What the server says of itself, by name. */
+  static Map<String, String> info(Connection connection, String section) {
+    String text = connection.executeCommand(commands(connection).info(section));
+    Map<String, String> said = new HashMap<>();
+    for (String line : text.lines().toList()) {
+      String[] parts = line.split(":", 2);
+      if (parts.length == 2) {
+        said.put(parts[0], parts[1]);
+      }
+    }
+    return said;
+  }
+
+  /**
+   * What is said of a version that is not this library's.
+   *
+   * @param found null: there is none
+   */
+  static SchemaException wrong(String prefix, @Nullable String found) {
+    if (found == null) {
+      return new SchemaException(
+          "there is no key %sschema: call migrate() of the store first".formatted(prefix));
+    }
+    boolean newer = found.length() > VERSION.length() || found.compareTo(VERSION) > 0;
+    return new SchemaException(
+        newer
+            ? "the keys %s* have version %s, this library knows only %s: use a newer release of the library"
+                .formatted(prefix, found, VERSION)
+            : "the keys %s* have version %s, this library needs %s: empty that outbox with the release that made it, and remove them"
+                .formatted(prefix, found, VERSION));
+  }
+}

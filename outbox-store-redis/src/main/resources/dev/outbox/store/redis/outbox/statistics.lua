@@ -1,0 +1,83 @@
+#!lua flags=no-writes
+-- Counts what waits. ARGV: version, cap. Returns pending, scheduled, blocked, dead, blocked keys,
+-- halted keys, and for how long the oldest free and the oldest blocked message have been due (-1:
+-- there is none). Reads the first keys only, as many as make the cap.
+local cap = tonumber(ARGV[2])
+local free, blocked, blockedKeys = 0, 0, 0
+local age = {free = -1, blocked = -1}
+
+local function isFailed(seq)
+  return redis.call('HEXISTS', message(seq), 'failed') == 1
+end
+
+-- How many messages of a key are before the first that failed.
+local function beforeFailure(key, number)
+  if isHalted(key) then
+    return 0
+  end
+  if tonumber(redis.call('HGET', state(key), 'failed') or 0) == 0 then
+    return number
+  end
+  for i = 0, number - 1 do
+    if isFailed(redis.call('ZRANGE', order(key), i, i)[1]) then
+      return i
+    end
+  end
+  return number
+end
+
+local function look(kind, key, index)
+  local seq = redis.call('ZRANGE', order(key), index, index)[1]
+  if seq then
+    local times = redis.call('HMGET', message(seq), 'createdAt', 'availableAt')
+    local since = math.max(tonumber(times[1]), tonumber(times[2] or 0))
+    age[kind] = math.max(age[kind], NOW - since)
+  end
+end
+
+-- Calls with each key of a set, until told that it is enough or ten times the cap were looked at.
+local function each(zset, call)
+  local from = 0
+  repeat
+    local page = redis.call('ZRANGE', zset, from, from + 99)
+    for _, key in ipairs(page) do
+      if call(key, redis.call('ZCARD', order(key))) then
+        return
+      end
+    end
+    from = from + 100
+  until #page < 100 or from >= 10 * cap
+end
+
+local function countFree(key, number)
+  local before = beforeFailure(key, number)
+  if before > 0 then
+    free = free + before
+    look('free', key, 0)
+  end
+  return free >= cap
+end
+
+local function countBlocked(key, number)
+  local before = beforeFailure(key, number)
+  blocked = blocked + number - before
+  look('blocked', key, before)
+  return blocked >= cap
+end
+
+each(READY, countFree)
+each(LEASES, countFree)
+each(BLOCKED, function(key, number)
+  if isHalted(key) then
+    return false -- it is among the halted
+  end
+  blockedKeys = blockedKeys + 1
+  countBlocked(key, number)
+  return blockedKeys >= cap
+end)
+each(HALTED, countBlocked)
+return {
+  math.min(cap, free), math.min(cap, redis.call('ZCARD', DELAYED)), math.min(cap, blocked),
+  math.min(cap, redis.call('ZCARD', DEAD)), blockedKeys, math.min(cap, redis.call('ZCARD', HALTED)),
+  age.free, age.blocked
+}

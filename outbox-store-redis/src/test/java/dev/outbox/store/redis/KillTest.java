@@ -1,0 +1,175 @@
+package dev.outbox.store.redis;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.outbox.OutboxMessage;
+import dev.outbox.TransientOutboxException;
+import dev.outbox.embedded.EmbeddedRedis;
+import dev.outbox.relay.Relay;
+import dev.outbox.spi.Result;
+import dev.outbox.spi.StoredMessage;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import org.apache.commons.pool2.impl.GenericObjectPoolConfig;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.opentest4j.TestAbortedException;
+import redis.clients.jedis.Connection;
+import redis.clients.jedis.RedisClient;
+import redis.clients.jedis.exceptions.JedisException;
+
+/** A server that is killed while producers append and relays publish. */
+class KillTest {
+  private static final String NAME = "shop";
+  private static final int PRODUCERS = 3;
+  private static final int KEYS_OF_EACH = 3;
+  private static final int KILLS = 8;
+  private static final int BETWEEN_KILLS = 60;
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
+
+  /** By key, the numbers in the order in which they came first. */
+  private final Map<String, List<Integer>> came = new ConcurrentHashMap<>();
+
+  private final AtomicInteger deliveries = new AtomicInteger();
+  private final AtomicBoolean ended = new AtomicBoolean();
+  private final AtomicInteger unknown = new AtomicInteger();
+
+  @Test
+  @DisplayName(
+      "what was committed is published in order, and nothing else, with a server killed 8 times")
+  void survives() throws InterruptedException {
+    EmbeddedRedis started;
+    try {
+      started = EmbeddedRedis.start();
+    } catch (UnsupportedOperationException e) {
+      throw new TestAbortedException("skipped: " + e.getMessage());
+    }
+    try (EmbeddedRedis redis = started;
+        RedisClient client = client(redis.url())) {
+      RedisOutboxStore store = RedisOutboxStore.of(client, NAME);
+      store.migrate();
+      try (Relay one = relay("one", store);
+          Relay other = relay("other", store)) {
+        one.start();
+        other.start();
+        List<Thread> producers =
+            IntStream.range(0, PRODUCERS).mapToObj(i -> producer(client, store, i)).toList();
+        for (int i = 0; i < KILLS; i++) {
+          int before = deliveries.get();
+          await().atMost(PATIENCE).until(() -> deliveries.get() >= before + BETWEEN_KILLS);
+          redis.kill();
+          redis.restart();
+        }
+        ended.set(true);
+        for (Thread producer : producers) {
+          producer.join(PATIENCE.toMillis());
+          assertThat(producer.isAlive()).as("%s is still there", producer.getName()).isFalse();
+        }
+        assertAllCome(client);
+      }
+      assertThat(store.deadLetters(0, 1)).isEmpty();
+    }
+  }
+
+  /** Each connection is tried before it is used: the server's restart has ended all of them. */
+  private static RedisClient client(String url) {
+    GenericObjectPoolConfig<Connection> pool = new GenericObjectPoolConfig<>();
+    pool.setMaxTotal(32);
+    pool.setTestOnBorrow(true);
+    return RedisClient.builder().fromURI(url).poolConfig(pool).build();
+  }
+
+  private Relay relay(String name, RedisOutboxStore store) {
+    return Relay.builder(store, this::publish)
+        .name(name)
+        .workers(2)
+        .batchSize(7)
+        .lease(Duration.ofSeconds(2))
+        .idlePause(Duration.ofMillis(5))
+        .build();
+  }
+
+  private List<Result> publish(List<StoredMessage> messages) {
+    List<Result> results = new ArrayList<>();
+    for (StoredMessage message : messages) {
+      int number = Integer.parseInt(message.message().payloadAsString());
+      List<Integer> first = came.computeIfAbsent(message.key(), k -> new ArrayList<>());
+      synchronized (first) {
+        if (!first.contains(number)) {
+          first.add(number);
+        }
+      }
+      deliveries.incrementAndGet();
+      results.add(Result.delivered());
+    }
+    return results;
+  }
+
+  private static String counter(String key) {
+    return "{%s}:%s".formatted(NAME, key);
+  }
+
+  private Thread producer(RedisClient client, RedisOutboxStore store, int producer) {
+    Thread thread =
+        new Thread(
+            () -> {
+              for (int i = 0; !ended.get(); i++) {
+                produce(client, store, "p%d-%d".formatted(producer, i % KEYS_OF_EACH));
+              }
+            },
+            "producer " + producer);
+    thread.start();
+    return thread;
+  }
+
+  /** One more of a key: the counter says how many there are, in the same transaction. */
+  private void produce(RedisClient client, RedisOutboxStore store, String key) {
+    try {
+      String counted = client.get(counter(key));
+      int number = counted == null ? 0 : Integer.parseInt(counted);
+      try (RedisTransaction transaction = RedisTransaction.begin(client)) {
+        var unused = transaction.incr(counter(key));
+        var appended =
+            store.append(
+                transaction,
+                OutboxMessage.builder()
+                    .aggregate("order", key)
+                    .eventType("Counted")
+                    .payload(("" + number).getBytes(UTF_8))
+                    .build());
+        assertThat(appended.allStored()).isTrue();
+        List<Object> ignored = transaction.exec();
+      }
+    } catch (TransientOutboxException | JedisException e) {
+      unknown.incrementAndGet(); // it may have happened: the counter knows
+    }
+  }
+
+  private void assertAllCome(RedisClient client) {
+    for (int p = 0; p < PRODUCERS; p++) {
+      for (int k = 0; k < KEYS_OF_EACH; k++) {
+        String key = "p%d-%d".formatted(p, k);
+        int committed = Integer.parseInt(client.get(counter(key)));
+        List<Integer> expected = IntStream.range(0, committed).boxed().toList();
+        await()
+            .atMost(PATIENCE)
+            .untilAsserted(
+                () -> {
+                  List<Integer> first = came.get("order/" + key);
+                  synchronized (first) {
+                    assertThat(first).as("first deliveries of %s", key).isEqualTo(expected);
+                  }
+                });
+      }
+    }
+    assertThat(unknown).as("transactions that the kills have broken off").hasPositiveValue();
+  }
+}

@@ -1,0 +1,189 @@
+package dev.outbox.store.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dev.outbox.NoTransactionException;
+import dev.outbox.OutboxException;
+import dev.outbox.OutboxMessage;
+import dev.outbox.TransientOutboxException;
+import dev.outbox.inbox.Begin;
+import dev.outbox.inbox.InboxKey;
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.StoredMessage;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import redis.clients.jedis.CommandArguments;
+import redis.clients.jedis.Protocol.Command;
+import redis.clients.jedis.Response;
+import redis.clients.jedis.exceptions.JedisDataException;
+
+/** The transaction that outbox and inbox join, beside the caller's own commands. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class RedisTransactionTest {
+  private static final InboxKey KEY = new InboxKey("shipping", "m");
+  private TestRedis redis;
+  private RedisOutboxStore outbox;
+  private RedisInboxStore inbox;
+
+  @BeforeAll
+  void start() {
+    redis = new TestRedis();
+    outbox = RedisOutboxStore.of(redis.client, redis.name);
+    inbox = RedisInboxStore.of(redis.client, redis.name);
+    outbox.migrate();
+    inbox.migrate();
+  }
+
+  @AfterAll
+  void stop() {
+    redis.close();
+  }
+
+  @AfterEach
+  void reset() {
+    redis.reset("outbox");
+    redis.reset("inbox");
+    long unused = redis.client.del(own());
+  }
+
+  /** A key of the caller's. */
+  private String own() {
+    return "{%s}:order:1".formatted(redis.name);
+  }
+
+  private static OutboxMessage.Builder message() {
+    return OutboxMessage.builder().aggregate("order", "1").eventType("OrderPaid").payload("{}");
+  }
+
+  private List<StoredMessage> due() {
+    return outbox.claim(new ClaimRequest("test", 100, 1_000_000, Duration.ofMinutes(1))).messages();
+  }
+
+  private RedisTransaction begin() {
+    return RedisTransaction.begin(redis.client);
+  }
+
+  @Test
+  @DisplayName("the caller's commands, a message and a record are there after exec, all or none")
+  void together() {
+    for (boolean commits : new boolean[] {false, true}) {
+      try (RedisTransaction transaction = begin()) {
+        Response<Long> own = transaction.incr(own());
+        assertThat(inbox.firstTime(transaction, KEY)).isTrue();
+        assertThat(outbox.append(transaction, message().dedupKey("d").build()).allStored())
+            .isTrue();
+        assertThat(redis.client.get(own())).as("before exec").isNull();
+        if (commits) {
+          assertThat(transaction.exec()).hasSize(3).first().isEqualTo(1L);
+          assertThat(own.get()).isEqualTo(1);
+        }
+      }
+    }
+    assertThat(due()).hasSize(1);
+    assertThat(redis.client.get(own())).isEqualTo("1");
+    assertThat(inbox.begin(KEY, Duration.ofMinutes(1))).isInstanceOf(Begin.Done.class);
+    assertThat(redis.client.keys("*hold:*")).as("what stays held").isEmpty();
+  }
+
+  @Test
+  @DisplayName(
+      "a key that the caller watches and another changes: nothing happens, and exec says so")
+  void watched() {
+    try (RedisTransaction transaction = begin()) {
+      String unused = transaction.watch(own());
+      var appended = outbox.append(transaction, message().dedupKey("d").build());
+      assertThat(appended.allStored()).isTrue();
+      String ignored = redis.client.set(own(), "changed");
+      assertThatThrownBy(transaction::exec)
+          .isInstanceOf(TransientOutboxException.class)
+          .hasMessageContaining("run the whole transaction again");
+    }
+    assertThat(due()).isEmpty();
+    redis.inTransaction(
+        t ->
+            assertThat(outbox.append(t, message().dedupKey("d").build()).allStored())
+                .as("the dedup key is free again")
+                .isTrue());
+  }
+
+  @Test
+  @DisplayName("what a transaction holds and has lost makes its exec fail")
+  void lostHold() {
+    String key = "{%s}:outbox:dedup:d".formatted(redis.name);
+    try (RedisTransaction transaction = begin()) {
+      var appended = outbox.append(transaction, message().dedupKey("d").build());
+      assertThat(appended.allStored()).isTrue();
+      assertThat(redis.client.pttl(key)).isBetween(1L, RedisTransaction.LONGEST.toMillis());
+      long unused = redis.client.del(key); // as when it runs out
+      redis.inTransaction(t -> outbox.append(t, message().dedupKey("d").build()));
+      assertThatThrownBy(transaction::exec).isInstanceOf(TransientOutboxException.class);
+    }
+    assertThat(due()).hasSize(1);
+    assertThat(redis.client.get(key)).isEqualTo("appended");
+  }
+
+  @Test
+  @DisplayName("a hold that runs out by its time makes exec fail, too")
+  void holdRunsOut() {
+    String key = "{%s}:inbox:hold:shipping:m".formatted(redis.name);
+    try (RedisTransaction transaction =
+        RedisTransaction.begin(redis.client, Duration.ofMillis(300))) {
+      assertThat(inbox.firstTime(transaction, KEY)).isTrue();
+      await().until(() -> !redis.client.exists(key));
+      assertThatThrownBy(transaction::exec).isInstanceOf(TransientOutboxException.class);
+    }
+    assertThat(inbox.begin(KEY, Duration.ofMinutes(1))).isInstanceOf(Begin.Started.class);
+  }
+
+  @Test
+  @DisplayName(
+      "a command of the caller's that fails inside of exec undoes nothing: its error is in the list")
+  void doesNotUndo() {
+    String unused = redis.client.set(own(), "text");
+    try (RedisTransaction transaction = begin()) {
+      var list = transaction.lpush(own(), "wrong type");
+      var appended = outbox.append(transaction, message().build());
+      assertThat(appended.allStored()).isTrue();
+      assertThat(transaction.exec().get(0)).isInstanceOf(JedisDataException.class);
+      assertThatThrownBy(list::get).isInstanceOf(JedisDataException.class);
+    }
+    assertThat(due()).hasSize(1);
+  }
+
+  @Test
+  @DisplayName("a command that is refused before exec: nothing happens")
+  void refused() {
+    try (RedisTransaction transaction = begin()) {
+      var appended = outbox.append(transaction, message().build());
+      assertThat(appended.allStored()).isTrue();
+      var wrong = transaction.sendCommand(new CommandArguments(Command.GET));
+      assertThatThrownBy(transaction::exec)
+          .isInstanceOf(OutboxException.class)
+          .hasMessageContaining("wrong number of arguments");
+      assertThat(wrong).isNotNull();
+    }
+    assertThat(due()).isEmpty();
+  }
+
+  @Test
+  @DisplayName("a transaction that has ended takes nothing more; unwatch is refused")
+  void ended() {
+    try (RedisTransaction transaction = begin()) {
+      transaction.multi();
+      assertThatThrownBy(transaction::unwatch).isInstanceOf(UnsupportedOperationException.class);
+      assertThat(transaction.exec()).isEmpty();
+      assertThatThrownBy(transaction::exec).isInstanceOf(NoTransactionException.class);
+      assertThatThrownBy(() -> transaction.incr(own())).isInstanceOf(NoTransactionException.class);
+      assertThatThrownBy(() -> outbox.append(transaction, message().build()))
+          .isInstanceOf(NoTransactionException.class);
+    }
+  }
+}

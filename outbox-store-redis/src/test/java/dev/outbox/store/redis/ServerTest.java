@@ -1,0 +1,279 @@
+package dev.outbox.store.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dev.outbox.OutboxMessage;
+import dev.outbox.SchemaException;
+import dev.outbox.TransientOutboxException;
+import dev.outbox.embedded.EmbeddedRedis;
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.Decision;
+import dev.outbox.spi.StoredMessage;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.opentest4j.TestAbortedException;
+import redis.clients.jedis.RedisClient;
+
+/** What the store says to a server that is not as it must be, and when it has no memory left. */
+class ServerTest {
+  private static final String NAME = "shop";
+  private static final ClaimRequest REQUEST =
+      new ClaimRequest("test", 100, 100_000_000, Duration.ofMinutes(1));
+
+  private interface OnServer {
+    void run(EmbeddedRedis redis, RedisClient client);
+  }
+
+  private static void on(OnServer test, String... settings) {
+    EmbeddedRedis started;
+    try {
+      started = EmbeddedRedis.start(settings);
+    } catch (UnsupportedOperationException e) {
+      throw new TestAbortedException("skipped: " + e.getMessage());
+    }
+    try (EmbeddedRedis redis = started;
+        RedisClient client = TestRedis.client(redis.url())) {
+      test.run(redis, client);
+    }
+  }
+
+  private static RedisOutboxStore store(RedisClient client) {
+    RedisOutboxStore store = RedisOutboxStore.of(client, NAME);
+    store.migrate();
+    return store;
+  }
+
+  private static void append(RedisClient client, RedisOutboxStore store, byte[] payload) {
+    try (RedisTransaction transaction = RedisTransaction.begin(client)) {
+      var unused =
+          store.append(
+              transaction,
+              OutboxMessage.builder()
+                  .aggregate("order", "1")
+                  .eventType("OrderPlaced")
+                  .payload(payload)
+                  .build());
+      List<Object> ignored = transaction.exec();
+    }
+  }
+
+  private static Map<Long, Decision> allDelivered(Claim claim) {
+    Map<Long, Decision> decisions = new HashMap<>();
+    claim.messages().forEach(m -> decisions.put(m.sequence(), Decision.delivered()));
+    return decisions;
+  }
+
+  private static void assertRefused(String sentence, String... settings) {
+    on(
+        (redis, client) -> {
+          RedisOutboxStore store = store(client);
+          assertThatThrownBy(store::verify)
+              .isInstanceOf(SchemaException.class)
+              .hasMessageContaining(sentence);
+          assertThatThrownBy(() -> store.claim(REQUEST)).hasMessageContaining(sentence);
+          assertThatThrownBy(() -> append(client, store, new byte[0]))
+              .hasMessageContaining(sentence);
+          RedisInboxStore inbox = RedisInboxStore.of(client, NAME);
+          inbox.migrate();
+          assertThatThrownBy(inbox::verify).hasMessageContaining(sentence);
+        },
+        settings);
+  }
+
+  @Test
+  @DisplayName("a server that may throw keys away is refused")
+  void eviction() {
+    assertRefused("set maxmemory-policy noeviction", "--maxmemory-policy", "allkeys-lru");
+  }
+
+  @Test
+  @DisplayName("a server that writes to the disk each second, or not at all, is refused")
+  void durability() {
+    assertRefused("appendfsync of this Redis is everysec", "--appendfsync", "everysec");
+    assertRefused("appendonly of this Redis is no", "--appendonly", "no");
+  }
+
+  @Test
+  @DisplayName(
+      "a server that does not show its settings is refused, unless its user vouches for it")
+  void hiddenSettings() {
+    String[] hidden = {"--rename-command", "CONFIG", ""};
+    assertRefused("allow CONFIG GET, or say uncheckedDurability()", hidden);
+    on(
+        (redis, client) -> {
+          RedisOutboxStore store =
+              RedisOutboxStore.builder(client, NAME).uncheckedDurability().build();
+          store.migrate();
+          append(client, store, new byte[0]);
+          assertThat(store.claim(REQUEST).messages()).hasSize(1);
+        },
+        hidden);
+  }
+
+  @Test
+  @DisplayName("a schema that is missing, or of another version, is said in a sentence")
+  void schema() {
+    on(
+        (redis, client) -> {
+          RedisOutboxStore fresh = RedisOutboxStore.of(client, NAME);
+          assertThatThrownBy(fresh::verify)
+              .isInstanceOf(SchemaException.class)
+              .hasMessage(
+                  "there is no key {shop}:outbox:schema: call migrate() of the store first");
+          RedisOutboxStore store = store(client);
+          append(client, store, new byte[0]);
+          for (String version : List.of("0", "2", "10")) {
+            String unused = client.set("{shop}:outbox:schema", version);
+            assertThatThrownBy(() -> store.claim(REQUEST))
+                .isInstanceOf(SchemaException.class)
+                .hasMessageContaining("have version " + version);
+            assertThatThrownBy(() -> append(client, store, new byte[0]))
+                .isInstanceOf(SchemaException.class);
+          }
+        });
+  }
+
+  @Test
+  @DisplayName("with replicas asked for nothing is handed out before they have it")
+  void replicas() {
+    on(
+        (primary, client) -> {
+          RedisOutboxStore store =
+              RedisOutboxStore.builder(client, NAME)
+                  .replicas(1)
+                  .replicasTime(Duration.ofMillis(100))
+                  .build();
+          store.migrate();
+          append(client, store, new byte[0]);
+          for (int i = 0; i < 5; i++) {
+            assertThatThrownBy(() -> store.claim(REQUEST))
+                .isInstanceOf(TransientOutboxException.class)
+                .hasMessageContaining("0 replicas of Redis have acknowledged");
+          }
+          on(
+              (replica, ofReplica) -> {
+                List<StoredMessage> came =
+                    await()
+                        .ignoreException(TransientOutboxException.class)
+                        .until(() -> store.claim(REQUEST).messages(), list -> !list.isEmpty());
+                assertThat(came).as("given back each time").hasSize(1);
+                assertThat(came.get(0).attempts()).as("attempts").isZero();
+                assertThatThrownBy(() -> RedisOutboxStore.of(ofReplica, NAME).verify())
+                    .hasMessageContaining("is a replica");
+              },
+              "--replicaof",
+              "127.0.0.1",
+              Integer.toString(primary.port()));
+        },
+        "--repl-diskless-sync-delay",
+        "0");
+  }
+
+  @Test
+  @DisplayName("a server without memory refuses appends, and a relay still empties the outbox")
+  void fullMemory() {
+    on(
+        (redis, client) -> {
+          RedisOutboxStore store = store(client);
+          byte[] payload = new byte[200_000];
+          int stored = 0;
+          try {
+            for (; stored < 1_000; stored++) {
+              append(client, store, payload);
+            }
+          } catch (TransientOutboxException e) {
+            assertThat(e).hasMessageContaining("no memory left");
+          }
+          assertThat(stored).isBetween(3, 100);
+          assertThat(store.statistics(1_000).pending()).isEqualTo(stored);
+          assertThat(store.warnings()).singleElement().asString().contains("bytes of memory");
+          Claim claim = store.claim(REQUEST);
+          assertThat(claim.messages()).hasSize(stored);
+          assertThat(claim.settle(allDelivered(claim))).isEmpty();
+          await()
+              .ignoreException(TransientOutboxException.class)
+              .untilAsserted(() -> append(client, store, payload));
+          assertThat(store.claim(REQUEST).messages()).hasSize(1);
+        },
+        "--maxmemory",
+        "6mb");
+  }
+
+  @Test
+  @DisplayName("a server that has forgotten all scripts is told them again")
+  void scriptsForgotten() {
+    on(
+        (redis, client) -> {
+          RedisOutboxStore store = store(client);
+          append(client, store, new byte[0]);
+          String unused = client.scriptFlush();
+          append(client, store, new byte[0]);
+          Claim claim = store.claim(REQUEST);
+          assertThat(claim.messages()).hasSize(2);
+          String ignored = client.scriptFlush();
+          assertThat(claim.settle(allDelivered(claim))).isEmpty();
+          assertThat(store.statistics(10).pending()).isZero();
+        });
+  }
+
+  @Test
+  @DisplayName("nothing needs a second connection while it has one")
+  void oneConnection() {
+    on(
+        (redis, client) -> {
+          RedisOutboxStore unused = store(client);
+          try (RedisClient one = TestRedis.client(redis.url(), 1)) {
+            RedisOutboxStore store = RedisOutboxStore.builder(one, NAME).replicas(1).build();
+            append(one, store, new byte[0]);
+            assertThatThrownBy(() -> store.claim(REQUEST)).hasMessageContaining("replicas");
+            RedisOutboxStore other = RedisOutboxStore.of(one, NAME);
+            Claim claim = other.claim(REQUEST);
+            assertThat(claim.renew(Duration.ofMinutes(1))).hasSize(1);
+            assertThat(claim.settle(allDelivered(claim))).isEmpty();
+            assertThat(other.warnings()).isEmpty();
+            assertThat(other.place()).contains("{shop}:outbox:*", "127.0.0.1");
+          }
+        });
+  }
+
+  @Test
+  @DisplayName("a server that is gone is said in a sentence, and trying again can help")
+  void gone() {
+    on(
+        (redis, client) -> {
+          RedisOutboxStore store = store(client);
+          append(client, store, new byte[0]);
+          redis.kill();
+          assertThatThrownBy(() -> store.claim(REQUEST))
+              .isInstanceOf(TransientOutboxException.class)
+              .hasMessageContaining("no connection to Redis");
+          assertThatThrownBy(() -> append(client, store, new byte[0]))
+              .isInstanceOf(TransientOutboxException.class);
+        });
+  }
+
+  @Test
+  @DisplayName("settings that cannot be right are refused")
+  void settings() {
+    try (RedisClient client = TestRedis.client("redis://127.0.0.1:1")) {
+      assertThatThrownBy(() -> RedisOutboxStore.of(client, "a}b"))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("a}b");
+      assertThatThrownBy(() -> RedisOutboxStore.builder(client, NAME).replicas(-1).build())
+          .hasMessageContaining("replicas is -1");
+      assertThatThrownBy(
+              () -> RedisOutboxStore.builder(client, NAME).replicasTime(Duration.ZERO).build())
+          .hasMessageContaining("PT0S");
+      assertThatThrownBy(
+              () -> RedisOutboxStore.builder(client, NAME).dedupWindow(Duration.ZERO).build())
+          .hasMessageContaining("PT0S");
+    }
+  }
+}

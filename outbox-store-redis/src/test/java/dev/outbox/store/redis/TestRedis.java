@@ -1,0 +1,147 @@
+package dev.outbox.store.redis;
+
+import dev.outbox.TransientOutboxException;
+import dev.outbox.embedded.RedisServer;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.time.Duration;
+import java.util.UUID;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+import org.apache.commons.pool2.impl.GenericObjectPoolConfig;
+import redis.clients.jedis.Connection;
+import redis.clients.jedis.RedisClient;
+import redis.clients.jedis.exceptions.JedisDataException;
+
+/** A server, a client behind a proxy, and a hash tag that nobody else has. */
+final class TestRedis implements AutoCloseable {
+  private static final int CONNECTIONS = 64;
+
+  final RedisServer server = RedisServer.forTests();
+  final LossyProxy proxy;
+  final RedisClient client;
+  final String name = "test-" + UUID.randomUUID().toString().substring(0, 8);
+
+  TestRedis() {
+    URI url = URI.create(server.url());
+    try {
+      proxy = new LossyProxy(url.getHost(), url.getPort());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    client =
+        client(
+            server.url().replace(url.getHost() + ":" + url.getPort(), "127.0.0.1:" + proxy.port()));
+  }
+
+  static RedisClient client(String url) {
+    return client(url, CONNECTIONS);
+  }
+
+  static RedisClient client(String url, int connections) {
+    GenericObjectPoolConfig<Connection> pool = new GenericObjectPoolConfig<>();
+    pool.setMaxTotal(connections);
+    pool.setMaxIdle(connections);
+    pool.setMaxWait(Duration.ofSeconds(30));
+    return RedisClient.builder().fromURI(url).poolConfig(pool).build();
+  }
+
+  /** A command that is refused inside of EXEC is an error in a list. */
+  void inTransaction(Consumer<RedisTransaction> work) {
+    try (RedisTransaction transaction = RedisTransaction.begin(client)) {
+      work.accept(transaction);
+      for (Object reply : transaction.exec()) {
+        if (reply instanceof JedisDataException refused) {
+          throw refused;
+        }
+      }
+    }
+  }
+
+  /** One that has ended: there is no other way to have none. */
+  void withoutTransaction(Consumer<RedisTransaction> work) {
+    try (RedisTransaction transaction = RedisTransaction.begin(client)) {
+      String unused = transaction.discard();
+      work.accept(transaction);
+    }
+  }
+
+  /** Removes all keys but that of the schema. */
+  void reset(String kind) {
+    remove(kind, key -> !key.equals(schema(kind)));
+  }
+
+  void remove(String kind, Predicate<String> which) {
+    String[] keys =
+        client.keys("{%s}:%s:*".formatted(name, kind)).stream()
+            .filter(which)
+            .toArray(String[]::new);
+    if (keys.length > 0) {
+      long unused = client.unlink(keys);
+    }
+  }
+
+  /** The key with the version. */
+  String schema(String kind) {
+    return "{%s}:%s:schema".formatted(name, kind);
+  }
+
+  void setSchema(String kind, int version) {
+    String unused = client.set(schema(kind), Integer.toString(version));
+  }
+
+  /** Subtracts from the scores of sorted sets. */
+  void earlier(String kind, Duration by, String... zsets) {
+    for (String zset : zsets) {
+      String key = "{%s}:%s:%s".formatted(name, kind, zset);
+      for (String member : client.zrange(key, 0, -1)) {
+        double unused = client.zincrby(key, -Arguments.micros(by), member);
+      }
+    }
+  }
+
+  /** Subtracts from a field of all hashes whose names begin so. */
+  void fieldEarlier(String kind, Duration by, String hashes, String field) {
+    for (String key : client.keys("{%s}:%s:%s:*".formatted(name, kind, hashes))) {
+      if (client.hexists(key, field)) {
+        long unused = client.hincrBy(key, field, -Arguments.micros(by));
+      }
+    }
+  }
+
+  /** Says whether the connection broke, and the work failed for it. */
+  boolean breaking(LossyProxy.Fault fault, Runnable work) {
+    proxy.next(fault);
+    try {
+      work.run();
+    } catch (TransientOutboxException e) {
+      if (proxy.hasHappened()) {
+        return true;
+      }
+      throw e;
+    }
+    return false;
+  }
+
+  void losingTheReply(Runnable work) {
+    if (!breaking(LossyProxy.Fault.LOSE_REPLY, work)) {
+      throw new IllegalStateException("the work did not notice that the reply was lost");
+    }
+  }
+
+  @Override
+  public void close() {
+    String[] keys = client.keys("{%s}:*".formatted(name)).toArray(String[]::new);
+    if (keys.length > 0) {
+      long unused = client.unlink(keys);
+    }
+    client.close();
+    try {
+      proxy.close();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    server.close();
+  }
+}
