@@ -43,14 +43,7 @@ final class JdbcStores {
     JdbcStoreProvider provider = provider(properties.store(), dataSource, name);
     OutboxProperties.Inbox inbox = properties.inbox();
     try {
-      return provider
-          .inbox(dataSource, properties.schema(), inbox.prefix(), inbox.retention())
-          .orElseThrow(
-              () ->
-                  new OutboxConfigurationException(
-                      "The store %s has no inbox yet".formatted(provider.name()),
-                      "Take the line outbox.inbox.enabled=true away.",
-                      null));
+      return provider.inbox(dataSource, properties.schema(), inbox.prefix(), inbox.retention());
     } catch (IllegalArgumentException e) {
       throw OutboxConfigurationException.ofProperty(e);
     }

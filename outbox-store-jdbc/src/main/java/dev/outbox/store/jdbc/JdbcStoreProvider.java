@@ -52,13 +52,10 @@ public abstract class JdbcStoreProvider implements StoreProvider {
    * @param schema of its tables; null: the connection's current one
    * @param prefix before the name of each of its tables
    * @param retention how long a key is remembered after it was done
-   * @return nothing when there is none for this database, which is the default
    * @throws IllegalArgumentException naming the setting, its value and what is allowed
    */
-  public Optional<JdbcInboxStore> inbox(
-      DataSource dataSource, @Nullable String schema, String prefix, Duration retention) {
-    return Optional.empty();
-  }
+  public abstract JdbcInboxStore inbox(
+      DataSource dataSource, @Nullable String schema, String prefix, Duration retention);
 
   /** Whether the server behind a connection is one of those that this store is for. */
   public boolean isFor(Connection connection) throws SQLException {
@@ -173,9 +170,9 @@ public abstract class JdbcStoreProvider implements StoreProvider {
 
     @Override
     public Optional<InboxStore<?>> inbox(String prefix) {
-      return JdbcStoreProvider.this
-          .inbox(dataSource, settings.schema(), prefix, InboxStore.DEFAULT_RETENTION)
-          .map(inbox -> inbox);
+      return Optional.of(
+          JdbcStoreProvider.this.inbox(
+              dataSource, settings.schema(), prefix, InboxStore.DEFAULT_RETENTION));
     }
 
     @Override

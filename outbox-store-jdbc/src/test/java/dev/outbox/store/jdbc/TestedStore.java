@@ -3,7 +3,6 @@ package dev.outbox.store.jdbc;
 import com.zaxxer.hikari.HikariConfig;
 import java.util.function.Consumer;
 import javax.sql.DataSource;
-import org.opentest4j.TestAbortedException;
 
 /** A store of ours, and where its tests have a database. */
 public interface TestedStore {
@@ -18,7 +17,5 @@ public interface TestedStore {
   JdbcOutboxStore.Builder<?, ?> builder(DataSource dataSource);
 
   /** The inbox on the same database. */
-  default JdbcInboxStore.Builder<?, ?> inbox(DataSource dataSource) {
-    throw new TestAbortedException("there is no inbox on this database yet");
-  }
+  JdbcInboxStore.Builder<?, ?> inbox(DataSource dataSource);
 }

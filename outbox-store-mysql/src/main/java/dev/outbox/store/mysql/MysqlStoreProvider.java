@@ -6,7 +6,6 @@ import dev.outbox.store.jdbc.JdbcStoreProvider;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.Optional;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -28,14 +27,13 @@ public final class MysqlStoreProvider extends JdbcStoreProvider {
   }
 
   @Override
-  public Optional<JdbcInboxStore> inbox(
+  public JdbcInboxStore inbox(
       DataSource dataSource, @Nullable String schema, String prefix, Duration retention) {
-    return Optional.of(
-        MysqlInboxStore.builder(dataSource)
+    return MysqlInboxStore.builder(dataSource)
             .schema(schema)
             .prefix(prefix)
             .retention(retention)
-            .build());
+            .build();
   }
 
   @Override

@@ -6,7 +6,6 @@ import dev.outbox.store.jdbc.JdbcStoreProvider;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.Optional;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -28,14 +27,13 @@ public final class PostgresStoreProvider extends JdbcStoreProvider {
   }
 
   @Override
-  public Optional<JdbcInboxStore> inbox(
+  public JdbcInboxStore inbox(
       DataSource dataSource, @Nullable String schema, String prefix, Duration retention) {
-    return Optional.of(
-        PostgresInboxStore.builder(dataSource)
+    return PostgresInboxStore.builder(dataSource)
             .schema(schema)
             .prefix(prefix)
             .retention(retention)
-            .build());
+            .build();
   }
 
   @Override

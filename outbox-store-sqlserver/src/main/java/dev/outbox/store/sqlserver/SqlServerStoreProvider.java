@@ -1,11 +1,11 @@
 package dev.outbox.store.sqlserver;
 
-import dev.outbox.spi.InboxStore;
 import dev.outbox.spi.OutboxStore;
+import dev.outbox.store.jdbc.JdbcInboxStore;
 import dev.outbox.store.jdbc.JdbcStoreProvider;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.util.Optional;
+import java.time.Duration;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -33,10 +33,13 @@ public final class SqlServerStoreProvider extends JdbcStoreProvider {
   }
 
   @Override
-  protected Optional<InboxStore<?>> inbox(
-      DataSource dataSource, @Nullable String schema, String prefix) {
-    return Optional.of(
-        SqlServerInboxStore.builder(dataSource).schema(schema).prefix(prefix).build());
+  public JdbcInboxStore inbox(
+      DataSource dataSource, @Nullable String schema, String prefix, Duration retention) {
+    return SqlServerInboxStore.builder(dataSource)
+        .schema(schema)
+        .prefix(prefix)
+        .retention(retention)
+        .build();
   }
 
   @Override
