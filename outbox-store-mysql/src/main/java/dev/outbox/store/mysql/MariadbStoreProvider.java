@@ -30,10 +30,10 @@ public final class MariadbStoreProvider extends JdbcStoreProvider {
   public JdbcInboxStore inbox(
       DataSource dataSource, @Nullable String schema, String prefix, Duration retention) {
     return MariadbInboxStore.builder(dataSource)
-            .schema(schema)
-            .prefix(prefix)
-            .retention(retention)
-            .build();
+        .schema(schema)
+        .prefix(prefix)
+        .retention(retention)
+        .build();
   }
 
   @Override

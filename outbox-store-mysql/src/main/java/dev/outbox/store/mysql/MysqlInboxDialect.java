@@ -1,7 +1,9 @@
 package dev.outbox.store.mysql;
 
 import dev.outbox.store.core.internal.Names;
+import dev.outbox.store.jdbc.internal.Distributed;
 import dev.outbox.store.jdbc.internal.InboxDialect;
+import java.util.List;
 
 /** The statements of the inbox on MySQL and MariaDB. Time is {@code utc_timestamp(6)}. */
 final class MysqlInboxDialect extends MysqlServer implements InboxDialect {
@@ -19,6 +21,12 @@ final class MysqlInboxDialect extends MysqlServer implements InboxDialect {
   @Override
   public String changelog() {
     return "dev/outbox/store/mysql/inbox-changelog.sql";
+  }
+
+  /** An inbox has no order to lose. */
+  @Override
+  public List<Distributed> distributed() {
+    return List.of();
   }
 
   @Override

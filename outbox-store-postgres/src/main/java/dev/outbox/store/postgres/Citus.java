@@ -15,10 +15,8 @@ import org.jdbi.v3.core.Handle;
  * of several servers, and a low-water mark that compares them would pass messages over.
  */
 final class Citus {
-  static final String EXTENSION = "citus";
-
-  private static final String IS_THERE =
-      "select true from pg_catalog.pg_extension e where e.extname = '" + EXTENSION + "'";
+  static final String IS_THERE =
+      "select true from pg_catalog.pg_extension e where e.extname = 'citus'";
 
   private static final String KNOWN_TO_IT =
       "select p.logicalrelid::text from pg_dist_partition p"

@@ -1,9 +1,11 @@
 package dev.outbox.store.postgres;
 
 import dev.outbox.store.core.internal.Names;
+import dev.outbox.store.jdbc.internal.Distributed;
 import dev.outbox.store.jdbc.internal.InboxDialect;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.List;
 
 /** The statements of the inbox on PostgreSQL. Time is {@code statement_timestamp()}. */
 final class PostgresInboxDialect extends PostgresServer implements InboxDialect {
@@ -18,6 +20,12 @@ final class PostgresInboxDialect extends PostgresServer implements InboxDialect 
   @Override
   public String changelog() {
     return "dev/outbox/store/postgres/inbox-changelog.sql";
+  }
+
+  /** An inbox has no order to lose. */
+  @Override
+  public List<Distributed> distributed() {
+    return List.of();
   }
 
   @Override

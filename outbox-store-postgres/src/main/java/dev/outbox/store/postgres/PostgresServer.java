@@ -27,19 +27,18 @@ abstract class PostgresServer implements Server {
       select n.nspname || '.' || c.relname
       from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
       where n.nspname = 'sys' and c.relname = 'iam_pg_role_mappings'
-      union all
-      select e.extname::text from pg_catalog.pg_extension e where e.extname = '${citus}'
-      """
-          .replace("${citus}", Citus.EXTENSION);
+      """;
 
   private static final String SCHEMA_VERSION =
       """
       select version, getdatabaseencoding() as encoding,
-        concat_ws(', ', ${version}, (select string_agg(s.sign, ', ') from (${signs}) s)) as said
+        concat_ws(', ', ${version}, (select string_agg(s.sign, ', ') from (${signs}) s)) as said,
+        exists (${citus}) as citus
       from ${q}${p}schema where ctid >= '(0,0)'
       """
           .replace("${version}", VERSION)
-          .replace("${signs}", SIGNS);
+          .replace("${signs}", SIGNS)
+          .replace("${citus}", Citus.IS_THERE);
 
   private static final List<Distributed> DISTRIBUTED =
       List.of(
@@ -154,9 +153,8 @@ abstract class PostgresServer implements Server {
             "the database's encoding is %s, which cannot hold every text: use one that was created with encoding 'UTF8'"
                 .formatted(encoding));
       }
-      String said = rows.getString("said");
-      Distributed.refuse(this, said);
-      if (said.endsWith(Citus.EXTENSION)) {
+      Distributed.refuse(this, rows.getString("said"));
+      if (rows.getBoolean("citus") && !distributed().isEmpty()) {
         Citus.refuseDistributed(connection, names);
       }
       return rows.getInt("version");

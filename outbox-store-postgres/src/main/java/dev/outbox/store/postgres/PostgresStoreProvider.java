@@ -30,10 +30,10 @@ public final class PostgresStoreProvider extends JdbcStoreProvider {
   public JdbcInboxStore inbox(
       DataSource dataSource, @Nullable String schema, String prefix, Duration retention) {
     return PostgresInboxStore.builder(dataSource)
-            .schema(schema)
-            .prefix(prefix)
-            .retention(retention)
-            .build();
+        .schema(schema)
+        .prefix(prefix)
+        .retention(retention)
+        .build();
   }
 
   @Override
