@@ -21,6 +21,7 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.GroupIdNotFoundException;
 import org.apache.kafka.common.errors.RetriableException;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.StringDeserializer;
@@ -118,9 +119,21 @@ final class DemoKafka extends EmbeddedBroker<EmbeddedKafka> {
         ask(
             "the topics %s* could not be removed from".formatted(prefix),
             admin.deleteTopics(topics().toList()).all());
-        ask(
-            "the group %s could not be removed from".formatted(group(prefix)),
-            admin.deleteConsumerGroups(List.of(group(prefix))).all());
+        removeGroup(admin);
+      }
+    }
+  }
+
+  /** A consumer that has committed nothing yet has none. */
+  private void removeGroup(Admin admin) {
+    try {
+      ask(
+          "the group %s could not be removed from".formatted(group(prefix)),
+          admin.deleteConsumerGroups(List.of(group(prefix))).all());
+    } catch (Failure e) {
+      if (!(e.getCause() instanceof ExecutionException cause)
+          || !(cause.getCause() instanceof GroupIdNotFoundException)) {
+        throw e;
       }
     }
   }

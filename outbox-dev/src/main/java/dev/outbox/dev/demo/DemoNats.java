@@ -119,11 +119,11 @@ final class DemoNats extends EmbeddedBroker<EmbeddedNats> {
           sink.received(headers.getFirst("outbox-id"), headers.getFirst("outbox-key"));
           message = subscription().nextMessage(Duration.ofNanos(1));
         }
-        sink.complete();
       } catch (IOException | JetStreamApiException | IllegalStateException e) {
         close(); // the server is away
         Thread.sleep(POLL.toMillis());
       }
+      sink.complete();
     }
 
     private JetStreamSubscription subscription()

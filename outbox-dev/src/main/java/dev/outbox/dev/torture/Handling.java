@@ -3,7 +3,7 @@ package dev.outbox.dev.torture;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import com.zaxxer.hikari.HikariDataSource;
-import dev.outbox.OutboxException;
+import dev.outbox.TransientOutboxException;
 import dev.outbox.inbox.Begin;
 import dev.outbox.inbox.Fingerprint;
 import dev.outbox.inbox.InProgressException;
@@ -36,7 +36,8 @@ import java.util.concurrent.atomic.AtomicLong;
  *   <li>"repeated WAY ID": the inbox said that it had been;
  *   <li>"locked NUMBER WAY ID ASKED MILLIS", "renewed-lock NUMBER ASKED MILLIS", "unlocks NUMBER":
  *       a lock was had, was prolonged, is about to be completed or released;
- *   <li>"completed ID RESULT ASKED": it was; "given ID RESULT ASKED": the inbox knew the result.
+ *   <li>"completed ID RESULT ASKED": it was; "given ID RESULT ASKED": the inbox knew the result;
+ *   <li>"failed WAY ID ERROR": for a reason that does not pass.
  * </ul>
  */
 final class Handling implements AutoCloseable {
@@ -66,7 +67,7 @@ final class Handling implements AutoCloseable {
   private static final int MOST_WAITING = 500;
 
   private static final int TRIES = 5;
-  private static final int LOCK_MILLIS = 1_500;
+  static final int LOCK_MILLIS = 1_500;
   private static final int WORK_MILLIS = 20;
   private static final double AT_ONCE = 0.2;
   private static final double SLOW = 0.04;
@@ -182,8 +183,13 @@ final class Handling implements AutoCloseable {
           return;
         } catch (InProgressException e) {
           Thread.sleep(Math.min(e.left().toMillis(), LOCK_MILLIS));
-        } catch (OutboxException | SQLException e) {
+        } catch (TransientOutboxException | SQLException e) {
           Thread.sleep(WORK_MILLIS);
+        } catch (RuntimeException e) {
+          e.printStackTrace();
+          String error = String.valueOf(e).replaceAll("\\s+", "_");
+          child.journal().write("failed", Way.of(message), message, error);
+          return;
         }
       }
     }
@@ -214,7 +220,7 @@ final class Handling implements AutoCloseable {
       Duration time = Duration.ofMillis(1 + random.nextInt(LOCK_MILLIS));
       long asked = System.nanoTime();
       Begin<Connection> begin =
-          inbox.begin(key(way, message), time, Fingerprint.of(message.toString().getBytes(UTF_8)));
+          inbox.begin(key(way, message), time, fingerprint(message));
       if (begin instanceof Begin.Started<Connection> started) {
         long number = numbers.incrementAndGet();
         child.journal().write("locked", number, way, message, asked, time.toMillis());
@@ -269,9 +275,14 @@ final class Handling implements AutoCloseable {
       }
     }
 
-    private InboxKey key(Way way, UUID message) {
-      return new InboxKey(way.name(), message.toString());
-    }
+  }
+
+  static InboxKey key(Way way, UUID message) {
+    return new InboxKey(way.name(), message.toString());
+  }
+
+  static Fingerprint fingerprint(UUID message) {
+    return Fingerprint.of(message.toString().getBytes(UTF_8));
   }
 
   private static String text(InboxResult result) {

@@ -61,6 +61,7 @@ final class InboxOracle {
         }
       }
     }
+    lines("failed").forEach(line -> wrong.accept("an inbox failed: " + line));
     lines("mismatch").forEach(line -> wrong.accept("one message, two fingerprints: " + line));
   }
 

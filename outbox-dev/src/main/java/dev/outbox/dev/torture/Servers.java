@@ -5,6 +5,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.dev.BrokerKind;
 import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.embedded.EmbeddedServer;
+import dev.outbox.store.jdbc.JdbcInboxStore;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
 import java.io.IOException;
 import java.net.URI;
@@ -40,7 +41,7 @@ final class Servers implements AutoCloseable {
     broker = Broker.start(brokerKind, toBroker);
     pool = pool();
     store().migrate();
-    dialect.inbox(pool).build().migrate();
+    inbox().migrate();
     try (Connection connection = pool.getConnection();
         Statement statement = connection.createStatement()) {
       for (String sql : ProducerMain.TABLES.split(";")) {
@@ -73,6 +74,11 @@ final class Servers implements AutoCloseable {
   /** Directly. */
   JdbcOutboxStore store() {
     return dialect.store(pool);
+  }
+
+  /** The same of consumers. */
+  JdbcInboxStore inbox() {
+    return dialect.inbox(pool).build();
   }
 
   Dialect dialect() {

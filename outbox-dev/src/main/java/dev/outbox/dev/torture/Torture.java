@@ -4,16 +4,20 @@ import static java.util.stream.Collectors.counting;
 import static java.util.stream.Collectors.groupingBy;
 
 import dev.outbox.dev.torture.Fleet.Role;
+import dev.outbox.dev.torture.Handling.Way;
 import dev.outbox.dev.torture.InboxOracle.Effect;
 import dev.outbox.dev.torture.Journal.Line;
 import dev.outbox.dev.torture.Oracle.Committed;
 import dev.outbox.dev.torture.Oracle.DeadLetter;
 import dev.outbox.dev.torture.Work.Kind;
 import dev.outbox.embedded.ChildJvm;
+import dev.outbox.inbox.Begin;
+import dev.outbox.inbox.InboxKey;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -57,6 +61,9 @@ public final class Torture implements AutoCloseable {
           .plusSeconds(60);
 
   private static final int MOST_TRIES = 120;
+  /** So many of the keys that were locked last are begun again in the end. */
+  private static final int BEGUN_AGAIN = 500;
+
   private static final Duration CONSUMERS = Duration.ofMinutes(2);
 
   private final Settings settings;
@@ -264,6 +271,7 @@ public final class Torture implements AutoCloseable {
     inbox.compareEffects(effects);
     inbox.compareLocks();
     inbox.compareResults();
+    compareStuck(lines, oracle);
     if (effects.isEmpty() || inbox.count("completed") == 0) {
       oracle.saw("no consumer handled anything: see the processes' logs");
     }
@@ -327,6 +335,24 @@ public final class Torture implements AutoCloseable {
     Set<String> refused = new HashSet<>();
     servers.rows("select dedup from torture_refused").forEach(row -> refused.add(row.get(0)));
     return refused;
+  }
+
+  /** All consumers have ended, and their locks run out: whatever is not done can be begun. */
+  private void compareStuck(List<Line> lines, Oracle oracle) throws InterruptedException {
+    Thread.sleep(Handling.LOCK_MILLIS);
+    List<Line> locked = lines.stream().filter(line -> line.what().equals("locked")).toList();
+    for (Line line : locked.subList(Math.max(0, locked.size() - BEGUN_AGAIN), locked.size())) {
+      UUID message = UUID.fromString(line.detail(2));
+      InboxKey key = Handling.key(Way.valueOf(line.detail(1)), message);
+      Begin<Connection> begin =
+          servers.inbox().begin(key, Duration.ofMillis(1), Handling.fingerprint(message));
+      if (begin instanceof Begin.InProgress || begin instanceof Begin.Mismatch) {
+        oracle.saw("nobody handles %s, and it cannot be begun: %s".formatted(key, begin));
+      }
+      if (begin instanceof Begin.Started<Connection> started) {
+        boolean ignored = started.lock().complete();
+      }
+    }
   }
 
   private List<Effect> readEffects() throws SQLException {

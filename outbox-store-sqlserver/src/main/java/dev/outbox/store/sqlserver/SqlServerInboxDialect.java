@@ -55,7 +55,7 @@ final class SqlServerInboxDialect extends SqlServerServer implements InboxDialec
         state = i.state, token = i.token, lock_until = ${lockUntil},
         attempts = m.attempts + i.more, fingerprint = coalesce(m.fingerprint, i.fingerprint),
         content_type = i.content_type, result = i.result,
-        last_error = coalesce(i.last_error, m.last_error), expires_at = ${expiresAt}
+        last_error = coalesce(i.last_error collate Latin1_General_100_BIN2, m.last_error), expires_at = ${expiresAt}
       from (
         select ? as state, ? as token, ? as lock_millis, ? as more, ? as fingerprint,
           ? as content_type, ? as result, ? as last_error, ? as expires_millis,
