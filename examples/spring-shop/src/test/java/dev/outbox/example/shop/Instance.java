@@ -64,6 +64,13 @@ final class Instance implements AutoCloseable {
     return send(request(path).POST(BodyPublishers.ofString(json)));
   }
 
+  /**
+   * @param key of this request and its repetitions
+   */
+  HttpResponse<String> post(String path, String json, String key) throws IOException {
+    return send(request(path).header("Idempotency-Key", key).POST(BodyPublishers.ofString(json)));
+  }
+
   HttpResponse<String> put(String path) throws IOException {
     return send(request(path).PUT(BodyPublishers.noBody()));
   }

@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.embedded.EmbeddedKafka;
+import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -103,6 +104,24 @@ class ShopProcessTest {
     assertThat(jdbc.queryForList("select customer from orders", String.class))
         .contains("ada@example.org")
         .doesNotContain("broke@example.org");
+  }
+
+  /** Sent again, to another instance, as by a customer who got no answer. */
+  @Test
+  @Order(2)
+  void anOrderThatIsSentTwiceIsPlacedOnce() throws Exception {
+    HttpResponse<String> first = one.post("/orders", order("twice@example.org"), "key-1");
+    HttpResponse<String> second = two.post("/orders", order("twice@example.org"), "key-1");
+    assertThat(first.statusCode()).isEqualTo(second.statusCode()).isEqualTo(201);
+    assertThat(second.body()).isEqualTo(first.body());
+    assertThat(second.headers().firstValue("Location"))
+        .isEqualTo(first.headers().firstValue("Location"))
+        .isPresent();
+    assertThat(
+            jdbc.queryForList(
+                "select id from orders where customer = 'twice@example.org'", String.class))
+        .hasSize(1);
+    assertThat(two.post("/orders", order("ada@example.org"), "key-1").statusCode()).isEqualTo(422);
   }
 
   private static String order(String customer) {
