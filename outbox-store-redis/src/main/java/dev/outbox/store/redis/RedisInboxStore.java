@@ -145,7 +145,7 @@ public final class RedisInboxStore
         arguments(key).add(transaction.token()).addMillis(transaction.longest()).add(lock);
     Reply reply = Reply.of(transaction.ask(HOLD, server, arguments));
     if (reply.text(0).equals("busy")) {
-      throw RedisTransaction.runAgain("another open transaction is handling %s".formatted(key));
+      throw transaction.runAgain("another open transaction is handling %s".formatted(key));
     }
     if (reply.text(0).equals("held")) {
       transaction.watchHeld(Set.of(server.prefix() + "hold:" + name(key)), server.prefix());

@@ -160,8 +160,7 @@ public final class RedisOutboxStore
     for (String key : keys) {
       long answer = reply.number(i++);
       if (answer < 0) {
-        throw RedisTransaction.runAgain(
-            "another open transaction has appended one of its dedup keys");
+        throw transaction.runAgain("another open transaction has appended one of its dedup keys");
       }
       if (answer == 1) {
         fresh.add(key);

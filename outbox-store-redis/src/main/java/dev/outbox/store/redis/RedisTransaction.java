@@ -68,6 +68,7 @@ public final class RedisTransaction extends AbstractTransaction {
   private final Map<String, String> completed = new HashMap<>();
   private final Duration longest;
   private boolean active = true;
+  private boolean mustRunAgain;
   private boolean closed;
 
   /**
@@ -76,15 +77,19 @@ public final class RedisTransaction extends AbstractTransaction {
   private record Queued<R>(
       CommandObject<R> command, Response<R> response, @Nullable String prefix) {
 
+    /** What it returned, or its error. */
     Object set(@Nullable Object reply) {
       response.set(reply);
       try {
         return response.get();
       } catch (JedisDataException e) {
-        if (prefix != null) {
-          throw failedInside(e, prefix);
-        }
         return e;
+      }
+    }
+
+    void requireDone(Object result) {
+      if (prefix != null && result instanceof JedisDataException e) {
+        throw failedInside(e, prefix);
       }
     }
   }
@@ -174,7 +179,9 @@ public final class RedisTransaction extends AbstractTransaction {
     }
   }
 
-  static TransientOutboxException runAgain(String why) {
+  /** From now on it cannot be committed any more, also when the caller goes on. */
+  TransientOutboxException runAgain(String why) {
+    mustRunAgain = true;
     return new TransientOutboxException(
         "the transaction cannot be committed, because %s: roll back and run the whole transaction again"
             .formatted(why));
@@ -255,6 +262,10 @@ public final class RedisTransaction extends AbstractTransaction {
   public List<Object> exec() {
     requireActive();
     active = false;
+    if (mustRunAgain) {
+      releaseHolds();
+      throw runAgain("an append or an entry of the inbox has failed in it");
+    }
     List<Object> replies;
     try {
       replies = sendAll();
@@ -272,6 +283,9 @@ public final class RedisTransaction extends AbstractTransaction {
     List<Object> results = new ArrayList<>(replies.size());
     for (int i = 0; i < replies.size(); i++) {
       results.add(queue.get(i).set(replies.get(i)));
+    }
+    for (int i = 0; i < results.size(); i++) {
+      queue.get(i).requireDone(results.get(i));
     }
     return results;
   }

@@ -174,6 +174,26 @@ class RedisTransactionTest {
   }
 
   @Test
+  @DisplayName("a transaction in which an append was told to run again cannot be committed")
+  void goesOnAfterConflict() {
+    try (RedisTransaction first = begin();
+        RedisTransaction second = begin()) {
+      var appended = outbox.append(first, message().dedupKey("d").build());
+      assertThat(appended.allStored()).isTrue();
+      Response<Long> own = second.incr(own());
+      assertThatThrownBy(() -> outbox.append(second, message().dedupKey("d").build()))
+          .isInstanceOf(TransientOutboxException.class);
+      assertThatThrownBy(second::exec)
+          .isInstanceOf(TransientOutboxException.class)
+          .hasMessageContaining("run the whole transaction again");
+      assertThat(own).isNotNull();
+      assertThat(first.exec()).hasSize(1);
+    }
+    assertThat(redis.client.exists(own())).isFalse();
+    assertThat(due()).hasSize(1);
+  }
+
+  @Test
   @DisplayName("a transaction that has ended takes nothing more; unwatch is refused")
   void ended() {
     try (RedisTransaction transaction = begin()) {
