@@ -92,7 +92,9 @@ final class Effects implements AutoCloseable {
 
   /** For another transaction, in this database. */
   boolean isAnyoneWaiting() throws SQLException {
-    return !texts("select pid from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()").isEmpty();
+    return !texts(
+            "select pid from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()")
+        .isEmpty();
   }
 
   private List<String> texts(String sql) throws SQLException {

@@ -219,8 +219,7 @@ final class Handling implements AutoCloseable {
         throws SQLException, InterruptedException {
       Duration time = Duration.ofMillis(1 + random.nextInt(LOCK_MILLIS));
       long asked = System.nanoTime();
-      Begin<Connection> begin =
-          inbox.begin(key(way, message), time, fingerprint(message));
+      Begin<Connection> begin = inbox.begin(key(way, message), time, fingerprint(message));
       if (begin instanceof Begin.Started<Connection> started) {
         long number = numbers.incrementAndGet();
         child.journal().write("locked", number, way, message, asked, time.toMillis());
@@ -274,7 +273,6 @@ final class Handling implements AutoCloseable {
         }
       }
     }
-
   }
 
   static InboxKey key(Way way, UUID message) {

@@ -61,6 +61,7 @@ public final class Torture implements AutoCloseable {
           .plusSeconds(60);
 
   private static final int MOST_TRIES = 120;
+
   /** So many of the keys that were locked last are begun again in the end. */
   private static final int BEGUN_AGAIN = 500;
 
