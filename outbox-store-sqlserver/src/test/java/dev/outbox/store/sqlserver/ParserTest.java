@@ -60,6 +60,8 @@ class ParserTest {
               "with \\(readpast +readcommittedlock\\)",
               "",
               "DELETE: \"[ WITH ( <Table_Hint_Limited> ) ]\""),
+          new Unknown("INBOX UPDATE", " collate \\w+", "", COLLATE),
+          new Unknown("INBOX TAKE_OVER", " collate \\w+", "", COLLATE),
           new Unknown("RESTORE_BUCKETS", "\\(values .*\\) n \\(bucket\\)", "n", VALUES),
           new Unknown("create table shop.outbox_message", IN_CHECK, "len($1 +", COLLATE),
           new Unknown(
