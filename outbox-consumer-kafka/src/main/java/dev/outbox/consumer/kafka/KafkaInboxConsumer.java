@@ -182,7 +182,7 @@ public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseabl
     try {
       return consumer.poll(failures.untilNext(POLL));
     } catch (RecordDeserializationException e) {
-      failed(e.topicPartition(), e.offset(), e);
+      failed(e.topicPartition(), e.offset(), new Handling.Trouble(e, true));
       return ConsumerRecords.empty();
     }
   }
@@ -190,34 +190,26 @@ public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseabl
   /** Whether the next record of its partition may be handled. */
   private boolean handle(ConsumerRecord<K, V> record) {
     TopicPartition partition = partitionOf(record);
-    try {
-      handling.handle(record);
-    } catch (Exception e) {
-      if (isInterrupted(e) || !isLastTry(record) || !handling.giveUp(record, e)) {
-        failed(partition, record.offset(), e);
-        return false;
-      }
+    Handling.Trouble trouble = handling.handle(record);
+    if (trouble != null && !isGivenUp(record, trouble)) {
+      failed(partition, record.offset(), trouble);
+      return false;
     }
     failures.forget(partition);
     handled.put(partition, new OffsetAndMetadata(record.offset() + 1, record.leaderEpoch(), ""));
     return true;
   }
 
-  /** Then nothing is known about the record. */
-  private static boolean isInterrupted(Exception e) {
-    if (e instanceof InterruptedException) {
-      Thread.currentThread().interrupt();
-    }
-    return Thread.currentThread().isInterrupted();
-  }
-
-  private boolean isLastTry(ConsumerRecord<K, V> record) {
-    return failures.tries(partitionOf(record), record.offset()) + 1 >= maxTries;
+  private boolean isGivenUp(ConsumerRecord<K, V> record, Handling.Trouble trouble) {
+    return trouble.ofRecord()
+        && !Thread.currentThread().isInterrupted() // then nothing is known about the record
+        && failures.faults(partitionOf(record), record.offset()) + 1 >= maxTries
+        && handling.giveUp(record, trouble.why());
   }
 
   /** Later records of its partition wait for it. */
-  private void failed(TopicPartition partition, long offset, Exception e) {
-    Failures.Failure failure = failures.add(partition, offset);
+  private void failed(TopicPartition partition, long offset, Handling.Trouble trouble) {
+    Failures.Failure failure = failures.add(partition, offset, trouble.ofRecord());
     consumer.seek(partition, offset);
     consumer.pause(Set.of(partition));
     log.warn(
@@ -228,7 +220,7 @@ public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseabl
         partition.partition(),
         partition.topic(),
         failure.delay().toMillis(),
-        e);
+        trouble.why());
   }
 
   static TopicPartition partitionOf(ConsumerRecord<?, ?> record) {
@@ -416,9 +408,13 @@ public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseabl
 
     /**
      * After so many tries a record is a dead letter, and the later ones of its partition go on:
-     * also those of its key. Tries are counted since the partition was assigned. Default: it is
-     * tried until it succeeds. A record that Kafka's deserializers refuse is never given up: let
-     * them give bytes, and read those in the handler.
+     * also those of its key. Tries are counted since the partition was assigned, and only those
+     * that {@link #messageId} or the handler failed. An outage is not the record's fault: no
+     * connection, a commit that failed, a {@link dev.outbox.TransientOutboxException} and an {@code
+     * SQLException} that says that a connection is lost or the database has rolled back (SQLState
+     * 08, 40 and PostgreSQL's 57P) do not count, wherever they are thrown. Default: a record is
+     * tried until it succeeds. One that Kafka's deserializers refuse is never given up: let them
+     * give bytes, and read those in the handler.
      *
      * @param tries at least 1
      * @param deadLetters where it goes, in a transaction with the inbox
