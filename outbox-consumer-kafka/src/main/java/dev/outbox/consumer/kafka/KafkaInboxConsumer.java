@@ -10,7 +10,6 @@ import java.util.ArrayDeque;
 import java.util.Collection;
 import java.util.Deque;
 import java.util.HashMap;
-import java.util.Iterator;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
@@ -160,22 +159,33 @@ public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseabl
 
   private void round() {
     consumer.resume(failures.due());
-    Deque<Iterator<ConsumerRecord<K, V>>> partitions = new ArrayDeque<>();
+    Deque<Deque<ConsumerRecord<K, V>>> partitions = new ArrayDeque<>(); // what is to be handled
     ConsumerRecords<K, V> records = poll();
     for (TopicPartition partition : records.partitions()) {
-      partitions.add(records.records(partition).iterator());
+      partitions.add(new ArrayDeque<>(records.records(partition)));
     }
-    long begin = System.nanoTime();
-    while (!partitions.isEmpty()) { // one of each in turn: none waits for all of another
-      Iterator<ConsumerRecord<K, V>> partition = partitions.remove();
-      ConsumerRecord<K, V> record = partition.next();
-      if (closed || System.nanoTime() - begin >= handlingTime.toNanos()) {
-        consumer.seek(partitionOf(record), record.offset()); // it comes again with the next poll
-      } else if (handle(record) && partition.hasNext()) {
-        partitions.add(partition);
+    try {
+      handle(partitions);
+    } finally { // also after an Error
+      for (Deque<ConsumerRecord<K, V>> left : partitions) { // it comes again with the next poll
+        consumer.seek(partitionOf(left.element()), left.element().offset());
       }
     }
     commit();
+  }
+
+  /** One of each partition in turn: none waits for all of another. */
+  private void handle(Deque<Deque<ConsumerRecord<K, V>>> partitions) {
+    long begin = System.nanoTime();
+    while (!partitions.isEmpty() && !closed && System.nanoTime() - begin < handlingTime.toNanos()) {
+      Deque<ConsumerRecord<K, V>> partition = partitions.element();
+      boolean done = handle(partition.element());
+      partition.remove();
+      partitions.remove();
+      if (done && !partition.isEmpty()) {
+        partitions.add(partition);
+      }
+    }
   }
 
   private ConsumerRecords<K, V> poll() {

@@ -269,6 +269,26 @@ class TroubleTest {
   }
 
   @Test
+  @DisplayName("that ends by an Error is not beyond what it has not handled")
+  void error() {
+    kafka.assigned(3);
+    AssertionError error = new AssertionError("out of memory, say");
+    assertThatThrownBy(
+            builder()
+                    .handler(
+                        (transaction, record) -> {
+                          if (record.offset() == 1) {
+                            throw error;
+                          }
+                        })
+                    .build()
+                ::run)
+        .isSameAs(error);
+    assertThat(kafka.positions).as("for a commit of positions").endsWith(1L);
+    assertThat(kafka.commits).containsExactly(1L);
+  }
+
+  @Test
   @DisplayName("ends with what trying again cannot help, and closes Kafka's client")
   void fatal() {
     kafka.setPollException(new TopicAuthorizationException("order"));
