@@ -243,7 +243,11 @@ public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseabl
       return;
     }
     try {
-      consumer.commitSync(Map.copyOf(handled));
+      if (closed) { // who closes waits for it
+        consumer.commitSync(Map.copyOf(handled), closeTimeout.dividedBy(2));
+      } else {
+        consumer.commitSync(Map.copyOf(handled));
+      }
       handled.clear();
     } catch (CommitFailedException e) {
       handled.clear();
@@ -451,7 +455,8 @@ public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseabl
     }
 
     /**
-     * How long {@link KafkaInboxConsumer#close} waits for the end. Default: 30 s.
+     * How long {@link KafkaInboxConsumer#close} waits for the end. The last commit to Kafka has
+     * half of it: what a broker that is away does not take then arrives again. Default: 30 s.
      *
      * @param closeTimeout at least 1 ms
      */

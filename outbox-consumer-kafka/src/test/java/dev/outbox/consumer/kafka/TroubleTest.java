@@ -54,8 +54,10 @@ class TroubleTest {
   private static final class Refusing extends MockConsumer<String, String> {
     final Deque<RuntimeException> refusals = new ArrayDeque<>();
     final List<Long> commits = new ArrayList<>();
+    final List<Duration> timeouts = new ArrayList<>();
     final List<Long> positions = new ArrayList<>();
     Runnable committed = () -> {};
+    Runnable closing = () -> {};
     private int records;
 
     Refusing() {
@@ -71,6 +73,13 @@ class TroubleTest {
       }
       super.commitSync(offsets);
       committed.run();
+    }
+
+    @Override
+    public synchronized void commitSync(
+        Map<TopicPartition, OffsetAndMetadata> offsets, Duration timeout) {
+      timeouts.add(timeout);
+      super.commitSync(offsets, timeout);
     }
 
     @Override
@@ -286,6 +295,21 @@ class TroubleTest {
         .isSameAs(error);
     assertThat(kafka.positions).as("for a commit of positions").endsWith(1L);
     assertThat(kafka.commits).containsExactly(1L);
+  }
+
+  @Test
+  @DisplayName("that is closed has half of the time for its last commit")
+  void lastCommit() {
+    kafka.assigned(2);
+    KafkaInboxConsumer<MemoryTransaction, String, String> closing =
+        builder()
+            .handler((transaction, record) -> kafka.closing.run())
+            .closeTimeout(Duration.ofSeconds(10))
+            .build();
+    kafka.closing = closing::close;
+    closing.run();
+    assertThat(kafka.commits).containsExactly(1L);
+    assertThat(kafka.timeouts).containsExactly(Duration.ofSeconds(5));
   }
 
   @Test
