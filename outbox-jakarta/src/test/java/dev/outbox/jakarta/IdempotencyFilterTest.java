@@ -18,6 +18,7 @@ import jakarta.servlet.http.HttpServletRequestWrapper;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpClient.Redirect;
@@ -35,6 +36,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -111,7 +113,7 @@ class IdempotencyFilterTest {
         EnumSet.of(DispatcherType.REQUEST));
   }
 
-  /** In the place of a login. */
+  /** In the place of a login; and as Tomcat, which reads a form only when it is posted. */
   private static Filter users() {
     return (request, response, chain) ->
         chain.doFilter(
@@ -119,6 +121,11 @@ class IdempotencyFilterTest {
               @Override
               public String getRemoteUser() {
                 return getHeader("User");
+              }
+
+              @Override
+              public Map<String, String[]> getParameterMap() {
+                return getMethod().equals("POST") ? super.getParameterMap() : Map.of();
               }
             },
             response);
@@ -264,7 +271,6 @@ class IdempotencyFilterTest {
             request("/orders/2", BodyPublishers.ofString("tea")),
             request("/others/1", BodyPublishers.ofString("tea")),
             request("/orders/1?fast", BodyPublishers.ofString("tea")),
-            request("/orders/1", BodyPublishers.ofString("tea")).header("User", "mallory"),
             request("/orders/1", BodyPublishers.noBody())
                 .method("PATCH", BodyPublishers.ofString("tea")));
     for (HttpRequest.Builder other : others) {
@@ -273,6 +279,62 @@ class IdempotencyFilterTest {
       assertThat(text(answer)).contains("Idempotency-Key is already used");
     }
     assertThat(effects).hasValue(1);
+  }
+
+  @Test
+  @DisplayName("is another when it comes to another host")
+  void hosts() throws Exception {
+    created();
+    assertThat(raw("tea.example")).startsWith("HTTP/1.1 201");
+    assertThat(raw("tea.example")).startsWith("HTTP/1.1 201");
+    assertThat(raw("coffee.example")).startsWith("HTTP/1.1 422");
+    assertThat(effects).hasValue(1);
+  }
+
+  private String raw(String host) throws IOException {
+    try (Socket socket = sent(host)) {
+      return new String(socket.getInputStream().readAllBytes(), UTF_8);
+    }
+  }
+
+  /** By a client that does as it is told. */
+  private Socket sent(String host) throws IOException {
+    URI server = URI.create(url);
+    Socket socket = new Socket(server.getHost(), server.getPort());
+    socket
+        .getOutputStream()
+        .write(
+            "POST /orders/ HTTP/1.1\r\nHost: %s\r\nIdempotency-Key: %s\r\nConnection: close\r\nContent-Length: 3\r\n\r\ntea"
+                .formatted(host, key)
+                .getBytes(UTF_8));
+    return socket;
+  }
+
+  @Test
+  @DisplayName("is its user's: others have keys of their own, and so has nobody")
+  void owned() throws Exception {
+    handler =
+        (request, response) ->
+            response.getWriter().print(request.getRemoteUser() + effects.incrementAndGet());
+    List<String> users = List.of("alice", "bob", "alice/" + key, "%2F", "x".repeat(300));
+    for (int i = 0; i < 2; i++) {
+      assertThat(text(post("/orders/", "tea"))).isEqualTo("null1");
+      for (int user = 0; user < users.size(); user++) {
+        HttpRequest.Builder tea =
+            request("/orders/", BodyPublishers.ofString("tea")).header("User", users.get(user));
+        assertThat(text(send(tea))).isEqualTo(users.get(user) + (user + 2));
+      }
+    }
+    HttpRequest.Builder coffee =
+        request("/orders/", BodyPublishers.ofString("coffee")).header("User", "alice");
+    assertThat(send(coffee).statusCode()).isEqualTo(422);
+    String guessed = "alice/" + key; // by nobody
+    assertThat(
+            text(
+                send(
+                    request("/orders/", BodyPublishers.ofString("tea"))
+                        .setHeader("Idempotency-Key", guessed))))
+        .isEqualTo("null7");
   }
 
   @Test
@@ -318,7 +380,7 @@ class IdempotencyFilterTest {
   void crash() throws Exception {
     created();
     // What a process leaves that is killed in the middle.
-    inbox.begin(new InboxKey("orders", key), Duration.ofSeconds(2));
+    inbox.begin(new InboxKey("orders", "/" + key), Duration.ofSeconds(2));
     HttpResponse<byte[]> early = post("/orders/", "tea");
     assertThat(early.statusCode()).isEqualTo(409);
     assertThat(early.headers().firstValueAsLong("Retry-After").orElse(0)).isBetween(1L, 2L);
@@ -437,6 +499,23 @@ class IdempotencyFilterTest {
       assertThat(text(send(form("what=t%C3%A9&what=milk")))).isEqualTo("[té, milk]");
     }
     assertThat(send(form("what=milk")).statusCode()).isEqualTo(422);
+    assertThat(send(form("what=t%C3%A9%2C+milk")).statusCode()).isEqualTo(422);
+  }
+
+  @Test
+  @DisplayName("may be a form that is not posted, of which the servlet reads the body")
+  void otherForm() throws Exception {
+    handler =
+        (request, response) ->
+            response.getWriter().print(request.getReader().readLine() + effects.incrementAndGet());
+    for (int i = 0; i < 2; i++) {
+      assertThat(text(send(patch("what=tea")))).isEqualTo("what=tea1");
+    }
+    assertThat(send(patch("what=milk")).statusCode()).isEqualTo(422);
+  }
+
+  private HttpRequest.Builder patch(String form) {
+    return form(form).method("PATCH", BodyPublishers.ofString(form));
   }
 
   private HttpRequest.Builder form(String body) {
