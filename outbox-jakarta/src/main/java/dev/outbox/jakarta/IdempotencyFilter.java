@@ -58,8 +58,11 @@ import org.slf4j.LoggerFactory;
  * never at the same time as long as requests are handled within that time.
  *
  * <p>The answer is sent when it is whole, and has been stored: what a servlet flushes waits. One
- * that outgrows {@link Builder#maxAnswer} is sent as it comes, and not kept. Asynchronous handling
- * ({@code startAsync}) is refused with {@code IllegalStateException}.
+ * that outgrows {@link Builder#maxAnswer} is sent as it comes, and not kept; the key is used also
+ * when the client hangs up meanwhile. Asynchronous handling ({@code startAsync}) is refused with
+ * {@code IllegalStateException}. What a servlet forwards to, as a JSP, answers here as well; Tomcat
+ * 11 needs {@code suspendWrappedResponseAfterForward="false"} in its {@code Context} for that, else
+ * the answer is sent empty.
  *
  * <p>Safe for use by many threads. Without Spring, register it with the servlet context; in Spring
  * Boot, by a {@code FilterRegistrationBean} with the paths that need it.
@@ -171,20 +174,28 @@ public final class IdempotencyFilter implements Filter {
       throws IOException, ServletException {
     try {
       chain.doFilter(request, response);
+      settle(lock, response);
     } catch (IOException | ServletException | RuntimeException | Error e) {
-      release(lock, e.toString());
+      if (response.isCutOff() && keep.test(response.getStatus())) {
+        complete(lock, response.answer(headers).result()); // without its body
+      } else {
+        release(lock, e.toString());
+      }
       throw e;
     }
+    if (!response.isError()) { // else the container writes the answer
+      response.send();
+    }
+  }
+
+  private void settle(Lock<?> lock, KeptResponse response) {
     if (response.isError()) {
       release(lock, "sendError(%d)".formatted(response.getStatus()));
-      return; // the container writes the answer
-    }
-    if (keep.test(response.getStatus())) {
+    } else if (keep.test(response.getStatus())) {
       complete(lock, response.answer(headers).result());
     } else {
       release(lock, "status %d".formatted(response.getStatus()));
     }
-    response.send();
   }
 
   /** What was done was done: the client gets its answer even if that cannot be stored. */

@@ -18,6 +18,7 @@ import jakarta.servlet.http.HttpServletRequestWrapper;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.io.PrintWriter;
 import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -99,6 +100,14 @@ class IdempotencyFilterTest {
     add(context, "/orders/*", IdempotencyFilter.builder(inbox, "orders"));
     add(context, "/others/*", IdempotencyFilter.builder(inbox, "orders"));
     add(context, "/optional/*", IdempotencyFilter.builder(inbox, "optional").optional());
+    add(
+        context,
+        "/undecided/*",
+        IdempotencyFilter.builder(inbox, "undecided")
+            .keep(
+                status -> {
+                  throw new IllegalStateException("no idea");
+                }));
     context.addServlet(new ServletHolder(new Handling()), "/*");
     server.setHandler(context);
     server.start();
@@ -477,6 +486,46 @@ class IdempotencyFilterTest {
   }
 
   @Test
+  @DisplayName("is handled once, also when its client hangs up during a large answer")
+  void hungUp() throws Exception {
+    CountDownLatch streaming = new CountDownLatch(1);
+    CountDownLatch ended = new CountDownLatch(1);
+    handler =
+        (request, response) -> {
+          effects.incrementAndGet();
+          try {
+            while (true) {
+              response.getOutputStream().write(new byte[MAX + 1]);
+              streaming.countDown();
+            }
+          } finally {
+            ended.countDown();
+          }
+        };
+    try (Socket client = sent(URI.create(url).getHost())) {
+      streaming.await();
+      client.setSoLinger(true, 0); // the connection is reset
+    }
+    ended.await();
+    created();
+    await()
+        .atMost(Duration.ofMinutes(1))
+        .until(() -> raw(URI.create(url).getAuthority()), answer -> !answer.contains(" 409 "));
+    assertThat(raw(URI.create(url).getAuthority())).startsWith("HTTP/1.1 410");
+    assertThat(effects).hasValue(1);
+  }
+
+  @Test
+  @DisplayName("leaves its key free when nobody can say whether its answer is kept")
+  void undecided() throws Exception {
+    handler = (request, response) -> effects.incrementAndGet();
+    for (int i = 0; i < 2; i++) {
+      assertThat(post("/undecided/", "tea").statusCode()).isEqualTo(500);
+    }
+    assertThat(effects).hasValue(2);
+  }
+
+  @Test
   @DisplayName("is redirected the same again")
   void redirected() throws Exception {
     handler = (request, response) -> response.sendRedirect("/there/" + effects.incrementAndGet());
@@ -530,9 +579,11 @@ class IdempotencyFilterTest {
         (request, response) -> {
           response.setContentType("text/plain");
           response.setCharacterEncoding("UTF-8");
-          response.getWriter().print("1 x ");
+          PrintWriter writer = response.getWriter();
+          writer.print("1 x ");
           response.resetBuffer();
-          response.getWriter().print("2 x " + request.getReader().readLine());
+          writer.print("2 x " + request.getReader().readLine());
+          assertThatThrownBy(response::getOutputStream).isInstanceOf(IllegalStateException.class);
         };
     for (int i = 0; i < 2; i++) {
       HttpResponse<byte[]> answer =
