@@ -337,13 +337,14 @@ class IdempotencyFilterTest {
     HttpRequest.Builder coffee =
         request("/orders/", BodyPublishers.ofString("coffee")).header("User", "alice");
     assertThat(send(coffee).statusCode()).isEqualTo(422);
-    String guessed = "alice/" + key; // by nobody
-    assertThat(
-            text(
-                send(
-                    request("/orders/", BodyPublishers.ofString("tea"))
-                        .setHeader("Idempotency-Key", guessed))))
+    HttpRequest.Builder tea = request("/orders/", BodyPublishers.ofString("tea"));
+    assertThat(text(send(tea.setHeader("Idempotency-Key", "alice/" + key))))
+        .as("nobody, who guesses")
         .isEqualTo("null7");
+    assertThat(
+            text(send(tea.header("User", "alice").setHeader("Idempotency-Key", key + "/" + key))))
+        .as("not the key of the user alice/…")
+        .isEqualTo("alice8");
   }
 
   @Test
