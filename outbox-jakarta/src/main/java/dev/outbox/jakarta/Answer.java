@@ -44,8 +44,8 @@ record Answer(int status, List<Field> fields, byte @Nullable [] body) {
       out.writeInt(status);
       out.writeInt(fields.size());
       for (Field field : fields) {
-        write(out, field.name().getBytes(UTF_8));
-        write(out, field.value().getBytes(UTF_8));
+        write(out, field.name());
+        write(out, field.value());
       }
       out.writeBoolean(body != null);
       if (body != null) {
@@ -57,9 +57,10 @@ record Answer(int status, List<Field> fields, byte @Nullable [] body) {
     return bytes.toByteArray();
   }
 
-  private static void write(DataOutputStream out, byte[] text) throws IOException {
-    out.writeInt(text.length);
-    out.write(text);
+  static void write(DataOutputStream out, String text) throws IOException {
+    byte[] bytes = text.getBytes(UTF_8);
+    out.writeInt(bytes.length);
+    out.write(bytes);
   }
 
   /** What {@link #result} made. */

@@ -20,7 +20,9 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.function.IntPredicate;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -40,10 +42,15 @@ import org.slf4j.LoggerFactory;
  *   <tr><td>is of such a request, whose answer was too large to be kept</td><td>410</td></tr>
  * </table>
  *
- * <p>Requests are the same when method, URI, query, user ({@code getRemoteUser}) and body are. So
- * nobody is given the answer to another's request; put this filter behind the one that finds out
- * who the user is. Of a form the parameters are compared, of a multipart request nothing in its
- * body.
+ * <p>Each {@linkplain Builder#user user} has keys of their own, so that nobody is given the answer
+ * to another user's request, or kept from a key. That holds where this filter stands behind the one
+ * that finds out who the user is, and {@link Builder#user} tells all users apart. Requests of
+ * nobody, as without a login, share their keys: who sends the same request with the same key is
+ * given the same answer.
+ *
+ * <p>Requests are the same when method, host, URI, query and body are. Of a form the parameters are
+ * compared, of a multipart request nothing in its body. The container has read the body of a form
+ * that is posted: a servlet sees its parameters, and an empty stream.
  *
  * <p>The key is free again, and the next request with it is handled, when the servlet throws, calls
  * {@code sendError}, or answers with a status that is not {@link Builder#keep kept}. It is free,
@@ -51,8 +58,11 @@ import org.slf4j.LoggerFactory;
  * never at the same time as long as requests are handled within that time.
  *
  * <p>The answer is sent when it is whole, and has been stored: what a servlet flushes waits. One
- * that outgrows {@link Builder#maxAnswer} is sent as it comes, and not kept. Asynchronous handling
- * ({@code startAsync}) is refused with {@code IllegalStateException}.
+ * that outgrows {@link Builder#maxAnswer} is sent as it comes, and not kept; the key is used also
+ * when the client hangs up meanwhile. Asynchronous handling ({@code startAsync}) is refused with
+ * {@code IllegalStateException}. What a servlet forwards to, as a JSP, answers here as well; Tomcat
+ * 11 needs {@code suspendWrappedResponseAfterForward="false"} in its {@code Context} for that, else
+ * the answer is sent empty.
  *
  * <p>Safe for use by many threads. Without Spring, register it with the servlet context; in Spring
  * Boot, by a {@code FilterRegistrationBean} with the paths that need it.
@@ -71,6 +81,7 @@ public final class IdempotencyFilter implements Filter {
   private final String name;
   private final Set<String> methods;
   private final boolean required;
+  private final Function<HttpServletRequest, @Nullable String> user;
   private final Duration lock;
   private final IntPredicate keep;
   private final List<String> headers;
@@ -82,6 +93,7 @@ public final class IdempotencyFilter implements Filter {
     this.name = b.name;
     this.methods = b.methods;
     this.required = b.required;
+    this.user = b.user;
     this.lock = b.lock;
     this.keep = b.keep;
     this.headers = b.headers;
@@ -93,8 +105,8 @@ public final class IdempotencyFilter implements Filter {
    * Starts with the defaults that each setter names.
    *
    * @param inbox its retention says how long answers are kept
-   * @param name the consumer in the inbox's keys, as {@code orders}: requests with one key are the
-   *     same where this is the same
+   * @param name the consumer in the inbox's keys, as {@code orders}: requests of a user with one
+   *     key are the same where this is the same
    * @throws InvalidMessageException as {@link InboxKey}
    */
   public static Builder builder(Inbox<?> inbox, String name) {
@@ -118,7 +130,7 @@ public final class IdempotencyFilter implements Filter {
       throws IOException, ServletException {
     InboxKey key;
     try {
-      key = new InboxKey(name, IdempotencyKey.of(request));
+      key = IdempotencyKey.of(request, name, user.apply(request));
     } catch (InvalidMessageException e) {
       new Problem(400, "Idempotency-Key is missing or wrong", String.valueOf(e.getMessage()))
           .send(response);
@@ -162,20 +174,28 @@ public final class IdempotencyFilter implements Filter {
       throws IOException, ServletException {
     try {
       chain.doFilter(request, response);
+      settle(lock, response);
     } catch (IOException | ServletException | RuntimeException | Error e) {
-      release(lock, e.toString());
+      if (response.isCutOff() && keep.test(response.getStatus())) {
+        complete(lock, response.answer(headers).result()); // without its body
+      } else {
+        release(lock, e.toString());
+      }
       throw e;
     }
+    if (!response.isError()) { // else the container writes the answer
+      response.send();
+    }
+  }
+
+  private void settle(Lock<?> lock, KeptResponse response) {
     if (response.isError()) {
       release(lock, "sendError(%d)".formatted(response.getStatus()));
-      return; // the container writes the answer
-    }
-    if (keep.test(response.getStatus())) {
+    } else if (keep.test(response.getStatus())) {
       complete(lock, response.answer(headers).result());
     } else {
       release(lock, "status %d".formatted(response.getStatus()));
     }
-    response.send();
   }
 
   /** What was done was done: the client gets its answer even if that cannot be stored. */
@@ -226,6 +246,7 @@ public final class IdempotencyFilter implements Filter {
     private final String name;
     private Set<String> methods = Set.of("POST", "PATCH");
     private boolean required = true;
+    private Function<HttpServletRequest, @Nullable String> user = HttpServletRequest::getRemoteUser;
     private Duration lock = Duration.ofMinutes(1);
     private IntPredicate keep = status -> status < 500 && !COME_AGAIN.contains(status);
     private List<String> headers =
@@ -259,6 +280,18 @@ public final class IdempotencyFilter implements Filter {
     }
 
     /**
+     * Whose a request is: each user has keys of their own. Default: {@code getRemoteUser}. Where
+     * something else tells users apart, as a tenant beside the name, or the holder of an API key,
+     * it belongs in here: users with the same text share their keys, and so their answers.
+     *
+     * @param user is called in the thread of the request; null, or an empty text, is nobody
+     */
+    public Builder user(Function<HttpServletRequest, @Nullable String> user) {
+      this.user = requireNonNull(user, "user");
+      return this;
+    }
+
+    /**
      * How long a request may take before another with its key is handled, too. Default: 1 minute.
      *
      * @param lock as {@link Inbox#begin} takes it
@@ -288,7 +321,8 @@ public final class IdempotencyFilter implements Filter {
 
     /**
      * The most bytes of a request's body, which is held in memory; a larger one is answered with
-     * 413. Default: 1,000,000.
+     * 413. So is a larger multipart request that tells its length, though its body is not held.
+     * Default: 1,000,000.
      *
      * @param maxRequest 0 or more
      */

@@ -1,7 +1,5 @@
 package dev.outbox.jakarta;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
 import dev.outbox.inbox.Fingerprint;
 import jakarta.servlet.AsyncContext;
 import jakarta.servlet.ReadListener;
@@ -13,9 +11,10 @@ import jakarta.servlet.http.HttpServletRequestWrapper;
 import java.io.BufferedReader;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
+import java.io.DataOutputStream;
 import java.io.IOException;
 import java.io.InputStreamReader;
-import java.util.Arrays;
+import java.io.UncheckedIOException;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
@@ -30,18 +29,13 @@ final class KeptRequest extends HttpServletRequestWrapper {
 
   /**
    * @param body null: the container has it
+   * @param parameters of a form
    */
-  private KeptRequest(HttpServletRequest request, byte @Nullable [] body, byte[] compared) {
+  private KeptRequest(
+      HttpServletRequest request, byte @Nullable [] body, Map<String, String[]> parameters) {
     super(request);
     this.body = body;
-    String head =
-        "%s %s?%s\n%s\n"
-            .formatted(
-                request.getMethod(),
-                request.getRequestURI(),
-                request.getQueryString(),
-                request.getRemoteUser());
-    this.fingerprint = Fingerprint.of(head.getBytes(UTF_8), compared);
+    this.fingerprint = Fingerprint.of(head(request, parameters), body == null ? new byte[0] : body);
   }
 
   /** Null when the body has more bytes. */
@@ -51,20 +45,35 @@ final class KeptRequest extends HttpServletRequestWrapper {
     }
     String type = String.valueOf(request.getContentType()).toLowerCase(Locale.ROOT);
     if (type.startsWith("multipart/")) {
-      return new KeptRequest(request, null, new byte[0]);
+      return new KeptRequest(request, null, Map.of());
     }
-    if (type.startsWith("application/x-www-form-urlencoded")) {
-      return new KeptRequest(request, null, parameters(request));
-    }
+    // Who asks for parameters makes the container read a form, if it does so with this method: all
+    // do with POST, few with others. Then nothing is left of the body, else all of it.
+    Map<String, String[]> parameters =
+        type.startsWith("application/x-www-form-urlencoded") ? request.getParameterMap() : Map.of();
     byte[] body = request.getInputStream().readNBytes(max == Integer.MAX_VALUE ? max : max + 1);
-    return body.length > max ? null : new KeptRequest(request, body, body);
+    return body.length > max ? null : new KeptRequest(request, body, parameters);
   }
 
-  /** Who asks for them makes the container read the body. */
-  private static byte[] parameters(HttpServletRequest request) {
+  /** Each text with its length, so that no two requests are written the same. */
+  private static byte[] head(HttpServletRequest request, Map<String, String[]> parameters) {
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-    for (Map.Entry<String, String[]> entry : new TreeMap<>(request.getParameterMap()).entrySet()) {
-      bytes.writeBytes((entry.getKey() + Arrays.toString(entry.getValue()) + "\n").getBytes(UTF_8));
+    try (DataOutputStream out = new DataOutputStream(bytes)) {
+      Answer.write(out, request.getMethod());
+      Answer.write(out, request.getServerName());
+      Answer.write(out, request.getRequestURI());
+      String query = request.getQueryString();
+      Answer.write(out, query == null ? "" : "?" + query);
+      out.writeInt(parameters.size());
+      for (Map.Entry<String, String[]> entry : new TreeMap<>(parameters).entrySet()) {
+        Answer.write(out, entry.getKey());
+        out.writeInt(entry.getValue().length);
+        for (String value : entry.getValue()) {
+          Answer.write(out, value);
+        }
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
     }
     return bytes.toByteArray();
   }

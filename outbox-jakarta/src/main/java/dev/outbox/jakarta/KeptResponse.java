@@ -22,6 +22,8 @@ final class KeptResponse extends HttpServletResponseWrapper {
   private @Nullable PrintWriter writer;
   private boolean streamed;
   private boolean error;
+  private boolean cutOff;
+  private boolean discarding;
 
   /** Null: it has become too large, and is sent as it comes. */
   private @Nullable ByteArrayOutputStream held = new ByteArrayOutputStream();
@@ -36,7 +38,12 @@ final class KeptResponse extends HttpServletResponseWrapper {
     return error;
   }
 
-  /** What is to be kept, now that it is whole. */
+  /** Whether the client has gone, in the middle of an answer that is sent as it comes. */
+  boolean isCutOff() {
+    return cutOff;
+  }
+
+  /** What is to be kept, now that it is whole, or will be no more. */
   Answer answer(List<String> names) {
     flushWriter();
     List<Answer.Field> fields = new ArrayList<>();
@@ -71,16 +78,36 @@ final class KeptResponse extends HttpServletResponseWrapper {
   }
 
   private void write(byte[] bytes, int offset, int length) throws IOException {
+    if (discarding) {
+      return;
+    }
     ByteArrayOutputStream body = held;
     if (body != null && length <= max - body.size()) {
       body.write(bytes, offset, length);
       return;
     }
-    if (body != null) {
-      held = null;
-      super.getOutputStream().write(body.toByteArray());
+    held = null;
+    toClient(
+        out -> {
+          if (body != null) {
+            out.write(body.toByteArray());
+          }
+          out.write(bytes, offset, length);
+        });
+  }
+
+  /** What is sent as it comes. */
+  private interface Sending {
+    void to(ServletOutputStream out) throws IOException;
+  }
+
+  private void toClient(Sending sending) throws IOException {
+    try {
+      sending.to(super.getOutputStream());
+    } catch (IOException e) {
+      cutOff = true;
+      throw e;
     }
-    super.getOutputStream().write(bytes, offset, length);
   }
 
   @Override
@@ -108,16 +135,18 @@ final class KeptResponse extends HttpServletResponseWrapper {
   public void flushBuffer() throws IOException {
     flushWriter();
     if (held == null) {
-      super.flushBuffer();
+      toClient(out -> super.flushBuffer());
     }
   }
 
+  /** Whoever has the writer goes on with it. */
   @Override
   public void resetBuffer() {
     super.resetBuffer(); // refuses when it is too late
     held = new ByteArrayOutputStream();
-    writer = null;
-    streamed = false;
+    discarding = true;
+    flushWriter(); // of what was written before
+    discarding = false;
   }
 
   @Override
@@ -169,7 +198,7 @@ final class KeptResponse extends HttpServletResponseWrapper {
     @Override
     public void flush() throws IOException {
       if (held == null) {
-        KeptResponse.super.getOutputStream().flush();
+        toClient(ServletOutputStream::flush);
       }
     }
 

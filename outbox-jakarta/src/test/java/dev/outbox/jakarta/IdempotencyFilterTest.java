@@ -18,6 +18,8 @@ import jakarta.servlet.http.HttpServletRequestWrapper;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.io.PrintWriter;
+import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpClient.Redirect;
@@ -35,6 +37,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -97,6 +100,14 @@ class IdempotencyFilterTest {
     add(context, "/orders/*", IdempotencyFilter.builder(inbox, "orders"));
     add(context, "/others/*", IdempotencyFilter.builder(inbox, "orders"));
     add(context, "/optional/*", IdempotencyFilter.builder(inbox, "optional").optional());
+    add(
+        context,
+        "/undecided/*",
+        IdempotencyFilter.builder(inbox, "undecided")
+            .keep(
+                status -> {
+                  throw new IllegalStateException("no idea");
+                }));
     context.addServlet(new ServletHolder(new Handling()), "/*");
     server.setHandler(context);
     server.start();
@@ -111,7 +122,7 @@ class IdempotencyFilterTest {
         EnumSet.of(DispatcherType.REQUEST));
   }
 
-  /** In the place of a login. */
+  /** In the place of a login; and as Tomcat, which reads a form only when it is posted. */
   private static Filter users() {
     return (request, response, chain) ->
         chain.doFilter(
@@ -119,6 +130,11 @@ class IdempotencyFilterTest {
               @Override
               public String getRemoteUser() {
                 return getHeader("User");
+              }
+
+              @Override
+              public Map<String, String[]> getParameterMap() {
+                return getMethod().equals("POST") ? super.getParameterMap() : Map.of();
               }
             },
             response);
@@ -264,7 +280,6 @@ class IdempotencyFilterTest {
             request("/orders/2", BodyPublishers.ofString("tea")),
             request("/others/1", BodyPublishers.ofString("tea")),
             request("/orders/1?fast", BodyPublishers.ofString("tea")),
-            request("/orders/1", BodyPublishers.ofString("tea")).header("User", "mallory"),
             request("/orders/1", BodyPublishers.noBody())
                 .method("PATCH", BodyPublishers.ofString("tea")));
     for (HttpRequest.Builder other : others) {
@@ -273,6 +288,63 @@ class IdempotencyFilterTest {
       assertThat(text(answer)).contains("Idempotency-Key is already used");
     }
     assertThat(effects).hasValue(1);
+  }
+
+  @Test
+  @DisplayName("is another when it comes to another host")
+  void hosts() throws Exception {
+    created();
+    assertThat(raw("tea.example")).startsWith("HTTP/1.1 201");
+    assertThat(raw("tea.example")).startsWith("HTTP/1.1 201");
+    assertThat(raw("coffee.example")).startsWith("HTTP/1.1 422");
+    assertThat(effects).hasValue(1);
+  }
+
+  private String raw(String host) throws IOException {
+    try (Socket socket = sent(host)) {
+      return new String(socket.getInputStream().readAllBytes(), UTF_8);
+    }
+  }
+
+  /** By a client that does as it is told. */
+  private Socket sent(String host) throws IOException {
+    URI server = URI.create(url);
+    Socket socket = new Socket(server.getHost(), server.getPort());
+    socket
+        .getOutputStream()
+        .write(
+            "POST /orders/ HTTP/1.1\r\nHost: %s\r\nIdempotency-Key: %s\r\nConnection: close\r\nContent-Length: 3\r\n\r\ntea"
+                .formatted(host, key)
+                .getBytes(UTF_8));
+    return socket;
+  }
+
+  @Test
+  @DisplayName("is its user's: others have keys of their own, and so has nobody")
+  void owned() throws Exception {
+    handler =
+        (request, response) ->
+            response.getWriter().print(request.getRemoteUser() + effects.incrementAndGet());
+    List<String> users = List.of("alice", "bob", "alice/" + key, "%2F", "x".repeat(300));
+    for (int i = 0; i < 2; i++) {
+      assertThat(text(post("/orders/", "tea"))).isEqualTo("null1");
+      for (int user = 0; user < users.size(); user++) {
+        HttpRequest.Builder tea =
+            request("/orders/", BodyPublishers.ofString("tea")).header("User", users.get(user));
+        assertThat(text(send(tea))).isEqualTo(users.get(user) + (user + 2));
+      }
+    }
+    HttpRequest.Builder coffee =
+        request("/orders/", BodyPublishers.ofString("coffee")).header("User", "alice");
+    assertThat(send(coffee).statusCode()).isEqualTo(422);
+    HttpRequest.Builder tea = request("/orders/", BodyPublishers.ofString("tea"));
+    assertThat(text(send(tea.setHeader("Idempotency-Key", "alice/" + key))))
+        .as("nobody, who guesses")
+        .isEqualTo("null7");
+    assertThat(
+            text(send(tea.header("User", "alice").setHeader("Idempotency-Key", key + "/" + key))))
+        .as("not the key of the user alice/…")
+        .isEqualTo("alice8");
   }
 
   @Test
@@ -318,11 +390,14 @@ class IdempotencyFilterTest {
   void crash() throws Exception {
     created();
     // What a process leaves that is killed in the middle.
-    inbox.begin(new InboxKey("orders", key), Duration.ofSeconds(2));
+    inbox.begin(new InboxKey("orders", "/" + key), Duration.ofHours(1));
     HttpResponse<byte[]> early = post("/orders/", "tea");
     assertThat(early.statusCode()).isEqualTo(409);
-    assertThat(early.headers().firstValueAsLong("Retry-After").orElse(0)).isBetween(1L, 2L);
-    await().atMost(Duration.ofMinutes(1)).until(() -> post("/orders/", "tea").statusCode() == 201);
+    assertThat(early.headers().firstValueAsLong("Retry-After").orElse(0)).isBetween(1L, 3600L);
+    execute(
+        "update inbox_message set lock_until = now() - interval '1 second' where message_id = '/%s'"
+            .formatted(key));
+    assertThat(post("/orders/", "tea").statusCode()).isEqualTo(201);
     post("/orders/", "tea");
     assertThat(effects).hasValue(1);
   }
@@ -415,6 +490,46 @@ class IdempotencyFilterTest {
   }
 
   @Test
+  @DisplayName("is handled once, also when its client hangs up during a large answer")
+  void hungUp() throws Exception {
+    CountDownLatch streaming = new CountDownLatch(1);
+    CountDownLatch ended = new CountDownLatch(1);
+    handler =
+        (request, response) -> {
+          effects.incrementAndGet();
+          try {
+            while (true) {
+              response.getOutputStream().write(new byte[MAX + 1]);
+              streaming.countDown();
+            }
+          } finally {
+            ended.countDown();
+          }
+        };
+    try (Socket client = sent(URI.create(url).getHost())) {
+      streaming.await();
+      client.setSoLinger(true, 0); // the connection is reset
+    }
+    ended.await();
+    created();
+    await()
+        .atMost(Duration.ofMinutes(1))
+        .until(() -> raw(URI.create(url).getAuthority()), answer -> !answer.contains(" 409 "));
+    assertThat(raw(URI.create(url).getAuthority())).startsWith("HTTP/1.1 410");
+    assertThat(effects).hasValue(1);
+  }
+
+  @Test
+  @DisplayName("leaves its key free when nobody can say whether its answer is kept")
+  void undecided() throws Exception {
+    handler = (request, response) -> effects.incrementAndGet();
+    for (int i = 0; i < 2; i++) {
+      assertThat(post("/undecided/", "tea").statusCode()).isEqualTo(500);
+    }
+    assertThat(effects).hasValue(2);
+  }
+
+  @Test
   @DisplayName("is redirected the same again")
   void redirected() throws Exception {
     handler = (request, response) -> response.sendRedirect("/there/" + effects.incrementAndGet());
@@ -437,6 +552,23 @@ class IdempotencyFilterTest {
       assertThat(text(send(form("what=t%C3%A9&what=milk")))).isEqualTo("[té, milk]");
     }
     assertThat(send(form("what=milk")).statusCode()).isEqualTo(422);
+    assertThat(send(form("what=t%C3%A9%2C+milk")).statusCode()).isEqualTo(422);
+  }
+
+  @Test
+  @DisplayName("may be a form that is not posted, of which the servlet reads the body")
+  void otherForm() throws Exception {
+    handler =
+        (request, response) ->
+            response.getWriter().print(request.getReader().readLine() + effects.incrementAndGet());
+    for (int i = 0; i < 2; i++) {
+      assertThat(text(send(patch("what=tea")))).isEqualTo("what=tea1");
+    }
+    assertThat(send(patch("what=milk")).statusCode()).isEqualTo(422);
+  }
+
+  private HttpRequest.Builder patch(String form) {
+    return form(form).method("PATCH", BodyPublishers.ofString(form));
   }
 
   private HttpRequest.Builder form(String body) {
@@ -451,9 +583,11 @@ class IdempotencyFilterTest {
         (request, response) -> {
           response.setContentType("text/plain");
           response.setCharacterEncoding("UTF-8");
-          response.getWriter().print("1 x ");
+          PrintWriter writer = response.getWriter();
+          writer.print("1 x ");
           response.resetBuffer();
-          response.getWriter().print("2 x " + request.getReader().readLine());
+          writer.print("2 x " + request.getReader().readLine());
+          assertThatThrownBy(response::getOutputStream).isInstanceOf(IllegalStateException.class);
         };
     for (int i = 0; i < 2; i++) {
       HttpResponse<byte[]> answer =

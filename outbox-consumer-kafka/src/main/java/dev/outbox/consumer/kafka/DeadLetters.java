@@ -16,7 +16,8 @@ public interface DeadLetters<T, K, V> {
    * Stores a record, once.
    *
    * @param transaction as {@link RecordHandler#handle} is given one
-   * @param why what the last try threw
+   * @param why what the handler threw, or {@link KafkaInboxConsumer.Builder#messageId}, at the last
+   *     try
    * @throws Exception when it cannot be stored now: the record stays what it was, and is tried
    *     again
    */

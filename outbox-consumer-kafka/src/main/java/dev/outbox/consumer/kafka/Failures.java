@@ -16,10 +16,11 @@ final class Failures {
    * A record that failed.
    *
    * @param tries how often
+   * @param faults how often the record was to blame
    * @param delay until the next try
    * @param due when that is, by {@link System#nanoTime}
    */
-  record Failure(long offset, int tries, Duration delay, long due) {
+  record Failure(long offset, int tries, int faults, Duration delay, long due) {
     long nanosLeft() {
       return Math.max(0, due - System.nanoTime());
     }
@@ -30,18 +31,28 @@ final class Failures {
     this.maxDelay = maxDelay;
   }
 
-  Failure add(TopicPartition partition, long offset) {
-    int tries = tries(partition, offset) + 1;
+  /**
+   * @param ofRecord whether the record is to blame
+   */
+  Failure add(TopicPartition partition, long offset, boolean ofRecord) {
+    Failure last = failures.get(partition);
+    int tries = 1;
+    int faults = ofRecord ? 1 : 0;
+    if (last != null && last.offset() == offset) {
+      tries += last.tries();
+      faults += last.faults();
+    }
     Duration delay = delay(tries);
-    Failure failure = new Failure(offset, tries, delay, System.nanoTime() + delay.toNanos());
+    Failure failure =
+        new Failure(offset, tries, faults, delay, System.nanoTime() + delay.toNanos());
     failures.put(partition, failure);
     return failure;
   }
 
-  /** How often the record has failed. */
-  int tries(TopicPartition partition, long offset) {
+  /** How often the record was to blame. */
+  int faults(TopicPartition partition, long offset) {
     Failure failure = failures.get(partition);
-    return failure != null && failure.offset() == offset ? failure.tries() : 0;
+    return failure != null && failure.offset() == offset ? failure.faults() : 0;
   }
 
   private Duration delay(int tries) {

@@ -2,8 +2,16 @@ package dev.outbox.consumer.kafka;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.outbox.TransientOutboxException;
 import dev.outbox.inbox.Inbox;
 import dev.outbox.inbox.InboxKey;
+import java.sql.SQLException;
+import java.sql.SQLNonTransientConnectionException;
+import java.sql.SQLRecoverableException;
+import java.sql.SQLTransactionRollbackException;
+import java.sql.SQLTransientConnectionException;
+import java.util.LinkedHashSet;
+import java.util.Set;
 import java.util.function.Function;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.header.Header;
@@ -31,25 +39,47 @@ record Handling<T, K, V>(
     void in(T transaction) throws Exception;
   }
 
-  /** When it returns, the record has had its effects, now or before. */
-  void handle(ConsumerRecord<K, V> record) throws Exception {
-    once(key(record), transaction -> handler.handle(transaction, record));
+  /**
+   * Why a record has had no effects.
+   *
+   * @param ofRecord whether the record is to blame; else another time is all that it needs
+   */
+  record Trouble(Exception why, boolean ofRecord) {}
+
+  /** Null: the record has had its effects, now or before. */
+  @Nullable Trouble handle(ConsumerRecord<K, V> record) {
+    InboxKey key;
+    try {
+      key = key(record);
+    } catch (RuntimeException e) {
+      return new Trouble(e, !mayPass(e));
+    }
+    try {
+      boolean unused = once(key, transaction -> handler.handle(transaction, record));
+      return null;
+    } catch (WorkException e) {
+      return new Trouble(e.why, !mayPass(e.why));
+    } catch (Exception e) {
+      return new Trouble(e, false);
+    }
   }
 
-  /** Whether it is a dead letter now. */
+  /** Whether the record is done: it is a dead letter now, or another instance has handled it. */
   boolean giveUp(ConsumerRecord<K, V> record, Exception why) {
     DeadLetters<T, K, V> letters = deadLetters;
     if (letters == null) {
       return false;
     }
     try {
-      once(keyOrPlace(record), transaction -> letters.add(transaction, record, why));
+      boolean given =
+          once(keyOrPlace(record), transaction -> letters.add(transaction, record, why));
       log.warn(
-          "Consumer {} gives up the record at offset {} of partition {} of topic {}: it is a dead letter",
+          "Consumer {} gives up the record at offset {} of partition {} of topic {}: {}",
           consumer,
           record.offset(),
           record.partition(),
-          record.topic());
+          record.topic(),
+          given ? "it is a dead letter" : "it was handled meanwhile, or before");
       return true;
     } catch (Exception e) {
       log.warn("Consumer {} cannot store the dead letter", consumer, e);
@@ -57,39 +87,100 @@ record Handling<T, K, V>(
     }
   }
 
-  private void once(InboxKey key, Work<T> work) throws Exception {
+  /**
+   * Whether the work was done now, and not before.
+   *
+   * @throws WorkException when it is the work that failed, and not the transaction around it
+   */
+  private boolean once(InboxKey key, Work<T> work) throws Exception {
+    Attempt<T> attempt = new Attempt<>(work);
     try {
       transactions.run(
           transaction -> {
-            if (inbox.firstTime(transaction, key)) {
-              unchecked(transaction, work);
+            attempt.first = inbox.firstTime(transaction, key);
+            if (attempt.first) {
+              attempt.work(transaction);
             }
           });
-    } catch (CheckedException e) {
-      throw e.checked;
-    }
-  }
-
-  /** Takes what is thrown through the library that runs the transaction. */
-  private static <T> void unchecked(T transaction, Work<T> work) {
-    try {
-      work.in(transaction);
-    } catch (RuntimeException e) {
-      throw e; // as it is: whoever runs transactions again has to know it
+      return attempt.first;
     } catch (Exception e) {
-      throw new CheckedException(e);
+      Exception thrown = attempt.thrown;
+      if (thrown == null || !causes(e).contains(thrown)) {
+        throw interrupted(e);
+      }
+      throw new WorkException(interrupted(thrown));
     }
   }
 
-  private static final class CheckedException extends RuntimeException {
+  private static Exception interrupted(Exception e) {
+    if (e instanceof InterruptedException) {
+      Thread.currentThread().interrupt();
+    }
+    return e;
+  }
+
+  /** The last one, where a library runs its transactions again by itself. */
+  private static final class Attempt<T> {
+    private final Work<T> work;
+    private boolean first;
+    private @Nullable Exception thrown;
+
+    Attempt(Work<T> work) {
+      this.work = work;
+    }
+
+    /** Takes what is thrown through the library that runs the transaction. */
+    void work(T transaction) {
+      try {
+        work.in(transaction);
+      } catch (RuntimeException e) {
+        thrown = e;
+        throw e; // as it is: whoever runs transactions again has to know it
+      } catch (Exception e) {
+        thrown = e;
+        throw new IllegalStateException(e);
+      }
+    }
+  }
+
+  private static final class WorkException extends Exception {
     private static final long serialVersionUID = 1L;
 
-    private final Exception checked;
+    private final Exception why;
 
-    CheckedException(Exception checked) {
-      super(checked);
-      this.checked = checked;
+    WorkException(Exception why) {
+      super(why);
+      this.why = why;
     }
+  }
+
+  /** Itself, its cause, and so on. */
+  private static Set<Throwable> causes(Throwable e) {
+    Set<Throwable> causes = new LinkedHashSet<>();
+    for (Throwable cause = e; cause != null && causes.add(cause); ) {
+      cause = cause.getCause();
+    }
+    return causes;
+  }
+
+  /** Whether a connection or a transaction was lost, which says nothing about the record. */
+  private static boolean mayPass(Exception e) {
+    return causes(e).stream()
+        .anyMatch(
+            cause ->
+                cause instanceof TransientOutboxException
+                    || cause instanceof SQLException sql && isLost(sql));
+  }
+
+  private static boolean isLost(SQLException e) {
+    String state = String.valueOf(e.getSQLState());
+    return e instanceof SQLTransientConnectionException
+        || e instanceof SQLNonTransientConnectionException
+        || e instanceof SQLRecoverableException
+        || e instanceof SQLTransactionRollbackException
+        || state.startsWith("08") // connection exception
+        || state.startsWith("40") // transaction rollback: a deadlock
+        || state.startsWith("57P"); // PostgreSQL is shut down, or comes up
   }
 
   private InboxKey key(ConsumerRecord<K, V> record) {

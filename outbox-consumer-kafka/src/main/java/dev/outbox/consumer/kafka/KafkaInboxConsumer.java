@@ -10,7 +10,6 @@ import java.util.ArrayDeque;
 import java.util.Collection;
 import java.util.Deque;
 import java.util.HashMap;
-import java.util.Iterator;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
@@ -160,29 +159,40 @@ public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseabl
 
   private void round() {
     consumer.resume(failures.due());
-    Deque<Iterator<ConsumerRecord<K, V>>> partitions = new ArrayDeque<>();
+    Deque<Deque<ConsumerRecord<K, V>>> partitions = new ArrayDeque<>(); // what is to be handled
     ConsumerRecords<K, V> records = poll();
     for (TopicPartition partition : records.partitions()) {
-      partitions.add(records.records(partition).iterator());
+      partitions.add(new ArrayDeque<>(records.records(partition)));
     }
-    long begin = System.nanoTime();
-    while (!partitions.isEmpty()) { // one of each in turn: none waits for all of another
-      Iterator<ConsumerRecord<K, V>> partition = partitions.remove();
-      ConsumerRecord<K, V> record = partition.next();
-      if (closed || System.nanoTime() - begin >= handlingTime.toNanos()) {
-        consumer.seek(partitionOf(record), record.offset()); // it comes again with the next poll
-      } else if (handle(record) && partition.hasNext()) {
-        partitions.add(partition);
+    try {
+      handle(partitions);
+    } finally { // also after an Error
+      for (Deque<ConsumerRecord<K, V>> left : partitions) { // it comes again with the next poll
+        consumer.seek(partitionOf(left.element()), left.element().offset());
       }
     }
     commit();
+  }
+
+  /** One of each partition in turn: none waits for all of another. */
+  private void handle(Deque<Deque<ConsumerRecord<K, V>>> partitions) {
+    long begin = System.nanoTime();
+    while (!partitions.isEmpty() && !closed && System.nanoTime() - begin < handlingTime.toNanos()) {
+      Deque<ConsumerRecord<K, V>> partition = partitions.element();
+      boolean done = handle(partition.element());
+      partition.remove();
+      partitions.remove();
+      if (done && !partition.isEmpty()) {
+        partitions.add(partition);
+      }
+    }
   }
 
   private ConsumerRecords<K, V> poll() {
     try {
       return consumer.poll(failures.untilNext(POLL));
     } catch (RecordDeserializationException e) {
-      failed(e.topicPartition(), e.offset(), e);
+      failed(e.topicPartition(), e.offset(), new Handling.Trouble(e, true));
       return ConsumerRecords.empty();
     }
   }
@@ -190,34 +200,26 @@ public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseabl
   /** Whether the next record of its partition may be handled. */
   private boolean handle(ConsumerRecord<K, V> record) {
     TopicPartition partition = partitionOf(record);
-    try {
-      handling.handle(record);
-    } catch (Exception e) {
-      if (isInterrupted(e) || !isLastTry(record) || !handling.giveUp(record, e)) {
-        failed(partition, record.offset(), e);
-        return false;
-      }
+    Handling.Trouble trouble = handling.handle(record);
+    if (trouble != null && !isGivenUp(record, trouble)) {
+      failed(partition, record.offset(), trouble);
+      return false;
     }
     failures.forget(partition);
     handled.put(partition, new OffsetAndMetadata(record.offset() + 1, record.leaderEpoch(), ""));
     return true;
   }
 
-  /** Then nothing is known about the record. */
-  private static boolean isInterrupted(Exception e) {
-    if (e instanceof InterruptedException) {
-      Thread.currentThread().interrupt();
-    }
-    return Thread.currentThread().isInterrupted();
-  }
-
-  private boolean isLastTry(ConsumerRecord<K, V> record) {
-    return failures.tries(partitionOf(record), record.offset()) + 1 >= maxTries;
+  private boolean isGivenUp(ConsumerRecord<K, V> record, Handling.Trouble trouble) {
+    return trouble.ofRecord()
+        && !Thread.currentThread().isInterrupted() // then nothing is known about the record
+        && failures.faults(partitionOf(record), record.offset()) + 1 >= maxTries
+        && handling.giveUp(record, trouble.why());
   }
 
   /** Later records of its partition wait for it. */
-  private void failed(TopicPartition partition, long offset, Exception e) {
-    Failures.Failure failure = failures.add(partition, offset);
+  private void failed(TopicPartition partition, long offset, Handling.Trouble trouble) {
+    Failures.Failure failure = failures.add(partition, offset, trouble.ofRecord());
     consumer.seek(partition, offset);
     consumer.pause(Set.of(partition));
     log.warn(
@@ -228,7 +230,7 @@ public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseabl
         partition.partition(),
         partition.topic(),
         failure.delay().toMillis(),
-        e);
+        trouble.why());
   }
 
   static TopicPartition partitionOf(ConsumerRecord<?, ?> record) {
@@ -241,7 +243,11 @@ public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseabl
       return;
     }
     try {
-      consumer.commitSync(Map.copyOf(handled));
+      if (closed) { // who closes waits for it
+        consumer.commitSync(Map.copyOf(handled), closeTimeout.dividedBy(2));
+      } else {
+        consumer.commitSync(Map.copyOf(handled));
+      }
       handled.clear();
     } catch (CommitFailedException e) {
       handled.clear();
@@ -416,9 +422,13 @@ public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseabl
 
     /**
      * After so many tries a record is a dead letter, and the later ones of its partition go on:
-     * also those of its key. Tries are counted since the partition was assigned. Default: it is
-     * tried until it succeeds. A record that Kafka's deserializers refuse is never given up: let
-     * them give bytes, and read those in the handler.
+     * also those of its key. Tries are counted since the partition was assigned, and only those
+     * that {@link #messageId} or the handler failed. An outage is not the record's fault: no
+     * connection, a commit that failed, a {@link dev.outbox.TransientOutboxException} and an {@code
+     * SQLException} that says that a connection is lost or the database has rolled back (SQLState
+     * 08, 40 and PostgreSQL's 57P) do not count, wherever they are thrown. Default: a record is
+     * tried until it succeeds. One that Kafka's deserializers refuse is never given up: let them
+     * give bytes, and read those in the handler.
      *
      * @param tries at least 1
      * @param deadLetters where it goes, in a transaction with the inbox
@@ -445,7 +455,8 @@ public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseabl
     }
 
     /**
-     * How long {@link KafkaInboxConsumer#close} waits for the end. Default: 30 s.
+     * How long {@link KafkaInboxConsumer#close} waits for the end. The last commit to Kafka has
+     * half of it: what a broker that is away does not take then arrives again. Default: 30 s.
      *
      * @param closeTimeout at least 1 ms
      */

@@ -4,8 +4,12 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.outbox.TransientOutboxException;
 import dev.outbox.store.memory.MemoryInboxStore;
 import dev.outbox.store.memory.MemoryTransaction;
+import java.io.IOException;
+import java.sql.SQLException;
+import java.sql.SQLTransientConnectionException;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -14,9 +18,11 @@ import java.util.List;
 import java.util.Map;
 import org.apache.kafka.clients.consumer.CommitFailedException;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.MockConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.InterruptException;
 import org.apache.kafka.common.errors.RebalanceInProgressException;
 import org.apache.kafka.common.errors.RecordDeserializationException;
 import org.apache.kafka.common.errors.RecordDeserializationException.DeserializationExceptionOrigin;
@@ -48,7 +54,11 @@ class TroubleTest {
   private static final class Refusing extends MockConsumer<String, String> {
     final Deque<RuntimeException> refusals = new ArrayDeque<>();
     final List<Long> commits = new ArrayList<>();
+    final List<Duration> timeouts = new ArrayList<>();
     final List<Long> positions = new ArrayList<>();
+    Runnable committed = () -> {};
+    Runnable closing = () -> {};
+    private int records;
 
     Refusing() {
       super("earliest");
@@ -62,21 +72,43 @@ class TroubleTest {
         throw refusals.remove();
       }
       super.commitSync(offsets);
+      committed.run();
+    }
+
+    @Override
+    public synchronized void commitSync(
+        Map<TopicPartition, OffsetAndMetadata> offsets, Duration timeout) {
+      timeouts.add(timeout);
+      super.commitSync(offsets, timeout);
+    }
+
+    @Override
+    public synchronized ConsumerRecords<String, String> poll(Duration timeout) {
+      if (Thread.currentThread().isInterrupted()) {
+        throw new InterruptException("poll"); // as Kafka's own
+      }
+      return super.poll(timeout);
     }
 
     @Override
     public synchronized void seek(TopicPartition partition, long offset) {
       positions.add(offset);
       super.seek(partition, offset);
+      addFrom(offset); // which a mock forgets when they are polled
+    }
+
+    private void addFrom(long offset) {
+      for (long i = offset; i < records; i++) {
+        addRecord(record(i));
+      }
     }
 
     void assigned(int records) {
+      this.records = records;
       schedulePollTask(
           () -> {
             rebalance(List.of(PARTITION));
-            for (int i = 0; i < records; i++) {
-              addRecord(record(i));
-            }
+            addFrom(0);
           });
     }
   }
@@ -153,6 +185,134 @@ class TroubleTest {
   }
 
   @Test
+  @DisplayName("gives no record up because the database is away")
+  void outage() {
+    Deque<Exception> outage =
+        new ArrayDeque<>(
+            List.of(
+                new SQLException("no connection"),
+                new SQLException("refused", "08001"),
+                new IllegalStateException("no connection")));
+    Deque<RuntimeException> inHandler =
+        new ArrayDeque<>(
+            List.of(
+                new TransientOutboxException("wait"),
+                new IllegalStateException(new SQLException("deadlock", "40P01")),
+                new IllegalStateException(new SQLTransientConnectionException("pool is empty"))));
+    List<Exception> letters = new ArrayList<>();
+    Transactions<MemoryTransaction> transactions =
+        work -> {
+          if (!outage.isEmpty()) {
+            throw outage.remove();
+          }
+          inbox.database().inTransaction(work);
+        };
+    run(
+        transactions,
+        (transaction, record) -> {
+          if (!inHandler.isEmpty()) {
+            throw inHandler.remove();
+          }
+          effects.add(record.value());
+        },
+        (transaction, record, why) -> letters.add(why));
+    assertThat(letters).isEmpty();
+    assertThat(effects).containsExactly("m-0");
+    assertThat(outage).isEmpty();
+    assertThat(inHandler).isEmpty();
+  }
+
+  @Test
+  @DisplayName("gives a record up for what the handler threw, whatever it was wrapped in")
+  void wrapped() {
+    List<Exception> letters = new ArrayList<>();
+    IOException why = new IOException("out of boxes");
+    run(
+        this::wrapping,
+        (transaction, record) -> {
+          throw why;
+        },
+        (transaction, record, reason) -> letters.add(reason));
+    assertThat(letters).containsExactly(why);
+  }
+
+  @Test
+  @DisplayName("ends when its handler is interrupted, whatever that was wrapped in")
+  void interrupted() {
+    List<Exception> letters = new ArrayList<>();
+    run(
+        this::wrapping,
+        (transaction, record) -> {
+          throw new InterruptedException();
+        },
+        (transaction, record, why) -> letters.add(why));
+    assertThat(Thread.interrupted()).isTrue();
+    assertThat(letters).isEmpty();
+  }
+
+  private void wrapping(java.util.function.Consumer<MemoryTransaction> work) {
+    try {
+      inbox.database().inTransaction(work);
+    } catch (RuntimeException e) {
+      throw new IllegalStateException("rolled back", e);
+    }
+  }
+
+  /** Until the first record is done, one way or the other. */
+  private void run(
+      Transactions<MemoryTransaction> transactions,
+      RecordHandler<MemoryTransaction, String, String> handler,
+      DeadLetters<MemoryTransaction, String, String> letters) {
+    kafka.assigned(1);
+    KafkaInboxConsumer<MemoryTransaction, String, String> trying =
+        KafkaInboxConsumer.builder(kafka, inbox, transactions)
+            .name("shipping")
+            .topics("order")
+            .firstDelay(Duration.ofMillis(1))
+            .maxDelay(Duration.ofMillis(1))
+            .handler(handler)
+            .giveUpAfter(1, letters)
+            .build();
+    kafka.committed = trying::close;
+    trying.run();
+  }
+
+  @Test
+  @DisplayName("that ends by an Error is not beyond what it has not handled")
+  void error() {
+    kafka.assigned(3);
+    AssertionError error = new AssertionError("out of memory, say");
+    assertThatThrownBy(
+            builder()
+                    .handler(
+                        (transaction, record) -> {
+                          if (record.offset() == 1) {
+                            throw error;
+                          }
+                        })
+                    .build()
+                ::run)
+        .isSameAs(error);
+    assertThat(kafka.positions).as("for a commit of positions").endsWith(1L);
+    assertThat(kafka.commits).containsExactly(1L);
+  }
+
+  @Test
+  @DisplayName("that is closed has half of the time for its last commit")
+  void lastCommit() {
+    kafka.assigned(2);
+    KafkaInboxConsumer<MemoryTransaction, String, String> closing =
+        builder()
+            .handler((transaction, record) -> kafka.closing.run())
+            .closeTimeout(Duration.ofSeconds(10))
+            .build();
+    kafka.closing = closing::close;
+    closing.run();
+    assertThat(kafka.commits).containsExactly(1L);
+    assertThat(kafka.timeouts).containsExactly(Duration.ofSeconds(5));
+  }
+
+  @Test
   @DisplayName("ends with what trying again cannot help, and closes Kafka's client")
   void fatal() {
     kafka.setPollException(new TopicAuthorizationException("order"));
@@ -195,10 +355,10 @@ class TroubleTest {
     Failures failures = new Failures(Duration.ofMillis(100), Duration.ofSeconds(1));
     List<Long> delays = new ArrayList<>();
     for (int i = 0; i < 6; i++) {
-      delays.add(failures.add(PARTITION, 7).delay().toMillis());
+      delays.add(failures.add(PARTITION, 7, false).delay().toMillis());
     }
     assertThat(delays).containsExactly(100L, 200L, 400L, 800L, 1000L, 1000L);
-    assertThat(failures.add(PARTITION, 8).delay()).isEqualTo(Duration.ofMillis(100));
+    assertThat(failures.add(PARTITION, 8, true).delay()).isEqualTo(Duration.ofMillis(100));
     assertThat(failures.untilNext(Duration.ofHours(1))).isLessThan(Duration.ofSeconds(1));
     failures.forget(PARTITION);
     assertThat(failures.untilNext(Duration.ofHours(1))).isEqualTo(Duration.ofHours(1));
