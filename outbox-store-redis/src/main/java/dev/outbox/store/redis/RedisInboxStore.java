@@ -239,7 +239,7 @@ public final class RedisInboxStore
 
     @Override
     public boolean complete(RedisTransaction transaction, InboxResult result) {
-      transaction.requireActive();
+      transaction.join(server);
       String by = transaction.completedBy(entry(key));
       if (by != null) {
         return by.equals(token);

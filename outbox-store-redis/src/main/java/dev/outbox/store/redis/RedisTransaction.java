@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import dev.outbox.NoTransactionException;
 import dev.outbox.OutboxException;
 import dev.outbox.PermanentOutboxException;
+import dev.outbox.SchemaException;
 import dev.outbox.TransientOutboxException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -59,11 +60,13 @@ public final class RedisTransaction extends AbstractTransaction {
   /** How long a transaction with dedup keys, or with an inbox, may be open: 30 s. */
   public static final Duration LONGEST = Duration.ofSeconds(30);
 
+  private static final Script GUARD = Script.alone("guard");
   private static final Script RELEASE_HOLDS = Script.alone("release_holds");
 
   private final Connection connection;
   private final String token = UUID.randomUUID().toString();
   private final List<Queued<?>> queue = new ArrayList<>();
+  private final Set<Server> joined = new LinkedHashSet<>();
   private final Set<String> held = new LinkedHashSet<>();
   private final Map<String, String> completed = new HashMap<>();
   private final Duration longest;
@@ -142,6 +145,7 @@ public final class RedisTransaction extends AbstractTransaction {
     requireActive();
     try {
       server.schema().verifyOnce(connection);
+      joined.add(server);
     } catch (JedisException e) {
       throw Errors.translate(e, server.prefix());
     }
@@ -253,6 +257,8 @@ public final class RedisTransaction extends AbstractTransaction {
    * Commits. It is durable when this returns, if the server has {@code appendfsync always}.
    *
    * @return what each command returned, or its error; never null
+   * @throws SchemaException when the schema of a store that it has joined is gone, or another now;
+   *     nothing has happened
    * @throws TransientOutboxException when something that was watched has changed, and nothing has
    *     happened; or when the connection broke, and it is not known what has happened
    * @throws PermanentOutboxException when a command of the outbox failed; the caller's own were
@@ -275,6 +281,9 @@ public final class RedisTransaction extends AbstractTransaction {
     } catch (JedisException e) {
       releaseHolds();
       throw aborted(e);
+    } catch (OutboxException e) {
+      releaseHolds();
+      throw e;
     }
     if (replies == null) {
       releaseHolds();
@@ -291,17 +300,45 @@ public final class RedisTransaction extends AbstractTransaction {
   }
 
   private @Nullable List<Object> sendAll() {
+    joined.forEach(this::guard);
     connection.sendCommand(Command.MULTI);
     queue.forEach(one -> connection.sendCommand(one.command().getArguments()));
     connection.sendCommand(Command.EXEC);
+    List<Object> guarded = connection.getMany(2 * joined.size());
     List<Object> queued = connection.getMany(1 + queue.size());
     try {
-      return connection.getObjectMultiBulkReply();
+      List<Object> replies = connection.getObjectMultiBulkReply();
+      if (replies == null) {
+        requireSchemas(guarded);
+      }
+      return replies;
     } catch (JedisDataException e) {
       queued.stream()
           .filter(JedisDataException.class::isInstance)
           .forEach(refused -> e.addSuppressed((JedisDataException) refused));
       throw e;
+    }
+  }
+
+  /**
+   * In the same round trip: without the schema's key the scripts would fail beside what is done.
+   */
+  private void guard(Server server) {
+    String key = server.schema().key();
+    connection.sendCommand(Command.WATCH, key);
+    connection.sendCommand(GUARD.whole(List.of(key.getBytes(UTF_8)), Server.arguments().list()));
+  }
+
+  /**
+   * @param guarded the replies to WATCH and to the script, of each store
+   */
+  private void requireSchemas(List<Object> guarded) {
+    int i = 1;
+    for (Server server : joined) {
+      if (guarded.get(i) instanceof JedisDataException e) {
+        throw Errors.translate(e, server.prefix());
+      }
+      i += 2;
     }
   }
 

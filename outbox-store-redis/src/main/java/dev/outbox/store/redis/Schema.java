@@ -44,7 +44,11 @@ final class Schema {
     verified = false;
   }
 
-  /** Only once: the scripts ask for the version each time. */
+  String key() {
+    return key;
+  }
+
+  /** Only once: the scripts, and the guard of a transaction, ask for the version each time. */
   void verifyOnce(Connection connection) {
     if (!verified) {
       verify(connection);

@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import dev.outbox.NoTransactionException;
 import dev.outbox.OutboxException;
 import dev.outbox.OutboxMessage;
+import dev.outbox.SchemaException;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.inbox.Begin;
 import dev.outbox.inbox.InboxKey;
@@ -171,6 +172,34 @@ class RedisTransactionTest {
       assertThat(wrong).isNotNull();
     }
     assertThat(due()).isEmpty();
+  }
+
+  @Test
+  @DisplayName(
+      "a schema that is gone, or another, since the store was verified: nothing happens at all")
+  void schemaGone() {
+    for (String version : new String[] {null, "2"}) {
+      redis.inTransaction(t -> outbox.append(t, message().build())); // so it is verified
+      try (RedisTransaction transaction = begin()) {
+        Response<Long> own = transaction.incr(own());
+        var appended = outbox.append(transaction, message().build());
+        assertThat(appended.allStored()).isTrue();
+        var unused =
+            version == null
+                ? redis.client.del(redis.schema("outbox"))
+                : redis.client.set(redis.schema("outbox"), version);
+        assertThatThrownBy(transaction::exec)
+            .isInstanceOf(SchemaException.class)
+            .hasMessageContaining("{%s}:outbox:".formatted(redis.name));
+        assertThat(own).isNotNull();
+      }
+      assertThat(redis.client.get(own())).isNull();
+      assertThat(redis.client.get(redis.schema("outbox"))).isEqualTo(version);
+      long unused = redis.client.del(redis.schema("outbox"));
+      outbox.migrate();
+      assertThat(due()).hasSize(1);
+      redis.reset("outbox");
+    }
   }
 
   @Test
