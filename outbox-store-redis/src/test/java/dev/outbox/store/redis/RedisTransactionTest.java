@@ -1,7 +1,9 @@
 package dev.outbox.store.redis;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.InstanceOfAssertFactories.type;
 import static org.awaitility.Awaitility.await;
 
 import dev.outbox.NoTransactionException;
@@ -15,6 +17,8 @@ import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.StoredMessage;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -200,6 +204,54 @@ class RedisTransactionTest {
       assertThat(due()).hasSize(1);
       redis.reset("outbox");
     }
+  }
+
+  @Test
+  @DisplayName("an append of another program's that cannot be stored writes nothing")
+  void badAppends() {
+    String[] good = {"id", "x", "aggregateType", "a", "aggregateId", "b", "eventType", "c"};
+    Map<String, List<String>> appends =
+        Map.of(
+            "the time for dedup keys is 1e3",
+            List.of("1e3", "", "0"),
+            "the time for dedup keys is 9999999999999999999",
+            List.of("9999999999999999999", "", "0"),
+            "the delay is nan",
+            List.of("1000", "nan", "0"),
+            "the number of fields is 7",
+            List.of("1000", "", "7", "id", "x"),
+            "the number of fields is -1",
+            List.of("1000", "", "-1"),
+            "the field id is there twice",
+            List.of("1000", "", "2", "id", "x", "id", "y"),
+            "availableAt is abc",
+            Stream.of(
+                    List.of("1000", "", "5"),
+                    List.of(good),
+                    List.of("payload", "{}"),
+                    List.of("", "6"),
+                    List.of(good),
+                    List.of("payload", "{}", "availableAt", "abc"))
+                .flatMap(List::stream)
+                .toList());
+    appends.forEach(
+        (problem, arguments) -> {
+          try (RedisTransaction transaction = begin()) {
+            var unused =
+                transaction.sendCommand(
+                    RedisOutboxStore.APPEND.whole(
+                        List.of("{%s}:outbox:".formatted(redis.name).getBytes(UTF_8)),
+                        Server.arguments().addAll(arguments).list()));
+            assertThat(transaction.exec())
+                .singleElement()
+                .asInstanceOf(type(JedisDataException.class))
+                .extracting(Throwable::getMessage)
+                .asString()
+                .contains("OUTBOXLIMIT " + problem);
+          }
+        });
+    assertThat(redis.client.keys("{%s}:outbox:*".formatted(redis.name)))
+        .containsExactly(redis.schema("outbox"));
   }
 
   @Test

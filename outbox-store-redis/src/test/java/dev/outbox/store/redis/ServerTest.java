@@ -274,6 +274,10 @@ class ServerTest {
       assertThatThrownBy(
               () -> RedisOutboxStore.builder(client, NAME).dedupWindow(Duration.ZERO).build())
           .hasMessageContaining("PT0S");
+      Duration forEver = Duration.ofSeconds(Long.MAX_VALUE);
+      assertThatThrownBy(() -> RedisOutboxStore.builder(client, NAME).dedupWindow(forEver).build())
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("dedupWindow is " + forEver);
     }
   }
 }
