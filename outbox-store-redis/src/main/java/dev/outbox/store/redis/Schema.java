@@ -64,6 +64,7 @@ final class Schema {
     if (checksDurability) {
       checkSetting(connection, "appendonly", "yes");
       checkSetting(connection, "appendfsync", "always");
+      checkSetting(connection, "no-appendfsync-on-rewrite", "no");
     }
     String found = connection.executeCommand(commands(connection).get(key));
     if (!VERSION.equals(found)) {
@@ -106,8 +107,8 @@ final class Schema {
     }
     if (!needed.equals(found)) {
       throw new SchemaException(
-          "%s of this Redis is %s, so a crash may forget transactions that were committed: set appendonly yes and appendfsync always"
-              .formatted(setting, found));
+          "%s of this Redis is %s, so a crash may forget transactions that were committed: set %s %s"
+              .formatted(setting, found, setting, needed));
     }
   }
 

@@ -98,6 +98,7 @@ class ServerTest {
   void durability() {
     assertRefused("appendfsync of this Redis is everysec", "--appendfsync", "everysec");
     assertRefused("appendonly of this Redis is no", "--appendonly", "no");
+    assertRefused("set no-appendfsync-on-rewrite no", "--no-appendfsync-on-rewrite", "yes");
   }
 
   @Test
