@@ -354,7 +354,8 @@ public final class RedisInboxStore
 
     /**
      * Does not ask the server for {@code appendonly}, {@code appendfsync} and {@code
-     * no-appendfsync-on-rewrite}: for servers that do not show their settings. Without them a crash may forget what was handled.
+     * no-appendfsync-on-rewrite}: for servers that do not show their settings. Without them a crash
+     * may forget what was handled.
      */
     public Builder uncheckedDurability() {
       checksDurability = false;

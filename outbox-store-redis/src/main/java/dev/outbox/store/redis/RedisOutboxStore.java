@@ -334,7 +334,8 @@ public final class RedisOutboxStore
 
     /**
      * Does not ask the server for {@code appendonly}, {@code appendfsync} and {@code
-     * no-appendfsync-on-rewrite}: for servers that do not show their settings. Without them a crash may forget what was committed, and published.
+     * no-appendfsync-on-rewrite}: for servers that do not show their settings. Without them a crash
+     * may forget what was committed, and published.
      */
     public Builder uncheckedDurability() {
       checksDurability = false;

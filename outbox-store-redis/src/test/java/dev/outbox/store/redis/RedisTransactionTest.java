@@ -12,7 +12,9 @@ import dev.outbox.OutboxMessage;
 import dev.outbox.SchemaException;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.inbox.Begin;
+import dev.outbox.inbox.Fingerprint;
 import dev.outbox.inbox.InboxKey;
+import dev.outbox.inbox.InboxResult;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.StoredMessage;
 import java.time.Duration;
@@ -252,6 +254,25 @@ class RedisTransactionTest {
         });
     assertThat(redis.client.keys("{%s}:outbox:*".formatted(redis.name)))
         .containsExactly(redis.schema("outbox"));
+  }
+
+  @Test
+  @DisplayName("beside an open transaction begin says in progress, and first that it is another")
+  void heldAndOther() {
+    Duration minute = Duration.ofMinutes(1);
+    var started =
+        (Begin.Started<RedisTransaction>)
+            inbox.begin(KEY, minute, Fingerprint.of(new byte[] {'a'}));
+    try (RedisTransaction transaction = begin()) {
+      assertThat(started.lock().complete(transaction, InboxResult.none())).isTrue();
+      assertThat(inbox.begin(KEY, minute, Fingerprint.of(new byte[] {'b'})))
+          .isInstanceOf(Begin.Mismatch.class);
+      assertThat(inbox.begin(KEY, minute, Fingerprint.of(new byte[] {'a'})))
+          .isInstanceOf(Begin.InProgress.class);
+      assertThat(transaction.exec()).containsExactly(1L);
+    }
+    assertThat(inbox.begin(KEY, minute, Fingerprint.of(new byte[] {'a'})))
+        .isInstanceOf(Begin.Done.class);
   }
 
   @Test
