@@ -8,11 +8,16 @@ import dev.outbox.OutboxMessage;
 import dev.outbox.SchemaException;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.embedded.EmbeddedRedis;
+import dev.outbox.inbox.Begin;
+import dev.outbox.inbox.InboxKey;
+import dev.outbox.inbox.InboxResult;
+import dev.outbox.inbox.Lock;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Decision;
 import dev.outbox.spi.StoredMessage;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -205,6 +210,29 @@ class ServerTest {
         },
         "--maxmemory",
         "6mb");
+  }
+
+  @Test
+  @DisplayName("a server without memory begins nothing, and what was begun can be completed")
+  void fullMemoryInbox() {
+    on(
+        (redis, client) -> {
+          RedisInboxStore inbox = RedisInboxStore.of(client, NAME);
+          inbox.migrate();
+          Duration minute = Duration.ofMinutes(1);
+          List<Lock<RedisTransaction>> locks = new ArrayList<>();
+          for (String id : List.of("done", "failed")) {
+            var begun = inbox.begin(new InboxKey("shipping", id), minute);
+            locks.add(((Begin.Started<RedisTransaction>) begun).lock());
+          }
+          String unused = client.configSet("maxmemory", "1");
+          assertThatThrownBy(() -> inbox.begin(new InboxKey("shipping", "other"), minute))
+              .isInstanceOf(TransientOutboxException.class)
+              .hasMessageContaining("no memory left");
+          assertThat(locks.get(0).renew(minute)).isTrue();
+          assertThat(locks.get(0).complete(InboxResult.of(new byte[1000], null))).isTrue();
+          assertThat(locks.get(1).release("no stock")).isTrue();
+        });
   }
 
   @Test
