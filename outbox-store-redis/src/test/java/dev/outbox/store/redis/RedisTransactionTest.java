@@ -9,6 +9,7 @@ import static org.awaitility.Awaitility.await;
 import dev.outbox.NoTransactionException;
 import dev.outbox.OutboxException;
 import dev.outbox.OutboxMessage;
+import dev.outbox.PermanentOutboxException;
 import dev.outbox.SchemaException;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.inbox.Begin;
@@ -27,6 +28,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.Response;
@@ -273,6 +276,23 @@ class RedisTransactionTest {
     }
     assertThat(inbox.begin(KEY, minute, Fingerprint.of(new byte[] {'a'})))
         .isInstanceOf(Begin.Done.class);
+  }
+
+  @ParameterizedTest
+  @DisplayName("a reason for which EXEC itself is refused is told as that of any other command")
+  @CsvSource(
+      quoteCharacter = '"',
+      value = {
+        "OOM command not allowed when used memory > 'maxmemory'., true, no memory left",
+        "READONLY You can't write against a read only replica., true, after a failover",
+        "NOPERM this user has no permissions to run the 'exec' command, false, refused a command"
+      })
+  void execRefused(String reason, boolean passing, String told) {
+    JedisDataException refused =
+        new JedisDataException("EXECABORT Transaction discarded because of: " + reason);
+    assertThat(Errors.translate(refused, ""))
+        .isInstanceOf(passing ? TransientOutboxException.class : PermanentOutboxException.class)
+        .hasMessageContaining(told);
   }
 
   @Test
