@@ -90,10 +90,11 @@ public final class RedisTransaction extends AbstractTransaction {
       }
     }
 
-    void requireDone(Object result) {
-      if (prefix != null && result instanceof JedisDataException e) {
-        throw failedInside(e, prefix);
-      }
+    /** Null: it is done, or the caller's. */
+    @Nullable OutboxException failure(Object result) {
+      return prefix != null && result instanceof JedisDataException e
+          ? failedInside(e, prefix)
+          : null;
     }
   }
 
@@ -289,12 +290,22 @@ public final class RedisTransaction extends AbstractTransaction {
       releaseHolds();
       throw runAgain("something that it watches was changed by others, or was held for too long");
     }
+    return results(replies);
+  }
+
+  /** Sets all responses, also when a command of the outbox has failed. */
+  private List<Object> results(List<Object> replies) {
     List<Object> results = new ArrayList<>(replies.size());
+    OutboxException failure = null;
     for (int i = 0; i < replies.size(); i++) {
-      results.add(queue.get(i).set(replies.get(i)));
+      Queued<?> one = queue.get(i);
+      Object result = one.set(replies.get(i));
+      results.add(result);
+      failure = failure == null ? one.failure(result) : failure;
     }
-    for (int i = 0; i < results.size(); i++) {
-      queue.get(i).requireDone(results.get(i));
+    if (failure != null) {
+      releaseHolds();
+      throw failure;
     }
     return results;
   }

@@ -278,6 +278,24 @@ class RedisTransactionTest {
         .isInstanceOf(Begin.Done.class);
   }
 
+  @Test
+  @DisplayName(
+      "a command of the outbox that fails inside of exec: all responses are set, nothing stays held")
+  void failsInside() {
+    String sequence = "{%s}:outbox:sequence".formatted(redis.name);
+    try (RedisTransaction transaction = begin()) {
+      assertThat(inbox.firstTime(transaction, KEY)).isTrue();
+      var appended = outbox.append(transaction, message().dedupKey("d").build());
+      assertThat(appended.allStored()).isTrue();
+      Response<Long> own = transaction.incr(own());
+      String unused = redis.client.set(sequence, "no number");
+      assertThatThrownBy(transaction::exec).isInstanceOf(PermanentOutboxException.class);
+      assertThat(own.get()).isEqualTo(1);
+    }
+    assertThat(redis.client.keys("*hold:*")).isEmpty();
+    assertThat(redis.client.keys("*dedup:*")).isEmpty();
+  }
+
   @ParameterizedTest
   @DisplayName("a reason for which EXEC itself is refused is told as that of any other command")
   @CsvSource(
