@@ -313,10 +313,13 @@ public final class RedisTransaction extends AbstractTransaction {
   private @Nullable List<Object> sendAll() {
     joined.forEach(this::guard);
     connection.sendCommand(Command.MULTI);
+    List<Object> guarded = mayUseMulti() ? null : awaitMulti();
     queue.forEach(one -> connection.sendCommand(one.command().getArguments()));
     connection.sendCommand(Command.EXEC);
-    List<Object> guarded = connection.getMany(2 * joined.size());
-    List<Object> queued = connection.getMany(1 + queue.size());
+    if (guarded == null) {
+      guarded = connection.getMany(2 * joined.size() + 1);
+    }
+    List<Object> queued = connection.getMany(queue.size());
     try {
       List<Object> replies = connection.getObjectMultiBulkReply();
       if (replies == null) {
@@ -329,6 +332,25 @@ public final class RedisTransaction extends AbstractTransaction {
           .forEach(refused -> e.addSuppressed((JedisDataException) refused));
       throw e;
     }
+  }
+
+  private boolean mayUseMulti() {
+    return joined.stream().allMatch(server -> server.schema().mayUseMulti());
+  }
+
+  /**
+   * Waits for the reply to MULTI, once for each store: without the right to it the server would
+   * carry out the other commands one by one.
+   *
+   * @return the replies to it, and to the guards before it
+   */
+  private List<Object> awaitMulti() {
+    List<Object> replies = connection.getMany(2 * joined.size() + 1);
+    if (replies.get(replies.size() - 1) instanceof JedisDataException refused) {
+      throw refused;
+    }
+    joined.forEach(server -> server.schema().multiWasTaken());
+    return replies;
   }
 
   /**

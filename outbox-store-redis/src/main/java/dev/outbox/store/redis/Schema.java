@@ -25,6 +25,7 @@ final class Schema {
   private final String key;
   private final boolean checksDurability;
   private volatile boolean verified;
+  private volatile boolean mayUseMulti;
 
   Schema(String prefix, boolean checksDurability) {
     this.prefix = prefix;
@@ -53,6 +54,15 @@ final class Schema {
     if (!verified) {
       verify(connection);
     }
+  }
+
+  /** Whether a transaction with it has found out that the server takes MULTI from this user. */
+  boolean mayUseMulti() {
+    return mayUseMulti;
+  }
+
+  void multiWasTaken() {
+    mayUseMulti = true;
   }
 
   boolean isVerified() {

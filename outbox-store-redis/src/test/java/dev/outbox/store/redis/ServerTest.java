@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.outbox.OutboxMessage;
+import dev.outbox.PermanentOutboxException;
 import dev.outbox.SchemaException;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.embedded.EmbeddedRedis;
@@ -24,6 +25,7 @@ import java.util.Map;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.opentest4j.TestAbortedException;
+import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.RedisClient;
 
 /** What the store says to a server that is not as it must be, and when it has no memory left. */
@@ -57,16 +59,17 @@ class ServerTest {
 
   private static void append(RedisClient client, RedisOutboxStore store, byte[] payload) {
     try (RedisTransaction transaction = RedisTransaction.begin(client)) {
-      var unused =
-          store.append(
-              transaction,
-              OutboxMessage.builder()
-                  .aggregate("order", "1")
-                  .eventType("OrderPlaced")
-                  .payload(payload)
-                  .build());
+      var unused = store.append(transaction, message(payload));
       List<Object> ignored = transaction.exec();
     }
+  }
+
+  private static OutboxMessage message(byte[] payload) {
+    return OutboxMessage.builder()
+        .aggregate("order", "1")
+        .eventType("OrderPlaced")
+        .payload(payload)
+        .build();
   }
 
   private static Map<Long, Decision> allDelivered(Claim claim) {
@@ -233,6 +236,30 @@ class ServerTest {
           assertThat(locks.get(0).complete(InboxResult.of(new byte[1000], null))).isTrue();
           assertThat(locks.get(1).release("no stock")).isTrue();
         });
+  }
+
+  @Test
+  @DisplayName("a user without the right to MULTI or EXEC commits nothing, and is told")
+  void rights() {
+    for (String command : List.of("multi", "exec")) {
+      on(
+          (redis, client) -> {
+            RedisOutboxStore store = store(client);
+            String unused = client.set("{shop}:own", "0");
+            Object ignored = client.sendCommand(Command.ACL, "SETUSER", "default", "-" + command);
+            try (RedisTransaction transaction = RedisTransaction.begin(client)) {
+              var own = transaction.incr("{shop}:own");
+              var appended = store.append(transaction, message(new byte[0]));
+              assertThat(appended.allStored()).isTrue();
+              assertThatThrownBy(transaction::exec)
+                  .isInstanceOf(PermanentOutboxException.class)
+                  .hasMessageContaining("no permissions to run the '" + command);
+              assertThat(own).isNotNull();
+            }
+            assertThat(client.get("{shop}:own")).isEqualTo("0");
+            assertThat(store.claim(REQUEST).messages()).isEmpty();
+          });
+    }
   }
 
   @Test
