@@ -3,6 +3,7 @@ package dev.outbox.store.redis;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
 import static org.assertj.core.api.InstanceOfAssertFactories.type;
 import static org.awaitility.Awaitility.await;
 
@@ -16,9 +17,13 @@ import dev.outbox.inbox.Begin;
 import dev.outbox.inbox.Fingerprint;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.inbox.InboxResult;
+import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.Decision;
 import dev.outbox.spi.StoredMessage;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -276,6 +281,48 @@ class RedisTransactionTest {
     }
     assertThat(inbox.begin(KEY, minute, Fingerprint.of(new byte[] {'a'})))
         .isInstanceOf(Begin.Done.class);
+  }
+
+  @Test
+  @DisplayName("a message that others have removed or damaged stops no other (C7)")
+  void damaged() {
+    String prefix = "{%s}:outbox:".formatted(redis.name);
+    List<Object> sequences = new ArrayList<>();
+    for (String key : List.of("gone", "gone", "createdAt", "attempts", "key", "whole", "delayed")) {
+      try (RedisTransaction transaction = begin()) {
+        OutboxMessage.Builder message = message().aggregate("order", key);
+        if (key.equals("delayed")) {
+          message.deliverAfter(Duration.ofHours(1));
+        }
+        var appended = outbox.append(transaction, message.build());
+        assertThat(appended.allStored()).isTrue();
+        sequences.add(((List<?>) transaction.exec().get(0)).get(0));
+      }
+    }
+    String hashes = prefix + "message:";
+    long unused;
+    unused =
+        redis.client.del(
+            hashes + sequences.get(0), hashes + sequences.get(1), hashes + sequences.get(6));
+    unused = redis.client.hset(hashes + sequences.get(2), "createdAt", "yesterday");
+    unused = redis.client.hset(hashes + sequences.get(3), "attempts", "many");
+    unused = redis.client.hdel(hashes + sequences.get(4), "key");
+    redis.earlier("outbox", Duration.ofHours(2), "delayed");
+    Claim claim = outbox.claim(new ClaimRequest("test", 100, 1_000_000, Duration.ofMinutes(1)));
+    assertThat(claim.messages())
+        .extracting(StoredMessage::key, StoredMessage::problem)
+        .containsExactly(
+            tuple("order/createdAt", "createdAt is yesterday, which is no number"),
+            tuple("order/attempts", "attempts is many, which is no number"),
+            tuple("order/key", null),
+            tuple("order/whole", null));
+    assertThat(outbox.statistics(10).pending()).isEqualTo(4);
+    Map<Long, Decision> decisions = new HashMap<>();
+    claim.messages().forEach(m -> decisions.put(m.sequence(), Decision.delivered()));
+    assertThat(claim.settle(decisions)).isEmpty();
+    assertThat(redis.client.keys(prefix + "message:*")).isEmpty();
+    assertThat(redis.client.keys(prefix + "order:*")).isEmpty();
+    assertThat(redis.client.keys(prefix + "key:*")).isEmpty();
   }
 
   @Test
