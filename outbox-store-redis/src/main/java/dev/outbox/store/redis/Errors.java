@@ -23,6 +23,9 @@ final class Errors {
           "READONLY",
           "UNBLOCKED");
 
+  /** What EXEC says before the reason, when it is itself refused. */
+  private static final String DISCARDED = "EXECABORT Transaction discarded because of: ";
+
   private Errors() {}
 
   static OutboxException translate(JedisException e, String prefix) {
@@ -33,8 +36,9 @@ final class Errors {
               + said,
           e);
     }
-    String word = said.split(" ", 2)[0];
-    String detail = said.substring(Math.min(said.length(), word.length() + 1));
+    String reason = said.startsWith(DISCARDED) ? said.substring(DISCARDED.length()) : said;
+    String word = reason.split(" ", 2)[0];
+    String detail = reason.substring(Math.min(reason.length(), word.length() + 1));
     return switch (word) {
       case "OUTBOXSCHEMA" -> Schema.wrong(prefix, detail.equals("none") ? null : detail);
       case "OUTBOXLIMIT" -> new InvalidMessageException(detail);

@@ -17,6 +17,8 @@ import org.jspecify.annotations.Nullable;
 
 /** A message as a hash of Redis: fields by name, texts in UTF-8, times in microseconds. */
 final class Messages {
+  private static final List<String> NUMBERS = List.of("createdAt", "attempts", "availableAt");
+
   private Messages() {}
 
   /** As {@code append.lua} takes it. */
@@ -73,7 +75,8 @@ final class Messages {
     }
 
     @Nullable Instant time(String field) {
-      return instant(text(field));
+      Long micros = numberIn(text(field));
+      return micros == null ? null : instant(micros);
     }
   }
 
@@ -87,24 +90,30 @@ final class Messages {
       fields.put(flat.text(i), value == null ? new byte[0] : value);
     }
     Fields texts = new Fields(fields);
-    Instant createdAt = instant(texts.text("createdAt"));
+    Long createdAt = numberIn(texts.text("createdAt"));
+    Long attempts = numberIn(texts.text("attempts"));
     StoredMessage message =
         StoredMessage.decode(
             sequence,
             String.valueOf(texts.text("key")),
-            attempts(texts.text("attempts")),
-            createdAt == null ? Instant.EPOCH : createdAt,
+            attempts == null ? 0 : (int) Math.max(0, Math.min(Integer.MAX_VALUE, attempts)),
+            createdAt == null ? Instant.EPOCH : instant(createdAt),
             texts::message);
     byte[] id = fields.get("id");
     return new Found(id == null ? new byte[0] : id, message, fields);
   }
 
-  private static int attempts(@Nullable String digits) {
-    return digits == null ? 0 : (int) Math.min(Integer.MAX_VALUE, Long.parseLong(digits));
+  /** Null: there is none. What others have written need not be digits. */
+  private static @Nullable Long numberIn(@Nullable String digits) {
+    try {
+      return digits == null ? null : Long.valueOf(digits);
+    } catch (NumberFormatException e) {
+      return null;
+    }
   }
 
-  private static @Nullable Instant instant(@Nullable String micros) {
-    return micros == null ? null : Instant.EPOCH.plus(Long.parseLong(micros), ChronoUnit.MICROS);
+  private static Instant instant(long micros) {
+    return Instant.EPOCH.plus(micros, ChronoUnit.MICROS);
   }
 
   private record Fields(Map<String, byte[]> all) {
@@ -122,11 +131,20 @@ final class Messages {
       return value;
     }
 
+    private void requireNumber(String field) {
+      String value = text(field);
+      if (value != null && numberIn(value) == null) {
+        throw new IllegalArgumentException(field + " is " + value + ", which is no number");
+      }
+    }
+
     private String requiredText(String field) {
       return new String(required(field), UTF_8);
     }
 
     OutboxMessage message() {
+      NUMBERS.forEach(this::requireNumber);
+      String availableAt = text("availableAt");
       String contentType = text("contentType");
       String headers = text("headers");
       String maxAttempts = text("maxAttempts");
@@ -140,7 +158,7 @@ final class Messages {
           .addHeaders(headers == null ? List.of() : HeaderCodec.decode(headers))
           .dedupKey(text("dedupKey"))
           .correlationId(text("correlationId"))
-          .availableAt(instant(text("availableAt")))
+          .availableAt(availableAt == null ? null : instant(Long.parseLong(availableAt)))
           .maxAttempts(maxAttempts == null ? null : Integer.valueOf(maxAttempts))
           .build();
     }

@@ -239,7 +239,7 @@ public final class RedisInboxStore
 
     @Override
     public boolean complete(RedisTransaction transaction, InboxResult result) {
-      transaction.requireActive();
+      transaction.join(server);
       String by = transaction.completedBy(entry(key));
       if (by != null) {
         return by.equals(token);
@@ -353,8 +353,9 @@ public final class RedisInboxStore
     }
 
     /**
-     * Does not ask the server for {@code appendonly} and {@code appendfsync}: for servers that do
-     * not show their settings. Without both a crash may forget what was handled.
+     * Does not ask the server for {@code appendonly}, {@code appendfsync} and {@code
+     * no-appendfsync-on-rewrite}: for servers that do not show their settings. Without them a crash
+     * may forget what was handled.
      */
     public Builder uncheckedDurability() {
       checksDurability = false;

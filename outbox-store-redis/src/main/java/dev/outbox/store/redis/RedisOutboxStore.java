@@ -308,7 +308,7 @@ public final class RedisOutboxStore
       this.name = requireNonNull(name, "name");
     }
 
-    /** How long a dedup key is remembered, at least 1 ms. Default: 7 days. */
+    /** How long a dedup key is remembered, from 1 ms to ten years. Default: 7 days. */
     public Builder dedupWindow(Duration dedupWindow) {
       this.dedupWindow = dedupWindow;
       return this;
@@ -333,8 +333,9 @@ public final class RedisOutboxStore
     }
 
     /**
-     * Does not ask the server for {@code appendonly} and {@code appendfsync}: for servers that do
-     * not show their settings. Without both a crash may forget what was committed, and published.
+     * Does not ask the server for {@code appendonly}, {@code appendfsync} and {@code
+     * no-appendfsync-on-rewrite}: for servers that do not show their settings. Without them a crash
+     * may forget what was committed, and published.
      */
     public Builder uncheckedDurability() {
       checksDurability = false;
@@ -347,9 +348,11 @@ public final class RedisOutboxStore
      * @throws IllegalArgumentException naming the setting, its value and what is allowed
      */
     public RedisOutboxStore build() {
-      if (dedupWindow.toMillis() < 1) {
+      if (dedupWindow.compareTo(Duration.ofMillis(1)) < 0
+          || dedupWindow.compareTo(OutboxMessage.MAX_DELAY) > 0) {
         throw new IllegalArgumentException(
-            "dedupWindow is " + dedupWindow + ", at least 1 ms is needed");
+            "dedupWindow is %s, allowed is from 1 ms to %s"
+                .formatted(dedupWindow, OutboxMessage.MAX_DELAY));
       }
       return new RedisOutboxStore(
           new Server(client, name, "outbox", replicas, replicasTime, checksDurability),

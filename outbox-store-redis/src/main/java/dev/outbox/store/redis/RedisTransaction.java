@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import dev.outbox.NoTransactionException;
 import dev.outbox.OutboxException;
 import dev.outbox.PermanentOutboxException;
+import dev.outbox.SchemaException;
 import dev.outbox.TransientOutboxException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -59,11 +60,13 @@ public final class RedisTransaction extends AbstractTransaction {
   /** How long a transaction with dedup keys, or with an inbox, may be open: 30 s. */
   public static final Duration LONGEST = Duration.ofSeconds(30);
 
+  private static final Script GUARD = Script.alone("guard");
   private static final Script RELEASE_HOLDS = Script.alone("release_holds");
 
   private final Connection connection;
   private final String token = UUID.randomUUID().toString();
   private final List<Queued<?>> queue = new ArrayList<>();
+  private final Set<Server> joined = new LinkedHashSet<>();
   private final Set<String> held = new LinkedHashSet<>();
   private final Map<String, String> completed = new HashMap<>();
   private final Duration longest;
@@ -87,10 +90,11 @@ public final class RedisTransaction extends AbstractTransaction {
       }
     }
 
-    void requireDone(Object result) {
-      if (prefix != null && result instanceof JedisDataException e) {
-        throw failedInside(e, prefix);
-      }
+    /** Null: it is done, or the caller's. */
+    @Nullable OutboxException failure(Object result) {
+      return prefix != null && result instanceof JedisDataException e
+          ? failedInside(e, prefix)
+          : null;
     }
   }
 
@@ -142,6 +146,7 @@ public final class RedisTransaction extends AbstractTransaction {
     requireActive();
     try {
       server.schema().verifyOnce(connection);
+      joined.add(server);
     } catch (JedisException e) {
       throw Errors.translate(e, server.prefix());
     }
@@ -253,6 +258,8 @@ public final class RedisTransaction extends AbstractTransaction {
    * Commits. It is durable when this returns, if the server has {@code appendfsync always}.
    *
    * @return what each command returned, or its error; never null
+   * @throws SchemaException when the schema of a store that it has joined is gone, or another now;
+   *     nothing has happened
    * @throws TransientOutboxException when something that was watched has changed, and nothing has
    *     happened; or when the connection broke, and it is not known what has happened
    * @throws PermanentOutboxException when a command of the outbox failed; the caller's own were
@@ -275,33 +282,96 @@ public final class RedisTransaction extends AbstractTransaction {
     } catch (JedisException e) {
       releaseHolds();
       throw aborted(e);
+    } catch (OutboxException e) {
+      releaseHolds();
+      throw e;
     }
     if (replies == null) {
       releaseHolds();
       throw runAgain("something that it watches was changed by others, or was held for too long");
     }
+    return results(replies);
+  }
+
+  /** Sets all responses, also when a command of the outbox has failed. */
+  private List<Object> results(List<Object> replies) {
     List<Object> results = new ArrayList<>(replies.size());
+    OutboxException failure = null;
     for (int i = 0; i < replies.size(); i++) {
-      results.add(queue.get(i).set(replies.get(i)));
+      Queued<?> one = queue.get(i);
+      Object result = one.set(replies.get(i));
+      results.add(result);
+      failure = failure == null ? one.failure(result) : failure;
     }
-    for (int i = 0; i < results.size(); i++) {
-      queue.get(i).requireDone(results.get(i));
+    if (failure != null) {
+      releaseHolds();
+      throw failure;
     }
     return results;
   }
 
   private @Nullable List<Object> sendAll() {
+    joined.forEach(this::guard);
     connection.sendCommand(Command.MULTI);
+    List<Object> guarded = mayUseMulti() ? null : awaitMulti();
     queue.forEach(one -> connection.sendCommand(one.command().getArguments()));
     connection.sendCommand(Command.EXEC);
-    List<Object> queued = connection.getMany(1 + queue.size());
+    if (guarded == null) {
+      guarded = connection.getMany(2 * joined.size() + 1);
+    }
+    List<Object> queued = connection.getMany(queue.size());
     try {
-      return connection.getObjectMultiBulkReply();
+      List<Object> replies = connection.getObjectMultiBulkReply();
+      if (replies == null) {
+        requireSchemas(guarded);
+      }
+      return replies;
     } catch (JedisDataException e) {
       queued.stream()
           .filter(JedisDataException.class::isInstance)
           .forEach(refused -> e.addSuppressed((JedisDataException) refused));
       throw e;
+    }
+  }
+
+  private boolean mayUseMulti() {
+    return joined.stream().allMatch(server -> server.schema().mayUseMulti());
+  }
+
+  /**
+   * Waits for the reply to MULTI, once for each store: without the right to it the server would
+   * carry out the other commands one by one.
+   *
+   * @return the replies to it, and to the guards before it
+   */
+  private List<Object> awaitMulti() {
+    List<Object> replies = connection.getMany(2 * joined.size() + 1);
+    if (replies.get(replies.size() - 1) instanceof JedisDataException refused) {
+      throw refused;
+    }
+    joined.forEach(server -> server.schema().multiWasTaken());
+    return replies;
+  }
+
+  /**
+   * In the same round trip: without the schema's key the scripts would fail beside what is done.
+   */
+  private void guard(Server server) {
+    String key = server.schema().key();
+    connection.sendCommand(Command.WATCH, key);
+    connection.sendCommand(GUARD.whole(List.of(key.getBytes(UTF_8)), Server.arguments().list()));
+  }
+
+  /**
+   * @param guarded the replies to WATCH and to the script, of each store
+   */
+  private void requireSchemas(List<Object> guarded) {
+    int i = 1;
+    for (Server server : joined) {
+      if (guarded.get(i) instanceof JedisDataException e) {
+        throw Errors.translate(e, server.prefix());
+      }
+      i += 2;
     }
   }
 

@@ -25,6 +25,7 @@ final class Schema {
   private final String key;
   private final boolean checksDurability;
   private volatile boolean verified;
+  private volatile boolean mayUseMulti;
 
   Schema(String prefix, boolean checksDurability) {
     this.prefix = prefix;
@@ -44,11 +45,24 @@ final class Schema {
     verified = false;
   }
 
-  /** Only once: the scripts ask for the version each time. */
+  String key() {
+    return key;
+  }
+
+  /** Only once: the scripts, and the guard of a transaction, ask for the version each time. */
   void verifyOnce(Connection connection) {
     if (!verified) {
       verify(connection);
     }
+  }
+
+  /** Whether a transaction with it has found out that the server takes MULTI from this user. */
+  boolean mayUseMulti() {
+    return mayUseMulti;
+  }
+
+  void multiWasTaken() {
+    mayUseMulti = true;
   }
 
   boolean isVerified() {
@@ -60,6 +74,7 @@ final class Schema {
     if (checksDurability) {
       checkSetting(connection, "appendonly", "yes");
       checkSetting(connection, "appendfsync", "always");
+      checkSetting(connection, "no-appendfsync-on-rewrite", "no");
     }
     String found = connection.executeCommand(commands(connection).get(key));
     if (!VERSION.equals(found)) {
@@ -102,8 +117,8 @@ final class Schema {
     }
     if (!needed.equals(found)) {
       throw new SchemaException(
-          "%s of this Redis is %s, so a crash may forget transactions that were committed: set appendonly yes and appendfsync always"
-              .formatted(setting, found));
+          "%s of this Redis is %s, so a crash may forget transactions that were committed: set %s %s"
+              .formatted(setting, found, setting, needed));
     }
   }
 

@@ -1,25 +1,40 @@
 package dev.outbox.store.redis;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
+import static org.assertj.core.api.InstanceOfAssertFactories.type;
 import static org.awaitility.Awaitility.await;
 
 import dev.outbox.NoTransactionException;
 import dev.outbox.OutboxException;
 import dev.outbox.OutboxMessage;
+import dev.outbox.PermanentOutboxException;
+import dev.outbox.SchemaException;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.inbox.Begin;
+import dev.outbox.inbox.Fingerprint;
 import dev.outbox.inbox.InboxKey;
+import dev.outbox.inbox.InboxResult;
+import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.Decision;
 import dev.outbox.spi.StoredMessage;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.Response;
@@ -171,6 +186,178 @@ class RedisTransactionTest {
       assertThat(wrong).isNotNull();
     }
     assertThat(due()).isEmpty();
+  }
+
+  @Test
+  @DisplayName(
+      "a schema that is gone, or another, since the store was verified: nothing happens at all")
+  void schemaGone() {
+    for (String version : new String[] {null, "2"}) {
+      redis.inTransaction(t -> outbox.append(t, message().build())); // so it is verified
+      try (RedisTransaction transaction = begin()) {
+        Response<Long> own = transaction.incr(own());
+        var appended = outbox.append(transaction, message().build());
+        assertThat(appended.allStored()).isTrue();
+        var unused =
+            version == null
+                ? redis.client.del(redis.schema("outbox"))
+                : redis.client.set(redis.schema("outbox"), version);
+        assertThatThrownBy(transaction::exec)
+            .isInstanceOf(SchemaException.class)
+            .hasMessageContaining("{%s}:outbox:".formatted(redis.name));
+        assertThat(own).isNotNull();
+      }
+      assertThat(redis.client.get(own())).isNull();
+      assertThat(redis.client.get(redis.schema("outbox"))).isEqualTo(version);
+      long unused = redis.client.del(redis.schema("outbox"));
+      outbox.migrate();
+      assertThat(due()).hasSize(1);
+      redis.reset("outbox");
+    }
+  }
+
+  @Test
+  @DisplayName("an append of another program's that cannot be stored writes nothing")
+  void badAppends() {
+    String[] good = {"id", "x", "aggregateType", "a", "aggregateId", "b", "eventType", "c"};
+    Map<String, List<String>> appends =
+        Map.of(
+            "the time for dedup keys is 1e3",
+            List.of("1e3", "", "0"),
+            "the time for dedup keys is 9999999999999999999",
+            List.of("9999999999999999999", "", "0"),
+            "the delay is nan",
+            List.of("1000", "nan", "0"),
+            "the number of fields is 7",
+            List.of("1000", "", "7", "id", "x"),
+            "the number of fields is -1",
+            List.of("1000", "", "-1"),
+            "the field id is there twice",
+            List.of("1000", "", "2", "id", "x", "id", "y"),
+            "availableAt is abc",
+            Stream.of(
+                    List.of("1000", "", "5"),
+                    List.of(good),
+                    List.of("payload", "{}"),
+                    List.of("", "6"),
+                    List.of(good),
+                    List.of("payload", "{}", "availableAt", "abc"))
+                .flatMap(List::stream)
+                .toList());
+    appends.forEach(
+        (problem, arguments) -> {
+          try (RedisTransaction transaction = begin()) {
+            var unused =
+                transaction.sendCommand(
+                    RedisOutboxStore.APPEND.whole(
+                        List.of("{%s}:outbox:".formatted(redis.name).getBytes(UTF_8)),
+                        Server.arguments().addAll(arguments).list()));
+            assertThat(transaction.exec())
+                .singleElement()
+                .asInstanceOf(type(JedisDataException.class))
+                .extracting(Throwable::getMessage)
+                .asString()
+                .contains("OUTBOXLIMIT " + problem);
+          }
+        });
+    assertThat(redis.client.keys("{%s}:outbox:*".formatted(redis.name)))
+        .containsExactly(redis.schema("outbox"));
+  }
+
+  @Test
+  @DisplayName("beside an open transaction begin says in progress, and first that it is another")
+  void heldAndOther() {
+    Duration minute = Duration.ofMinutes(1);
+    var started =
+        (Begin.Started<RedisTransaction>)
+            inbox.begin(KEY, minute, Fingerprint.of(new byte[] {'a'}));
+    try (RedisTransaction transaction = begin()) {
+      assertThat(started.lock().complete(transaction, InboxResult.none())).isTrue();
+      assertThat(inbox.begin(KEY, minute, Fingerprint.of(new byte[] {'b'})))
+          .isInstanceOf(Begin.Mismatch.class);
+      assertThat(inbox.begin(KEY, minute, Fingerprint.of(new byte[] {'a'})))
+          .isInstanceOf(Begin.InProgress.class);
+      assertThat(transaction.exec()).containsExactly(1L);
+    }
+    assertThat(inbox.begin(KEY, minute, Fingerprint.of(new byte[] {'a'})))
+        .isInstanceOf(Begin.Done.class);
+  }
+
+  @Test
+  @DisplayName("a message that others have removed or damaged stops no other (C7)")
+  void damaged() {
+    String prefix = "{%s}:outbox:".formatted(redis.name);
+    List<Object> sequences = new ArrayList<>();
+    for (String key : List.of("gone", "gone", "createdAt", "attempts", "key", "whole", "delayed")) {
+      try (RedisTransaction transaction = begin()) {
+        OutboxMessage.Builder message = message().aggregate("order", key);
+        if (key.equals("delayed")) {
+          message.deliverAfter(Duration.ofHours(1));
+        }
+        var appended = outbox.append(transaction, message.build());
+        assertThat(appended.allStored()).isTrue();
+        sequences.add(((List<?>) transaction.exec().get(0)).get(0));
+      }
+    }
+    String hashes = prefix + "message:";
+    long unused;
+    unused =
+        redis.client.del(
+            hashes + sequences.get(0), hashes + sequences.get(1), hashes + sequences.get(6));
+    unused = redis.client.hset(hashes + sequences.get(2), "createdAt", "yesterday");
+    unused = redis.client.hset(hashes + sequences.get(3), "attempts", "many");
+    unused = redis.client.hdel(hashes + sequences.get(4), "key");
+    redis.earlier("outbox", Duration.ofHours(2), "delayed");
+    Claim claim = outbox.claim(new ClaimRequest("test", 100, 1_000_000, Duration.ofMinutes(1)));
+    assertThat(claim.messages())
+        .extracting(StoredMessage::key, StoredMessage::problem)
+        .containsExactly(
+            tuple("order/createdAt", "createdAt is yesterday, which is no number"),
+            tuple("order/attempts", "attempts is many, which is no number"),
+            tuple("order/key", null),
+            tuple("order/whole", null));
+    assertThat(outbox.statistics(10).pending()).isEqualTo(4);
+    Map<Long, Decision> decisions = new HashMap<>();
+    claim.messages().forEach(m -> decisions.put(m.sequence(), Decision.delivered()));
+    assertThat(claim.settle(decisions)).isEmpty();
+    assertThat(redis.client.keys(prefix + "message:*")).isEmpty();
+    assertThat(redis.client.keys(prefix + "order:*")).isEmpty();
+    assertThat(redis.client.keys(prefix + "key:*")).isEmpty();
+  }
+
+  @Test
+  @DisplayName(
+      "a command of the outbox that fails inside of exec: all responses are set, nothing stays held")
+  void failsInside() {
+    String sequence = "{%s}:outbox:sequence".formatted(redis.name);
+    try (RedisTransaction transaction = begin()) {
+      assertThat(inbox.firstTime(transaction, KEY)).isTrue();
+      var appended = outbox.append(transaction, message().dedupKey("d").build());
+      assertThat(appended.allStored()).isTrue();
+      Response<Long> own = transaction.incr(own());
+      String unused = redis.client.set(sequence, "no number");
+      assertThatThrownBy(transaction::exec).isInstanceOf(PermanentOutboxException.class);
+      assertThat(own.get()).isEqualTo(1);
+    }
+    assertThat(redis.client.keys("*hold:*")).isEmpty();
+    assertThat(redis.client.keys("*dedup:*")).isEmpty();
+  }
+
+  @ParameterizedTest
+  @DisplayName("a reason for which EXEC itself is refused is told as that of any other command")
+  @CsvSource(
+      quoteCharacter = '"',
+      value = {
+        "OOM command not allowed when used memory > 'maxmemory'., true, no memory left",
+        "READONLY You can't write against a read only replica., true, after a failover",
+        "NOPERM this user has no permissions to run the 'exec' command, false, refused a command"
+      })
+  void execRefused(String reason, boolean passing, String told) {
+    JedisDataException refused =
+        new JedisDataException("EXECABORT Transaction discarded because of: " + reason);
+    assertThat(Errors.translate(refused, ""))
+        .isInstanceOf(passing ? TransientOutboxException.class : PermanentOutboxException.class)
+        .hasMessageContaining(told);
   }
 
   @Test

@@ -5,20 +5,27 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.outbox.OutboxMessage;
+import dev.outbox.PermanentOutboxException;
 import dev.outbox.SchemaException;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.embedded.EmbeddedRedis;
+import dev.outbox.inbox.Begin;
+import dev.outbox.inbox.InboxKey;
+import dev.outbox.inbox.InboxResult;
+import dev.outbox.inbox.Lock;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Decision;
 import dev.outbox.spi.StoredMessage;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.opentest4j.TestAbortedException;
+import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.RedisClient;
 
 /** What the store says to a server that is not as it must be, and when it has no memory left. */
@@ -52,16 +59,17 @@ class ServerTest {
 
   private static void append(RedisClient client, RedisOutboxStore store, byte[] payload) {
     try (RedisTransaction transaction = RedisTransaction.begin(client)) {
-      var unused =
-          store.append(
-              transaction,
-              OutboxMessage.builder()
-                  .aggregate("order", "1")
-                  .eventType("OrderPlaced")
-                  .payload(payload)
-                  .build());
+      var unused = store.append(transaction, message(payload));
       List<Object> ignored = transaction.exec();
     }
+  }
+
+  private static OutboxMessage message(byte[] payload) {
+    return OutboxMessage.builder()
+        .aggregate("order", "1")
+        .eventType("OrderPlaced")
+        .payload(payload)
+        .build();
   }
 
   private static Map<Long, Decision> allDelivered(Claim claim) {
@@ -98,6 +106,7 @@ class ServerTest {
   void durability() {
     assertRefused("appendfsync of this Redis is everysec", "--appendfsync", "everysec");
     assertRefused("appendonly of this Redis is no", "--appendonly", "no");
+    assertRefused("set no-appendfsync-on-rewrite no", "--no-appendfsync-on-rewrite", "yes");
   }
 
   @Test
@@ -207,6 +216,53 @@ class ServerTest {
   }
 
   @Test
+  @DisplayName("a server without memory begins nothing, and what was begun can be completed")
+  void fullMemoryInbox() {
+    on(
+        (redis, client) -> {
+          RedisInboxStore inbox = RedisInboxStore.of(client, NAME);
+          inbox.migrate();
+          Duration minute = Duration.ofMinutes(1);
+          List<Lock<RedisTransaction>> locks = new ArrayList<>();
+          for (String id : List.of("done", "failed")) {
+            var begun = inbox.begin(new InboxKey("shipping", id), minute);
+            locks.add(((Begin.Started<RedisTransaction>) begun).lock());
+          }
+          String unused = client.configSet("maxmemory", "1");
+          assertThatThrownBy(() -> inbox.begin(new InboxKey("shipping", "other"), minute))
+              .isInstanceOf(TransientOutboxException.class)
+              .hasMessageContaining("no memory left");
+          assertThat(locks.get(0).renew(minute)).isTrue();
+          assertThat(locks.get(0).complete(InboxResult.of(new byte[1000], null))).isTrue();
+          assertThat(locks.get(1).release("no stock")).isTrue();
+        });
+  }
+
+  @Test
+  @DisplayName("a user without the right to MULTI or EXEC commits nothing, and is told")
+  void rights() {
+    for (String command : List.of("multi", "exec")) {
+      on(
+          (redis, client) -> {
+            RedisOutboxStore store = store(client);
+            String unused = client.set("{shop}:own", "0");
+            Object ignored = client.sendCommand(Command.ACL, "SETUSER", "default", "-" + command);
+            try (RedisTransaction transaction = RedisTransaction.begin(client)) {
+              var own = transaction.incr("{shop}:own");
+              var appended = store.append(transaction, message(new byte[0]));
+              assertThat(appended.allStored()).isTrue();
+              assertThatThrownBy(transaction::exec)
+                  .isInstanceOf(PermanentOutboxException.class)
+                  .hasMessageContaining("no permissions to run the '" + command);
+              assertThat(own).isNotNull();
+            }
+            assertThat(client.get("{shop}:own")).isEqualTo("0");
+            assertThat(store.claim(REQUEST).messages()).isEmpty();
+          });
+    }
+  }
+
+  @Test
   @DisplayName("a server that has forgotten all scripts is told them again")
   void scriptsForgotten() {
     on(
@@ -274,6 +330,10 @@ class ServerTest {
       assertThatThrownBy(
               () -> RedisOutboxStore.builder(client, NAME).dedupWindow(Duration.ZERO).build())
           .hasMessageContaining("PT0S");
+      Duration forEver = Duration.ofSeconds(Long.MAX_VALUE);
+      assertThatThrownBy(() -> RedisOutboxStore.builder(client, NAME).dedupWindow(forEver).build())
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("dedupWindow is " + forEver);
     }
   }
 }

@@ -3,14 +3,14 @@
 -- fingerprint (empty: none). Returns mismatch; done with result and content type; in_progress with
 -- the time that is left; or started with the number of attempts.
 local name, token, fingerprint = ARGV[2], ARGV[3], ARGV[6]
-local held = redis.call('PTTL', hold(name))
-if held > 0 then
-  return {'in_progress', held * 1000}
-end
 local state, lockUntil, known, result, contentType = unpack(
   redis.call('HMGET', entry(name), 'state', 'until', 'fingerprint', 'result', 'contentType'))
 if known and fingerprint ~= '' and known ~= fingerprint then
   return {'mismatch'}
+end
+local held = redis.call('PTTL', hold(name)) -- 0 in its last moment, -2 when there is none
+if held ~= -2 then
+  return {'in_progress', math.max(held, 1) * 1000}
 end
 if state == 'done' then
   return {'done', result, contentType}

@@ -1,4 +1,4 @@
-#!lua
+#!lua flags=allow-oom
 -- Stores a result. ARGV: version, name, the lock's token, the token of the transaction that holds the
 -- entry (empty: none), the retention, the result, its content type (empty: none). Returns 1; 0: it
 -- is not this lock's any more; -1: another open transaction is changing it.

@@ -1,4 +1,4 @@
-#!lua
+#!lua flags=allow-oom
 -- Gives a lock back. ARGV: version, name, the lock's token, the retention, the error. Returns 1; 0:
 -- it is not this lock's any more; -1: an open transaction is changing it.
 local name = ARGV[2]

@@ -1,4 +1,4 @@
-#!lua
+#!lua flags=allow-oom
 -- Prolongs a lock. ARGV: version, name, the lock's token, how long it lasts, the retention. Returns
 -- 1; 0: it is not this lock's any more; -1: an open transaction is changing it.
 local name = ARGV[2]

@@ -18,28 +18,54 @@ local function length(name, value)
   return characters
 end
 
+local function refuse(why)
+  return redis.error_reply('OUTBOXLIMIT ' .. why)
+end
+
+-- What does not, would stop this script after it has written.
+local function isNumber(text, pattern)
+  return #text <= LIMITS.availableAt and string.match(text, pattern)
+end
+
+if not isNumber(ARGV[2] or '', '^[1-9]%d*$') then
+  return refuse('the time for dedup keys is ' .. (ARGV[2] or 'missing') .. ', a number of ms is needed')
+end
+
 local messages = {}
 local at = 3
 while at <= #ARGV do
   local fields = {}
-  local last = at + 1 + 2 * tonumber(ARGV[at + 1])
+  local delay, number = ARGV[at], ARGV[at + 1] or 'missing'
+  if delay ~= '' and not isNumber(delay, '^%d+$') then
+    return refuse('the delay is ' .. delay .. ', a number of microseconds is needed, or nothing')
+  end
+  local last = isNumber(number, '^%d+$') and at + 1 + 2 * number
+  if not last or last > #ARGV then
+    return refuse('the number of fields is ' .. number .. ', and there are others')
+  end
   for i = at + 2, last, 2 do
     local name, value = ARGV[i], ARGV[i + 1]
     if not LIMITS[name] then
-      return redis.error_reply('OUTBOXLIMIT there is no field ' .. name)
+      return refuse('there is no field ' .. name)
+    end
+    if fields[name] then
+      return refuse('the field ' .. name .. ' is there twice')
     end
     if length(name, value) > LIMITS[name] then
-      return redis.error_reply('OUTBOXLIMIT ' .. name .. ' has ' .. length(name, value) ..
+      return refuse(name .. ' has ' .. length(name, value) ..
         (BYTES[name] and ' bytes' or ' characters') .. ', at most ' .. LIMITS[name] .. ' are allowed')
     end
     fields[name] = value
   end
   for _, name in ipairs({'id', 'aggregateType', 'aggregateId', 'eventType', 'payload'}) do
     if not fields[name] then
-      return redis.error_reply('OUTBOXLIMIT ' .. name .. ' is missing')
+      return refuse(name .. ' is missing')
     end
   end
-  messages[#messages + 1] = {delay = tonumber(ARGV[at]), fields = fields, from = at + 2, to = last}
+  if fields.availableAt and not isNumber(fields.availableAt, '^-?%d+$') then
+    return refuse('availableAt is ' .. fields.availableAt .. ', a number of microseconds is needed')
+  end
+  messages[#messages + 1] = {delay = tonumber(delay), fields = fields, from = at + 2, to = last}
   at = last + 1
 end
 

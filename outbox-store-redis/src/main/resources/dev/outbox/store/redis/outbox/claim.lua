@@ -15,7 +15,10 @@ end
 -- 1. What was waiting for a time gets its turn.
 for _, seq in ipairs(due(DELAYED)) do
   redis.call('ZREM', DELAYED, seq)
-  arrive(redis.call('HGET', message(seq), 'key'), seq)
+  local key = redis.call('HGET', message(seq), 'key')
+  if key then -- else somebody has removed the message
+    arrive(key, seq)
+  end
 end
 for _, key in ipairs(due(RETRIES)) do
   place(key)
@@ -48,27 +51,41 @@ local function add(seq, size, alone)
   end
 end
 
+-- Repairs a message that has not its key; says no when it is not there at all, and takes it out.
+local function isThere(key, seq)
+  if redis.call('EXISTS', message(seq)) == 1 then
+    redis.call('HSET', message(seq), 'key', key)
+    return true
+  end
+  redis.call('ZREM', order(key), seq)
+  if redis.call('ZCARD', order(key)) == 0 then
+    redis.call('ZREM', BLOCKED, key)
+  end
+end
+
 -- From the oldest on, and nothing past one that failed; that one comes alone.
 local function take(key, alone)
   local from, first = 0, #claimed
   repeat
     local page = redis.call('ZRANGE', order(key), from, from + 99)
     for _, seq in ipairs(page) do
-      local failure = redis.call('HMGET', message(seq), 'failed', 'due')
-      if failure[1] and (#claimed > first or tonumber(failure[2]) > NOW) then
+      local waits, failed, stored = look(seq)
+      if failed and (#claimed > first or waits) then
         return
       end
-      local size = redis.call('HSTRLEN', message(seq), 'payload')
-      if #claimed > 0 and (#claimed >= most or bytes + size > mostBytes) then
-        full = true
-        return
-      end
-      add(seq, size, alone)
-      if failure[1] or full then
-        return
+      if stored == key or isThere(key, seq) then
+        local size = redis.call('HSTRLEN', message(seq), 'payload')
+        if #claimed > 0 and (#claimed >= most or bytes + size > mostBytes) then
+          full = true
+          return
+        end
+        add(seq, size, alone)
+        if failed or full then
+          return
+        end
+        from = from + 1
       end
     end
-    from = from + 100
   until #page < 100
 end
 

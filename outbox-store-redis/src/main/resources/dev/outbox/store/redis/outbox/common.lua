@@ -40,13 +40,18 @@ local function isHalted(key)
   return redis.call('ZSCORE', HALTED, key)
 end
 
+-- Of a message: until when it waits for its retry, or false; whether it has failed; its key.
+local function look(seq)
+  local failed, due, key = unpack(redis.call('HMGET', message(seq), 'failed', 'due', 'key'))
+  return failed and (tonumber(due) or 0) > NOW and due, failed, key
+end
+
 -- Puts a key that nobody holds where its first message belongs. A key that is ready keeps its turn.
 local function place(key)
   local head = redis.call('ZRANGE', order(key), 0, 0)[1]
   local turn, retryAt
   if head and not isHalted(key) then
-    local failure = redis.call('HMGET', message(head), 'failed', 'due')
-    retryAt = failure[1] and tonumber(failure[2]) > NOW and failure[2]
+    retryAt = look(head)
     turn = not retryAt
   end
   if retryAt then

@@ -5,7 +5,9 @@ if redis.call('ZREM', DEAD, seq) == 0 then
   return 0
 end
 local key = redis.call('HGET', message(seq), 'key')
-unhalt(key, seq)
+if key then -- else somebody has removed the message
+  unhalt(key, seq)
+  placeUnlessLeased(key)
+end
 redis.call('DEL', message(seq))
-placeUnlessLeased(key)
 return 1

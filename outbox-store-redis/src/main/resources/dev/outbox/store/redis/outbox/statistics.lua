@@ -26,11 +26,11 @@ local function beforeFailure(key, number)
   return number
 end
 
-local function look(kind, key, index)
+local function measure(kind, key, index)
   local seq = redis.call('ZRANGE', order(key), index, index)[1]
   if seq then
     local times = redis.call('HMGET', message(seq), 'createdAt', 'availableAt')
-    local since = math.max(tonumber(times[1]), tonumber(times[2] or 0))
+    local since = math.max(tonumber(times[1]) or NOW, tonumber(times[2]) or 0)
     age[kind] = math.max(age[kind], NOW - since)
   end
 end
@@ -53,7 +53,7 @@ local function countFree(key, number)
   local before = beforeFailure(key, number)
   if before > 0 then
     free = free + before
-    look('free', key, 0)
+    measure('free', key, 0)
   end
   return free >= cap
 end
@@ -61,7 +61,7 @@ end
 local function countBlocked(key, number)
   local before = beforeFailure(key, number)
   blocked = blocked + number - before
-  look('blocked', key, before)
+  measure('blocked', key, before)
   return blocked >= cap
 end
 
