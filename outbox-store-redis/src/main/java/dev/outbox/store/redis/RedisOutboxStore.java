@@ -228,7 +228,16 @@ public final class RedisOutboxStore
     return (Long) server.run(script, Server.arguments().add(sequence)) == 1;
   }
 
-  /** The ages are those of the keys that are next, and of as many as make the cap. */
+  /**
+   * {@inheritDoc}
+   *
+   * <p>The ages are those of the keys that are next, and of as many as make the cap. One script
+   * counts, while nobody else is served, so it looks at {@code 2 × cap + 1000} keys and messages at
+   * most for what is free, and for what is blocked. Pending, blocked and blocked keys may be less
+   * than there are where more than {@code cap + 1000} of these add nothing: keys whose first
+   * message has failed and is due again, keys that are halted, messages in front of one that
+   * failed.
+   */
   @Override
   public Statistics statistics(int cap) {
     Arguments arguments = Server.arguments().add(StatisticsStore.checked(cap));

@@ -85,12 +85,23 @@ final class LossyProxy implements AutoCloseable {
   private void accept() throws IOException {
     while (true) {
       Socket client = listening.accept();
-      Socket server = new Socket(host, port);
-      client.setTcpNoDelay(true);
-      server.setTcpNoDelay(true);
-      start(() -> pump(client, server, false));
-      start(() -> pump(server, client, true));
+      start(() -> connect(client));
     }
+  }
+
+  /** While the server is down the client's connection ends, and the next is taken. */
+  private void connect(Socket client) throws IOException {
+    Socket server;
+    try {
+      server = new Socket(host, port);
+    } catch (IOException e) {
+      client.close();
+      throw e;
+    }
+    client.setTcpNoDelay(true);
+    server.setTcpNoDelay(true);
+    start(() -> pump(server, client, true));
+    pump(client, server, false);
   }
 
   private void pump(Socket from, Socket to, boolean replies) throws IOException {

@@ -284,6 +284,28 @@ class RedisTransactionTest {
   }
 
   @Test
+  @DisplayName("statistics are exact below the cap beside many keys that add nothing to a figure")
+  void statisticsBesideFailures() {
+    int failed = 250; // of a cap of 2
+    redis.inTransaction(
+        t -> {
+          for (int i = 0; i < failed; i++) {
+            var unused = outbox.append(t, message().aggregate("order", "failed" + i).build());
+          }
+        });
+    Claim claim = outbox.claim(new ClaimRequest("test", failed, 1_000_000, Duration.ofMinutes(1)));
+    Map<Long, Decision> decisions = new HashMap<>();
+    claim.messages().forEach(m -> decisions.put(m.sequence(), Decision.retry(Duration.ZERO, "no")));
+    assertThat(claim.settle(decisions)).isEmpty();
+    redis.inTransaction(t -> outbox.append(t, message().build()));
+    var statistics = outbox.statistics(2);
+    assertThat(statistics.pending()).isEqualTo(1);
+    assertThat(statistics.oldestFree()).isNotNull();
+    assertThat(statistics.blocked()).isEqualTo(2);
+    assertThat(outbox.statistics(failed + 1).blockedKeys()).isEqualTo(failed);
+  }
+
+  @Test
   @DisplayName("a message that others have removed or damaged stops no other (C7)")
   void damaged() {
     String prefix = "{%s}:outbox:".formatted(redis.name);

@@ -1,8 +1,10 @@
 #!lua flags=no-writes
 -- Counts what waits. ARGV: version, cap. Returns pending, scheduled, blocked, dead, blocked keys,
 -- halted keys, and for how long the oldest free and the oldest blocked message have been due (-1:
--- there is none). Reads the first keys only, as many as make the cap.
+-- there is none). Reads the first keys only, as many as make the cap, and a few more: where a number
+-- of keys and messages above the cap add nothing, the figures are the least that there can be.
 local cap = tonumber(ARGV[2])
+local looks -- how many more keys and messages are looked at, for the free or for the blocked
 local free, blocked, blockedKeys = 0, 0, 0
 local age = {free = -1, blocked = -1}
 
@@ -10,20 +12,25 @@ local function isFailed(seq)
   return redis.call('HEXISTS', message(seq), 'failed') == 1
 end
 
--- How many messages of a key are before the first that failed.
-local function beforeFailure(key, number)
+-- How many messages of a key are before the first that failed, and how many from there on.
+local function split(key, number)
   if isHalted(key) then
-    return 0
+    return 0, number
   end
-  if tonumber(redis.call('HGET', state(key), 'failed') or 0) == 0 then
-    return number
+  local failed = tonumber(redis.call('HGET', state(key), 'failed')) or 0
+  if failed == 0 then
+    return number, 0
   end
   for i = 0, number - 1 do
     if isFailed(redis.call('ZRANGE', order(key), i, i)[1]) then
-      return i
+      return i, number - i
+    end
+    looks = looks - 1
+    if looks <= 0 then
+      return i + 1, failed
     end
   end
-  return number
+  return number, 0
 end
 
 local function measure(kind, key, index)
@@ -35,22 +42,23 @@ local function measure(kind, key, index)
   end
 end
 
--- Calls with each key of a set, until told that it is enough or ten times the cap were looked at.
+-- Calls with each key of a set, until told that it is enough.
 local function each(zset, call)
   local from = 0
   repeat
     local page = redis.call('ZRANGE', zset, from, from + 99)
     for _, key in ipairs(page) do
-      if call(key, redis.call('ZCARD', order(key))) then
+      looks = looks - 1
+      if looks < 0 or call(key, redis.call('ZCARD', order(key))) then
         return
       end
     end
     from = from + 100
-  until #page < 100 or from >= 10 * cap
+  until #page < 100
 end
 
 local function countFree(key, number)
-  local before = beforeFailure(key, number)
+  local before = split(key, number)
   if before > 0 then
     free = free + before
     measure('free', key, 0)
@@ -59,14 +67,21 @@ local function countFree(key, number)
 end
 
 local function countBlocked(key, number)
-  local before = beforeFailure(key, number)
-  blocked = blocked + number - before
-  measure('blocked', key, before)
+  local before, behind = split(key, number)
+  blocked = blocked + behind
+  if behind == number - before then
+    measure('blocked', key, before)
+  end
   return blocked >= cap
 end
 
+local MOST = 2 * cap + 1000
+looks = MOST
 each(READY, countFree)
-each(LEASES, countFree)
+if free < cap then
+  each(LEASES, countFree)
+end
+looks = MOST
 each(BLOCKED, function(key, number)
   if isHalted(key) then
     return false -- it is among the halted
