@@ -1,7 +1,5 @@
 package dev.outbox.store.redis;
 
-import static java.util.Objects.requireNonNull;
-
 import dev.outbox.OutboxException;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.inbox.Begin;
@@ -14,12 +12,9 @@ import dev.outbox.spi.ErrorText;
 import dev.outbox.spi.InboxStatisticsStore;
 import dev.outbox.spi.InboxStore;
 import dev.outbox.spi.PercentEncoding;
-import dev.outbox.spi.PooledStore;
-import dev.outbox.spi.SchemaStore;
 import dev.outbox.spi.StatisticsStore;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
-import java.util.OptionalInt;
 import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -54,8 +49,8 @@ import redis.clients.jedis.RedisClient;
  *   <li>What a <b>lock</b> does changes only an entry that has its token and is not held.
  * </ol>
  */
-public final class RedisInboxStore
-    implements InboxStore<RedisTransaction>, SchemaStore, InboxStatisticsStore, PooledStore {
+public final class RedisInboxStore extends RedisStore
+    implements InboxStore<RedisTransaction>, InboxStatisticsStore {
   private static final Script BEGIN = script("begin");
   private static final Script HOLD = script("hold");
   private static final Script RECORD = script("record");
@@ -68,11 +63,10 @@ public final class RedisInboxStore
   /** Of a purge, so that nobody waits for long. */
   private static final int STEP = 500;
 
-  private final Server server;
   private final Duration retention;
 
   private RedisInboxStore(Server server, Duration retention) {
-    this.server = server;
+    super(server);
     this.retention = InboxStore.checkedRetention(retention);
   }
 
@@ -284,46 +278,17 @@ public final class RedisInboxStore
         Math.min(most, reply.number(2)));
   }
 
-  @Override
-  public OptionalInt maxConnections() {
-    int most = server.maxConnections();
-    return most < 0 ? OptionalInt.empty() : OptionalInt.of(most);
-  }
-
-  // ---- schema
-
-  @Override
-  public void migrate() {
-    server.migrate();
-  }
-
-  @Override
-  public String ddl() {
-    return server.schema().ddl();
-  }
-
-  @Override
-  public void verify() {
-    server.verify();
-  }
-
-  @Override
-  public String place() {
-    return server.place();
-  }
-
   /** Not safe for use by many threads. */
-  public static final class Builder {
-    private final RedisClient client;
-    private final String name;
+  public static final class Builder extends RedisStore.Builder<Builder> {
     private Duration retention = DEFAULT_RETENTION;
-    private int replicas;
-    private Duration replicasTime = RedisOutboxStore.DEFAULT_REPLICAS_TIME;
-    private boolean checksDurability = true;
 
     private Builder(RedisClient client, String name) {
-      this.client = requireNonNull(client, "client");
-      this.name = requireNonNull(name, "name");
+      super(client, name);
+    }
+
+    @Override
+    Builder self() {
+      return this;
     }
 
     /**
@@ -335,41 +300,12 @@ public final class RedisInboxStore
     }
 
     /**
-     * How many replicas must have a lock, or a result, before this is told. They have it in memory,
-     * and not all of them: Redis may still make one of the others the primary. Default: 0.
-     */
-    public Builder replicas(int replicas) {
-      this.replicas = replicas;
-      return this;
-    }
-
-    /**
-     * How long they are waited for, at least 1 ms; shorter than the client's time limit. Default: 1
-     * s.
-     */
-    public Builder replicasTime(Duration replicasTime) {
-      this.replicasTime = replicasTime;
-      return this;
-    }
-
-    /**
-     * Does not ask the server for {@code appendonly}, {@code appendfsync} and {@code
-     * no-appendfsync-on-rewrite}: for servers that do not show their settings. Without them a crash
-     * may forget what was handled.
-     */
-    public Builder uncheckedDurability() {
-      checksDurability = false;
-      return this;
-    }
-
-    /**
      * Does not connect yet.
      *
      * @throws IllegalArgumentException naming the setting, its value and what is allowed
      */
     public RedisInboxStore build() {
-      return new RedisInboxStore(
-          new Server(client, name, "inbox", replicas, replicasTime, checksDurability), retention);
+      return new RedisInboxStore(server("inbox"), retention);
     }
   }
 }

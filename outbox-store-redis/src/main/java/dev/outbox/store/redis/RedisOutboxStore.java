@@ -1,6 +1,5 @@
 package dev.outbox.store.redis;
 
-import static java.util.Objects.requireNonNull;
 import static java.util.stream.Collectors.toMap;
 
 import dev.outbox.Appended;
@@ -9,8 +8,6 @@ import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.DeadLetterStore;
 import dev.outbox.spi.OutboxStore;
-import dev.outbox.spi.PooledStore;
-import dev.outbox.spi.SchemaStore;
 import dev.outbox.spi.StatisticsStore;
 import dev.outbox.spi.WarningStore;
 import dev.outbox.store.core.internal.Deduplicated;
@@ -21,7 +18,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.OptionalInt;
 import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -70,13 +66,8 @@ import redis.clients.jedis.RedisClient;
  * <p>A claim returns when the server has written all that it read to its disk, and with {@link
  * Builder#replicas} when replicas have it, too: nothing is published that is not so durable.
  */
-public final class RedisOutboxStore
-    implements OutboxStore<RedisTransaction>,
-        SchemaStore,
-        DeadLetterStore,
-        StatisticsStore,
-        WarningStore,
-        PooledStore {
+public final class RedisOutboxStore extends RedisStore
+    implements OutboxStore<RedisTransaction>, DeadLetterStore, StatisticsStore, WarningStore {
 
   /** How long a dedup key is remembered unless told otherwise: 7 days. */
   public static final Duration DEFAULT_DEDUP_WINDOW = Duration.ofDays(7);
@@ -97,11 +88,10 @@ public final class RedisOutboxStore
   /** Of the memory: from here on there is a warning. */
   private static final int MUCH = 75;
 
-  private final Server server;
   private final Duration dedupWindow;
 
   private RedisOutboxStore(Server server, Duration dedupWindow) {
-    this.server = server;
+    super(server);
     this.dedupWindow = dedupWindow;
   }
 
@@ -275,79 +265,22 @@ public final class RedisOutboxStore
         : List.of();
   }
 
-  @Override
-  public OptionalInt maxConnections() {
-    int most = server.maxConnections();
-    return most < 0 ? OptionalInt.empty() : OptionalInt.of(most);
-  }
-
-  // ---- schema
-
-  @Override
-  public void migrate() {
-    server.migrate();
-  }
-
-  @Override
-  public String ddl() {
-    return server.schema().ddl();
-  }
-
-  @Override
-  public void verify() {
-    server.verify();
-  }
-
-  @Override
-  public String place() {
-    return server.place();
-  }
-
   /** Not safe for use by many threads. */
-  public static final class Builder {
-    private final RedisClient client;
-    private final String name;
+  public static final class Builder extends RedisStore.Builder<Builder> {
     private Duration dedupWindow = DEFAULT_DEDUP_WINDOW;
-    private int replicas;
-    private Duration replicasTime = DEFAULT_REPLICAS_TIME;
-    private boolean checksDurability = true;
 
     private Builder(RedisClient client, String name) {
-      this.client = requireNonNull(client, "client");
-      this.name = requireNonNull(name, "name");
+      super(client, name);
+    }
+
+    @Override
+    Builder self() {
+      return this;
     }
 
     /** How long a dedup key is remembered, from 1 ms to ten years. Default: 7 days. */
     public Builder dedupWindow(Duration dedupWindow) {
       this.dedupWindow = dedupWindow;
-      return this;
-    }
-
-    /**
-     * How many replicas must have a message before it is published. They have it in memory, and not
-     * all of them: Redis may still make one of the others the primary. Default: 0.
-     */
-    public Builder replicas(int replicas) {
-      this.replicas = replicas;
-      return this;
-    }
-
-    /**
-     * How long a claim waits for them, at least 1 ms; shorter than the client's time limit.
-     * Default: 1 s.
-     */
-    public Builder replicasTime(Duration replicasTime) {
-      this.replicasTime = replicasTime;
-      return this;
-    }
-
-    /**
-     * Does not ask the server for {@code appendonly}, {@code appendfsync} and {@code
-     * no-appendfsync-on-rewrite}: for servers that do not show their settings. Without them a crash
-     * may forget what was committed, and published.
-     */
-    public Builder uncheckedDurability() {
-      checksDurability = false;
       return this;
     }
 
@@ -363,9 +296,7 @@ public final class RedisOutboxStore
             "dedupWindow is %s, allowed is from 1 ms to %s"
                 .formatted(dedupWindow, OutboxMessage.MAX_DELAY));
       }
-      return new RedisOutboxStore(
-          new Server(client, name, "outbox", replicas, replicasTime, checksDurability),
-          dedupWindow);
+      return new RedisOutboxStore(server("outbox"), dedupWindow);
     }
   }
 }

@@ -37,13 +37,15 @@ final class Script {
   }
 
   /**
-   * One that begins with what the scripts of its folder share; the server wants its flags first.
+   * One that begins with what all scripts share, and those of its folder; the server wants its
+   * flags first.
    */
   static Script in(String folder, String name) {
     String own = Names.resource(Script.class, folder + "/" + name + ".lua");
     int flags = own.indexOf(LINE) + 1;
     return new Script(
         own.substring(0, flags)
+            + Names.resource(Script.class, "head.lua")
             + Names.resource(Script.class, folder + "/common.lua")
             + own.substring(flags));
   }

@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import dev.outbox.TransientOutboxException;
 import java.time.Duration;
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.regex.Pattern;
@@ -95,8 +96,10 @@ final class Server {
         connection -> "keys %s* of Redis at %s".formatted(prefix, connection.getHostAndPort()));
   }
 
-  int maxConnections() {
-    return client.getPool().getMaxTotal();
+  /** Of the client's pool; empty: it has no limit. */
+  OptionalInt maxConnections() {
+    int most = client.getPool().getMaxTotal();
+    return most < 0 ? OptionalInt.empty() : OptionalInt.of(most);
   }
 
   /** The arguments of a script begin with the version of the schema. */

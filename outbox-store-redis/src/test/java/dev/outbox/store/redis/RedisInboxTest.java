@@ -1,6 +1,5 @@
 package dev.outbox.store.redis;
 
-import dev.outbox.TransientOutboxException;
 import dev.outbox.spi.InboxStore;
 import dev.outbox.tck.AutoCommit;
 import dev.outbox.tck.FailsOnConflict;
@@ -82,8 +81,7 @@ class RedisInboxTest extends InboxStoreTck<RedisTransaction>
 
   @Override
   public boolean isToRunAgain(Throwable failure) {
-    return failure instanceof TransientOutboxException
-        && failure.getMessage().contains("run the whole transaction again");
+    return TestRedis.isToRunAgain(failure);
   }
 
   /** Each test is skipped with the reason when there is no server: reports list them. */

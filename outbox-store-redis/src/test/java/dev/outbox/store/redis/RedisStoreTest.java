@@ -107,8 +107,7 @@ class RedisStoreTest extends OutboxStoreTck<RedisTransaction>
 
   @Override
   public boolean isToRunAgain(Throwable failure) {
-    return failure instanceof TransientOutboxException
-        && failure.getMessage().contains("run the whole transaction again");
+    return TestRedis.isToRunAgain(failure);
   }
 
   /** Each test is skipped with the reason when there is no server: reports list them. */

@@ -47,6 +47,12 @@ final class TestRedis implements AutoCloseable {
     return RedisClient.builder().fromURI(url).poolConfig(pool).build();
   }
 
+  /** Whether a transaction was told to begin anew. */
+  static boolean isToRunAgain(Throwable failure) {
+    return failure instanceof TransientOutboxException
+        && failure.getMessage().contains("run the whole transaction again");
+  }
+
   /** A command that is refused inside of EXEC is an error in a list. */
   void inTransaction(Consumer<RedisTransaction> work) {
     try (RedisTransaction transaction = RedisTransaction.begin(client)) {

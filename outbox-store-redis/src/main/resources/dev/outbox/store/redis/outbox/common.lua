@@ -1,11 +1,4 @@
--- What all scripts of the outbox begin with. Before the name of each key stands KEYS[1], which has the
--- hash tag in it, so that all keys are in one slot. ARGV[1] is the version of the schema that the
--- caller knows. Times are microseconds of the server's clock.
-local found = redis.call('GET', KEYS[1] .. 'schema')
-if found ~= ARGV[1] then
-  return redis.error_reply('OUTBOXSCHEMA ' .. (found or 'none'))
-end
-
+-- What all scripts of the outbox share, behind head.lua.
 local READY = KEYS[1] .. 'ready' -- keys to be claimed, by the turn that they have
 local LEASES = KEYS[1] .. 'leases' -- keys that a claim holds, by the end of the lease
 local RETRIES = KEYS[1] .. 'retries' -- keys whose first message waits, by when it is due
@@ -13,14 +6,6 @@ local DELAYED = KEYS[1] .. 'delayed' -- messages that are in no order yet, by wh
 local DEAD = KEYS[1] .. 'dead' -- dead letters, by sequence
 local BLOCKED = KEYS[1] .. 'blocked' -- keys with messages that failed
 local HALTED = KEYS[1] .. 'halted' -- keys that dead letters halt, by how many these are
-
-local clock = redis.call('TIME')
-local NOW = clock[1] * 1000000 + clock[2]
-
--- Lua would write a time as 1.7e+15.
-local function digits(number)
-  return string.format('%.0f', number)
-end
 
 local function message(seq)
   return KEYS[1] .. 'message:' .. seq
