@@ -2,6 +2,7 @@ package dev.outbox.dev.demo;
 
 import dev.outbox.Outbox;
 import dev.outbox.OutboxMessage;
+import dev.outbox.dev.JdbcTransaction;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -51,19 +52,16 @@ public final class JdbcOrderService implements OrderService {
   public void add(
       String order, int amount, boolean card, LongFunction<List<OutboxMessage>> messages)
       throws SQLException, CardDeclined {
-    try (Connection connection = dataSource.getConnection()) {
-      connection.setAutoCommit(false);
-      try {
-        long version = lockAndAdd(connection, order, amount);
-        var duplicates = outbox.append(connection, messages.apply(version));
-        if (!card) {
-          throw new CardDeclined(order);
-        }
-        connection.commit();
-      } catch (Throwable e) {
-        connection.rollback();
-        throw e;
-      }
+    boolean paid =
+        JdbcTransaction.run(
+            dataSource,
+            connection -> {
+              long version = lockAndAdd(connection, order, amount);
+              var duplicates = outbox.append(connection, messages.apply(version));
+              return card;
+            });
+    if (!paid) {
+      throw new CardDeclined(order);
     }
   }
 

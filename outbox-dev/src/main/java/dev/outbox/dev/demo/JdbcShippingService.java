@@ -1,5 +1,6 @@
 package dev.outbox.dev.demo;
 
+import dev.outbox.dev.JdbcTransaction;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.store.jdbc.JdbcInboxStore;
 import java.sql.Connection;
@@ -46,16 +47,13 @@ public final class JdbcShippingService implements ShippingService {
 
   @Override
   public void ship(List<UUID> messages) throws SQLException {
-    try (Connection connection = dataSource.getConnection()) {
-      connection.setAutoCommit(false);
-      try {
-        ship(connection, messages);
-        connection.commit();
-      } catch (Throwable e) {
-        connection.rollback();
-        throw e;
-      }
-    }
+    boolean ignored =
+        JdbcTransaction.run(
+            dataSource,
+            connection -> {
+              ship(connection, messages);
+              return true;
+            });
   }
 
   private void ship(Connection connection, List<UUID> messages) throws SQLException {

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.TransientOutboxException;
+import dev.outbox.dev.JdbcTransaction;
 import dev.outbox.inbox.Begin;
 import dev.outbox.inbox.Fingerprint;
 import dev.outbox.inbox.InProgressException;
@@ -119,30 +120,6 @@ final class Handling implements AutoCloseable {
     pool.close();
   }
 
-  private interface Work {
-    /** Returns whether to commit. */
-    boolean in(Connection connection) throws SQLException;
-  }
-
-  /** Returns what the work said; when that is true, it is committed. */
-  private boolean transaction(Work work) throws SQLException {
-    try (Connection connection = pool.getConnection()) {
-      connection.setAutoCommit(false);
-      try {
-        boolean good = work.in(connection);
-        if (good) {
-          connection.commit();
-        } else {
-          connection.rollback();
-        }
-        return good;
-      } catch (Throwable e) {
-        connection.rollback();
-        throw e;
-      }
-    }
-  }
-
   private static void effect(Connection connection, Way way, UUID message) throws SQLException {
     String sql = "insert into torture_effect (way, message) values (?, ?)";
     try (PreparedStatement insert = connection.prepareStatement(sql)) {
@@ -204,7 +181,8 @@ final class Handling implements AutoCloseable {
 
     private void record(UUID message) throws SQLException {
       boolean first =
-          transaction(
+          JdbcTransaction.run(
+              pool,
               connection -> {
                 boolean isFirst = remembering.firstTime(connection, key(Way.RECORDED, message));
                 if (isFirst) {
@@ -257,7 +235,8 @@ final class Handling implements AutoCloseable {
         boolean ignored = lock.release("by chance");
       } else if (way == Way.LOCKED) {
         boolean completed =
-            transaction(
+            JdbcTransaction.run(
+                pool,
                 connection -> {
                   effect(connection, way, message);
                   return lock.complete(connection, InboxResult.none());

@@ -3,7 +3,6 @@ package dev.outbox.dev.torture;
 import dev.outbox.dev.torture.Handling.Way;
 import dev.outbox.dev.torture.Journal.Line;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -23,9 +22,6 @@ final class InboxOracle {
    * @param way one of {@link Way}
    */
   record Effect(String way, String message) {}
-
-  /** From when to when somebody surely had a key's lock. */
-  private record Held(String lock, long begin, long until) {}
 
   /**
    * @param wrong is told a sentence for each thing that is wrong
@@ -89,7 +85,13 @@ final class InboxOracle {
                     .add(new Held(lock, line.at(), end));
               }
             });
-    byKey.forEach(this::compareHeld);
+    byKey.forEach(
+        (key, all) ->
+            Held.compare(
+                all,
+                (latest, next) ->
+                    wrong.accept(
+                        "key %s has two live locks: %s and %s".formatted(key, latest, next))));
   }
 
   private static String lock(Line line) {
@@ -98,19 +100,6 @@ final class InboxOracle {
 
   private static long until(long asked, long millis) {
     return asked + millis * 1_000_000;
-  }
-
-  private void compareHeld(String key, List<Held> all) {
-    all.sort(Comparator.comparingLong(Held::begin));
-    Held latest = all.get(0);
-    for (Held next : all.subList(1, all.size())) {
-      if (next.begin() < latest.until()) {
-        wrong.accept("key %s has two live locks: %s and %s".formatted(key, latest, next));
-      }
-      if (next.until() > latest.until()) {
-        latest = next;
-      }
-    }
   }
 
   /** What is done stays done for its retention, with the result that it had first (I6, I8). */

@@ -5,7 +5,6 @@ import static java.util.Objects.requireNonNull;
 import dev.outbox.dev.torture.Journal.Line;
 import dev.outbox.dev.torture.Work.Kind;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -175,31 +174,22 @@ public final class Oracle {
         default -> {}
       }
     }
-    Map<String, List<Lived>> byKey = new HashMap<>();
+    Map<String, List<Held>> byKey = new HashMap<>();
     claims.forEach((name, span) -> span.lived(name, byKey));
-    byKey.forEach(this::compareLived);
+    byKey.forEach(
+        (key, all) ->
+            Held.compare(
+                all,
+                (latest, next) ->
+                    wrong(
+                        Wrong.OTHER,
+                        "key %s is in two live claims: %s and %s".formatted(key, latest, next))));
     return claims.size();
   }
 
   private static String claim(Line line) {
     return line.process() + "#" + line.detail(0);
   }
-
-  private void compareLived(String key, List<Lived> all) {
-    all.sort(Comparator.comparingLong(Lived::begin));
-    Lived latest = all.get(0);
-    for (Lived next : all.subList(1, all.size())) {
-      if (next.begin() < latest.end()) {
-        wrong(Wrong.OTHER, "key %s is in two live claims: %s and %s".formatted(key, latest, next));
-      }
-      if (next.end() > latest.end()) {
-        latest = next;
-      }
-    }
-  }
-
-  /** From when to when a key surely was in a claim. */
-  private record Lived(String claim, long begin, long end) {}
 
   /** One claim: until when it surely lasted, for each of its messages. */
   private static final class Span {
@@ -235,7 +225,7 @@ public final class Oracle {
      * What was accepted was ours until then; else the lease lasted as long as it was promised by
      * the database's clock, which began to count after we asked.
      */
-    private void lived(String name, Map<String, List<Lived>> byKey) {
+    private void lived(String name, Map<String, List<Held>> byKey) {
       Map<String, Long> ends = new HashMap<>();
       keys.forEach(
           (sequence, key) -> {
@@ -248,7 +238,7 @@ public final class Oracle {
       ends.forEach(
           (key, end) -> {
             if (end > begin) { // else it was over before it was given
-              byKey.computeIfAbsent(key, k -> new ArrayList<>()).add(new Lived(name, begin, end));
+              byKey.computeIfAbsent(key, k -> new ArrayList<>()).add(new Held(name, begin, end));
             }
           });
     }

@@ -13,6 +13,7 @@ import dev.outbox.dev.torture.Work.Kind;
 import dev.outbox.embedded.ChildJvm;
 import dev.outbox.inbox.Begin;
 import dev.outbox.inbox.InboxKey;
+import dev.outbox.store.jdbc.JdbcInboxStore;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -341,12 +342,13 @@ public final class Torture implements AutoCloseable {
   /** All consumers have ended, and their locks run out: whatever is not done can be begun. */
   private void compareStuck(List<Line> lines, Oracle oracle) throws InterruptedException {
     Thread.sleep(Handling.LOCK_MILLIS);
+    JdbcInboxStore inbox = servers.inbox();
     List<Line> locked = lines.stream().filter(line -> line.what().equals("locked")).toList();
     for (Line line : locked.subList(Math.max(0, locked.size() - BEGUN_AGAIN), locked.size())) {
       UUID message = UUID.fromString(line.detail(2));
       InboxKey key = Handling.key(Way.valueOf(line.detail(1)), message);
       Begin<Connection> begin =
-          servers.inbox().begin(key, Duration.ofMillis(1), Handling.fingerprint(message));
+          inbox.begin(key, Duration.ofMillis(1), Handling.fingerprint(message));
       if (begin instanceof Begin.InProgress || begin instanceof Begin.Mismatch) {
         oracle.saw("nobody handles %s, and it cannot be begun: %s".formatted(key, begin));
       }
