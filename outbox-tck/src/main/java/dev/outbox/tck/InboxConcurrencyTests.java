@@ -16,7 +16,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
@@ -60,7 +59,7 @@ abstract class InboxConcurrencyTests<T> extends InboxTests<T> {
             .toList();
     for (CompletableFuture<Void> consumer : consumers) {
       try {
-        consumer.get(3 * tck.patience().toMillis(), TimeUnit.MILLISECONDS);
+        Void ended = new Deadline(tck.patience().multipliedBy(3)).get(consumer);
       } catch (TimeoutException e) {
         throw new AssertionFailedError(
             "a consumer among others did not come to its end" + again(), e);

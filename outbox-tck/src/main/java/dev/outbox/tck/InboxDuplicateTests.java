@@ -108,7 +108,9 @@ abstract class InboxDuplicateTests<T> extends InboxTests<T> {
       InboxKey key = key("commits " + commits);
       Lock<T> lock = started(key, soon());
       try (OpenWork<T> transaction = open()) {
-        transaction.get("complete", transaction.start(t -> lock.complete(t, result("r"))));
+        boolean completed =
+            transaction.get("complete", transaction.start(t -> lock.complete(t, result("r"))));
+        StoreTests.requires("I4", () -> assertAccepted("complete", completed));
         letLockEnd();
         Begin<T> begun = besideOpen(transaction, commits, key);
         if (commits) {

@@ -78,7 +78,8 @@ abstract class InboxResultTests<T> extends InboxTests<T> {
   @Rule("I6")
   @Sentence("a key that is done is not begun again, when its lock would have ended neither")
   void notBegunAgain() {
-    complete(started(KEY, soon()), result("r"));
+    Lock<T> lock = started(KEY, soon());
+    StoreTests.requires("I4", () -> assertAccepted("complete", complete(lock, result("r"))));
     assertThat(firstTime(key("recorded"))).isTrue();
     letLockEnd();
     assertDone("a key whose lock would have ended", begin(KEY), result("r"));

@@ -210,6 +210,11 @@ abstract class InboxTests<T> {
     return new TakenOver<>(stale, awaitStarted(key, endOfLock()));
   }
 
+  /** By a lock that nobody took over, whether it has ended by then or not. */
+  static void assertAccepted(String what, boolean said) {
+    assertThat(said).as("%s by a lock that nobody took over", what).isTrue();
+  }
+
   String endOfLock() {
     return "the end of a lock of " + Patience.seconds(soon());
   }

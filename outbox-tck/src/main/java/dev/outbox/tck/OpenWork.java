@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -86,7 +85,7 @@ class OpenWork<T> implements AutoCloseable {
   <R> R get(String what, CompletableFuture<R> future) {
     Duration patience = tck.patience();
     try {
-      return future.get(patience.toMillis(), TimeUnit.MILLISECONDS);
+      return new Deadline(patience).get(future);
     } catch (TimeoutException e) {
       tck.waits().waitedInVain();
       throw new AssertionError(

@@ -121,7 +121,7 @@ final class Patience {
     long begin = System.nanoTime();
     Future<R> result = one.executor.submit(() -> running(one, what, cause, action));
     try {
-      R returned = result.get(limit.toNanos(), TimeUnit.NANOSECONDS);
+      R returned = new Deadline(limit).get(result);
       waited(System.nanoTime() - begin);
       return returned;
     } catch (TimeoutException e) {

@@ -10,7 +10,6 @@ import java.util.LinkedHashSet;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.Callable;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -95,19 +94,19 @@ abstract class Patient<T> {
   <R> R await(String what, Supplier<@Nullable R> condition) {
     Duration limit = patience();
     long begin = System.nanoTime();
+    Deadline deadline = new Deadline(limit);
     while (true) {
       R result = condition.get();
-      long waited = System.nanoTime() - begin;
       if (result != null) {
-        patience.waited(waited);
+        patience.waited(System.nanoTime() - begin);
         return result;
       }
-      if (waited > limit.toNanos()) {
+      if (deadline.isOver()) {
         patience.waitedInVain();
         throw new AssertionError(
             "waited %s in vain for %s".formatted(Patience.seconds(limit), what));
       }
-      LockSupport.parkNanos(5_000_000);
+      deadline.pause(Duration.ofMillis(5));
     }
   }
 

@@ -26,7 +26,6 @@ import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Predicate;
@@ -417,7 +416,7 @@ public abstract class PublisherTck {
     private final MessagePublisher to;
     private final String when;
     private final List<StoredMessage> messages;
-    private final long begin = System.nanoTime();
+    private final Deadline deadline = new Deadline(limit());
     private final CompletableFuture<@Nullable List<Result>> results = new CompletableFuture<>();
     private final Thread thread;
 
@@ -439,9 +438,8 @@ public abstract class PublisherTck {
     }
 
     Published await() {
-      long left = begin + limit().toNanos() - System.nanoTime();
       try {
-        return Published.returned(when, messages, results.get(left, TimeUnit.NANOSECONDS));
+        return Published.returned(when, messages, deadline.get(results));
       } catch (TimeoutException e) {
         thread.interrupt();
         stuck.add(to);
@@ -464,7 +462,7 @@ public abstract class PublisherTck {
    */
   @Nullable String publishUntilDelivered(List<StoredMessage> messages) {
     List<StoredMessage> open = new ArrayList<>(messages);
-    long end = System.nanoTime() + patience.of(patience()).toNanos();
+    Deadline deadline = new Deadline(patience.of(patience()));
     while (true) {
       Published published = start(publisher(), PublisherRun.AGAIN, open).await();
       String wrong = published.hung() != null ? published.hung() : published.miscounted();
@@ -482,7 +480,7 @@ public abstract class PublisherTck {
       if (rest.isEmpty()) {
         return null;
       }
-      if (System.nanoTime() - end > 0) {
+      if (deadline.isOver()) {
         patience.waitedInVain();
         return "after %s %d of %d messages were not delivered, the first was %s"
             .formatted(
@@ -534,7 +532,7 @@ public abstract class PublisherTck {
       return null;
     }
     try {
-      closed.get(limit().toMillis(), TimeUnit.MILLISECONDS);
+      Void ignored = new Deadline(limit()).get(closed);
       return null;
     } catch (TimeoutException e) {
       thread.interrupt();
@@ -566,19 +564,14 @@ public abstract class PublisherTck {
   /** What arrived, once it is as expected or patience is over. */
   List<Received> await(Predicate<List<Received>> expected) {
     long begin = System.nanoTime();
-    Duration full = patience.of(patience());
+    Deadline deadline = new Deadline(patience.of(patience()));
     List<Received> now = receive();
     while (!expected.test(now)) {
-      if (System.nanoTime() - begin > full.toNanos()) {
+      if (deadline.isOver()) {
         patience.waitedInVain();
         return now;
       }
-      try {
-        TimeUnit.MILLISECONDS.sleep(20);
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-        throw new AssertionError("interrupted", e);
-      }
+      deadline.pause(Duration.ofMillis(20));
       now = receive();
     }
     patience.waited(System.nanoTime() - begin);

@@ -91,15 +91,15 @@ final class Workload<T> {
   /** Waits until it is so; not when there is no progress any more. */
   private boolean await(BooleanSupplier done, LongSupplier progress) {
     long before = progress.getAsLong();
-    long since = System.nanoTime();
+    Deadline deadline = new Deadline(tck.patience());
     while (!done.getAsBoolean()) {
-      if (System.nanoTime() - since > tck.patience().toNanos()) {
+      if (deadline.isOver()) {
         tck.waits().waitedInVain();
         return false;
       }
-      LockSupport.parkNanos(2_000_000);
+      deadline.pause(Duration.ofMillis(2));
       long now = progress.getAsLong();
-      since = now == before ? since : System.nanoTime();
+      deadline = now == before ? deadline : new Deadline(tck.patience());
       before = now;
     }
     return true;
