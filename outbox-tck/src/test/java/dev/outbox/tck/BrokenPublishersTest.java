@@ -8,7 +8,11 @@ import dev.outbox.spi.MessagePublisher;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
@@ -20,8 +24,17 @@ import org.junit.platform.testkit.engine.EngineTestKit;
 /** The suite is worth what it catches. */
 class BrokenPublishersTest {
 
-  /** The publisher that {@link Suite} runs on. */
-  private static Class<? extends PublisherInMemory> publisherClass = PublisherInMemory.class;
+  /** The publisher that {@link Suite} runs on in this thread. */
+  private static final ThreadLocal<Class<? extends PublisherInMemory>> PUBLISHER =
+      new InheritableThreadLocal<>();
+
+  /** Most of the time the suite waits. */
+  private static final ExecutorService RUNS = Executors.newFixedThreadPool(4);
+
+  @AfterAll
+  static void end() {
+    RUNS.shutdownNow();
+  }
 
   /** The suite with the least: a publisher's author need not offer more. */
   static class Core extends PublisherTck {
@@ -30,7 +43,7 @@ class BrokenPublishersTest {
     @Override
     protected MessagePublisher createPublisher() {
       try {
-        return publisherClass.getDeclaredConstructor(PublisherBroker.class).newInstance(broker);
+        return PUBLISHER.get().getDeclaredConstructor(PublisherBroker.class).newInstance(broker);
       } catch (ReflectiveOperationException e) {
         throw new IllegalStateException(e);
       }
@@ -141,22 +154,24 @@ class BrokenPublishersTest {
   Stream<DynamicTest> caught() {
     return Stream.of(BrokenPublishers.class.getDeclaredClasses())
         .filter(type -> type.isAnnotationPresent(Rule.class))
-        .sorted(Comparator.comparing(Failure::ruleOf))
+        .sorted(Comparator.comparing(Failure::ruleOf).thenComparing(Class::getSimpleName))
+        .map(type -> type.asSubclass(PublisherInMemory.class))
+        .map(type -> new Run(type, RUNS.submit(() -> Failure.of(run(Suite.class, type)))))
+        .toList() // all are started
+        .stream()
         .map(
-            type ->
+            run ->
                 DynamicTest.dynamicTest(
                     "by the tests of %s, and by no others: %s"
-                        .formatted(Failure.ruleOf(type), type.getSimpleName()),
-                    () -> assertCaught(type.asSubclass(PublisherInMemory.class))));
+                        .formatted(Failure.ruleOf(run.broken()), run.broken().getSimpleName()),
+                    () -> Failure.assertCaught(run.broken(), run.failures().get())));
   }
 
-  private static void assertCaught(Class<? extends PublisherInMemory> broken) {
-    Failure.assertCaught(broken, Failure.of(run(Suite.class, broken)));
-  }
+  private record Run(Class<? extends PublisherInMemory> broken, Future<List<Failure>> failures) {}
 
   private static EngineExecutionResults run(
       Class<?> suite, Class<? extends PublisherInMemory> publisher) {
-    publisherClass = publisher;
+    PUBLISHER.set(publisher);
     return EngineTestKit.engine("junit-jupiter")
         .configurationParameter("outbox.tck.summary", "false")
         .selectors(selectClass(suite))
