@@ -38,6 +38,7 @@ class PackagesTest {
       Set.of(
           "outbox-api",
           "outbox-relay",
+          "outbox-debezium",
           "outbox-payloads",
           "outbox-tracing",
           "outbox-jakarta",
@@ -87,6 +88,7 @@ class PackagesTest {
             "dev.outbox.tracing",
             "dev.outbox.jakarta",
             "dev.outbox.consumer.kafka",
+            "dev.outbox.debezium",
             "dev.outbox.publisher.http",
             "dev.outbox.publisher.kafka",
             "dev.outbox.publisher.nats",
@@ -188,6 +190,25 @@ class PackagesTest {
         .check(OURS);
   }
 
+  @Test
+  @DisplayName("of the transform need Kafka Connect and nothing else")
+  void debezium() {
+    classes()
+        .that()
+        .resideInAPackage("dev.outbox.debezium..")
+        .should()
+        .onlyDependOnClassesThat(
+            resideInAnyPackage(
+                "java..",
+                "org.jspecify.annotations",
+                "dev.outbox",
+                "dev.outbox.spi",
+                "dev.outbox.debezium",
+                "org.apache.kafka.common.config..",
+                "org.apache.kafka.connect.."))
+        .check(OURS);
+  }
+
   /** Whoever does not name the class does not need the library. */
   @ParameterizedTest
   @CsvSource({
@@ -214,6 +235,7 @@ class PackagesTest {
     "dev.outbox.tracing.., dev.outbox.store.. dev.outbox.relay.. dev.outbox.publisher.. dev.outbox.tck.. dev.outbox.cli.. dev.outbox.spring..",
     "dev.outbox.jakarta.., dev.outbox.store.. dev.outbox.relay.. dev.outbox.publisher.. dev.outbox.tck.. dev.outbox.cli.. dev.outbox.spring..",
     "dev.outbox.consumer.., dev.outbox.store.. dev.outbox.relay.. dev.outbox.publisher.. dev.outbox.tck.. dev.outbox.cli.. dev.outbox.spring..",
+    "dev.outbox.debezium.., dev.outbox.store.. dev.outbox.relay.. dev.outbox.publisher.. dev.outbox.tck.. dev.outbox.cli.. dev.outbox.spring..",
     "dev.outbox.publisher.., dev.outbox.store.. dev.outbox.relay.. dev.outbox.tck.. dev.outbox.cli.. dev.outbox.spring..",
     "dev.outbox.store.., dev.outbox.relay.. dev.outbox.publisher.. dev.outbox.tck.. dev.outbox.cli.. dev.outbox.spring..",
     "dev.outbox.spring.., dev.outbox.store.core.. dev.outbox.tck.. dev.outbox.cli..",

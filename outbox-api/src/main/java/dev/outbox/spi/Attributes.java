@@ -36,6 +36,27 @@ public final class Attributes {
   }
 
   /**
+   * Gives all headers of a record of Kafka, in their order: the message's own, repeats kept; with a
+   * source those of {@link #forEachOfCloudEvent}, each with {@code ce_} in front, as Kafka's binary
+   * content mode has them; then those of {@link #forEach}. Whoever makes such a record without our
+   * publisher makes the same one by this.
+   *
+   * @param cloudEventsSource null: the record is no CloudEvent
+   * @param to takes a name and a value, whose bytes are UTF-8
+   */
+  public static void forEachHeader(
+      StoredMessage stored, @Nullable URI cloudEventsSource, BiConsumer<String, String> to) {
+    for (Header header : stored.message().headers()) {
+      to.accept(header.name(), header.value());
+    }
+    if (cloudEventsSource != null) {
+      forEachOfCloudEvent(
+          stored, cloudEventsSource, (name, value) -> to.accept("ce_" + name, value));
+    }
+    forEach(stored, to);
+  }
+
+  /**
    * Gives the attributes of a CloudEvent 1.0, by their names in its specification: {@code
    * specversion}, {@code id}, {@code source}, {@code type} (event type), {@code subject} (aggregate
    * id), {@code time}, {@code partitionkey} (the record key); and {@code dataschema} when the

@@ -2,8 +2,6 @@ package dev.outbox.publisher.kafka;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import dev.outbox.Header;
-import dev.outbox.OutboxMessage;
 import dev.outbox.spi.Attributes;
 import dev.outbox.spi.Destination;
 import dev.outbox.spi.StoredMessage;
@@ -82,21 +80,13 @@ final class Records {
    * @throws IllegalArgumentException when a function of the user's gives nothing usable
    */
   ProducerRecord<byte[], byte[]> of(StoredMessage stored, String topic, int partitions) {
-    OutboxMessage message = stored.message();
     byte[] key = chosen("key", stored, choices.key);
     byte[] value = chosen("value", stored, choices.value);
     ProducerRecord<byte[], byte[]> record =
         new ProducerRecord<>(topic, partition(stored, key, partitions), key, value);
     Headers headers = record.headers();
-    for (Header header : message.headers()) {
-      add(headers, header.name(), header.value());
-    }
-    URI source = choices.cloudEventsSource;
-    if (source != null) {
-      Attributes.forEachOfCloudEvent(
-          stored, source, (name, text) -> add(headers, "ce_" + name, text));
-    }
-    Attributes.forEach(stored, (name, text) -> add(headers, name, text));
+    Attributes.forEachHeader(
+        stored, choices.cloudEventsSource, (name, text) -> headers.add(name, text.getBytes(UTF_8)));
     return record;
   }
 
@@ -136,9 +126,5 @@ final class Records {
     } catch (RuntimeException e) {
       throw new IllegalArgumentException("the %s of %s threw %s".formatted(what, stored, e), e);
     }
-  }
-
-  private static void add(Headers headers, String name, String value) {
-    headers.add(name, value.getBytes(UTF_8));
   }
 }
