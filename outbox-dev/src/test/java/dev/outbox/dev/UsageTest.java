@@ -44,7 +44,7 @@ class UsageTest {
         "torture --time soon           ! Invalid value for option '--time': 'soon' is no time, a time is needed, as 500ms, 30s, 5m, 1h or 7d",
         "torture --time 0s             ! --time is 0, at least 1ms is needed",
         "torture --faults-per-minute 0 ! --faults-per-minute is 0.0, allowed is more than 0, up to 1000",
-        "torture --store mongo         ! --store is mongo, but it takes a database that can be started and killed here: one of postgres, mysql, mariadb",
+        "torture --store mongo         ! --store is mongo, but it takes a database that can be started and killed here: one of postgres, mysql, mariadb, redis",
         "torture --broker nats         ! --broker is nats, but it takes one of kafka, rabbitmq",
         "torture --history /           ! --history is /, where files are already: name an empty directory or a new one",
         "demo --orders x               ! Invalid value for option '--orders': 'x' is not an int",

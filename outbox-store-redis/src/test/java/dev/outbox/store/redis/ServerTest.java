@@ -316,6 +316,22 @@ class ServerTest {
   }
 
   @Test
+  @DisplayName("a transaction that is not committed ends quietly when the server is gone")
+  void goneWhileOpen() {
+    on(
+        (redis, client) -> {
+          try (RedisClient one = TestRedis.client(redis.url(), 1)) {
+            RedisTransaction transaction = RedisTransaction.begin(one);
+            Thread waiting = new Thread(() -> assertThatThrownBy(() -> one.get("any")));
+            waiting.start();
+            await().until(() -> one.getPool().getNumWaiters() == 1);
+            redis.kill();
+            transaction.close(); // the pool cannot make the connection that somebody waits for
+          }
+        });
+  }
+
+  @Test
   @DisplayName("settings that cannot be right are refused")
   void settings() {
     try (RedisClient client = TestRedis.client("redis://127.0.0.1:1")) {
