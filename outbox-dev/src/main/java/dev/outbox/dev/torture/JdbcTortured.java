@@ -16,6 +16,7 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -128,6 +129,12 @@ final class JdbcTortured implements Tortured {
   @Override
   public long held() {
     return number("select count(*) from outbox_bucket where claim_id is not null");
+  }
+
+  /** Not at all: the transaction is rolled back. */
+  @Override
+  public Duration longestHold() {
+    return Duration.ZERO;
   }
 
   @Override

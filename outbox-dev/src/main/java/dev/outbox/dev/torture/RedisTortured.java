@@ -8,7 +8,9 @@ import dev.outbox.embedded.EmbeddedRedis;
 import dev.outbox.embedded.EmbeddedServer;
 import dev.outbox.store.redis.RedisInboxStore;
 import dev.outbox.store.redis.RedisOutboxStore;
+import dev.outbox.store.redis.RedisTransaction;
 import dev.outbox.store.redis.RedisUrl;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -184,6 +186,11 @@ final class RedisTortured implements Tortured {
   @Override
   public long held() {
     return ask(redis -> redis.zcard(OUTBOX + "leases"));
+  }
+
+  @Override
+  public Duration longestHold() {
+    return RedisTransaction.LONGEST;
   }
 
   private List<String> list(String key) {

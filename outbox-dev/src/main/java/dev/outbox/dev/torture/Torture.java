@@ -299,9 +299,9 @@ public final class Torture implements AutoCloseable {
     }
   }
 
-  /** All consumers have ended, and their locks run out: whatever is not done can be begun. */
+  /** All consumers have ended, and what they held runs out: whatever is not done can be begun. */
   private void compareStuck(List<Line> lines, Oracle oracle) throws InterruptedException {
-    Thread.sleep(Handling.LOCK_MILLIS);
+    Thread.sleep(Math.max(Handling.LOCK_MILLIS, servers.database().longestHold().toMillis()));
     InboxStore<?> inbox = servers.database().inbox();
     List<Line> locked = lines.stream().filter(line -> line.what().equals("locked")).toList();
     for (Line line : locked.subList(Math.max(0, locked.size() - BEGUN_AGAIN), locked.size())) {

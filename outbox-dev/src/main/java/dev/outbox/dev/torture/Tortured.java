@@ -7,6 +7,7 @@ import dev.outbox.dev.torture.Oracle.DeadLetter;
 import dev.outbox.embedded.EmbeddedServer;
 import dev.outbox.spi.DeadLetterStore;
 import dev.outbox.spi.InboxStore;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -52,6 +53,9 @@ interface Tortured extends AutoCloseable {
 
   /** How much is held by relays. */
   long held();
+
+  /** How long what a killed process has held in a transaction stays so. */
+  Duration longestHold();
 
   /** What producers have committed. */
   List<Committed> committed();

@@ -316,6 +316,28 @@ class ServerTest {
   }
 
   @Test
+  @DisplayName(
+      "a server that takes no more clients is said in a sentence, and will take some again")
+  void full() {
+    on(
+        (redis, client) -> {
+          RedisOutboxStore store = store(client);
+          String unused = client.configSet("maxclients", "1");
+          try (RedisClient other = TestRedis.client(redis.url())) {
+            RedisOutboxStore refused = RedisOutboxStore.of(other, NAME);
+            assertThatThrownBy(() -> refused.claim(REQUEST))
+                .isInstanceOf(TransientOutboxException.class)
+                .hasMessageContaining("as many clients as it takes");
+            assertThatThrownBy(() -> RedisTransaction.begin(other))
+                .isInstanceOf(TransientOutboxException.class);
+            String ignored = client.configSet("maxclients", "10");
+            assertThat(refused.claim(REQUEST).messages()).isEmpty();
+          }
+          store.verify();
+        });
+  }
+
+  @Test
   @DisplayName("a transaction that is not committed ends quietly when the server is gone")
   void goneWhileOpen() {
     on(
