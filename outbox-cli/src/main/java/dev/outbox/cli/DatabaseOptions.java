@@ -117,7 +117,8 @@ public final class DatabaseOptions {
         names = "--schema",
         description =
             "The schema of the tables, on MySQL and MariaDB the database; default: the"
-                + " connection's current one. Not on MongoDB, whose URL names the database.")
+                + " connection's current one. Not on MongoDB, whose URL names the database. On Redis"
+                + " the name in braces that all keys begin with, which has no default.")
     private @Nullable String schema;
 
     @Option(
@@ -127,7 +128,7 @@ public final class DatabaseOptions {
                 + StoreProvider.Settings.DEFAULT_PREFIX
                 + ", of an inbox "
                 + InboxStore.DEFAULT_PREFIX
-                + ".")
+                + ". Not on Redis.")
     private @Nullable String prefix;
 
     @Nullable String schema() {
@@ -178,14 +179,6 @@ public final class DatabaseOptions {
         return opened.store();
       }
       return Stores.inbox(opened, prefix(InboxStore.DEFAULT_PREFIX));
-    }
-
-    /** For people: the outbox outbox_*. */
-    @Override
-    public String toString() {
-      return inbox
-          ? "inbox " + prefix(InboxStore.DEFAULT_PREFIX) + "*"
-          : "outbox " + prefix() + "*";
     }
   }
 }

@@ -1,5 +1,6 @@
 package dev.outbox.cli;
 
+import dev.outbox.spi.ErrorText;
 import dev.outbox.spi.SchemaStore;
 import dev.outbox.spi.StoreProvider.Opened;
 import java.io.PrintWriter;
@@ -43,8 +44,10 @@ final class MigrateCommand implements Callable<Integer> {
       SchemaStore store = Stores.as(SchemaStore.class, outbox.tables().store(connected));
       store.migrate();
       store.verify();
+      out.printf(
+          "The %s is up to date: %s.%n",
+          outbox.tables().areOfInbox() ? "inbox" : "outbox", ErrorText.printable(store.place()));
     }
-    out.println("The " + outbox.tables() + " is up to date.");
     return 0;
   }
 }

@@ -148,11 +148,11 @@ abstract class DatabaseCommandsTest {
   void inbox() throws Exception {
     Cli before = cli("status", "--inbox");
     assertThat(before.code()).isEqualTo(2);
-    assertThat(before.err()).contains("inbox_schema", "./outbox migrate").hasLineCount(1);
+    assertThat(before.err()).contains("./outbox migrate --inbox").hasLineCount(1);
     for (int i = 0; i < 2; i++) {
       Cli migrate = cli("migrate", "--inbox");
       assertThat(migrate.code()).as(migrate.err()).isZero();
-      assertThat(migrate.out()).contains("The inbox inbox_* is up to date.");
+      assertThat(migrate.out()).startsWith("The inbox is up to date: ");
     }
     assertThat(cli("status").code()).as("status of the outbox, which is not there").isEqualTo(2);
     try (StoreProvider.Opened opened = opened()) {

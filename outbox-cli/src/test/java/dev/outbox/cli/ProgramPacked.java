@@ -7,9 +7,14 @@ import static org.junit.jupiter.api.Assumptions.abort;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.sun.net.httpserver.HttpServer;
+import dev.outbox.OutboxMessage;
 import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.embedded.EmbeddedKafka;
 import dev.outbox.embedded.EmbeddedNats;
+import dev.outbox.embedded.EmbeddedRedis;
+import dev.outbox.store.redis.RedisOutboxStore;
+import dev.outbox.store.redis.RedisTransaction;
+import dev.outbox.store.redis.RedisUrl;
 import io.nats.client.JetStreamManagement;
 import io.nats.client.NKey;
 import io.nats.client.Nats;
@@ -43,6 +48,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import redis.clients.jedis.RedisClient;
 
 /**
  * The tar.gz as operators have it: unpacked into a folder of its own, whose name has a space, on a
@@ -146,6 +152,7 @@ class ProgramPacked {
             "outbox-store-mongo",
             "outbox-store-mysql",
             "outbox-store-postgres",
+            "outbox-store-redis",
             "outbox-store-sqlserver");
     assertThat(jars)
         .noneMatch(
@@ -354,10 +361,7 @@ class ProgramPacked {
     }
   }
 
-  private static void httpAndNats(
-      DatabaseServer server, String nats, Path credentials, JetStreamManagement streams)
-      throws Exception {
-    BlockingQueue<String> posted = new LinkedBlockingQueue<>();
+  private static HttpServer posting(BlockingQueue<String> posted) throws IOException {
     HttpServer http = HttpServer.create(new InetSocketAddress("127.0.0.1", 0), 0);
     http.createContext(
         "/",
@@ -370,6 +374,14 @@ class ProgramPacked {
           exchange.close();
         });
     http.start();
+    return http;
+  }
+
+  private static void httpAndNats(
+      DatabaseServer server, String nats, Path credentials, JetStreamManagement streams)
+      throws Exception {
+    BlockingQueue<String> posted = new LinkedBlockingQueue<>();
+    HttpServer http = posting(posted);
     String[] where = where(server);
     assertThat(outbox(Map.of(), with("migrate", List.of(where))).code()).isZero();
     insert(server.jdbcUrl(), server.user(), server.password(), false);
@@ -412,6 +424,68 @@ class ProgramPacked {
     } finally {
       stop(relay);
       http.stop(0);
+    }
+  }
+
+  @Test
+  @DisplayName("relays from Redis, in the keys that a schema names, and purges an inbox there")
+  void redis() throws Exception {
+    BlockingQueue<String> posted = new LinkedBlockingQueue<>();
+    HttpServer http = posting(posted);
+    try (EmbeddedRedis redis = startRedis();
+        RedisClient client = RedisUrl.of(redis.url()).as("", "geheim").client(1)) {
+      List<String> where = List.of("--url=" + redis.url(), "--schema=shop");
+      Map<String, String> secret = Map.of(DatabaseOptions.PASSWORD_VARIABLE, "geheim");
+      assertThat(outbox(secret, with("migrate", where)).code()).isZero();
+      assertThat(outbox(secret, with("migrate", where, "--inbox")).code()).isZero();
+      try (RedisTransaction transaction = RedisTransaction.begin(client)) {
+        var unused =
+            RedisOutboxStore.of(client, "shop")
+                .append(
+                    transaction,
+                    OutboxMessage.builder()
+                        .aggregate("order", "1")
+                        .eventType("OrderPlaced")
+                        .payload("hello")
+                        .build());
+        List<Object> ignored = transaction.exec();
+      }
+      assertThat(outbox(secret, with("status", where)).out().replaceAll(" +", " "))
+          .contains("place keys {shop}:outbox:* of Redis at 127.0.0.1", "pending 1");
+      Path work = Files.createTempDirectory(folder, "redis");
+      Path config = work.resolve("relay.properties");
+      Files.writeString(
+          config,
+          """
+          store.url=%s
+          store.password=geheim
+          store.schema=shop
+          store.inboxPrefix=inbox_
+          publisher=http
+          destination=http://127.0.0.1:%d/{aggregateType}
+          publisher.cloudEventsSource=https://shop.example
+          """
+              .formatted(redis.url(), http.getAddress().getPort()));
+      Process relay = startRelay(work, config);
+      try {
+        assertThat(posted.poll(2, TimeUnit.MINUTES))
+            .as(Files.readString(work.resolve("err")))
+            .isEqualTo("/order hello");
+      } finally {
+        stop(relay);
+      }
+      assertThat(Files.readString(work.resolve("err"))).doesNotContain("geheim");
+    } finally {
+      http.stop(0);
+    }
+  }
+
+  private static EmbeddedRedis startRedis() {
+    try {
+      return EmbeddedRedis.start("--requirepass", "geheim");
+    } catch (UnsupportedOperationException e) {
+      System.err.println("Tests are SKIPPED: no Redis to test with: " + e.getMessage());
+      return abort("no Redis to test with: " + e.getMessage());
     }
   }
 

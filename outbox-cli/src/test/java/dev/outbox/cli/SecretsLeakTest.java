@@ -53,6 +53,10 @@ class SecretsLeakTest {
         "mongodb://a:Xq7z9?Xq7z9@127.0.0.1:1/x",
         "mongodb://a:Xq7z9/Xq7z9@h/x",
         "mongodb://a:Xq7z9@Xq7z9@h:x/y",
+        "redis://:Xq7z9pw@127.0.0.1:1/0",
+        "redis://a:Xq7z9%40Xq7z9@127.0.0.1:1?password=Xq7z9",
+        "redis://a:Xq7z9%zz@127.0.0.1:1",
+        "rediss://a:Xq7z9@Xq7z9:Xq7z9/x@127.0.0.1:1",
         "jdbc:oracle:thin:scott/Xq7z9tiger@//db:1521/shop",
         "postgresql://a:Xq7z9pw@db/shop",
         "jdbc:h2:mem:x;PASSWORD=Xq7z9pw;INIT=RUNSCRIPT FROM 'http://127.0.0.1:1/x.sql'");
@@ -67,6 +71,7 @@ class SecretsLeakTest {
     }
     assertSilent("status --bogus", "--url=" + url);
     assertSilent("status --url", url, "--schema=Not-A-Name");
+    assertSilent("status --verbose --url", url, "--schema=shop");
   }
 
   @ParameterizedTest
@@ -138,6 +143,7 @@ class SecretsLeakTest {
         List.of("store.url=jdbc:mysql://root:Xq7z9pw@127.0.0.1:1/x", kafka),
         List.of("store.url=jdbc:mariadb://127.0.0.1:1/x", "store.password=Xq7z9pw", kafka),
         List.of("store.url=mongodb://a:Xq7z9pw@127.0.0.1:1/x?serverSelectionTimeoutMS=200", kafka),
+        List.of("store.url=redis://a:Xq7z9pw@127.0.0.1:1", "store.schema=shop", kafka),
         List.of(store, "store.password=${OUTBOX_PASSWORD}", kafka, jaas),
         List.of(store, kafka, "store.pasword=Xq7z9pw"),
         List.of(store, kafka, "store.password=Xq7z9\\u00"));

@@ -49,7 +49,7 @@ class UsageTest {
         "relay                         ! Missing required argument (specify one of these): (--config=FILE | --print-config)",
         "dead-letters                  ! say what to do: list, requeue or discard",
         "dead-letters --url=x          ! say what to do before the options: dead-letters list, requeue or discard",
-        "migrate --print --store=x     ! Invalid value for option '--store': 'x' is not one of [mariadb, mongo, mysql, postgres, sqlserver]",
+        "migrate --print --store=x     ! Invalid value for option '--store': 'x' is not one of [mariadb, mongo, mysql, postgres, redis, sqlserver]",
         "grants --relay=r              ! Missing required option: '--producer=ROLE'",
         "grants --inbox --consumer=c   ! Missing required option: '--housekeeper=ROLE'",
         "grants --inbox --consumer=c --housekeeper=h --producer=p ! --producer is for an outbox: leave it out, or --inbox",
@@ -96,6 +96,7 @@ class UsageTest {
     "mongodb://a:ge/heim@h/x, it looks like mongodb://host:27017/name?replicaSet=rs0",
     "mongodb://a:geheim@h:x/y, mongodb://a:***@h:x/y cannot be used: ",
     "mongodb://h, the URL mongodb://h names no database",
+    "redis://a:geheim@h, no schema is given",
   })
   void unreadable(String url, String sentence) {
     Cli cli = Cli.run("status", "--url=" + url);
@@ -139,7 +140,7 @@ class UsageTest {
     assertThat(cli.err())
         .contains(
             "jdbc:oracle://root:***@db/shop",
-            "those that were found take mariadb jdbc:mariadb:; mongo mongodb:, mongodb+srv:; mysql jdbc:mysql:; postgres jdbc:postgresql:; sqlserver jdbc:sqlserver:")
+            "those that were found take mariadb jdbc:mariadb:; mongo mongodb:, mongodb+srv:; mysql jdbc:mysql:; postgres jdbc:postgresql:; redis redis:, rediss:; sqlserver jdbc:sqlserver:")
         .hasLineCount(1);
   }
 
@@ -181,6 +182,25 @@ class UsageTest {
     assertThat(schema.err())
         .contains("a schema is given, shop", "mongodb://host:27017/shop?replicaSet=rs0")
         .hasLineCount(1);
+  }
+
+  @Test
+  @DisplayName("of Redis the one key that migrate makes is printed; a schema is its name")
+  void printRedis() {
+    Cli cli = Cli.run("migrate", "--print", "--store=redis", "--schema=shop");
+    assertThat(cli.code()).as(cli.err()).isZero();
+    assertThat(cli.out()).isEqualToIgnoringNewLines("SET {shop}:outbox:schema 1 NX");
+    assertThat(Cli.run("migrate", "--print", "--inbox", "--store=redis", "--schema=shop").out())
+        .isEqualToIgnoringNewLines("SET {shop}:inbox:schema 1 NX");
+
+    Cli prefix = Cli.run("migrate", "--print", "--store=redis", "--schema=shop", "--prefix=my_");
+    assertThat(prefix.code()).isEqualTo(2);
+    assertThat(prefix.err())
+        .contains("a prefix is given, my_, and on Redis there is none")
+        .hasLineCount(1);
+    Cli name = Cli.run("migrate", "--print", "--store=redis", "--schema={shop}");
+    assertThat(name.code()).isEqualTo(2);
+    assertThat(name.err()).contains("the name '{shop}' is not plain").hasLineCount(1);
   }
 
   @Test

@@ -28,11 +28,20 @@ public final class ServerOptions {
   @SuppressWarnings("NullAway.Init") // set by picocli
   private CommandSpec spec;
 
-  /** The user's own, or null. */
+  /**
+   * The user's own, or null.
+   *
+   * @throws ParameterException when it is of a kind that the command does not know
+   */
   public @Nullable DatabaseOptions own() {
     if (store != null && database != null) {
       throw new ParameterException(
           spec.commandLine(), "--store says what to start, --url names your own: give one of them");
+    }
+    if (kind() == StoreKind.REDIS) {
+      throw new ParameterException(
+          spec.commandLine(),
+          "Redis is for tck and torture, and this command does not know it: give another database");
     }
     return database;
   }

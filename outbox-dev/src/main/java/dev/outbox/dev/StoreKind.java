@@ -15,6 +15,9 @@ import dev.outbox.store.mysql.MysqlInboxTck;
 import dev.outbox.store.mysql.MysqlStoreTck;
 import dev.outbox.store.postgres.PostgresInboxTck;
 import dev.outbox.store.postgres.PostgresStoreTck;
+import dev.outbox.store.redis.RedisInboxTck;
+import dev.outbox.store.redis.RedisStoreTck;
+import dev.outbox.store.redis.RedisUrl;
 import dev.outbox.store.sqlserver.SqlServerInboxTck;
 import dev.outbox.store.sqlserver.SqlServerStoreTck;
 import java.util.Arrays;
@@ -54,14 +57,21 @@ public enum StoreKind {
       "mongodb://host:27017/name?replicaSet=rs0",
       List.of(MongoStoreTck.class, MongoInboxTck.class),
       StoreKind::startedMongo,
-      DatabaseByMongo::at);
+      DatabaseByMongo::at),
+  REDIS(
+      "Redis",
+      RedisUrl.BEGIN,
+      "redis://host:6379",
+      List.of(RedisStoreTck.class, RedisInboxTck.class),
+      null,
+      DatabaseByRedis::at);
 
   private final String label;
   private final List<String> urls;
   private final String exampleUrl;
   private final List<Class<?>> tcks;
   private final @Nullable Supplier<StartedServer> server;
-  private final Function<Address, Database> open;
+  private final Function<Address, ? extends TckDatabase> open;
 
   /** A relational one. */
   StoreKind(
@@ -87,7 +97,7 @@ public enum StoreKind {
       String exampleUrl,
       List<Class<?>> tcks,
       @Nullable Supplier<StartedServer> server,
-      Function<Address, Database> open) {
+      Function<Address, ? extends TckDatabase> open) {
     this.label = label;
     this.urls = urls;
     this.exampleUrl = exampleUrl;
@@ -165,8 +175,8 @@ public enum StoreKind {
     return tcks;
   }
 
-  /** The database at an address; see {@link Database#at}. */
-  Database open(Address address) {
+  /** The database at an address; connects to nothing yet. */
+  TckDatabase open(Address address) {
     return open.apply(address);
   }
 

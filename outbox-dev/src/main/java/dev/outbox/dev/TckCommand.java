@@ -43,7 +43,7 @@ import picocli.CommandLine.Spec;
     description = {
       "Check in your own database that the store and its inbox keep their contract, rule by rule;"
           + " or a store, an inbox or a publisher of your own.",
-      "The user must be allowed to create schemas (on MySQL, MariaDB and MongoDB: databases); what is"
+      "The user must be allowed to create schemas (on MySQL, MariaDB and MongoDB: databases; on Redis: keys that begin with {outbox_tck_); what is"
           + " made is removed again."
     })
 final class TckCommand implements Callable<Integer> {
@@ -128,7 +128,8 @@ final class TckCommand implements Callable<Integer> {
   private int runOurs(DatabaseOptions database) {
     String name = BEGIN + UUID.randomUUID().toString().substring(0, 8);
     PrintWriter out = spec.commandLine().getOut();
-    try (Database connected = database.withPassword(() -> Database.connect(database.address()))) {
+    try (TckDatabase connected =
+        database.withPassword(() -> TckDatabase.connect(database.address()))) {
       List<String> left = leftovers(connected);
       if (clean) {
         left.forEach(connected::removeSchemas);
@@ -158,7 +159,7 @@ final class TckCommand implements Callable<Integer> {
   }
 
   /** How the schemas of runs begin, each run's with a name of its own. */
-  private static List<String> leftovers(Database database) {
+  private static List<String> leftovers(TckDatabase database) {
     return database.schemas(BEGIN).stream()
         .map(LEFTOVER::matcher)
         .filter(Matcher::lookingAt)
@@ -168,7 +169,7 @@ final class TckCommand implements Callable<Integer> {
   }
 
   /** Not at the first try alone: it may have no connection left for the moment. */
-  static boolean answers(Database database) {
+  static boolean answers(TckDatabase database) {
     for (int i = 1; ; i++) {
       try {
         database.check();
@@ -207,7 +208,7 @@ final class TckCommand implements Callable<Integer> {
   }
 
   /** Ends what still works in our schemas, as after Ctrl-C, and removes them. */
-  static void removeSchemas(Database database, String name) {
+  static void removeSchemas(TckDatabase database, String name) {
     try {
       database.removeSchemas(name);
     } catch (Failure e) {

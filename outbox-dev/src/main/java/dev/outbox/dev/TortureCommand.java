@@ -40,7 +40,7 @@ final class TortureCommand implements Callable<Integer> {
   @Option(
       names = "--store",
       paramLabel = "STORE",
-      description = "postgres, mysql or mariadb; default: postgres.")
+      description = "postgres, mysql, mariadb or redis; default: postgres.")
   private @Nullable StoreKind store;
 
   @Option(

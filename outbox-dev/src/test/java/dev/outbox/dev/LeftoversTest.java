@@ -6,6 +6,8 @@ import dev.outbox.cli.Address;
 import dev.outbox.dev.bench.JdbcKind;
 import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.embedded.MongoServer;
+import dev.outbox.embedded.RedisServer;
+import dev.outbox.store.redis.RedisUrl;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.Statement;
@@ -16,6 +18,7 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import redis.clients.jedis.RedisClient;
 
 /** What a tck that was interrupted has left is removed, and nothing else. */
 class LeftoversTest {
@@ -99,6 +102,29 @@ class LeftoversTest {
             .containsExactly(mine + "xtck");
       } finally {
         client.getDatabase(mine + "xtck").drop();
+      }
+    }
+  }
+
+  @Test
+  @DisplayName("of Redis")
+  void redis() {
+    try (RedisServer server = RedisServer.forTests();
+        TckDatabase database = TckDatabase.connect(new Address(server.url(), "", ""));
+        RedisClient client = RedisUrl.of(server.url()).client(1)) {
+      String left = "{outbox_tck_00c0ffee-1}:outbox:schema";
+      String other = "{%s}:outbox:schema".formatted(mine);
+      try {
+        List.of(left, other).forEach(key -> client.set(key, "1"));
+        assertThat(database.schemas("outbox_tck_")).contains("outbox_tck_00c0ffee-1");
+        database.createSchema(mine + "_tck");
+        Cli cli = Cli.run("tck", "--clean", "--url=" + server.url());
+        assertThat(cli.code()).as(cli.err()).isZero();
+        assertThat(cli.out()).contains("Removed: ", "outbox_tck_00c0ffee");
+        assertThat(client.exists(left)).isFalse();
+        assertThat(client.exists(other)).isTrue();
+      } finally {
+        long unused = client.unlink(left, other);
       }
     }
   }

@@ -74,6 +74,7 @@ class NoDeserializationTest {
             "dev/outbox/store/mysql/MysqlOutboxStore.class",
             "dev/outbox/store/sqlserver/SqlServerOutboxStore.class",
             "dev/outbox/store/mongo/MongoOutboxStore.class",
+            "dev/outbox/store/redis/RedisOutboxStore.class",
             "dev/outbox/publisher/http/HttpPublisher.class",
             "dev/outbox/publisher/kafka/KafkaPublisher.class",
             "dev/outbox/publisher/nats/NatsPublisher.class",

@@ -34,7 +34,9 @@ class UsageTest {
         "demo --threads 0              ! --threads is 0, allowed is from 1 to 64",
         "demo --threads 65             ! --threads is 65, allowed is from 1 to 64",
         "demo --transactions 0         ! --transactions is 0, allowed is from 1 to 5000000",
-        "demo --store oracle           ! Invalid value for option '--store': 'oracle' is not one of [postgres, mysql, mariadb, sqlserver, mongo]",
+        "demo --store oracle           ! Invalid value for option '--store': 'oracle' is not one of [postgres, mysql, mariadb, sqlserver, mongo, redis]",
+        "demo --store redis           ! Redis is for tck and torture, and this command does not know it: give another database",
+        "bench --url=redis://h         ! Redis is for tck and torture, and this command does not know it: give another database",
         "demo --store mysql --url=x    ! --store says what to start, --url names your own: give one of them",
         "demo --broker pulsar          ! Invalid value for option '--broker': 'pulsar' is not one of [kafka, rabbitmq, nats, http]",
         "demo --broker nats --bootstrap-servers=x ! --broker says what to start, --bootstrap-servers names your own Kafka: give one of them",
@@ -42,7 +44,7 @@ class UsageTest {
         "torture --time soon           ! Invalid value for option '--time': 'soon' is no time, a time is needed, as 500ms, 30s, 5m, 1h or 7d",
         "torture --time 0s             ! --time is 0, at least 1ms is needed",
         "torture --faults-per-minute 0 ! --faults-per-minute is 0.0, allowed is more than 0, up to 1000",
-        "torture --store mongo         ! --store is mongo, but it takes a database that can be started and killed here: one of postgres, mysql, mariadb",
+        "torture --store mongo         ! --store is mongo, but it takes a database that can be started and killed here: one of postgres, mysql, mariadb, redis",
         "torture --broker nats         ! --broker is nats, but it takes one of kafka, rabbitmq",
         "torture --history /           ! --history is /, where files are already: name an empty directory or a new one",
         "demo --orders x               ! Invalid value for option '--orders': 'x' is not an int",
@@ -89,6 +91,7 @@ class UsageTest {
       })
   @DisplayName("a password in a URL is not printed")
   void secrets(String url) {
+    assertSilent("tck --verbose", "redis://a:Xq7z9pw@127.0.0.1:1");
     assertSilent("tck --verbose", url);
     assertSilent("bench --verbose", url);
   }

@@ -8,11 +8,11 @@ import java.util.Random;
  */
 final class ConsumerMain {
   private final Child child;
-  private final Handling handling;
+  private final Handling<?> handling;
   private final Random random;
   private volatile boolean ending;
 
-  private ConsumerMain(Child child, Handling handling) {
+  private ConsumerMain(Child child, Handling<?> handling) {
     this.child = child;
     this.handling = handling;
     random = new Random(child.seed() - 1);
@@ -20,7 +20,7 @@ final class ConsumerMain {
 
   public static void main(String[] args) throws Exception {
     try (Child child = Child.connect();
-        Handling handling = new Handling(child)) {
+        Handling<?> handling = Handling.of(child)) {
       ConsumerMain consumer = new ConsumerMain(child, handling);
       Thread thread = new Thread(consumer::consume, "consumer");
       thread.start();

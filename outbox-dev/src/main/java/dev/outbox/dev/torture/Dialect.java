@@ -12,13 +12,14 @@ import dev.outbox.store.mysql.MysqlOutboxStore;
 import dev.outbox.store.postgres.PostgresInboxStore;
 import dev.outbox.store.postgres.PostgresOutboxStore;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
-/** What differs between the databases that are tortured. */
+/** What differs between the relational databases that are tortured. */
 enum Dialect {
   POSTGRES(
       () -> EmbeddedPostgres.builder().setting("max_connections", "60").start(),
@@ -143,6 +144,11 @@ enum Dialect {
         like.beginSnapshot,
         like.commitLater,
         like.wrong);
+  }
+
+  /** As {@link Settings#database} says it. */
+  static Dialect named(String name) {
+    return valueOf(name.toUpperCase(Locale.ROOT));
   }
 
   DatabaseServer start() {

@@ -2,9 +2,7 @@ package dev.outbox.dev.torture;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.TransientOutboxException;
-import dev.outbox.dev.JdbcTransaction;
 import dev.outbox.inbox.Begin;
 import dev.outbox.inbox.Fingerprint;
 import dev.outbox.inbox.InProgressException;
@@ -12,10 +10,7 @@ import dev.outbox.inbox.Inbox;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.inbox.InboxResult;
 import dev.outbox.inbox.Lock;
-import dev.outbox.store.jdbc.JdbcInboxStore;
-import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.SQLException;
+import dev.outbox.spi.InboxStore;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -40,11 +35,10 @@ import java.util.concurrent.atomic.AtomicLong;
  *   <li>"completed ID RESULT ASKED": it was; "given ID RESULT ASKED": the inbox knew the result;
  *   <li>"failed WAY ID ERROR": for a reason that does not pass.
  * </ul>
+ *
+ * @param <T> a transaction of the database
  */
-final class Handling implements AutoCloseable {
-  static final String TABLE =
-      "create table torture_effect (way varchar(16) not null, message varchar(36) not null)";
-
+final class Handling<T> implements AutoCloseable {
   /** How a message is handled. */
   enum Way {
     /** Recorded in the transaction of the effect. */
@@ -77,25 +71,29 @@ final class Handling implements AutoCloseable {
   private static final double PURGES = 0.02;
 
   private final Child child;
-  private final HikariDataSource pool;
-  private final JdbcInboxStore remembering;
-  private final JdbcInboxStore forgetful;
+  private final Place<T> place;
+  private final InboxStore<T> remembering;
+  private final InboxStore<T> forgetful;
   private final BlockingQueue<UUID> waiting = new ArrayBlockingQueue<>(MOST_WAITING);
   private final AtomicLong numbers = new AtomicLong();
   private final List<Thread> threads = new ArrayList<>();
   private volatile boolean ending;
 
-  Handling(Child child) {
+  private Handling(Child child, Place<T> place) {
     this.child = child;
-    pool = child.pool(THREADS);
-    remembering = child.dialect().inbox(pool).build();
-    forgetful = child.dialect().inbox(pool).retention(RETENTION).build();
+    this.place = place;
+    remembering = place.inbox(null);
+    forgetful = place.inbox(RETENTION);
     for (int i = 0; i < THREADS; i++) {
       Worker worker = new Worker(new Random(child.seed() + i));
       Thread thread = new Thread(worker::run, "handling-" + i);
       thread.start();
       threads.add(thread);
     }
+  }
+
+  static Handling<?> of(Child child) {
+    return new Handling<>(child, child.place(THREADS));
   }
 
   /** Returns at once. */
@@ -117,16 +115,7 @@ final class Handling implements AutoCloseable {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
-    pool.close();
-  }
-
-  private static void effect(Connection connection, Way way, UUID message) throws SQLException {
-    String sql = "insert into torture_effect (way, message) values (?, ?)";
-    try (PreparedStatement insert = connection.prepareStatement(sql)) {
-      insert.setString(1, way.name());
-      insert.setString(2, message.toString());
-      int ignored = insert.executeUpdate();
-    }
+    place.close();
   }
 
   private final class Worker {
@@ -160,7 +149,7 @@ final class Handling implements AutoCloseable {
           return;
         } catch (InProgressException e) {
           Thread.sleep(Math.min(e.left().toMillis(), LOCK_MILLIS));
-        } catch (TransientOutboxException | SQLException e) {
+        } catch (TransientOutboxException e) {
           Thread.sleep(WORK_MILLIS);
         } catch (RuntimeException e) {
           e.printStackTrace();
@@ -171,7 +160,7 @@ final class Handling implements AutoCloseable {
       }
     }
 
-    private void handleBy(Way way, UUID message) throws SQLException, InterruptedException {
+    private void handleBy(Way way, UUID message) throws InterruptedException {
       switch (way) {
         case RECORDED -> record(message);
         case LOCKED -> lock(remembering, way, message);
@@ -179,36 +168,34 @@ final class Handling implements AutoCloseable {
       }
     }
 
-    private void record(UUID message) throws SQLException {
+    private void record(UUID message) {
       boolean first =
-          JdbcTransaction.run(
-              pool,
-              connection -> {
-                boolean isFirst = remembering.firstTime(connection, key(Way.RECORDED, message));
+          place.run(
+              transaction -> {
+                boolean isFirst = remembering.firstTime(transaction, key(Way.RECORDED, message));
                 if (isFirst) {
-                  effect(connection, Way.RECORDED, message);
+                  place.effect(transaction, Way.RECORDED, message);
                 }
                 return isFirst;
               });
       child.journal().write(first ? "handled" : "repeated", Way.RECORDED, message);
     }
 
-    private void lock(Inbox<Connection> inbox, Way way, UUID message)
-        throws SQLException, InterruptedException {
+    private void lock(Inbox<T> inbox, Way way, UUID message) throws InterruptedException {
       Duration time = Duration.ofMillis(1 + random.nextInt(LOCK_MILLIS));
       long asked = System.nanoTime();
-      Begin<Connection> begin = inbox.begin(key(way, message), time, fingerprint(message));
-      if (begin instanceof Begin.Started<Connection> started) {
+      Begin<T> begin = inbox.begin(key(way, message), time, fingerprint(message));
+      if (begin instanceof Begin.Started<T> started) {
         long number = numbers.incrementAndGet();
         child.journal().write("locked", number, way, message, asked, time.toMillis());
         work(number, started.lock(), time);
         complete(way, message, number, started.lock());
-      } else if (begin instanceof Begin.Done<Connection> done) {
+      } else if (begin instanceof Begin.Done<T> done) {
         child.journal().write("repeated", way, message);
         if (way == Way.RESULT) {
           child.journal().write("given", message, text(done.result()), asked);
         }
-      } else if (begin instanceof Begin.InProgress<Connection> other) {
+      } else if (begin instanceof Begin.InProgress<T> other) {
         throw new InProgressException(key(way, message), other.left());
       } else {
         child.journal().write("mismatch", way, message);
@@ -216,8 +203,7 @@ final class Handling implements AutoCloseable {
     }
 
     /** Now and then for longer than the lock lasts. */
-    private void work(long number, Lock<Connection> lock, Duration time)
-        throws InterruptedException {
+    private void work(long number, Lock<T> lock, Duration time) throws InterruptedException {
       if (random.nextDouble() < RENEWS) {
         long asked = System.nanoTime();
         if (lock.renew(time)) {
@@ -228,18 +214,16 @@ final class Handling implements AutoCloseable {
           random.nextDouble() < SLOW ? time.toMillis() * 5 / 4 : random.nextInt(WORK_MILLIS));
     }
 
-    private void complete(Way way, UUID message, long number, Lock<Connection> lock)
-        throws SQLException {
+    private void complete(Way way, UUID message, long number, Lock<T> lock) {
       child.journal().write("unlocks", number);
       if (random.nextDouble() < FAILS) {
         boolean ignored = lock.release("by chance");
       } else if (way == Way.LOCKED) {
         boolean completed =
-            JdbcTransaction.run(
-                pool,
-                connection -> {
-                  effect(connection, way, message);
-                  return lock.complete(connection, InboxResult.none());
+            place.run(
+                transaction -> {
+                  place.effect(transaction, way, message);
+                  return lock.complete(transaction, InboxResult.none());
                 });
         if (completed) {
           child.journal().write("handled", way, message);

@@ -4,9 +4,6 @@ import dev.outbox.dev.torture.Fleet.Member;
 import dev.outbox.dev.torture.Fleet.Role;
 import dev.outbox.dev.torture.TcpProxy.Link;
 import dev.outbox.embedded.EmbeddedServer;
-import java.sql.Connection;
-import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -165,9 +162,9 @@ final class Havoc {
     if (!database.isDone()) {
       return Optional.empty();
     }
-    servers.database().kill();
+    servers.database().server().kill();
     database = new CompletableFuture<>();
-    after(fault.length(), () -> restart(servers.database(), database));
+    after(fault.length(), () -> restart(servers.database().server(), database));
     return Optional.of("database");
   }
 
@@ -253,29 +250,19 @@ final class Havoc {
 
   /** Takes connections until the server has no more. */
   private Optional<String> exhaustDatabase(Fault fault) {
-    List<Connection> taken = new ArrayList<>();
-    try {
-      while (true) {
-        taken.add(servers.connect());
-      }
-    } catch (SQLException e) {
-      // there are no more, or the server is away
+    List<AutoCloseable> taken = new ArrayList<>();
+    Optional<AutoCloseable> next = servers.database().connect();
+    while (next.isPresent()) {
+      taken.add(next.get());
+      next = servers.database().connect();
     }
-    after(fault.length(), () -> taken.forEach(Child::close));
+    after(fault.length(), () -> taken.forEach(Exhaustion::close));
     return taken.isEmpty() ? Optional.empty() : Optional.of(taken.size() + " connections");
   }
 
   private Optional<String> snapshot(Fault fault) {
-    try {
-      Connection connection = servers.connect();
-      try (Statement statement = connection.createStatement()) {
-        statement.execute(servers.dialect().beginSnapshot());
-        statement.execute("select count(*) from outbox_bucket");
-      }
-      after(fault.length(), () -> Child.close(connection));
-      return Optional.of("a session");
-    } catch (SQLException e) {
-      return Optional.empty(); // the server is away
-    }
+    Optional<AutoCloseable> session = servers.database().snapshot();
+    session.ifPresent(held -> after(fault.length(), () -> Exhaustion.close(held)));
+    return session.map(held -> "a session");
   }
 }

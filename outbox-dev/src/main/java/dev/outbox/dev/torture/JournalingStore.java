@@ -9,8 +9,6 @@ import dev.outbox.spi.HousekeepingStore;
 import dev.outbox.spi.OutboxStore;
 import dev.outbox.spi.SchemaStore;
 import dev.outbox.spi.StoredMessage;
-import dev.outbox.store.jdbc.JdbcOutboxStore;
-import java.sql.Connection;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
@@ -32,14 +30,15 @@ import java.util.stream.Stream;
  *   dead    SEQUENCE
  * </pre>
  *
+ * @param <T> a transaction
  * @param beforeSettle may take its time
  */
-record JournalingStore(
-    JdbcOutboxStore store, Journal journal, AtomicLong numbers, Runnable beforeSettle)
-    implements OutboxStore<Connection>, HousekeepingStore, SchemaStore {
+record JournalingStore<T>(
+    OutboxStore<T> store, Journal journal, AtomicLong numbers, Runnable beforeSettle)
+    implements OutboxStore<T>, HousekeepingStore, SchemaStore {
 
   @Override
-  public Appended append(Connection transaction, List<OutboxMessage> messages) {
+  public Appended append(T transaction, List<OutboxMessage> messages) {
     return store.append(transaction, messages);
   }
 
@@ -51,7 +50,7 @@ record JournalingStore(
 
   @Override
   public Settled settleAndClaim(Claim done, Map<Long, Decision> decisions, ClaimRequest next) {
-    Journaled ending = (Journaled) done;
+    Journaled ending = own(done);
     ending.settles(decisions);
     long asked = System.nanoTime();
     Settled settled = store.settleAndClaim(ending.claim, decisions, next);
@@ -61,27 +60,38 @@ record JournalingStore(
 
   @Override
   public void housekeep() {
-    store.housekeep();
+    if (store instanceof HousekeepingStore housekeeping) {
+      housekeeping.housekeep();
+    }
   }
 
   @Override
   public String ddl() {
-    return store.ddl();
+    return schema().ddl();
   }
 
   @Override
   public void migrate() {
-    store.migrate();
+    schema().migrate();
   }
 
   @Override
   public void verify() {
-    store.verify();
+    schema().verify();
   }
 
   @Override
   public String place() {
-    return store.place();
+    return schema().place();
+  }
+
+  @SuppressWarnings("unchecked") // the relay gives back what it got here
+  private Journaled own(Claim claim) {
+    return (Journaled) claim;
+  }
+
+  private SchemaStore schema() {
+    return (SchemaStore) store;
   }
 
   private Claim begun(Claim claim, long asked, ClaimRequest request) {

@@ -1,8 +1,8 @@
 package dev.outbox.dev.torture;
 
 import dev.outbox.OutboxException;
+import dev.outbox.spi.DeadLetterStore;
 import dev.outbox.spi.DeadLetterStore.DeadLetter;
-import dev.outbox.store.jdbc.JdbcOutboxStore;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
@@ -16,13 +16,13 @@ import java.util.UUID;
 final class Operator {
   private static final int MOST = 1_000;
 
-  private final JdbcOutboxStore store;
+  private final DeadLetterStore store;
   private final Repairs repairs;
   private final Journal journal;
   private final Random random;
   private final Set<UUID> discarded = new HashSet<>();
 
-  Operator(JdbcOutboxStore store, Repairs repairs, Journal journal, long seed) {
+  Operator(DeadLetterStore store, Repairs repairs, Journal journal, long seed) {
     this.store = store;
     this.repairs = repairs;
     this.journal = journal;

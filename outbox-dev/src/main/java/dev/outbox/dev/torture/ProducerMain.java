@@ -1,15 +1,9 @@
 package dev.outbox.dev.torture;
 
-import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.OutboxException;
 import dev.outbox.OutboxMessage;
+import dev.outbox.dev.torture.Place.Business;
 import dev.outbox.dev.torture.Work.Kind;
-import dev.outbox.store.jdbc.JdbcOutboxStore;
-import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
-import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,22 +18,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A process whose threads run business transactions, until it is told to end or killed. Each locks
- * its keys before it appends, as O5 asks for, and writes into a table of its own what it appends:
- * that table is what the oracle believes. Some stand still inside an insert, with a sequence drawn,
- * and some before they commit.
+ * its keys before it appends, as O5 asks for, and writes beside the outbox what it appends: that is
+ * what the oracle believes. Some stand still inside an insert, with a sequence drawn, and some
+ * before they commit.
  *
  * <p>It writes down what it was told: "committed true|false ID,…", with whether the commit was
  * durable when it returned.
  */
 final class ProducerMain {
-  static final String TABLES =
-      """
-      create table torture_key (name varchar(64) primary key, last integer not null default 0);
-      create table torture_work (id varchar(36) primary key, name varchar(64) not null,
-        nth integer not null, kind varchar(16) not null, dedup varchar(80));
-      create table torture_refused (id varchar(36) primary key, dedup varchar(80) not null)
-      """;
-
   /** "long 5000": a transaction stays open for so many milliseconds after it has appended. */
   static final String LONG = "long";
 
@@ -52,8 +38,7 @@ final class ProducerMain {
 
   private final Child child;
   private final int keys;
-  private final HikariDataSource pool;
-  private final JdbcOutboxStore store;
+  private final Place<?> place;
   private final AtomicLong standStill = new AtomicLong();
   private volatile CountDownLatch paused = new CountDownLatch(0);
   private volatile boolean pausing;
@@ -62,8 +47,7 @@ final class ProducerMain {
   private ProducerMain(Child child) {
     this.child = child;
     keys = Integer.parseInt(child.get("keys"));
-    pool = child.pool(THREADS);
-    store = child.dialect().store(pool);
+    place = child.place(THREADS);
   }
 
   public static void main(String[] args) throws Exception {
@@ -86,7 +70,7 @@ final class ProducerMain {
       switch (words[0]) {
         case Child.PAUSE -> pause();
         case Child.GO_ON -> pausing = false;
-        case Child.EXHAUST -> Child.exhaust(pool, Long.parseLong(words[1]));
+        case Child.EXHAUST -> place.exhaust(Long.parseLong(words[1]));
         case LONG -> standStill.set(Long.parseLong(words[1]));
         default -> throw new IllegalArgumentException(command);
       }
@@ -96,7 +80,7 @@ final class ProducerMain {
     for (Thread thread : threads) {
       thread.join();
     }
-    pool.close();
+    place.close();
   }
 
   private void pause() throws InterruptedException {
@@ -115,7 +99,7 @@ final class ProducerMain {
     /** The first of them does not wait for its commits to be durable, where that is possible. */
     private Producer(int number, long seed) {
       name = child.name() + "/" + number;
-      durable = number != 0 || child.dialect().commitLater().isEmpty();
+      durable = number != 0 || !place.canCommitLater();
       random = new Random(seed);
     }
 
@@ -129,9 +113,9 @@ final class ProducerMain {
             }
             continue;
           }
-          try (Connection connection = pool.getConnection()) {
-            transaction(connection);
-          } catch (SQLException | OutboxException e) {
+          try (Business business = place.begin()) {
+            transaction(business);
+          } catch (OutboxException e) {
             System.err.println(name + ": " + e);
           }
           Thread.sleep(random.nextInt(LONGEST_PAUSE_MILLIS));
@@ -141,46 +125,34 @@ final class ProducerMain {
       }
     }
 
-    private void transaction(Connection connection) throws SQLException, InterruptedException {
-      connection.setAutoCommit(false);
-      try {
-        if (!durable) {
-          execute(connection, child.dialect().commitLater().orElseThrow());
-        }
-        Map<String, Integer> last = lockKeys(connection);
-        List<Appended> appended = new ArrayList<>();
-        for (int i = random.nextInt(3); i >= 0; i--) {
-          appended.addAll(append(connection, last));
-        }
-        record(connection, last, appended);
-        standStill();
-        if (random.nextInt(12) == 0) {
-          connection.rollback();
-        } else {
-          connection.commit();
-          committed(appended);
-        }
-      } catch (SQLException | RuntimeException e) {
-        connection.rollback();
-        throw e;
+    private void transaction(Business business) throws InterruptedException {
+      if (!durable) {
+        business.commitLater();
+      }
+      Map<String, Integer> last = lockKeys(business);
+      List<Appended> appended = new ArrayList<>();
+      for (int i = random.nextInt(3); i >= 0; i--) {
+        appended.addAll(append(business, last));
+      }
+      record(business, last, appended);
+      standStill();
+      if (random.nextInt(12) != 0) {
+        business.commit();
+        committed(appended);
       }
     }
 
-    private Map<String, Integer> lockKeys(Connection connection) throws SQLException {
+    private Map<String, Integer> lockKeys(Business business) {
       Map<String, Integer> last = new TreeMap<>(); // locked in one order by all
       for (int i = random.nextInt(2); i >= 0; i--) {
         last.put("key-" + random.nextInt(random.nextBoolean() ? keys : FEW_KEYS), 0);
       }
-      for (Map.Entry<String, Integer> key : last.entrySet()) {
-        query(connection, child.dialect().lockKey(), key.getKey());
-        key.setValue(query(connection, child.dialect().readKey(), key.getKey()));
-      }
+      last.entrySet().forEach(key -> key.setValue(business.lock(key.getKey())));
       return last;
     }
 
     /** A message for each key. */
-    private List<Appended> append(Connection connection, Map<String, Integer> last)
-        throws SQLException {
+    private List<Appended> append(Business business, Map<String, Integer> last) {
       boolean bySql = random.nextInt(10) == 0;
       List<Work> works = new ArrayList<>();
       for (Map.Entry<String, Integer> key : last.entrySet()) {
@@ -189,19 +161,22 @@ final class ProducerMain {
         works.add(new Work(UUID.randomUUID(), key.getKey(), key.getValue(), kind));
       }
       if (bySql) {
-        for (Work work : works) {
-          plainSql(connection, work);
-        }
+        works.forEach(work -> appendPlain(business, work));
         return works.stream().map(work -> new Appended(work, null, false)).toList();
       }
       List<OutboxMessage> messages = works.stream().map(this::message).toList();
-      Set<UUID> refused = store.append(connection, messages).duplicates();
+      Set<UUID> refused = business.append(messages);
       List<Appended> appended = new ArrayList<>();
       for (int i = 0; i < works.size(); i++) {
         Work work = works.get(i);
         appended.add(new Appended(work, messages.get(i).dedupKey(), refused.contains(work.id())));
       }
       return appended;
+    }
+
+    private void appendPlain(Business business, Work work) {
+      int stall = random.nextInt(3) == 0 ? random.nextInt(LONGEST_STALL_MILLIS) : 0;
+      business.appendPlain(work.message().build(), stall);
     }
 
     private Kind kind() {
@@ -227,49 +202,17 @@ final class ProducerMain {
       return message.build();
     }
 
-    private void plainSql(Connection connection, Work work) throws SQLException {
-      OutboxMessage message = work.message().build();
-      int stall = random.nextInt(3) == 0 ? random.nextInt(LONGEST_STALL_MILLIS) : 0;
-      try (PreparedStatement insert = connection.prepareStatement(child.dialect().slowInsert())) {
-        insert.setString(1, message.id().toString());
-        insert.setString(2, message.aggregateType());
-        insert.setString(3, message.aggregateId());
-        insert.setString(4, message.eventType());
-        insert.setBytes(5, message.payload());
-        insert.setDouble(6, stall / 1_000.0);
-        insert.executeUpdate();
-      }
-    }
-
     /** What the oracle will believe, in the same transaction. */
-    private void record(Connection connection, Map<String, Integer> last, List<Appended> appended)
-        throws SQLException {
+    private static void record(
+        Business business, Map<String, Integer> last, List<Appended> appended) {
       for (Appended one : appended) {
-        Work work = one.work();
         if (one.refused()) {
-          update(
-              connection,
-              "insert into torture_refused (id, dedup) values (?, ?)",
-              work.id().toString(),
-              String.valueOf(one.dedup()));
+          business.refused(one.work().id(), String.valueOf(one.dedup()));
         } else {
-          update(
-              connection,
-              "insert into torture_work (id, name, nth, kind, dedup) values (?, ?, ?, ?, ?)",
-              work.id().toString(),
-              work.key(),
-              work.nth(),
-              work.kind().name(),
-              one.dedup());
+          business.appended(one.work(), one.dedup());
         }
       }
-      for (Map.Entry<String, Integer> key : last.entrySet()) {
-        update(
-            connection,
-            "update torture_key set last = ? where name = ?",
-            key.getValue(),
-            key.getKey());
-      }
+      last.forEach(business::last);
     }
 
     /** Sequences are drawn, and others commit first. */
@@ -297,34 +240,4 @@ final class ProducerMain {
   }
 
   private record Appended(Work work, @Nullable String dedup, boolean refused) {}
-
-  private static void execute(Connection connection, String sql) throws SQLException {
-    try (Statement statement = connection.createStatement()) {
-      statement.execute(sql);
-    }
-  }
-
-  private static int query(Connection connection, String sql, String parameter)
-      throws SQLException {
-    try (PreparedStatement select = connection.prepareStatement(sql)) {
-      select.setString(1, parameter);
-      try (ResultSet rows = select.executeQuery()) {
-        if (!rows.next()) {
-          throw new SQLException("no row for " + parameter);
-        }
-        Object first = rows.getObject(1);
-        return first instanceof Number number ? number.intValue() : 0;
-      }
-    }
-  }
-
-  private static void update(Connection connection, String sql, @Nullable Object... parameters)
-      throws SQLException {
-    try (PreparedStatement update = connection.prepareStatement(sql)) {
-      for (int i = 0; i < parameters.length; i++) {
-        update.setObject(i + 1, parameters[i]);
-      }
-      update.executeUpdate();
-    }
-  }
 }

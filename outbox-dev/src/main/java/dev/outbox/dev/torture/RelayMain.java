@@ -1,6 +1,5 @@
 package dev.outbox.dev.torture;
 
-import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.OutboxException;
 import dev.outbox.relay.Relay;
 import dev.outbox.relay.RetryPolicy;
@@ -42,13 +41,13 @@ final class RelayMain {
   private void run() throws InterruptedException {
     Repairs repairs = new Repairs(child.directory());
     MessagePublisher broker = child.broker().publisher(PUBLISH_TIMEOUT);
-    try (HikariDataSource pool = child.pool(WORKERS + 1);
+    try (Place<?> place = child.place(WORKERS + 1);
         TroubledPublisher publisher =
             new TroubledPublisher(
                 broker, child.journal(), repairs, SLOW.toMillis(), child.seed())) {
-      JournalingStore store =
-          new JournalingStore(
-              child.dialect().store(pool), child.journal(), new AtomicLong(), this::perhapsLate);
+      JournalingStore<?> store =
+          new JournalingStore<>(
+              place.store(), child.journal(), new AtomicLong(), this::perhapsLate);
       Relay relay =
           Relay.builder(store, publisher)
               .name(child.name())
@@ -70,7 +69,7 @@ final class RelayMain {
         switch (words[0]) {
           case Child.PAUSE -> calm(publisher, true);
           case Child.GO_ON -> calm(publisher, false);
-          case Child.EXHAUST -> Child.exhaust(pool, Long.parseLong(words[1]));
+          case Child.EXHAUST -> place.exhaust(Long.parseLong(words[1]));
           default -> throw new IllegalArgumentException(command);
         }
       }

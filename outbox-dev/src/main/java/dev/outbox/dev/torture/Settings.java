@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.Stream;
 
 /**
  * A run.
@@ -29,17 +30,14 @@ public record Settings(
 
   /** Which databases can be tortured: postgres and others. */
   public static List<String> databases() {
-    return Arrays.stream(Dialect.values())
-        .map(dialect -> dialect.name().toLowerCase(Locale.ROOT))
+    return Stream.concat(
+            Arrays.stream(Dialect.values()).map(dialect -> dialect.name().toLowerCase(Locale.ROOT)),
+            Stream.of(RedisTortured.NAME))
         .toList();
   }
 
   /** Which brokers can be tortured. */
   public static List<BrokerKind> brokers() {
     return Broker.KINDS;
-  }
-
-  Dialect dialect() {
-    return Dialect.valueOf(database.toUpperCase(Locale.ROOT));
   }
 }

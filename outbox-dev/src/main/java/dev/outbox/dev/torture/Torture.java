@@ -3,27 +3,23 @@ package dev.outbox.dev.torture;
 import static java.util.stream.Collectors.counting;
 import static java.util.stream.Collectors.groupingBy;
 
+import dev.outbox.OutboxException;
 import dev.outbox.dev.torture.Fleet.Role;
 import dev.outbox.dev.torture.Handling.Way;
 import dev.outbox.dev.torture.InboxOracle.Effect;
 import dev.outbox.dev.torture.Journal.Line;
-import dev.outbox.dev.torture.Oracle.Committed;
 import dev.outbox.dev.torture.Oracle.DeadLetter;
-import dev.outbox.dev.torture.Work.Kind;
 import dev.outbox.embedded.ChildJvm;
 import dev.outbox.inbox.Begin;
 import dev.outbox.inbox.InboxKey;
-import dev.outbox.store.jdbc.JdbcInboxStore;
+import dev.outbox.spi.InboxStore;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.sql.Connection;
-import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -31,6 +27,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /**
@@ -89,13 +86,15 @@ public final class Torture implements AutoCloseable {
     Random random = new Random(settings.seed());
     plan = new Plan(random.nextLong(), settings.faultsPerMinute());
     clocks = new Clocks(directory);
-    servers = new Servers(settings.dialect(), settings.broker(), KEYS);
+    servers = new Servers(settings, KEYS);
     Map<String, String> forAll = servers.settings();
     forAll.put("directory", directory.toString());
     forAll.put("keys", "" + KEYS);
     fleet = new Fleet(forAll, directory, clocks, random.nextLong());
     havoc = new Havoc(servers, fleet, clocks, journal);
-    operator = new Operator(servers.store(), new Repairs(directory), journal, random.nextLong());
+    operator =
+        new Operator(
+            servers.database().store(), new Repairs(directory), journal, random.nextLong());
   }
 
   /**
@@ -165,9 +164,9 @@ public final class Torture implements AutoCloseable {
   private void look(boolean all) {
     saw(fleet.replaceEnded());
     try {
-      saw(servers.wrong());
+      saw(servers.database().wrong());
       operator.look(all);
-    } catch (SQLException e) {
+    } catch (OutboxException e) {
       // the database is away
     }
   }
@@ -183,7 +182,7 @@ public final class Torture implements AutoCloseable {
   }
 
   /** All is healed, and nothing new comes: what is there must be delivered. */
-  private void calm() throws InterruptedException, SQLException {
+  private void calm() throws InterruptedException {
     havoc.healAll();
     fleet.pause();
     journal.write("calm");
@@ -191,7 +190,7 @@ public final class Torture implements AutoCloseable {
     long moved = System.nanoTime();
     while (true) {
       look(true);
-      long waiting = certainly(this::waiting);
+      long waiting = certainly(servers.database()::waiting);
       long now = System.nanoTime();
       if (waiting < least) {
         least = waiting;
@@ -202,30 +201,26 @@ public final class Torture implements AutoCloseable {
         longestStandstill = standstill;
       }
       if (waiting == 0) {
-        saw(certainly(servers::wrong));
+        saw(certainly(servers.database()::wrong));
         return;
       }
       if (standstill.compareTo(STANDSTILL) > 0) {
         saw(
             List.of(
                 "stuck: nothing has moved for %s, and %d messages wait, as %s"
-                    .formatted(standstill, waiting, certainly(this::firstWaiting))));
+                    .formatted(standstill, waiting, certainly(servers.database()::firstWaiting))));
         return;
       }
       Thread.sleep(TICK.toMillis());
     }
   }
 
-  private interface Question<R> {
-    R ask() throws SQLException;
-  }
-
   /** A database that has just come back may refuse connections for a moment. */
-  private static <R> R certainly(Question<R> question) throws SQLException, InterruptedException {
+  private static <R> R certainly(Supplier<R> question) throws InterruptedException {
     for (int tries = 1; ; tries++) {
       try {
-        return question.ask();
-      } catch (SQLException e) {
+        return question.get();
+      } catch (OutboxException e) {
         if (tries == MOST_TRIES) {
           throw e;
         }
@@ -234,41 +229,26 @@ public final class Torture implements AutoCloseable {
     }
   }
 
-  /** Dead letters that can be repaired count: the operator deals with them all. */
-  private long waiting() throws SQLException {
-    return servers.number(
-        "select count(*) from outbox_message where status <> 'DEAD'"
-            + " or event_type not in ('DOOMED', 'TOO_LARGE')");
-  }
-
-  private String firstWaiting() throws SQLException {
-    return servers
-        .rows(
-            "select seq, status, aggregate_id, event_type, attempts, last_error from outbox_message"
-                + " where status <> 'DEAD' order by seq limit 5")
-        .toString();
-  }
-
   private Summary judge() throws Exception {
     saw(fleet.end(Role.PRODUCER, Role.RELAY));
     List<Delivery> log = servers.client().readLog();
     awaitConsumers(log);
     saw(fleet.end(Role.CONSUMER));
     List<Line> lines = Journal.readAll(directory);
-    Oracle oracle = new Oracle(readCommitted());
+    Oracle oracle = new Oracle(servers.database().committed());
     seen.forEach(oracle::saw);
-    List<DeadLetter> letters = readDeadLetters();
+    List<DeadLetter> letters = servers.database().deadLetters();
     Set<UUID> delivered = oracle.compareDeliveries(log);
     oracle.compareLost(delivered, letters, operator.discarded());
     oracle.compareCommits(lines);
-    oracle.compareDuplicates(readRefused());
+    oracle.compareDuplicates(servers.database().refused());
     oracle.compareConsumers(lines, log);
     int claims = oracle.compareClaims(lines);
     if (oracle.count() == 0 || claims == 0) {
       oracle.saw("nothing was appended, or nothing claimed: see the processes' logs");
     }
     oracle.compareReasons(lines, letters);
-    List<Effect> effects = readEffects();
+    List<Effect> effects = servers.database().effects();
     InboxOracle inbox = new InboxOracle(lines, oracle::saw);
     inbox.compareEffects(effects);
     inbox.compareLocks();
@@ -277,9 +257,9 @@ public final class Torture implements AutoCloseable {
     if (effects.isEmpty() || inbox.count("completed") == 0) {
       oracle.saw("no consumer handled anything: see the processes' logs");
     }
-    long leased = servers.number("select count(*) from outbox_bucket where claim_id is not null");
-    if (leased > 0) {
-      oracle.saw(leased + " buckets are still leased after all relays have ended");
+    long held = servers.database().held();
+    if (held > 0) {
+      oracle.saw(held + " buckets or keys are still leased after all relays have ended");
     }
     Summary summary =
         new Summary(
@@ -319,55 +299,22 @@ public final class Torture implements AutoCloseable {
     }
   }
 
-  private List<Committed> readCommitted() throws SQLException {
-    return servers.rows("select id, name, nth, kind, dedup from torture_work").stream()
-        .map(
-            row ->
-                new Committed(
-                    new Work(
-                        UUID.fromString(row.get(0)),
-                        row.get(1),
-                        Integer.parseInt(row.get(2)),
-                        Kind.valueOf(row.get(3))),
-                    row.get(4).equals("null") ? null : row.get(4)))
-        .toList();
-  }
-
-  private Set<String> readRefused() throws SQLException {
-    Set<String> refused = new HashSet<>();
-    servers.rows("select dedup from torture_refused").forEach(row -> refused.add(row.get(0)));
-    return refused;
-  }
-
-  /** All consumers have ended, and their locks run out: whatever is not done can be begun. */
+  /** All consumers have ended, and what they held runs out: whatever is not done can be begun. */
   private void compareStuck(List<Line> lines, Oracle oracle) throws InterruptedException {
-    Thread.sleep(Handling.LOCK_MILLIS);
-    JdbcInboxStore inbox = servers.inbox();
+    Thread.sleep(Math.max(Handling.LOCK_MILLIS, servers.database().longestHold().toMillis()));
+    InboxStore<?> inbox = servers.database().inbox();
     List<Line> locked = lines.stream().filter(line -> line.what().equals("locked")).toList();
     for (Line line : locked.subList(Math.max(0, locked.size() - BEGUN_AGAIN), locked.size())) {
       UUID message = UUID.fromString(line.detail(2));
       InboxKey key = Handling.key(Way.valueOf(line.detail(1)), message);
-      Begin<Connection> begin =
-          inbox.begin(key, Duration.ofMillis(1), Handling.fingerprint(message));
+      Begin<?> begin = inbox.begin(key, Duration.ofMillis(1), Handling.fingerprint(message));
       if (begin instanceof Begin.InProgress || begin instanceof Begin.Mismatch) {
         oracle.saw("nobody handles %s, and it cannot be begun: %s".formatted(key, begin));
       }
-      if (begin instanceof Begin.Started<Connection> started) {
+      if (begin instanceof Begin.Started<?> started) {
         boolean ignored = started.lock().complete();
       }
     }
-  }
-
-  private List<Effect> readEffects() throws SQLException {
-    return servers.rows("select way, message from torture_effect").stream()
-        .map(row -> new Effect(row.get(0), row.get(1)))
-        .toList();
-  }
-
-  private List<DeadLetter> readDeadLetters() throws SQLException {
-    return servers.rows("select id, seq from outbox_message where status = 'DEAD'").stream()
-        .map(row -> new DeadLetter(UUID.fromString(row.get(0)), Long.parseLong(row.get(1))))
-        .toList();
   }
 
   /** The summary, and all journals as one, in the order of time. */

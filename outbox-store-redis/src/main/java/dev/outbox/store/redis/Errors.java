@@ -23,6 +23,9 @@ final class Errors {
           "READONLY",
           "UNBLOCKED");
 
+  /** It says so to whoever connects, and hangs up. */
+  private static final String FULL = "ERR max number of clients reached";
+
   /** What EXEC says before the reason, when it is itself refused. */
   private static final String DISCARDED = "EXECABORT Transaction discarded because of: ";
 
@@ -54,6 +57,12 @@ final class Errors {
   }
 
   private static OutboxException other(JedisException e, String word, String said) {
+    if (said.startsWith(FULL)) {
+      return new TransientOutboxException(
+          "Redis has as many clients as it takes; close some, or let it take more (maxclients): "
+              + said,
+          e);
+    }
     return PASSING.contains(word)
         ? new TransientOutboxException(
             "Redis does not take commands at this moment, as when it starts or after a failover; try again: "

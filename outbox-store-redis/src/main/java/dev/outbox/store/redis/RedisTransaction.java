@@ -428,7 +428,19 @@ public final class RedisTransaction extends AbstractTransaction {
     }
     if (!closed) {
       closed = true;
+      giveBack();
+    }
+  }
+
+  /**
+   * For a broken one the pool tries to make another, when somebody waits for it. That fails as long
+   * as the server is away, and says nothing about this transaction.
+   */
+  private void giveBack() {
+    try {
       connection.close();
+    } catch (JedisException e) {
+      // whoever needs a connection is told
     }
   }
 }

@@ -1,6 +1,7 @@
 package dev.outbox.store.redis;
 
 import dev.outbox.SchemaException;
+import dev.outbox.store.core.internal.SchemaVersion;
 import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -35,7 +36,7 @@ final class Schema {
 
   /** The command that makes it. */
   String ddl() {
-    return "SET %s %s NX".formatted(key, VERSION);
+    return "SET %s %s NX%n".formatted(key, VERSION);
   }
 
   void migrate(Connection connection) {
@@ -111,7 +112,7 @@ final class Schema {
       found = connection.executeCommand(commands(connection).configGet(setting)).get(setting);
     } catch (JedisDataException e) {
       throw new SchemaException(
-          "this Redis does not show its setting %s, which must be %s: allow CONFIG GET, or say uncheckedDurability() if it forgets no transaction that was committed (%s)"
+          "this Redis does not show its setting %s, which must be %s: allow CONFIG GET, or say uncheckedDurability(), in a URL ?uncheckedDurability=true, if it forgets no transaction that was committed (%s)"
               .formatted(setting, needed, e.getMessage()),
           e);
     }
@@ -142,8 +143,10 @@ final class Schema {
    */
   static SchemaException wrong(String prefix, @Nullable String found) {
     if (found == null) {
-      return new SchemaException(
-          "there is no key %sschema: call migrate() of the store first".formatted(prefix));
+      return SchemaVersion.missing(
+          "key " + prefix + "schema",
+          prefix.endsWith(":inbox:") ? SchemaVersion.MIGRATE_INBOX : SchemaVersion.MIGRATE,
+          null);
     }
     boolean newer = found.length() > VERSION.length() || found.compareTo(VERSION) > 0;
     return new SchemaException(

@@ -7,7 +7,9 @@ import static org.awaitility.Awaitility.await;
 import dev.outbox.OutboxMessage;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.embedded.EmbeddedRedis;
+import dev.outbox.inbox.InboxKey;
 import dev.outbox.relay.Relay;
+import dev.outbox.relay.RetryPolicy;
 import dev.outbox.spi.Result;
 import dev.outbox.spi.StoredMessage;
 import java.time.Duration;
@@ -33,7 +35,22 @@ class KillTest {
   private static final int KEYS_OF_EACH = 3;
   private static final int KILLS = 8;
   private static final int BETWEEN_KILLS = 60;
+
+  /** However often a message fails while the server is away, it comes soon after. */
+  private static final RetryPolicy POLICY =
+      RetryPolicy.builder()
+          .firstDelay(Duration.ofMillis(20))
+          .maxDelay(Duration.ofMillis(200))
+          .maxAttempts(1_000)
+          .build();
+
+  /** So many messages may wait before producers wait, too. */
+  private static final int AHEAD = 60;
+
   private static final Duration PATIENCE = Duration.ofMinutes(2);
+
+  /** Of a transaction, so that nobody waits for long for what a kill has left held. */
+  private static final Duration LONGEST = Duration.ofSeconds(2);
 
   /** By key, the numbers in the order in which they came first. */
   private final Map<String, List<Integer>> came = new ConcurrentHashMap<>();
@@ -41,6 +58,11 @@ class KillTest {
   private final AtomicInteger deliveries = new AtomicInteger();
   private final AtomicBoolean ended = new AtomicBoolean();
   private final AtomicInteger unknown = new AtomicInteger();
+  private final AtomicInteger committed = new AtomicInteger();
+  private final AtomicInteger arrived = new AtomicInteger();
+
+  /** By key, the message with a dedup key whose commit is not known; it is appended again. */
+  private final Map<String, OutboxMessage> again = new ConcurrentHashMap<>();
 
   @Test
   @DisplayName(
@@ -56,8 +78,10 @@ class KillTest {
         RedisClient client = client(redis.url())) {
       RedisOutboxStore store = RedisOutboxStore.of(client, NAME);
       store.migrate();
-      try (Relay one = relay("one", store);
-          Relay other = relay("other", store)) {
+      RedisInboxStore inbox = RedisInboxStore.of(client, NAME);
+      inbox.migrate();
+      try (Relay one = relay("one", store, client, inbox);
+          Relay other = relay("other", store, client, inbox)) {
         one.start();
         other.start();
         List<Thread> producers =
@@ -87,30 +111,59 @@ class KillTest {
     return RedisClient.builder().fromURI(url).poolConfig(pool).build();
   }
 
-  private Relay relay(String name, RedisOutboxStore store) {
-    return Relay.builder(store, this::publish)
+  private Relay relay(
+      String name, RedisOutboxStore store, RedisClient client, RedisInboxStore inbox) {
+    return Relay.builder(store, messages -> publish(messages, client, inbox))
         .name(name)
         .workers(2)
         .batchSize(7)
         .lease(Duration.ofSeconds(2))
         .idlePause(Duration.ofMillis(5))
+        .retryPolicy(POLICY)
         .build();
   }
 
-  private List<Result> publish(List<StoredMessage> messages) {
+  /** What cannot be handled now fails, and with it what comes behind it. */
+  private List<Result> publish(
+      List<StoredMessage> messages, RedisClient client, RedisInboxStore inbox) {
     List<Result> results = new ArrayList<>();
+    boolean good = true;
     for (StoredMessage message : messages) {
-      int number = Integer.parseInt(message.message().payloadAsString());
-      List<Integer> first = came.computeIfAbsent(message.key(), k -> new ArrayList<>());
-      synchronized (first) {
-        if (!first.contains(number)) {
-          first.add(number);
-        }
-      }
-      deliveries.incrementAndGet();
-      results.add(Result.delivered());
+      good = good && publish(message, client, inbox);
+      results.add(good ? Result.delivered() : Result.failed("the server is away, or busy with it"));
     }
     return results;
+  }
+
+  private boolean publish(StoredMessage message, RedisClient client, RedisInboxStore inbox) {
+    int number = Integer.parseInt(message.message().payloadAsString());
+    List<Integer> first = came.computeIfAbsent(message.key(), k -> new ArrayList<>());
+    synchronized (first) {
+      if (!first.contains(number)) {
+        first.add(number);
+        arrived.incrementAndGet();
+      }
+    }
+    deliveries.incrementAndGet();
+    return consume(client, inbox, message);
+  }
+
+  /** Each message counts once, however often it comes. */
+  private static boolean consume(RedisClient client, RedisInboxStore inbox, StoredMessage message) {
+    try (RedisTransaction transaction = RedisTransaction.begin(client, LONGEST)) {
+      InboxKey key = new InboxKey("counting", message.message().id().toString());
+      if (inbox.firstTime(transaction, key)) {
+        var unused = transaction.incr(consumed(message.key()));
+      }
+      List<Object> ignored = transaction.exec();
+      return true;
+    } catch (TransientOutboxException e) {
+      return false;
+    }
+  }
+
+  private static String consumed(String key) {
+    return "{%s}:consumed:%s".formatted(NAME, key);
   }
 
   private static String counter(String key) {
@@ -123,6 +176,7 @@ class KillTest {
             () -> {
               for (int i = 0; !ended.get(); i++) {
                 produce(client, store, "p%d-%d".formatted(producer, i % KEYS_OF_EACH));
+                awaitRelays();
               }
             },
             "producer " + producer);
@@ -130,27 +184,53 @@ class KillTest {
     return thread;
   }
 
-  /** One more of a key: the counter says how many there are, in the same transaction. */
+  /**
+   * A message costs the relays more writes to the disk than its producer: on a slow disk what waits
+   * in the end would be more than can come within any time.
+   */
+  private void awaitRelays() {
+    await()
+        .atMost(PATIENCE)
+        .pollDelay(Duration.ZERO)
+        .pollInterval(Duration.ofMillis(5))
+        .until(() -> ended.get() || committed.get() - arrived.get() < AHEAD);
+  }
+
+  /**
+   * One more of a key: the counter says how many there are, in the same transaction. Every second
+   * one has a dedup key, and is appended again when it is not known whether it was committed.
+   */
   private void produce(RedisClient client, RedisOutboxStore store, String key) {
     try {
-      String counted = client.get(counter(key));
-      int number = counted == null ? 0 : Integer.parseInt(counted);
-      try (RedisTransaction transaction = RedisTransaction.begin(client)) {
-        var unused = transaction.incr(counter(key));
-        var appended =
-            store.append(
-                transaction,
-                OutboxMessage.builder()
-                    .aggregate("order", key)
-                    .eventType("Counted")
-                    .payload(("" + number).getBytes(UTF_8))
-                    .build());
-        assertThat(appended.allStored()).isTrue();
+      OutboxMessage repeated = again.get(key);
+      OutboxMessage message = repeated == null ? next(client, key) : repeated;
+      if (message.dedupKey() != null) {
+        again.put(key, message);
+      }
+      try (RedisTransaction transaction = RedisTransaction.begin(client, LONGEST)) {
+        if (store.append(transaction, message).allStored()) {
+          var unused = transaction.incr(counter(key));
+        } else {
+          assertThat(repeated).as("what is a duplicate").isNotNull();
+        }
         List<Object> ignored = transaction.exec();
       }
+      committed.incrementAndGet();
+      again.remove(key);
     } catch (TransientOutboxException | JedisException e) {
       unknown.incrementAndGet(); // it may have happened: the counter knows
     }
+  }
+
+  private static OutboxMessage next(RedisClient client, String key) {
+    String counted = client.get(counter(key));
+    int number = counted == null ? 0 : Integer.parseInt(counted);
+    OutboxMessage.Builder message =
+        OutboxMessage.builder()
+            .aggregate("order", key)
+            .eventType("Counted")
+            .payload(("" + number).getBytes(UTF_8));
+    return (number % 2 == 1 ? message.dedupKey(key + "/" + number) : message).build();
   }
 
   private void assertAllCome(RedisClient client) {
@@ -167,6 +247,9 @@ class KillTest {
                   synchronized (first) {
                     assertThat(first).as("first deliveries of %s", key).isEqualTo(expected);
                   }
+                  assertThat(client.get(consumed("order/" + key)))
+                      .as("consumed of %s", key)
+                      .isEqualTo(Integer.toString(committed));
                 });
       }
     }

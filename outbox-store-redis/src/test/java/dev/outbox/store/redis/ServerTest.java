@@ -135,7 +135,7 @@ class ServerTest {
           assertThatThrownBy(fresh::verify)
               .isInstanceOf(SchemaException.class)
               .hasMessage(
-                  "there is no key {shop}:outbox:schema: call migrate() of the store first");
+                  "there is no key {shop}:outbox:schema: migrate the database first (./outbox migrate, or migrate() of the store)");
           RedisOutboxStore store = store(client);
           append(client, store, new byte[0]);
           for (String version : List.of("0", "2", "10")) {
@@ -312,6 +312,44 @@ class ServerTest {
               .hasMessageContaining("no connection to Redis");
           assertThatThrownBy(() -> append(client, store, new byte[0]))
               .isInstanceOf(TransientOutboxException.class);
+        });
+  }
+
+  @Test
+  @DisplayName(
+      "a server that takes no more clients is said in a sentence, and will take some again")
+  void full() {
+    on(
+        (redis, client) -> {
+          RedisOutboxStore store = store(client);
+          String unused = client.configSet("maxclients", "1");
+          try (RedisClient other = TestRedis.client(redis.url())) {
+            RedisOutboxStore refused = RedisOutboxStore.of(other, NAME);
+            assertThatThrownBy(() -> refused.claim(REQUEST))
+                .isInstanceOf(TransientOutboxException.class)
+                .hasMessageContaining("as many clients as it takes");
+            assertThatThrownBy(() -> RedisTransaction.begin(other))
+                .isInstanceOf(TransientOutboxException.class);
+            String ignored = client.configSet("maxclients", "10");
+            assertThat(refused.claim(REQUEST).messages()).isEmpty();
+          }
+          store.verify();
+        });
+  }
+
+  @Test
+  @DisplayName("a transaction that is not committed ends quietly when the server is gone")
+  void goneWhileOpen() {
+    on(
+        (redis, client) -> {
+          try (RedisClient one = TestRedis.client(redis.url(), 1)) {
+            RedisTransaction transaction = RedisTransaction.begin(one);
+            Thread waiting = new Thread(() -> assertThatThrownBy(() -> one.get("any")));
+            waiting.start();
+            await().until(() -> one.getPool().getNumWaiters() == 1);
+            redis.kill();
+            transaction.close(); // the pool cannot make the connection that somebody waits for
+          }
         });
   }
 

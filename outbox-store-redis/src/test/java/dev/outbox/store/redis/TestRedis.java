@@ -6,6 +6,8 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
 import java.time.Duration;
+import java.util.HashSet;
+import java.util.Set;
 import java.util.UUID;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
@@ -13,15 +15,23 @@ import org.apache.commons.pool2.impl.GenericObjectPoolConfig;
 import redis.clients.jedis.Connection;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.exceptions.JedisDataException;
+import redis.clients.jedis.params.ScanParams;
+import redis.clients.jedis.resps.ScanResult;
 
 /** A server, a client behind a proxy, and a hash tag that nobody else has. */
 final class TestRedis implements AutoCloseable {
   private static final int CONNECTIONS = 64;
 
+  /** Of a scan's step. */
+  private static final int SOME = 1_000;
+
   final RedisServer server = RedisServer.forTests();
   final LossyProxy proxy;
   final RedisClient client;
-  final String name = "test-" + UUID.randomUUID().toString().substring(0, 8);
+  final String name =
+      System.getProperty("outbox.test.schema", "test")
+          + "-"
+          + UUID.randomUUID().toString().substring(0, 8);
 
   TestRedis() {
     URI url = URI.create(server.url());
@@ -45,6 +55,25 @@ final class TestRedis implements AutoCloseable {
     pool.setMaxIdle(connections);
     pool.setMaxWait(Duration.ofSeconds(30));
     return RedisClient.builder().fromURI(url).poolConfig(pool).build();
+  }
+
+  /** As the server's URL says. */
+  <B extends RedisStore.Builder<B>> B configured(B builder) {
+    RedisUrl url = RedisUrl.of(server.url());
+    return url.uncheckedDurability() ? builder.uncheckedDurability() : builder;
+  }
+
+  /** The server may be the user's own: all others wait while it looks for keys at once. */
+  Set<String> keys(String pattern) {
+    Set<String> found = new HashSet<>();
+    ScanParams some = new ScanParams().match(pattern).count(SOME);
+    String cursor = ScanParams.SCAN_POINTER_START;
+    do {
+      ScanResult<String> scanned = client.scan(cursor, some);
+      found.addAll(scanned.getResult());
+      cursor = scanned.getCursor();
+    } while (!cursor.equals(ScanParams.SCAN_POINTER_START));
+    return found;
   }
 
   /** Whether a transaction was told to begin anew. */
@@ -80,9 +109,7 @@ final class TestRedis implements AutoCloseable {
 
   void remove(String kind, Predicate<String> which) {
     String[] keys =
-        client.keys("{%s}:%s:*".formatted(name, kind)).stream()
-            .filter(which)
-            .toArray(String[]::new);
+        keys("{%s}:%s:*".formatted(name, kind)).stream().filter(which).toArray(String[]::new);
     if (keys.length > 0) {
       long unused = client.unlink(keys);
     }
@@ -109,7 +136,7 @@ final class TestRedis implements AutoCloseable {
 
   /** Subtracts from a field of all hashes whose names begin so. */
   void fieldEarlier(String kind, Duration by, String hashes, String field) {
-    for (String key : client.keys("{%s}:%s:%s:*".formatted(name, kind, hashes))) {
+    for (String key : keys("{%s}:%s:%s:*".formatted(name, kind, hashes))) {
       if (client.hexists(key, field)) {
         long unused = client.hincrBy(key, field, -Arguments.micros(by));
       }
@@ -138,7 +165,7 @@ final class TestRedis implements AutoCloseable {
 
   @Override
   public void close() {
-    String[] keys = client.keys("{%s}:*".formatted(name)).toArray(String[]::new);
+    String[] keys = keys("{%s}:*".formatted(name)).toArray(String[]::new);
     if (keys.length > 0) {
       long unused = client.unlink(keys);
     }

@@ -1,0 +1,226 @@
+package dev.outbox.dev.torture;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import dev.outbox.OutboxMessage;
+import dev.outbox.TransientOutboxException;
+import dev.outbox.dev.JdbcTransaction;
+import dev.outbox.dev.torture.Handling.Way;
+import dev.outbox.store.jdbc.JdbcInboxStore;
+import dev.outbox.store.jdbc.JdbcOutboxStore;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** A relational database, as a process uses it. */
+final class JdbcPlace implements Place<Connection> {
+  /** Of a pool: so long a client waits for a connection. */
+  private static final Duration PATIENCE = Duration.ofSeconds(5);
+
+  private final Dialect dialect;
+  private final HikariDataSource pool;
+  private final JdbcOutboxStore store;
+
+  JdbcPlace(Dialect dialect, String url, String user, String password, int size) {
+    this.dialect = dialect;
+    HikariConfig hikari = new HikariConfig();
+    hikari.setJdbcUrl(url);
+    hikari.setUsername(user);
+    hikari.setPassword(password);
+    hikari.setMaximumPoolSize(size);
+    hikari.setMinimumIdle(0);
+    hikari.setConnectionTimeout(PATIENCE.toMillis());
+    hikari.setInitializationFailTimeout(-1);
+    // Else the pool asks for the default, once; when that connection dies it never works again.
+    hikari.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
+    pool = new HikariDataSource(hikari);
+    store = dialect.store(pool);
+  }
+
+  @Override
+  public JdbcOutboxStore store() {
+    return store;
+  }
+
+  @Override
+  public JdbcInboxStore inbox(@Nullable Duration retention) {
+    JdbcInboxStore.Builder<?, ?> inbox = dialect.inbox(pool);
+    return (retention == null ? inbox : inbox.retention(retention)).build();
+  }
+
+  @Override
+  public boolean run(Doing<Connection> doing) {
+    try {
+      return JdbcTransaction.run(pool, doing::in);
+    } catch (SQLException e) {
+      throw away(e);
+    }
+  }
+
+  @Override
+  public void effect(Connection connection, Way way, UUID message) {
+    update(
+        connection,
+        "insert into torture_effect (way, message) values (?, ?)",
+        way.name(),
+        message.toString());
+  }
+
+  @Override
+  public boolean canCommitLater() {
+    return dialect.commitLater().isPresent();
+  }
+
+  @Override
+  public Business begin() {
+    try {
+      Connection connection = pool.getConnection();
+      try {
+        connection.setAutoCommit(false);
+        return new OnConnection(connection);
+      } catch (SQLException e) {
+        connection.close();
+        throw e;
+      }
+    } catch (SQLException e) {
+      throw away(e);
+    }
+  }
+
+  /** What fails here passes, as all that a fault can do. */
+  static TransientOutboxException away(SQLException e) {
+    return new TransientOutboxException(String.valueOf(e.getMessage()), e);
+  }
+
+  private static void update(Connection connection, String sql, @Nullable Object... parameters) {
+    try (PreparedStatement update = connection.prepareStatement(sql)) {
+      for (int i = 0; i < parameters.length; i++) {
+        update.setObject(i + 1, parameters[i]);
+      }
+      update.executeUpdate();
+    } catch (SQLException e) {
+      throw away(e);
+    }
+  }
+
+  private final class OnConnection implements Business {
+    private final Connection connection;
+    private boolean committed;
+
+    OnConnection(Connection connection) {
+      this.connection = connection;
+    }
+
+    @Override
+    public void commitLater() {
+      try (Statement statement = connection.createStatement()) {
+        statement.execute(dialect.commitLater().orElseThrow());
+      } catch (SQLException e) {
+        throw away(e);
+      }
+    }
+
+    @Override
+    public int lock(String key) {
+      query(dialect.lockKey(), key);
+      return query(dialect.readKey(), key);
+    }
+
+    private int query(String sql, String parameter) {
+      try (PreparedStatement select = connection.prepareStatement(sql)) {
+        select.setString(1, parameter);
+        try (ResultSet rows = select.executeQuery()) {
+          if (!rows.next()) {
+            throw new SQLException("no row for " + parameter);
+          }
+          Object first = rows.getObject(1);
+          return first instanceof Number number ? number.intValue() : 0;
+        }
+      } catch (SQLException e) {
+        throw away(e);
+      }
+    }
+
+    @Override
+    public Set<UUID> append(List<OutboxMessage> messages) {
+      return store.append(connection, messages).duplicates();
+    }
+
+    @Override
+    public void appendPlain(OutboxMessage message, int stallMillis) {
+      update(
+          connection,
+          dialect.slowInsert(),
+          message.id().toString(),
+          message.aggregateType(),
+          message.aggregateId(),
+          message.eventType(),
+          message.payload(),
+          stallMillis / 1_000.0);
+    }
+
+    @Override
+    public void appended(Work work, @Nullable String dedup) {
+      update(
+          connection,
+          "insert into torture_work (id, name, nth, kind, dedup) values (?, ?, ?, ?, ?)",
+          work.id().toString(),
+          work.key(),
+          work.nth(),
+          work.kind().name(),
+          dedup);
+    }
+
+    @Override
+    public void refused(UUID id, String dedup) {
+      update(
+          connection,
+          "insert into torture_refused (id, dedup) values (?, ?)",
+          id.toString(),
+          dedup);
+    }
+
+    @Override
+    public void last(String key, int number) {
+      update(connection, "update torture_key set last = ? where name = ?", number, key);
+    }
+
+    @Override
+    public void commit() {
+      try {
+        connection.commit();
+        committed = true;
+      } catch (SQLException e) {
+        throw away(e);
+      }
+    }
+
+    @Override
+    public void close() {
+      try (connection) {
+        if (!committed) {
+          connection.rollback();
+        }
+      } catch (SQLException e) {
+        throw away(e);
+      }
+    }
+  }
+
+  @Override
+  public void exhaust(long millis) {
+    Exhaustion.begin(pool.getMaximumPoolSize(), pool::getConnection, millis);
+  }
+
+  @Override
+  public void close() {
+    pool.close();
+  }
+}

@@ -1,0 +1,97 @@
+package dev.outbox.dev.torture;
+
+import dev.outbox.OutboxException;
+import dev.outbox.OutboxMessage;
+import dev.outbox.dev.torture.Handling.Way;
+import dev.outbox.spi.InboxStore;
+import dev.outbox.spi.OutboxStore;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The tortured database as a process uses it, over a pool of its own. It opens connections when it
+ * needs them, so that a process may begin while the database is away. What fails is an {@link
+ * OutboxException}.
+ *
+ * @param <T> a transaction
+ */
+interface Place<T> extends AutoCloseable {
+
+  /**
+   * Opens one.
+   *
+   * @param database as {@link Settings#database}
+   * @param size of its pool
+   */
+  static Place<?> open(String database, String url, String user, String password, int size) {
+    return database.equals(RedisTortured.NAME)
+        ? new RedisPlace(url, size)
+        : new JdbcPlace(Dialect.named(database), url, user, password, size);
+  }
+
+  OutboxStore<T> store();
+
+  /**
+   * The inbox.
+   *
+   * @param retention null: its default
+   */
+  InboxStore<T> inbox(@Nullable Duration retention);
+
+  /** What is done in a transaction. */
+  interface Doing<T> {
+    /** Returns whether to commit. */
+    boolean in(T transaction);
+  }
+
+  /** Commits where it says true, else rolls back; returns what it said. */
+  boolean run(Doing<T> doing);
+
+  /** Makes the effect of a message: one more each time. */
+  void effect(T transaction, Way way, UUID message);
+
+  /** Whether commits can return before they are durable. */
+  boolean canCommitLater();
+
+  /** Begins a transaction of a producer. */
+  Business begin();
+
+  /** Somebody in the process takes all connections of the pool; begins to, and returns. */
+  void exhaust(long millis);
+
+  @Override
+  void close();
+
+  /** A business transaction; rolled back when it is closed before it is committed. */
+  interface Business extends AutoCloseable {
+
+    /** Its commit need not be durable when it returns. */
+    void commitLater();
+
+    /** Locks a key, and returns the number of its last message; all lock keys in one order. */
+    int lock(String key);
+
+    /** Appends, and returns which are duplicates. */
+    Set<UUID> append(List<OutboxMessage> messages);
+
+    /** Appends as a program in another language does, standing still in the middle if it can. */
+    void appendPlain(OutboxMessage message, int stallMillis);
+
+    /** What the oracle will believe, in the same transaction: it was appended. */
+    void appended(Work work, @Nullable String dedup);
+
+    /** The same: it was refused as a duplicate. */
+    void refused(UUID id, String dedup);
+
+    /** The same: the number of a key's last message. */
+    void last(String key, int number);
+
+    void commit();
+
+    @Override
+    void close();
+  }
+}

@@ -1,0 +1,78 @@
+package dev.outbox.dev.torture;
+
+import dev.outbox.OutboxException;
+import dev.outbox.dev.torture.InboxOracle.Effect;
+import dev.outbox.dev.torture.Oracle.Committed;
+import dev.outbox.dev.torture.Oracle.DeadLetter;
+import dev.outbox.embedded.EmbeddedServer;
+import dev.outbox.spi.DeadLetterStore;
+import dev.outbox.spi.InboxStore;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * The database server that is tortured, and what is in it, which is asked directly and not by way
+ * of the proxy. An {@link OutboxException} means that it is away.
+ */
+interface Tortured extends AutoCloseable {
+
+  /**
+   * Starts one, with an outbox, an inbox, and what producers and consumers need beside them.
+   *
+   * @param database as {@link Settings#database}
+   * @param keys how many
+   */
+  static Tortured start(String database, int keys) {
+    return database.equals(RedisTortured.NAME)
+        ? RedisTortured.start()
+        : JdbcTortured.start(Dialect.named(database), keys);
+  }
+
+  EmbeddedServer server();
+
+  int port();
+
+  /** What {@link Place#open} needs: url, user and password, by way of the proxy. */
+  Map<String, String> settings(int proxyPort);
+
+  DeadLetterStore store();
+
+  InboxStore<?> inbox();
+
+  /** How many messages wait; dead letters that can be repaired count. */
+  long waiting();
+
+  /** Some of them, for people. */
+  String firstWaiting();
+
+  /** What must not be at any time, a sentence each. */
+  List<String> wrong();
+
+  /** How much is held by relays. */
+  long held();
+
+  /** How long what a killed process has held in a transaction stays so. */
+  Duration longestHold();
+
+  /** What producers have committed. */
+  List<Committed> committed();
+
+  /** Dedup keys that were refused. */
+  Set<String> refused();
+
+  List<Effect> effects();
+
+  List<DeadLetter> deadLetters();
+
+  /** A session of somebody else; empty when the server has no more, or is away. */
+  Optional<AutoCloseable> connect();
+
+  /** A session that keeps what is removed from going; empty when there is no such thing. */
+  Optional<AutoCloseable> snapshot();
+
+  @Override
+  void close();
+}
