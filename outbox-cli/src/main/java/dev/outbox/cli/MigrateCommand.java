@@ -3,6 +3,7 @@ package dev.outbox.cli;
 import dev.outbox.spi.SchemaStore;
 import dev.outbox.spi.StoreProvider.Opened;
 import java.io.PrintWriter;
+import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -27,6 +28,7 @@ final class MigrateCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
+    outbox.tables().refuseOptionsOfTheOther(spec, List.of(), List.of());
     Logs.off();
     PrintWriter out = spec.commandLine().getOut();
     if (print) {
