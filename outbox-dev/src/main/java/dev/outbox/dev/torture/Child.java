@@ -2,8 +2,10 @@ package dev.outbox.dev.torture;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import dev.outbox.Archive;
 import dev.outbox.dev.BrokerKind;
 import dev.outbox.embedded.ParentJvm;
+import dev.outbox.store.jdbc.JdbcOutboxStore;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -11,6 +13,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import javax.sql.DataSource;
 
 /**
  * What producers, relays and consumers have in common: the parent's settings and commands, a
@@ -67,6 +70,10 @@ final class Child implements AutoCloseable {
 
   Dialect dialect() {
     return dialect;
+  }
+
+  JdbcOutboxStore store(DataSource pool) {
+    return dialect.store(pool, Archive.valueOf(get("archive")));
   }
 
   /** As this process reaches it. */

@@ -1,7 +1,9 @@
 package dev.outbox.dev.torture;
 
+import dev.outbox.Archive;
 import dev.outbox.OutboxException;
 import dev.outbox.spi.DeadLetterStore.DeadLetter;
+import dev.outbox.spi.Who;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
 import java.util.HashSet;
 import java.util.List;
@@ -15,6 +17,7 @@ import java.util.UUID;
  */
 final class Operator {
   private static final int MOST = 1_000;
+  private static final Who MYSELF = Who.named("operator");
 
   private final JdbcOutboxStore store;
   private final Repairs repairs;
@@ -59,12 +62,25 @@ final class Operator {
     long sequence = letter.message().sequence();
     if (random.nextInt(3) == 0) {
       discarded.add(work.id());
-      journal.write("discard", sequence, work.id(), store.discard(sequence));
+      journal.write("discard", sequence, work.id(), discard(sequence));
     } else {
       if (!repairs.has(work.id())) {
         repairs.add(work.id());
       }
-      journal.write("requeue", sequence, work.id(), store.requeue(sequence));
+      journal.write("requeue", sequence, work.id(), requeue(sequence));
     }
+  }
+
+  /** With an archive there is an audit, too. */
+  private boolean hasAudit() {
+    return store.archive() != Archive.NONE;
+  }
+
+  private boolean discard(long sequence) {
+    return hasAudit() ? store.discard(sequence, MYSELF) : store.discard(sequence);
+  }
+
+  private boolean requeue(long sequence) {
+    return hasAudit() ? store.requeue(sequence, MYSELF) : store.requeue(sequence);
   }
 }

@@ -63,7 +63,7 @@ final class ProducerMain {
     this.child = child;
     keys = Integer.parseInt(child.get("keys"));
     pool = child.pool(THREADS);
-    store = child.dialect().store(pool);
+    store = child.store(pool);
   }
 
   public static void main(String[] args) throws Exception {

@@ -48,7 +48,7 @@ final class RelayMain {
                 broker, child.journal(), repairs, SLOW.toMillis(), child.seed())) {
       JournalingStore store =
           new JournalingStore(
-              child.dialect().store(pool), child.journal(), new AtomicLong(), this::perhapsLate);
+              child.store(pool), child.journal(), new AtomicLong(), this::perhapsLate);
       Relay relay =
           Relay.builder(store, publisher)
               .name(child.name())

@@ -2,6 +2,7 @@ package dev.outbox.dev.torture;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import dev.outbox.Archive;
 import dev.outbox.dev.BrokerKind;
 import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.embedded.EmbeddedServer;
@@ -29,12 +30,14 @@ final class Servers implements AutoCloseable {
   private final TcpProxy toDatabase = new TcpProxy();
   private final TcpProxy toBroker = new TcpProxy();
   private final DatabaseServer database;
+  private final Archive archive;
   private final BrokerKind brokerKind;
   private final Broker.Started broker;
   private final HikariDataSource pool;
 
-  Servers(Dialect dialect, BrokerKind brokerKind, int keys) throws Exception {
+  Servers(Dialect dialect, BrokerKind brokerKind, Archive archive, int keys) throws Exception {
     this.dialect = dialect;
+    this.archive = archive;
     this.brokerKind = brokerKind;
     database = dialect.start();
     toDatabase.target(URI.create(database.jdbcUrl().substring("jdbc:".length())).getPort());
@@ -73,7 +76,7 @@ final class Servers implements AutoCloseable {
 
   /** Directly. */
   JdbcOutboxStore store() {
-    return dialect.store(pool);
+    return dialect.store(pool, archive);
   }
 
   /** The same of consumers. */
@@ -89,6 +92,7 @@ final class Servers implements AutoCloseable {
   Map<String, String> settings() {
     Map<String, String> settings = new LinkedHashMap<>();
     settings.put("dialect", dialect.name());
+    settings.put("archive", archive.name());
     settings.put("url", dialect.url(database, toDatabase.port()));
     settings.put("user", database.user());
     settings.put("password", database.password());

@@ -1,5 +1,6 @@
 package dev.outbox.dev.torture;
 
+import dev.outbox.Archive;
 import dev.outbox.dev.BrokerKind;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -15,6 +16,7 @@ import java.util.Locale;
  * @param time how long faults happen; what comes before and after takes longer
  * @param seed of all that is random in the plan and in the processes
  * @param faultsPerMinute on average
+ * @param archive what the outbox keeps of messages that leave it
  * @param history a directory for what happened; it must be empty or not exist
  */
 public record Settings(
@@ -23,6 +25,7 @@ public record Settings(
     Duration time,
     long seed,
     double faultsPerMinute,
+    Archive archive,
     Path history) {
   public static final Duration DEFAULT_TIME = Duration.ofMinutes(3);
   public static final double DEFAULT_FAULTS_PER_MINUTE = 40;

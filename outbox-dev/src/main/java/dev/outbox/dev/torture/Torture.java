@@ -3,16 +3,19 @@ package dev.outbox.dev.torture;
 import static java.util.stream.Collectors.counting;
 import static java.util.stream.Collectors.groupingBy;
 
+import dev.outbox.Archive;
 import dev.outbox.dev.torture.Fleet.Role;
 import dev.outbox.dev.torture.Handling.Way;
 import dev.outbox.dev.torture.InboxOracle.Effect;
 import dev.outbox.dev.torture.Journal.Line;
+import dev.outbox.dev.torture.Oracle.Archived;
 import dev.outbox.dev.torture.Oracle.Committed;
 import dev.outbox.dev.torture.Oracle.DeadLetter;
 import dev.outbox.dev.torture.Work.Kind;
 import dev.outbox.embedded.ChildJvm;
 import dev.outbox.inbox.Begin;
 import dev.outbox.inbox.InboxKey;
+import dev.outbox.spi.ArchiveStore.Outcome;
 import dev.outbox.store.jdbc.JdbcInboxStore;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -89,7 +92,7 @@ public final class Torture implements AutoCloseable {
     Random random = new Random(settings.seed());
     plan = new Plan(random.nextLong(), settings.faultsPerMinute());
     clocks = new Clocks(directory);
-    servers = new Servers(settings.dialect(), settings.broker(), KEYS);
+    servers = new Servers(settings.dialect(), settings.broker(), settings.archive(), KEYS);
     Map<String, String> forAll = servers.settings();
     forAll.put("directory", directory.toString());
     forAll.put("keys", "" + KEYS);
@@ -260,6 +263,11 @@ public final class Torture implements AutoCloseable {
     List<DeadLetter> letters = readDeadLetters();
     Set<UUID> delivered = oracle.compareDeliveries(log);
     oracle.compareLost(delivered, letters, operator.discarded());
+    List<Archived> archived = readArchived();
+    if (settings.archive() != Archive.NONE) {
+      oracle.compareArchive(archived, readLeft(), delivered, operator.discarded());
+      oracle.compareAudit(lines, readAudit());
+    }
     oracle.compareCommits(lines);
     oracle.compareDuplicates(readRefused());
     oracle.compareConsumers(lines, log);
@@ -291,6 +299,7 @@ public final class Torture implements AutoCloseable {
             log.size() - delivered.size(),
             letters.size(),
             operator.discarded().size(),
+            archived.size(),
             claims,
             effects.size() + inbox.count("completed"),
             inbox.count("repeated"),
@@ -367,6 +376,27 @@ public final class Torture implements AutoCloseable {
   private List<DeadLetter> readDeadLetters() throws SQLException {
     return servers.rows("select id, seq from outbox_message where status = 'DEAD'").stream()
         .map(row -> new DeadLetter(UUID.fromString(row.get(0)), Long.parseLong(row.get(1))))
+        .toList();
+  }
+
+  private List<Archived> readArchived() throws SQLException {
+    return settings.archive() == Archive.NONE
+        ? List.of()
+        : servers.rows("select id, outcome from outbox_archive_message").stream()
+            .map(row -> new Archived(UUID.fromString(row.get(0)), Outcome.valueOf(row.get(1))))
+            .toList();
+  }
+
+  private List<UUID> readLeft() throws SQLException {
+    return servers.rows("select id from outbox_message").stream()
+        .map(row -> UUID.fromString(row.get(0)))
+        .toList();
+  }
+
+  /** What was decided about which sequence, as the operator's journal says it. */
+  private List<String> readAudit() throws SQLException {
+    return servers.rows("select action, seq from outbox_archive_audit").stream()
+        .map(row -> (row.get(0).equals("REQUEUED") ? "requeue " : "discard ") + row.get(1))
         .toList();
   }
 
