@@ -16,6 +16,12 @@ public record Header(String name, String value) {
    */
   public static final String DATA_SCHEMA = "dataschema";
 
+  /**
+   * The name of the header of a message that was replayed from the archive: the id of the one that
+   * was delivered before.
+   */
+  public static final String REPLAY_OF = "outbox-replay-of";
+
   public Header {
     requireNonNull(name, "name");
     requireNonNull(value, "value");

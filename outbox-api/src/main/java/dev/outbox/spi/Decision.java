@@ -1,13 +1,23 @@
 package dev.outbox.spi;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.outbox.OutboxMessage;
 import java.time.Duration;
 
 /** What the relay tells the store of one message (S2). Made by the methods of this interface. */
 public sealed interface Decision {
 
-  /** Delivered: the message is gone. */
-  record Delivered() implements Decision {}
+  /**
+   * Delivered: the message is gone.
+   *
+   * @param result what the publisher said, for the archive
+   */
+  record Delivered(Result.Delivered result) implements Decision {
+    public Delivered {
+      requireNonNull(result, "result");
+    }
+  }
 
   /**
    * Due again after the delay; until then later messages of its key wait (O2).
@@ -44,7 +54,12 @@ public sealed interface Decision {
 
   /** The message was delivered. */
   static Decision delivered() {
-    return new Delivered();
+    return new Delivered(new Result.Delivered(null));
+  }
+
+  /** The message was delivered, and the broker may have said where. */
+  static Decision delivered(Result.Delivered result) {
+    return new Delivered(result);
   }
 
   /** The message failed: it is due again after the delay, with one more attempt. */

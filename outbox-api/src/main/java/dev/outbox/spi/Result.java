@@ -2,13 +2,51 @@ package dev.outbox.spi;
 
 import static java.util.Objects.requireNonNull;
 
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** What the publisher says of one message (P1, P3). Made by the methods of this interface. */
 public sealed interface Result {
 
-  /** The broker has acknowledged it durably. */
-  record Delivered() implements Result {}
+  /**
+   * The broker has acknowledged it durably. Two are equal whatever the broker answered: that is for
+   * people.
+   *
+   * @param source gives the broker's answer; asked only by a store that keeps it, in another thread
+   *     and perhaps more than once; null: there is none
+   */
+  record Delivered(@Nullable Supplier<String> source) implements Result {
+
+    /**
+     * What the broker answered, as {@code orders-3@1742}, or null: cleaned as {@link
+     * ErrorText#clean} does. Never fails: if the source does, its error is the text.
+     */
+    public @Nullable String answer() {
+      if (source == null) {
+        return null;
+      }
+      try {
+        return ErrorText.clean(source.get());
+      } catch (RuntimeException e) {
+        return ErrorText.clean("the answer cannot be told: " + e.getClass().getName());
+      }
+    }
+
+    @Override
+    public boolean equals(@Nullable Object o) {
+      return o instanceof Delivered;
+    }
+
+    @Override
+    public int hashCode() {
+      return Delivered.class.hashCode();
+    }
+
+    @Override
+    public String toString() {
+      return "Delivered[]";
+    }
+  }
 
   /** Another try may help; it counts as an attempt. */
   record Failed(String error) implements Result {
@@ -38,7 +76,17 @@ public sealed interface Result {
 
   /** The broker has acknowledged the message durably. */
   static Result delivered() {
-    return new Delivered();
+    return new Delivered(null);
+  }
+
+  /**
+   * The broker has acknowledged the message durably, and said where.
+   *
+   * @param answer gives the text for the archive, as {@code orders-3@1742}. It should hold little,
+   *     and make its text only when it is asked
+   */
+  static Result delivered(Supplier<String> answer) {
+    return new Delivered(requireNonNull(answer, "answer"));
   }
 
   /** Another try may help. */

@@ -1,5 +1,6 @@
 package dev.outbox.spi;
 
+import dev.outbox.Archive;
 import dev.outbox.OutboxException;
 import dev.outbox.PermanentOutboxException;
 import java.time.Duration;
@@ -74,6 +75,7 @@ public interface StoreProvider {
    * @param prefix before the name of each table
    * @param dedupWindow how long a dedup key is remembered; null: as the store does by default
    * @param connections how many are used at once at most; of more than one some are kept open
+   * @param history what is kept of messages that leave; a store that cannot refuses it
    */
   record Settings(
       String url,
@@ -82,13 +84,45 @@ public interface StoreProvider {
       @Nullable String schema,
       String prefix,
       @Nullable Duration dedupWindow,
-      int connections) {
+      int connections,
+      History history) {
     public static final String DEFAULT_PREFIX = "outbox_";
+
+    /** Of a store that keeps nothing. */
+    public Settings(
+        String url,
+        String user,
+        String password,
+        @Nullable String schema,
+        String prefix,
+        @Nullable Duration dedupWindow,
+        int connections) {
+      this(url, user, password, schema, prefix, dedupWindow, connections, History.NONE);
+    }
 
     /** Without what may be secret. */
     @Override
     public String toString() {
       return "settings of the outbox %s* of %s".formatted(prefix, user.isEmpty() ? "a URL" : user);
+    }
+  }
+
+  /**
+   * What a store keeps of messages that leave it.
+   *
+   * @param archive which part of them
+   * @param retention how long; null: as the store does by default
+   * @param deadLetters how long dead letters are kept that halt no key; null: until somebody
+   *     decides
+   */
+  record History(Archive archive, @Nullable Duration retention, @Nullable Duration deadLetters) {
+
+    /** Nothing is kept, and dead letters stay. */
+    public static final History NONE = new History(Archive.NONE, null, null);
+
+    /** With the usual retention; dead letters stay. */
+    public static History of(Archive archive) {
+      return new History(archive, null, null);
     }
   }
 

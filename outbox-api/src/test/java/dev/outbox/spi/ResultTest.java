@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.OutboxMessage;
 import java.time.Instant;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -23,6 +24,42 @@ class ResultTest {
   private static Result.Unavailable unavailable(@Nullable String destination) {
     return new Result.Unavailable(
         "not sent, because message 7 of its key was not delivered", destination);
+  }
+
+  private static @Nullable String answer(Supplier<String> answer) {
+    return ((Result.Delivered) Result.delivered(answer)).answer();
+  }
+
+  @Test
+  @DisplayName("a broker's answer is asked for late, cleaned, and never fails")
+  void answers() {
+    assertThat(((Result.Delivered) Result.delivered()).answer()).isNull();
+    assertThat(answer(() -> "orders-3@1742")).isEqualTo("orders-3@1742");
+    assertThat(answer(() -> "\u0000")).isEqualTo("\uFFFD");
+    assertThat(answer(() -> "x".repeat(3 * ErrorText.MAX))).hasSize(ErrorText.MAX);
+    assertThat(
+            answer(
+                () -> {
+                  throw new IllegalStateException("closed");
+                }))
+        .isEqualTo("the answer cannot be told: java.lang.IllegalStateException");
+    Result asked =
+        Result.delivered(
+            () -> {
+              throw new AssertionError("was asked");
+            });
+    assertThat(asked).hasToString("Delivered[]");
+  }
+
+  @Test
+  @DisplayName("delivered is delivered, whatever the broker answered")
+  void equalWhateverTheAnswer() {
+    assertThat(Result.delivered(() -> "orders-3@1742"))
+        .isEqualTo(Result.delivered())
+        .hasSameHashCodeAs(Result.delivered())
+        .isNotEqualTo(Result.failed("no"));
+    assertThat(Decision.delivered((Result.Delivered) Result.delivered(() -> "orders-3@1742")))
+        .isEqualTo(Decision.delivered());
   }
 
   @Test

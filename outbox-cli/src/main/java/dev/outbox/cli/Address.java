@@ -1,6 +1,7 @@
 package dev.outbox.cli;
 
 import dev.outbox.spi.StoreProvider;
+import dev.outbox.spi.StoreProvider.History;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -11,9 +12,15 @@ import org.jspecify.annotations.Nullable;
  * @param password empty: as the URL says
  * @param schema of the tables; null: where the URL leads
  * @param prefix before each table's name
+ * @param history what is kept of messages that leave
  */
 public record Address(
-    String url, String user, String password, @Nullable String schema, String prefix) {
+    String url,
+    String user,
+    String password,
+    @Nullable String schema,
+    String prefix,
+    History history) {
   public Address {
     Secrets.hide(password);
     Secrets.hideIn(url);
@@ -26,9 +33,13 @@ public record Address(
     this(url, user, password, null, StoreProvider.Settings.DEFAULT_PREFIX);
   }
 
+  public Address(String url, String user, String password, @Nullable String schema, String prefix) {
+    this(url, user, password, schema, prefix, History.NONE);
+  }
+
   StoreProvider.Settings settings(@Nullable Duration dedupWindow, int connections) {
     return new StoreProvider.Settings(
-        url, user, password, schema, prefix, dedupWindow, connections);
+        url, user, password, schema, prefix, dedupWindow, connections, history);
   }
 
   @Override

@@ -1,11 +1,13 @@
 package dev.outbox.cli;
 
+import dev.outbox.Archive;
 import dev.outbox.spi.InboxStore;
 import dev.outbox.spi.StoreProvider;
 import dev.outbox.spi.StoreProvider.Opened;
 import java.io.Console;
 import java.util.List;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -89,7 +91,7 @@ public final class DatabaseOptions {
 
   /** {@link #address}, with the names of the tables. */
   Address address(Tables tables) {
-    return new Address(url, user(), password(), tables.schema(), tables.prefix());
+    return new Address(url, user(), password(), tables.schema(), tables.prefix(), tables.history());
   }
 
   /** An outbox of such names, whose database has answered. */
@@ -113,6 +115,8 @@ public final class DatabaseOptions {
 
   /** The names of the tables. */
   static class Tables {
+    static final String ARCHIVE = "--archive";
+
     @Option(
         names = "--schema",
         description =
@@ -131,8 +135,21 @@ public final class DatabaseOptions {
                 + ". Not on Redis.")
     private @Nullable String prefix;
 
+    @Option(
+        names = ARCHIVE,
+        defaultValue = "NONE",
+        paramLabel = "WHAT",
+        description =
+            "What the outbox keeps of messages that leave it, as its relays are told: none, metadata"
+                + " or full; default: none.")
+    private Archive archive = Archive.NONE;
+
     @Nullable String schema() {
       return schema;
+    }
+
+    StoreProvider.History history() {
+      return StoreProvider.History.of(archive);
     }
 
     /** Of the outbox. */
@@ -156,7 +173,8 @@ public final class DatabaseOptions {
 
     /** An option that is never looked at, as a limit, would be taken for kept. */
     void refuseOptionsOfTheOther(CommandSpec command, List<String> ofOutbox, List<String> ofInbox) {
-      for (String option : inbox ? ofOutbox : ofInbox) {
+      List<String> ofAnyOutbox = Stream.concat(ofOutbox.stream(), Stream.of(ARCHIVE)).toList();
+      for (String option : inbox ? ofAnyOutbox : ofInbox) {
         if (command.commandLine().getParseResult().hasMatchedOption(option)) {
           throw new ParameterException(
               command.commandLine(),

@@ -1,10 +1,13 @@
 package dev.outbox.cli;
 
+import dev.outbox.Archive;
+import dev.outbox.spi.AuditStore;
 import dev.outbox.spi.DeadLetterStore;
 import dev.outbox.spi.DeadLetterStore.DeadLetter;
 import dev.outbox.spi.ErrorText;
 import dev.outbox.spi.StoreProvider.Opened;
 import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.Who;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
@@ -77,6 +80,11 @@ final class DeadLettersCommand implements Runnable {
     void check() {}
 
     abstract int run(DeadLetterStore store, PrintWriter out);
+
+    /** Whether the outbox has an archive, and so an audit. */
+    final boolean hasAudit() {
+      return tables.history().archive() != Archive.NONE;
+    }
   }
 
   @Command(
@@ -157,8 +165,15 @@ final class DeadLettersCommand implements Runnable {
     @SuppressWarnings("NullAway.Init") // set by picocli
     private Selection selection;
 
+    @Mixin private final Person person = new Person();
+
     final boolean all() {
       return selection.all;
+    }
+
+    /** Null: no audit is wanted. */
+    final @Nullable Who who() {
+      return hasAudit() || person.isNamed() ? person.who() : null;
     }
 
     abstract boolean decide(DeadLetterStore store, long sequence);
@@ -204,7 +219,10 @@ final class DeadLettersCommand implements Runnable {
   static final class Requeue extends Deciding {
     @Override
     boolean decide(DeadLetterStore store, long sequence) {
-      return store.requeue(sequence);
+      Who who = who();
+      return who == null
+          ? store.requeue(sequence)
+          : Stores.as(AuditStore.class, store).requeue(sequence, who);
     }
 
     @Override
@@ -239,12 +257,17 @@ final class DeadLettersCommand implements Runnable {
               || summary.sequences().isEmpty()
               || Terminal.ask("Remove them for good, without publishing? Type yes: ", out)
                   .equals("yes");
-      return agreed ? (int) summary.sequences().stream().filter(store::discard).count() : 0;
+      return agreed
+          ? (int) summary.sequences().stream().filter(one -> decide(store, one)).count()
+          : 0;
     }
 
     @Override
     boolean decide(DeadLetterStore store, long sequence) {
-      return store.discard(sequence);
+      Who who = who();
+      return who == null
+          ? store.discard(sequence)
+          : Stores.as(AuditStore.class, store).discard(sequence, who);
     }
 
     @Override

@@ -43,7 +43,8 @@ import picocli.CommandLine.UnmatchedArgumentException;
       GrantsCommand.class,
       RelayCommand.class,
       StatusCommand.class,
-      DeadLettersCommand.class
+      DeadLettersCommand.class,
+      ArchiveCommand.class
     })
 public final class Main implements Runnable {
   public static final int CHECK_FAILED = 1;
@@ -73,6 +74,7 @@ public final class Main implements Runnable {
     }
     return all // what is set now is set for all of them
         .setUsageHelpAutoWidth(true)
+        .setCaseInsensitiveEnumValuesAllowed(true)
         .registerConverter(StoreProvider.class, Stores::named)
         .registerConverter(Duration.class, Main::duration)
         .setParameterExceptionHandler(Main::usage)

@@ -4,6 +4,7 @@ import dev.outbox.spi.ErrorText;
 import dev.outbox.spi.SchemaStore;
 import dev.outbox.spi.StoreProvider.Opened;
 import java.io.PrintWriter;
+import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -28,6 +29,7 @@ final class MigrateCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
+    outbox.tables().refuseOptionsOfTheOther(spec, List.of(), List.of());
     Logs.off();
     PrintWriter out = spec.commandLine().getOut();
     if (print) {

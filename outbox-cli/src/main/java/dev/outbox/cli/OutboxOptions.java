@@ -36,7 +36,12 @@ final class OutboxOptions {
         database != null
             ? database.address(tables)
             : new Address(
-                Stores.orDefault(store).exampleUrl(), "", "", tables.schema(), tables.prefix());
+                Stores.orDefault(store).exampleUrl(),
+                "",
+                "",
+                tables.schema(),
+                tables.prefix(),
+                tables.history());
     try (StoreProvider.Opened none = Stores.open(address, null, 1)) {
       return text.apply(tables.store(none));
     } catch (IllegalArgumentException e) {

@@ -1,11 +1,14 @@
 package dev.outbox.cli;
 
+import dev.outbox.Archive;
 import dev.outbox.relay.Relay;
 import dev.outbox.relay.RetryPolicy;
 import dev.outbox.spi.MessagePublisher;
 import dev.outbox.spi.StoreProvider;
+import dev.outbox.spi.StoreProvider.History;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -29,6 +32,7 @@ final class RelayConfig {
   static final Duration STOP_TIMEOUT = Duration.ofSeconds(12);
 
   private static final String INBOX_PREFIX = "store.inboxPrefix";
+  private static final String ARCHIVE = "store.archive";
 
   private static final Set<String> KNOWN =
       new TreeSet<>(
@@ -40,6 +44,9 @@ final class RelayConfig {
               "store.prefix",
               INBOX_PREFIX,
               "store.dedupWindow",
+              ARCHIVE,
+              "store.archiveRetention",
+              "store.deadLetterRetention",
               Publishers.NAMES,
               "publisher.timeout",
               Publishers.PLUGINS,
@@ -211,8 +218,27 @@ final class RelayConfig {
 
   /** Null: as the store does by default. */
   @Nullable Duration dedupWindow() {
-    String value = values.get("store.dedupWindow");
-    return value == null ? null : new Value("store.dedupWindow", value).duration();
+    return durationOrNull("store.dedupWindow");
+  }
+
+  private @Nullable Duration durationOrNull(String name) {
+    String value = values.get(name);
+    return value == null ? null : new Value(name, value).duration();
+  }
+
+  private History history() {
+    String archive = text(ARCHIVE, "none");
+    return new History(
+        Arrays.stream(Archive.values())
+            .filter(one -> one.name().toLowerCase(Locale.ROOT).equals(archive))
+            .findFirst()
+            .orElseThrow(
+                () ->
+                    new Failure(
+                        "the property %s is '%s', it must be none, metadata or full"
+                            .formatted(ARCHIVE, archive))),
+        durationOrNull("store.archiveRetention"),
+        durationOrNull("store.deadLetterRetention"));
   }
 
   /** Of the inbox that is purged, too; null: there is none. */
@@ -229,7 +255,8 @@ final class RelayConfig {
         text("store.user", ""),
         text("store.password", ""),
         schema.isEmpty() ? null : schema,
-        text("store.prefix", StoreProvider.Settings.DEFAULT_PREFIX));
+        text("store.prefix", StoreProvider.Settings.DEFAULT_PREFIX),
+        history());
   }
 
   MessagePublisher publisher() {

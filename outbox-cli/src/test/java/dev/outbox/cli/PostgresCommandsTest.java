@@ -107,6 +107,45 @@ class PostgresCommandsTest extends JdbcCommandsTest {
     }
   }
 
+  @Test
+  @DisplayName("what leaves is archived, found, shown and replayed, and the audit says who did it")
+  void archive() throws Exception {
+    assertThat(cli("migrate").code()).isZero();
+    Cli none = cli("archive", "find");
+    assertThat(none.code()).isEqualTo(Main.NOT_DONE);
+    assertThat(none.err()).contains("outbox_archive_message").hasLineCount(1);
+    assertThat(cli("migrate", "--archive=full").code()).isZero();
+    long dead = insertDead("broker said no");
+    Cli discard =
+        cli(
+            "dead-letters",
+            "discard",
+            Long.toString(dead),
+            "--archive=full",
+            "--by=alice",
+            "--why=was sent by hand");
+    assertThat(discard.code()).as(discard.err()).isZero();
+    assertThat(cli("archive", "find").out())
+        .contains("DISCARDED", "OrderPlaced", "broker said no", Long.toString(dead));
+    assertThat(cli("archive", "find", "--key=order/18").out()).contains("Nothing left from");
+    assertThat(cli("archive", "show", "--aggregate-id=17").out())
+        .contains("%-13s %s".formatted("error", "broker said no"), "payload");
+    Cli refused = cli("archive", "replay", "--archive=full");
+    assertThat(refused.code()).isEqualTo(Main.NOT_DONE);
+    assertThat(refused.err()).contains("add --yes").hasLineCount(1);
+    Cli replay = cli("archive", "replay", "--archive=full", "--yes", "--by=bob");
+    assertThat(replay.code()).as(replay.err()).isZero();
+    assertThat(replay.out()).contains("1 messages left", "1 replayed.");
+    assertThat(statuses()).containsExactly("PENDING");
+    assertThat(query("select headers from %s.outbox_message".formatted(schema)).get(0))
+        .contains("outbox-replay-of");
+    assertThat(
+            query(
+                "select action || ' ' || who || ' ' || coalesce(reason, '-') from %s.outbox_archive_audit order by id"
+                    .formatted(schema)))
+        .containsExactly("DISCARDED alice was sent by hand", "REPLAYED bob -");
+  }
+
   private String statusAs(String role) {
     Cli cli =
         Cli.run(

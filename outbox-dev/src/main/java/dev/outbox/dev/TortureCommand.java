@@ -2,6 +2,7 @@ package dev.outbox.dev;
 
 import static java.util.stream.Collectors.joining;
 
+import dev.outbox.Archive;
 import dev.outbox.cli.Cleanup;
 import dev.outbox.cli.Failure;
 import dev.outbox.cli.Logs;
@@ -68,6 +69,14 @@ final class TortureCommand implements Callable<Integer> {
   private double faultsPerMinute = Settings.DEFAULT_FAULTS_PER_MINUTE;
 
   @Option(
+      names = "--archive",
+      paramLabel = "WHAT",
+      description =
+          "What the outbox keeps of messages that leave it: none, metadata or full; default: as the"
+              + " seed says.")
+  private @Nullable Archive archive;
+
+  @Option(
       names = "--at-least",
       paramLabel = "N",
       description = "Exit with 1 when fewer faults have happened; default: ${DEFAULT-VALUE}.")
@@ -94,19 +103,30 @@ final class TortureCommand implements Callable<Integer> {
     check();
     Path directory =
         history != null ? empty(history) : Files.createTempDirectory("outbox-torture-");
+    long ofRun = seed != null ? seed : ThreadLocalRandom.current().nextInt(1, Integer.MAX_VALUE);
     Settings settings =
         new Settings(
-            database,
-            broker,
-            time,
-            seed != null ? seed : ThreadLocalRandom.current().nextInt(1, Integer.MAX_VALUE),
-            faultsPerMinute,
-            directory);
+            database, broker, time, ofRun, faultsPerMinute, archive(database, ofRun), directory);
     say("seed " + settings.seed() + ", history in " + directory);
     keep = history != null;
     try (Cleanup ignored = Cleanup.atEnd(() -> delete(directory))) {
       return run(settings);
     }
+  }
+
+  /** Each is tortured now and then where nobody says which. */
+  private Archive archive(String ofDatabase, long ofRun) {
+    if (!Settings.keepsArchive(ofDatabase)) {
+      if (archive != null && archive != Archive.NONE) {
+        throw new ParameterException(
+            spec.commandLine(),
+            "--archive is %s, but %s keeps no archive: leave it out"
+                .formatted(archive, ofDatabase));
+      }
+      return Archive.NONE;
+    }
+    Archive[] all = Archive.values();
+    return archive != null ? archive : all[(int) Math.floorMod(ofRun, (long) all.length)];
   }
 
   private int run(Settings settings) throws Exception {

@@ -60,9 +60,9 @@ final class Rules {
    * @param evidence what the call's results say together
    */
   @Nullable Decision after(StoredMessage message, Result result, Evidence evidence, long now) {
-    if (result instanceof Result.Delivered) {
+    if (result instanceof Result.Delivered delivered) {
       destinations.delivered(message.message().aggregateType(), message.sequence(), now);
-      return Decision.delivered();
+      return Decision.delivered(delivered);
     }
     if (result instanceof Result.Failed failed) {
       return failed(message, failed.error());

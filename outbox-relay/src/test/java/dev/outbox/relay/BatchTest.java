@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 class BatchTest {
@@ -43,6 +44,21 @@ class BatchTest {
     Batch batch = batch(stored(1, "a", attempts));
     batch.published(List.of(result), 0);
     return batch;
+  }
+
+  @Test
+  @DisplayName("a broker's answer goes on to the store, which alone may ask for it")
+  void answerGoesOn() {
+    List<String> asked = new ArrayList<>();
+    Result delivered =
+        Result.delivered(
+            () -> {
+              asked.add("asked");
+              return "orders-3@1742";
+            });
+    Decision decision = one(0, delivered).decisions().get(1L);
+    assertThat(asked).as("asked by the relay").isEmpty();
+    assertThat(((Decision.Delivered) decision).result().answer()).isEqualTo("orders-3@1742");
   }
 
   @Test

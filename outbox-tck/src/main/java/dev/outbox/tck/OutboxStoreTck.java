@@ -216,6 +216,14 @@ public abstract class OutboxStoreTck<T> {
   }
 
   @Nested
+  @DisplayName("Archive")
+  class Archived extends ArchiveTests<T> {
+    Archived() {
+      super(OutboxStoreTck.this);
+    }
+  }
+
+  @Nested
   @DisplayName("Statistics")
   class Figures extends StatisticsTests<T> {
     Figures() {

@@ -1,5 +1,6 @@
 package dev.outbox.dev.torture;
 
+import dev.outbox.Archive;
 import dev.outbox.dev.BrokerKind;
 import dev.outbox.embedded.ParentJvm;
 import java.io.IOException;
@@ -68,7 +69,13 @@ final class Child implements AutoCloseable {
 
   /** The database, with a pool of this size. */
   Place<?> place(int size) {
-    return Place.open(get("database"), get("url"), get("user"), get("password"), size);
+    return Place.open(
+        get("database"),
+        Archive.valueOf(get("archive")),
+        get("url"),
+        get("user"),
+        get("password"),
+        size);
   }
 
   @Override

@@ -1,5 +1,6 @@
 package dev.outbox.dev.torture;
 
+import dev.outbox.Archive;
 import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.embedded.EmbeddedMysql;
 import dev.outbox.embedded.EmbeddedPostgres;
@@ -23,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 enum Dialect {
   POSTGRES(
       () -> EmbeddedPostgres.builder().setting("max_connections", "60").start(),
-      PostgresOutboxStore::of,
+      PostgresOutboxStore::builder,
       PostgresInboxStore::builder,
       "?socketTimeout=%d&connectTimeout=%d",
       // Draws no transaction id: that comes with the first insert, so that ids and sequences are
@@ -57,7 +58,7 @@ enum Dialect {
 
   MYSQL(
       () -> EmbeddedMysql.builder().setting("max_connections", "60").start(),
-      MysqlOutboxStore::of,
+      MysqlOutboxStore::builder,
       MysqlInboxStore::builder,
       "&socketTimeout=%d000&connectTimeout=%d000",
       "select 1 from torture_key where name = ? for update",
@@ -84,7 +85,7 @@ enum Dialect {
   /** Its embedded server gives a URL for MySQL's driver. */
   MARIADB(
       () -> EmbeddedMysql.mariadb().setting("max_connections", "60").start(),
-      MariadbOutboxStore::of,
+      MariadbOutboxStore::builder,
       MariadbInboxStore::builder,
       MYSQL);
 
@@ -94,7 +95,7 @@ enum Dialect {
   private static final int CONNECT_SECONDS = 5;
 
   private final Supplier<? extends DatabaseServer> server;
-  private final Function<DataSource, JdbcOutboxStore> store;
+  private final Function<DataSource, JdbcOutboxStore.Builder<?, ?>> store;
   private final Function<DataSource, JdbcInboxStore.Builder<?, ?>> inbox;
   private final String urlOptions;
   private final String lockKey;
@@ -106,7 +107,7 @@ enum Dialect {
 
   Dialect(
       Supplier<? extends DatabaseServer> server,
-      Function<DataSource, JdbcOutboxStore> store,
+      Function<DataSource, JdbcOutboxStore.Builder<?, ?>> store,
       Function<DataSource, JdbcInboxStore.Builder<?, ?>> inbox,
       String urlOptions,
       String lockKey,
@@ -130,7 +131,7 @@ enum Dialect {
   /** As another, but for its server and its stores. */
   Dialect(
       Supplier<? extends DatabaseServer> server,
-      Function<DataSource, JdbcOutboxStore> store,
+      Function<DataSource, JdbcOutboxStore.Builder<?, ?>> store,
       Function<DataSource, JdbcInboxStore.Builder<?, ?>> inbox,
       Dialect like) {
     this(
@@ -155,8 +156,8 @@ enum Dialect {
     return server.get();
   }
 
-  JdbcOutboxStore store(DataSource dataSource) {
-    return store.apply(dataSource);
+  JdbcOutboxStore store(DataSource dataSource, Archive archive) {
+    return store.apply(dataSource).archive(archive).build();
   }
 
   JdbcInboxStore.Builder<?, ?> inbox(DataSource dataSource) {

@@ -2,6 +2,7 @@ package dev.outbox.dev.torture;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import dev.outbox.Archive;
 import dev.outbox.OutboxMessage;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.dev.JdbcTransaction;
@@ -28,7 +29,7 @@ final class JdbcPlace implements Place<Connection> {
   private final HikariDataSource pool;
   private final JdbcOutboxStore store;
 
-  JdbcPlace(Dialect dialect, String url, String user, String password, int size) {
+  JdbcPlace(Dialect dialect, Archive archive, String url, String user, String password, int size) {
     this.dialect = dialect;
     HikariConfig hikari = new HikariConfig();
     hikari.setJdbcUrl(url);
@@ -41,7 +42,7 @@ final class JdbcPlace implements Place<Connection> {
     // Else the pool asks for the default, once; when that connection dies it never works again.
     hikari.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
     pool = new HikariDataSource(hikari);
-    store = dialect.store(pool);
+    store = dialect.store(pool, archive);
   }
 
   @Override

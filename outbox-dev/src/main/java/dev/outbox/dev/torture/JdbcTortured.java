@@ -2,11 +2,14 @@ package dev.outbox.dev.torture;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import dev.outbox.Archive;
 import dev.outbox.dev.torture.InboxOracle.Effect;
+import dev.outbox.dev.torture.Oracle.Archived;
 import dev.outbox.dev.torture.Oracle.Committed;
 import dev.outbox.dev.torture.Oracle.DeadLetter;
 import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.embedded.EmbeddedServer;
+import dev.outbox.spi.ArchiveStore.Outcome;
 import dev.outbox.store.jdbc.JdbcInboxStore;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
 import java.net.URI;
@@ -37,11 +40,13 @@ final class JdbcTortured implements Tortured {
       """;
 
   private final Dialect dialect;
+  private final Archive archive;
   private final DatabaseServer server;
   private final HikariDataSource pool;
 
-  private JdbcTortured(Dialect dialect, DatabaseServer server) {
+  private JdbcTortured(Dialect dialect, Archive archive, DatabaseServer server) {
     this.dialect = dialect;
+    this.archive = archive;
     this.server = server;
     HikariConfig hikari = new HikariConfig();
     hikari.setJdbcUrl(server.jdbcUrl());
@@ -52,8 +57,8 @@ final class JdbcTortured implements Tortured {
     pool = new HikariDataSource(hikari);
   }
 
-  static JdbcTortured start(Dialect dialect, int keys) {
-    JdbcTortured started = new JdbcTortured(dialect, dialect.start());
+  static JdbcTortured start(Dialect dialect, Archive archive, int keys) {
+    JdbcTortured started = new JdbcTortured(dialect, archive, dialect.start());
     started.store().migrate();
     started.inbox().migrate();
     try (Connection connection = started.pool.getConnection();
@@ -93,7 +98,7 @@ final class JdbcTortured implements Tortured {
 
   @Override
   public JdbcOutboxStore store() {
-    return dialect.store(pool);
+    return dialect.store(pool, archive);
   }
 
   @Override
@@ -171,6 +176,29 @@ final class JdbcTortured implements Tortured {
     return rows("select id, seq from outbox_message where status = 'DEAD'").stream()
         .map(row -> new DeadLetter(UUID.fromString(row.get(0)), Long.parseLong(row.get(1))))
         .toList();
+  }
+
+  @Override
+  public Optional<Kept> kept() {
+    if (archive == Archive.NONE) {
+      return Optional.empty();
+    }
+    return Optional.of(
+        new Kept(
+            rows("select id, outcome from outbox_archive_message").stream()
+                .map(row -> new Archived(UUID.fromString(row.get(0)), Outcome.valueOf(row.get(1))))
+                .toList(),
+            rows("select id from outbox_message").stream()
+                .map(row -> UUID.fromString(row.get(0)))
+                .toList(),
+            rows("select action, seq from outbox_archive_audit").stream()
+                .map(JdbcTortured::decision)
+                .toList()));
+  }
+
+  /** As the operator's journal says it. */
+  private static String decision(List<String> row) {
+    return (row.get(0).equals("REQUEUED") ? "requeue " : "discard ") + row.get(1);
   }
 
   private long number(String sql) {

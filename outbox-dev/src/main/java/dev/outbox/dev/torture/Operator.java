@@ -1,8 +1,10 @@
 package dev.outbox.dev.torture;
 
 import dev.outbox.OutboxException;
+import dev.outbox.spi.AuditStore;
 import dev.outbox.spi.DeadLetterStore;
 import dev.outbox.spi.DeadLetterStore.DeadLetter;
+import dev.outbox.spi.Who;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
@@ -15,15 +17,23 @@ import java.util.UUID;
  */
 final class Operator {
   private static final int MOST = 1_000;
+  private static final Who MYSELF = Who.named("operator");
 
   private final DeadLetterStore store;
+  private final boolean audited;
   private final Repairs repairs;
   private final Journal journal;
   private final Random random;
   private final Set<UUID> discarded = new HashSet<>();
 
-  Operator(DeadLetterStore store, Repairs repairs, Journal journal, long seed) {
+  /**
+   * Somebody.
+   *
+   * @param audited whether the store, which is then an {@link AuditStore}, remembers who decided
+   */
+  Operator(DeadLetterStore store, boolean audited, Repairs repairs, Journal journal, long seed) {
     this.store = store;
+    this.audited = audited;
     this.repairs = repairs;
     this.journal = journal;
     random = new Random(seed);
@@ -59,12 +69,20 @@ final class Operator {
     long sequence = letter.message().sequence();
     if (random.nextInt(3) == 0) {
       discarded.add(work.id());
-      journal.write("discard", sequence, work.id(), store.discard(sequence));
+      journal.write("discard", sequence, work.id(), discard(sequence));
     } else {
       if (!repairs.has(work.id())) {
         repairs.add(work.id());
       }
-      journal.write("requeue", sequence, work.id(), store.requeue(sequence));
+      journal.write("requeue", sequence, work.id(), requeue(sequence));
     }
+  }
+
+  private boolean discard(long sequence) {
+    return audited ? ((AuditStore) store).discard(sequence, MYSELF) : store.discard(sequence);
+  }
+
+  private boolean requeue(long sequence) {
+    return audited ? ((AuditStore) store).requeue(sequence, MYSELF) : store.requeue(sequence);
   }
 }

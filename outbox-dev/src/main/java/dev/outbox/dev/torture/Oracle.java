@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import dev.outbox.dev.torture.Journal.Line;
 import dev.outbox.dev.torture.Work.Kind;
+import dev.outbox.spi.ArchiveStore.Outcome;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.HashMap;
@@ -42,6 +43,9 @@ public final class Oracle {
 
   /** One that is left. */
   public record DeadLetter(UUID id, long sequence) {}
+
+  /** One that has left the outbox, as the archive has it. */
+  record Archived(UUID id, Outcome outcome) {}
 
   public Oracle(List<Committed> committed) {
     committed.forEach(one -> this.committed.put(one.work().id(), one));
@@ -109,6 +113,52 @@ public final class Oracle {
     }
     dead.removeAll(committed.keySet());
     dead.forEach(id -> wrong(Wrong.OTHER, "a dead letter that was never committed: " + id));
+  }
+
+  /**
+   * Each committed message is either in the outbox or, once, in its archive, with the right reason
+   * (S7).
+   *
+   * @param left those that are in the outbox
+   */
+  void compareArchive(
+      List<Archived> archive, List<UUID> left, Set<UUID> delivered, Set<UUID> discarded) {
+    Set<UUID> waiting = new HashSet<>(left);
+    Set<UUID> gone = new HashSet<>();
+    for (Archived one : archive) {
+      Set<UUID> expected = one.outcome() == Outcome.DELIVERED ? delivered : discarded;
+      if (!committed.containsKey(one.id())) {
+        wrong(Wrong.LEAKED, "archived, but never committed: " + one);
+      } else if (!gone.add(one.id())) {
+        wrong(Wrong.OTHER, "archived twice: " + one);
+      } else if (waiting.contains(one.id())) {
+        wrong(Wrong.OTHER, "archived, but still in the outbox: " + one);
+      } else if (one.outcome() == Outcome.EXPIRED || !expected.contains(one.id())) {
+        wrong(Wrong.OTHER, "archived for a reason that is none: " + one);
+      }
+    }
+    for (Committed one : committed.values()) {
+      if (!gone.contains(one.work().id()) && !waiting.contains(one.work().id())) {
+        wrong(Wrong.LOST, "has left, but is not in the archive: " + one.work());
+      }
+    }
+  }
+
+  /**
+   * What the operator was told that it had decided is in the audit, so often.
+   *
+   * @param audit as {@code requeue 4711}
+   */
+  void compareAudit(List<Line> lines, List<String> audit) {
+    List<String> left = new ArrayList<>(audit);
+    for (Line line : lines) {
+      boolean decided = line.what().equals("requeue") || line.what().equals("discard");
+      if (decided && line.detail(2).equals("true")) {
+        if (!left.remove(line.what() + " " + line.number(0))) {
+          wrong(Wrong.OTHER, "decided, but not in the audit: " + line);
+        }
+      }
+    }
   }
 
   /** What producers were told stands in their table, where the commit was durable. */

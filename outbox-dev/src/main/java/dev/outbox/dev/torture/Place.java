@@ -1,5 +1,6 @@
 package dev.outbox.dev.torture;
 
+import dev.outbox.Archive;
 import dev.outbox.OutboxException;
 import dev.outbox.OutboxMessage;
 import dev.outbox.dev.torture.Handling.Way;
@@ -24,12 +25,14 @@ interface Place<T> extends AutoCloseable {
    * Opens one.
    *
    * @param database as {@link Settings#database}
+   * @param archive as {@link Settings#archive}
    * @param size of its pool
    */
-  static Place<?> open(String database, String url, String user, String password, int size) {
+  static Place<?> open(
+      String database, Archive archive, String url, String user, String password, int size) {
     return database.equals(RedisTortured.NAME)
         ? new RedisPlace(url, size)
-        : new JdbcPlace(Dialect.named(database), url, user, password, size);
+        : new JdbcPlace(Dialect.named(database), archive, url, user, password, size);
   }
 
   OutboxStore<T> store();

@@ -235,6 +235,12 @@ final class RedisTortured implements Tortured {
         .toList();
   }
 
+  /** There is no archive. */
+  @Override
+  public Optional<Kept> kept() {
+    return Optional.empty();
+  }
+
   /** The server says that it has no more only when it is asked something. */
   @Override
   public Optional<AutoCloseable> connect() {

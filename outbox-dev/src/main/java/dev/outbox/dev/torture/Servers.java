@@ -1,6 +1,5 @@
 package dev.outbox.dev.torture;
 
-import dev.outbox.dev.BrokerKind;
 import dev.outbox.embedded.EmbeddedServer;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -12,34 +11,33 @@ import java.util.Map;
 
 /** The database and the broker, with a proxy before each that all processes use. */
 final class Servers implements AutoCloseable {
-  private final String kind;
+  private final Settings settings;
   private final TcpProxy toDatabase = new TcpProxy();
   private final TcpProxy toBroker = new TcpProxy();
   private final Tortured database;
-  private final BrokerKind brokerKind;
   private final Broker.Started broker;
 
   Servers(Settings settings, int keys) throws Exception {
-    kind = settings.database();
-    brokerKind = settings.broker();
-    database = Tortured.start(kind, keys);
+    this.settings = settings;
+    database = Tortured.start(settings, keys);
     toDatabase.target(database.port());
-    broker = Broker.start(brokerKind, toBroker);
+    broker = Broker.start(settings.broker(), toBroker);
     client().createTopics();
   }
 
   /** What a process needs to reach both. */
   Map<String, String> settings() {
-    Map<String, String> settings = new LinkedHashMap<>(database.settings(toDatabase.port()));
-    settings.put("database", kind);
-    settings.put("broker", brokerKind.name());
-    settings.put("broker-address", broker.address());
-    return settings;
+    Map<String, String> all = new LinkedHashMap<>(database.settings(toDatabase.port()));
+    all.put("database", settings.database());
+    all.put("archive", settings.archive().name());
+    all.put("broker", settings.broker().name());
+    all.put("broker-address", broker.address());
+    return all;
   }
 
   /** For clients of our own, by way of the proxy too. */
   Broker client() {
-    return Broker.of(brokerKind, broker.address());
+    return Broker.of(settings.broker(), broker.address());
   }
 
   TcpProxy toDatabase() {

@@ -1,5 +1,6 @@
 package dev.outbox.dev.torture;
 
+import dev.outbox.Archive;
 import dev.outbox.dev.BrokerKind;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -16,6 +17,7 @@ import java.util.stream.Stream;
  * @param time how long faults happen; what comes before and after takes longer
  * @param seed of all that is random in the plan and in the processes
  * @param faultsPerMinute on average
+ * @param archive what the outbox keeps of messages that leave it
  * @param history a directory for what happened; it must be empty or not exist
  */
 public record Settings(
@@ -24,6 +26,7 @@ public record Settings(
     Duration time,
     long seed,
     double faultsPerMinute,
+    Archive archive,
     Path history) {
   public static final Duration DEFAULT_TIME = Duration.ofMinutes(3);
   public static final double DEFAULT_FAULTS_PER_MINUTE = 40;
@@ -34,6 +37,11 @@ public record Settings(
             Arrays.stream(Dialect.values()).map(dialect -> dialect.name().toLowerCase(Locale.ROOT)),
             Stream.of(RedisTortured.NAME))
         .toList();
+  }
+
+  /** Whether an outbox in one of them can keep an archive. */
+  public static boolean keepsArchive(String database) {
+    return !database.equals(RedisTortured.NAME);
   }
 
   /** Which brokers can be tortured. */

@@ -2,6 +2,7 @@ package dev.outbox.dev.torture;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 
@@ -12,6 +13,7 @@ import java.util.stream.Collectors;
  * @param troubles of the relays' own making, as calls of the publisher that throw
  * @param deliveries records in the broker's log
  * @param duplicates deliveries of what had been delivered before
+ * @param archived how many the archive has
  * @param claims those with messages
  * @param effects what consumers did about messages
  * @param repetitions how often an inbox said that it was done
@@ -29,6 +31,7 @@ public record Summary(
     long duplicates,
     long deadLetters,
     long discarded,
+    long archived,
     long claims,
     long effects,
     long repetitions,
@@ -48,6 +51,7 @@ public record Summary(
         faults       %d: %s
         troubles     %s
         messages     %d committed, %d deliveries of which %d again, %d dead letters left, %d discarded
+        archive      %s, %d messages
         claims       %d
         inboxes      %d effects, %d repetitions told, %d locks
         standstill   %d ms at most, once all faults were over
@@ -66,6 +70,8 @@ public record Summary(
             duplicates,
             deadLetters,
             discarded,
+            settings.archive().name().toLowerCase(Locale.ROOT),
+            archived,
             claims,
             effects,
             repetitions,

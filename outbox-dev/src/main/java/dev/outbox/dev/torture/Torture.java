@@ -3,12 +3,14 @@ package dev.outbox.dev.torture;
 import static java.util.stream.Collectors.counting;
 import static java.util.stream.Collectors.groupingBy;
 
+import dev.outbox.Archive;
 import dev.outbox.OutboxException;
 import dev.outbox.dev.torture.Fleet.Role;
 import dev.outbox.dev.torture.Handling.Way;
 import dev.outbox.dev.torture.InboxOracle.Effect;
 import dev.outbox.dev.torture.Journal.Line;
 import dev.outbox.dev.torture.Oracle.DeadLetter;
+import dev.outbox.dev.torture.Tortured.Kept;
 import dev.outbox.embedded.ChildJvm;
 import dev.outbox.inbox.Begin;
 import dev.outbox.inbox.InboxKey;
@@ -22,6 +24,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
@@ -94,7 +97,11 @@ public final class Torture implements AutoCloseable {
     havoc = new Havoc(servers, fleet, clocks, journal);
     operator =
         new Operator(
-            servers.database().store(), new Repairs(directory), journal, random.nextLong());
+            servers.database().store(),
+            settings.archive() != Archive.NONE,
+            new Repairs(directory),
+            journal,
+            random.nextLong());
   }
 
   /**
@@ -240,6 +247,13 @@ public final class Torture implements AutoCloseable {
     List<DeadLetter> letters = servers.database().deadLetters();
     Set<UUID> delivered = oracle.compareDeliveries(log);
     oracle.compareLost(delivered, letters, operator.discarded());
+    Optional<Kept> kept = servers.database().kept();
+    kept.ifPresent(
+        archive -> {
+          oracle.compareArchive(
+              archive.archived(), archive.left(), delivered, operator.discarded());
+          oracle.compareAudit(lines, archive.audit());
+        });
     oracle.compareCommits(lines);
     oracle.compareDuplicates(servers.database().refused());
     oracle.compareConsumers(lines, log);
@@ -271,6 +285,7 @@ public final class Torture implements AutoCloseable {
             log.size() - delivered.size(),
             letters.size(),
             operator.discarded().size(),
+            kept.map(archive -> archive.archived().size()).orElse(0),
             claims,
             effects.size() + inbox.count("completed"),
             inbox.count("repeated"),

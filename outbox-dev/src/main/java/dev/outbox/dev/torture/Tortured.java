@@ -2,6 +2,7 @@ package dev.outbox.dev.torture;
 
 import dev.outbox.OutboxException;
 import dev.outbox.dev.torture.InboxOracle.Effect;
+import dev.outbox.dev.torture.Oracle.Archived;
 import dev.outbox.dev.torture.Oracle.Committed;
 import dev.outbox.dev.torture.Oracle.DeadLetter;
 import dev.outbox.embedded.EmbeddedServer;
@@ -12,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.UUID;
 
 /**
  * The database server that is tortured, and what is in it, which is asked directly and not by way
@@ -22,13 +24,12 @@ interface Tortured extends AutoCloseable {
   /**
    * Starts one, with an outbox, an inbox, and what producers and consumers need beside them.
    *
-   * @param database as {@link Settings#database}
    * @param keys how many
    */
-  static Tortured start(String database, int keys) {
-    return database.equals(RedisTortured.NAME)
+  static Tortured start(Settings settings, int keys) {
+    return settings.database().equals(RedisTortured.NAME)
         ? RedisTortured.start()
-        : JdbcTortured.start(Dialect.named(database), keys);
+        : JdbcTortured.start(Dialect.named(settings.database()), settings.archive(), keys);
   }
 
   EmbeddedServer server();
@@ -66,6 +67,17 @@ interface Tortured extends AutoCloseable {
   List<Effect> effects();
 
   List<DeadLetter> deadLetters();
+
+  /** What was kept of messages that left the outbox; empty where nothing is. */
+  Optional<Kept> kept();
+
+  /**
+   * An archive, and what it must agree with.
+   *
+   * @param left those that are in the outbox
+   * @param audit as {@code requeue 4711}
+   */
+  record Kept(List<Archived> archived, List<UUID> left, List<String> audit) {}
 
   /** A session of somebody else; empty when the server has no more, or is away. */
   Optional<AutoCloseable> connect();

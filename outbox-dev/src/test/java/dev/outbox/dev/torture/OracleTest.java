@@ -3,9 +3,11 @@ package dev.outbox.dev.torture;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.dev.torture.Journal.Line;
+import dev.outbox.dev.torture.Oracle.Archived;
 import dev.outbox.dev.torture.Oracle.Committed;
 import dev.outbox.dev.torture.Oracle.DeadLetter;
 import dev.outbox.dev.torture.Work.Kind;
+import dev.outbox.spi.ArchiveStore.Outcome;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -83,6 +85,62 @@ class OracleTest {
         List.of(new DeadLetter(second.work().id(), 2)),
         Set.of(delayed.work().id()));
     assertThat(oracle.violations()).containsExactly("lost: " + fourth.work());
+  }
+
+  @Test
+  @DisplayName(
+      "sees what the archive has twice, too early or not at all, and what nobody delivered")
+  void archive() {
+    UUID stranger = UUID.randomUUID();
+    oracle.compareArchive(
+        List.of(
+            new Archived(first.work().id(), Outcome.DELIVERED),
+            new Archived(first.work().id(), Outcome.DELIVERED),
+            new Archived(second.work().id(), Outcome.DELIVERED),
+            new Archived(delayed.work().id(), Outcome.DISCARDED),
+            new Archived(stranger, Outcome.DELIVERED)),
+        List.of(second.work().id()),
+        Set.of(first.work().id(), second.work().id(), delayed.work().id()),
+        Set.of());
+    assertThat(oracle.violations())
+        .satisfiesExactly(
+            one -> assertThat(one).startsWith("archived twice").contains(first.work().id() + ""),
+            two ->
+                assertThat(two).startsWith("archived, but still").contains(second.work().id() + ""),
+            three -> assertThat(three).contains("a reason that is none", delayed.work().id() + ""),
+            four -> assertThat(four).contains("never committed", stranger + ""),
+            five ->
+                assertThat(five)
+                    .isEqualTo("has left, but is not in the archive: " + fourth.work()));
+  }
+
+  @Test
+  @DisplayName("is content with an archive that has once what has left")
+  void archiveOfAll() {
+    oracle.compareArchive(
+        List.of(
+            new Archived(first.work().id(), Outcome.DELIVERED),
+            new Archived(delayed.work().id(), Outcome.DISCARDED),
+            new Archived(fourth.work().id(), Outcome.DELIVERED)),
+        List.of(second.work().id()),
+        Set.of(first.work().id(), fourth.work().id()),
+        Set.of(delayed.work().id()));
+    assertThat(oracle.violations()).isEmpty();
+  }
+
+  @Test
+  @DisplayName("sees a decision that is not in the audit")
+  void audit() {
+    UUID id = first.work().id();
+    line("torture", 1, "requeue", 7, id, true);
+    line("torture", 2, "requeue", 7, id, true);
+    line("torture", 3, "requeue", 7, id, false);
+    line("torture", 4, "discard", 8, id, true);
+    oracle.compareAudit(lines, List.of("requeue 7", "discard 8", "discard 9"));
+    assertThat(oracle.violations())
+        .singleElement()
+        .asString()
+        .contains("not in the audit", "requeue");
   }
 
   @Test

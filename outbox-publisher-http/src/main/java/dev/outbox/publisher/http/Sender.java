@@ -169,7 +169,7 @@ final class Sender {
       gates.works(endpoint.places());
     }
     return switch (answer.kind()) {
-      case DELIVERED -> Result.delivered();
+      case DELIVERED -> Result.delivered(() -> text);
       case REJECTED -> Result.rejected(text);
       case FAILED -> Result.failed(text);
       case UNAVAILABLE, BUSY -> endpoints.unavailable(text, endpoint.name());

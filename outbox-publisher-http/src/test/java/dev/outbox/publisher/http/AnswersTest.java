@@ -64,7 +64,11 @@ class AnswersTest {
   @ValueSource(ints = {200, 201, 202, 299})
   @DisplayName("2xx is delivered")
   void delivered(int status) throws InterruptedException {
-    assertThat(answered(status)).isEqualTo(Result.delivered());
+    Result result = answered(status);
+    assertThat(result).isEqualTo(Result.delivered());
+    assertThat(((Result.Delivered) result).answer())
+        .as("what the archive gets")
+        .contains("" + status);
   }
 
   @ParameterizedTest

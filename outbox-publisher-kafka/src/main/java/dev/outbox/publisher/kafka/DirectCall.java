@@ -11,6 +11,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.producer.BufferExhaustedException;
+import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.errors.InterruptException;
 import org.apache.kafka.common.errors.RecordBatchTooLargeException;
@@ -54,7 +55,8 @@ final class DirectCall {
   private final Ear ear;
   private final Lookup lookup;
 
-  private record Report(Sending sending, @Nullable Exception error) {}
+  private record Report(
+      Sending sending, @Nullable RecordMetadata stored, @Nullable Exception error) {}
 
   DirectCall(Direct direct, List<StoredMessage> messages) {
     this.direct = direct;
@@ -77,7 +79,7 @@ final class DirectCall {
         Report report =
             reports.poll(toSend.isEmpty() ? CHECK_EVERY : LOOK_AGAIN, TimeUnit.NANOSECONDS);
         for (; report != null; report = reports.poll()) {
-          ended(report.sending(), report.error());
+          ended(report.sending(), report.stored(), report.error());
         }
         giveUpOnLate();
       }
@@ -164,7 +166,7 @@ final class DirectCall {
           item.message,
           () -> {
             var unused =
-                via.producer().send(item.record, (metadata, error) -> called(sending, error));
+                via.producer().send(item.record, (stored, error) -> called(sending, stored, error));
           });
       if (sending.noRoom) {
         undo(sending);
@@ -174,7 +176,7 @@ final class DirectCall {
       undo(sending);
       throw e;
     } catch (KafkaException | IllegalStateException e) {
-      called(sending, e);
+      called(sending, null, e);
     } catch (RuntimeException e) { // of the user's partitioner or aroundSend
       undo(sending);
       throw e;
@@ -194,7 +196,7 @@ final class DirectCall {
   }
 
   /** In the producer's thread, or in the caller's when the producer does not take the record. */
-  private void called(Sending sending, @Nullable Exception error) {
+  private void called(Sending sending, @Nullable RecordMetadata stored, @Nullable Exception error) {
     Connection via = sending.via;
     if (error instanceof BufferExhaustedException) { // in the caller's
       sending.noRoom = true;
@@ -212,13 +214,13 @@ final class DirectCall {
       }
     }
     if (sending.end()) {
-      reports.add(new Report(sending, error));
+      reports.add(new Report(sending, stored, error));
     } else if (sending.isLeft()) {
       places.ended(sending.place, error == null);
     }
   }
 
-  private void ended(Sending sending, @Nullable Exception error) {
+  private void ended(Sending sending, @Nullable RecordMetadata stored, @Nullable Exception error) {
     Item item = sending.item;
     KeyRun run = item.run;
     inFlight.remove(sending);
@@ -226,7 +228,7 @@ final class DirectCall {
     if (item.position < run.end) {
       if (error == null && item.position == run.delivered) {
         places.acknowledged(sending.place);
-        outcome.delivered(item);
+        outcome.delivered(item, stored);
         run.since = System.nanoTime();
       } else if (error == null || goesAgain(sending, error)) {
         run.again = true;

@@ -5,6 +5,7 @@ import dev.outbox.publisher.kafka.KeyRun.Item;
 import dev.outbox.spi.Result;
 import dev.outbox.spi.StoredMessage;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -14,6 +15,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.errors.InterruptException;
 import org.apache.kafka.common.errors.RecordBatchTooLargeException;
@@ -49,7 +51,7 @@ final class TransactionalCall {
   private final long start = System.nanoTime();
 
   /** The end of one record's way. */
-  private record Report(Item item, @Nullable Exception error) {}
+  private record Report(Item item, @Nullable RecordMetadata stored, @Nullable Exception error) {}
 
   TransactionalCall(Transactional mode, Transactional.Slot slot, List<StoredMessage> messages) {
     this.mode = mode;
@@ -133,6 +135,7 @@ final class TransactionalCall {
 
   private void transact(List<Item> batch) throws InterruptedException {
     BlockingQueue<Report> reports = new LinkedBlockingQueue<>();
+    Map<Item, RecordMetadata> stored = new HashMap<>();
     Map<Item, Exception> errors = new LinkedHashMap<>();
     RuntimeException failure = null;
     try {
@@ -140,12 +143,12 @@ final class TransactionalCall {
       ear.listen(connection);
       connection.producer().beginTransaction();
       if (sendAll(connection.producer(), batch, reports)
-          && awaitAll(connection, batch, reports, errors)) {
+          && awaitAll(connection, batch, reports, stored, errors)) {
         connection.producer().commitTransaction();
         connection.acknowledged();
         for (Item item : batch) {
           places.acknowledged(item.place());
-          outcome.delivered(item);
+          outcome.delivered(item, stored.get(item));
         }
         return;
       }
@@ -174,7 +177,7 @@ final class TransactionalCall {
           () -> {
             var unused =
                 producer.send(
-                    item.record, (metadata, error) -> reports.add(new Report(item, error)));
+                    item.record, (stored, error) -> reports.add(new Report(item, stored, error)));
           });
     }
     return true;
@@ -188,6 +191,7 @@ final class TransactionalCall {
       Connection connection,
       List<Item> batch,
       BlockingQueue<Report> reports,
+      Map<Item, RecordMetadata> stored,
       Map<Item, Exception> errors)
       throws InterruptedException {
     Set<Item> waiting = new HashSet<>(batch);
@@ -198,6 +202,9 @@ final class TransactionalCall {
       Report report = reports.poll(CHECK_MILLIS, TimeUnit.MILLISECONDS);
       for (; report != null; report = reports.poll()) {
         waiting.remove(report.item());
+        if (report.stored() != null) {
+          stored.put(report.item(), report.stored());
+        }
         failed |= report.error() != null;
         note(report, errors);
       }

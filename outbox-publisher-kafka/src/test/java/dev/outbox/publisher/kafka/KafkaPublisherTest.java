@@ -26,6 +26,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ExecutionException;
+import java.util.regex.Pattern;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.ListOffsetsOptions;
 import org.apache.kafka.clients.admin.OffsetSpec;
@@ -158,6 +159,9 @@ class KafkaPublisherTest {
 
       List<Result> results = publisher.publish(List.of(first, stored(message(live, "a")), second));
       assertThat(results.get(1)).isEqualTo(Result.delivered());
+      assertThat(((Result.Delivered) results.get(1)).answer())
+          .as("topic, partition and offset")
+          .matches(Pattern.quote(live) + "-\\d+@\\d+");
       assertThat(destination(results.get(0))).startsWith(slow);
       assertThat(destination(results.get(2))).startsWith(slow);
 

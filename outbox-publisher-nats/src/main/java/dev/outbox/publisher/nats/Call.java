@@ -37,7 +37,8 @@ final class Call {
   private int open;
 
   /** What came of the message that a key has on its way; {@code attempt} is which one it was. */
-  private record Report(Run run, int attempt, @Nullable Throwable error) {}
+  private record Report(
+      Run run, int attempt, @Nullable PublishAck stored, @Nullable Throwable error) {}
 
   private record Item(int index, StoredMessage message) {}
 
@@ -177,7 +178,8 @@ final class Call {
         return;
       }
       CompletableFuture<?> unused =
-          ack.whenComplete((stored, error) -> reports.add(new Report(this, attempt, error)));
+          ack.whenComplete(
+              (stored, error) -> reports.add(new Report(this, attempt, stored, error)));
     }
 
     void heard(Report report, Link link) {
@@ -187,7 +189,7 @@ final class Call {
       inFlight.remove(this);
       if (report.error == null) {
         parts.quiet().remove(place);
-        results[items.get(at).index] = Result.delivered();
+        results[items.get(at).index] = delivered(report.stored);
         at++;
         send(link);
         return;
@@ -200,6 +202,13 @@ final class Call {
       } else {
         stop(Results.result(cause, subject));
       }
+    }
+
+    /** As {@code ORDERS@1742}: the stream, and the message's sequence in it. */
+    private static Result delivered(@Nullable PublishAck stored) {
+      return stored == null
+          ? Result.delivered()
+          : Result.delivered(() -> stored.getStream() + "@" + stored.getSeqno());
     }
 
     long patience() {

@@ -42,7 +42,11 @@ class NatsPublisherTest {
     StoredMessage message = TestMessages.stored(message(stream, "k"));
     try (NatsPublisher publisher = TestNats.publisher().build()) {
       for (int i = 0; i < 3; i++) {
-        assertThat(publisher.publish(List.of(message))).containsExactly(Result.delivered());
+        List<Result> results = publisher.publish(List.of(message));
+        assertThat(results).containsExactly(Result.delivered());
+        assertThat(((Result.Delivered) results.get(0)).answer())
+            .as("the stream, and the sequence of the first in it")
+            .isEqualTo(stream + "@1");
       }
     }
     assertThat(TestNats.read(stream)).hasSize(1);

@@ -32,6 +32,9 @@ final class KeyRun {
     /** Whether the broker has confirmed it; one of its key before it may still be on its way. */
     boolean confirmed;
 
+    /** By which the broker confirms it; of the channel that it was sent on last. */
+    long tag;
+
     /** Whether nothing else is sent until its result is known, because it may close the channel. */
     boolean alone;
 

@@ -70,6 +70,7 @@ final class Lane implements ConfirmListener, ReturnListener {
           outgoing.properties(),
           outgoing.body());
       last = tag;
+      sent.item.tag = tag;
     } catch (IllegalArgumentException e) {
       synchronized (unconfirmed) {
         unconfirmed.remove(tag);

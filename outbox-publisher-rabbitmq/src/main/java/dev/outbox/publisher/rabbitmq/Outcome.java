@@ -30,10 +30,16 @@ final class Outcome {
     KeyRun run = item.run;
     item.confirmed = true;
     while (run.isOpen() && run.items.get(run.delivered).confirmed) {
-      results[run.items.get(run.delivered).index] = Result.delivered();
+      Item first = run.items.get(run.delivered);
+      results[first.index] = delivered(first.to(), first.tag);
       run.delivered++;
       open--;
     }
+  }
+
+  /** Holds no more than these, and nothing of the message. */
+  private static Result delivered(Place to, long tag) {
+    return Result.delivered(() -> "%s, delivery tag %d".formatted(to.name(), tag));
   }
 
   /** Decides a message that was not delivered, and with it the later ones of its key (P2). */

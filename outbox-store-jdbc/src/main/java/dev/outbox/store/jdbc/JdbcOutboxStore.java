@@ -3,11 +3,17 @@ package dev.outbox.store.jdbc;
 import static java.util.Objects.requireNonNull;
 
 import dev.outbox.Appended;
+import dev.outbox.Archive;
 import dev.outbox.OutboxMessage;
+import dev.outbox.spi.ArchiveStore;
+import dev.outbox.spi.AuditStore;
 import dev.outbox.spi.GrantsStore;
+import dev.outbox.spi.Who;
 import dev.outbox.store.core.BucketStore;
 import dev.outbox.store.core.internal.Engine;
 import dev.outbox.store.core.internal.Names;
+import dev.outbox.store.core.internal.Retention;
+import dev.outbox.store.jdbc.internal.ArchiveSchema;
 import dev.outbox.store.jdbc.internal.Grants;
 import dev.outbox.store.jdbc.internal.JdbcTransactions;
 import dev.outbox.store.jdbc.internal.PoolSize;
@@ -16,12 +22,15 @@ import dev.outbox.store.jdbc.internal.SqlDialect;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.Set;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 import javax.sql.DataSource;
+import org.jdbi.v3.core.Handle;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,14 +38,38 @@ import org.jspecify.annotations.Nullable;
  * settle are one transaction each, and the database computes a key's bucket. Use the store of your
  * database; this is the type to name where any of them may come.
  */
-public abstract class JdbcOutboxStore extends BucketStore<Connection> implements GrantsStore {
+public abstract class JdbcOutboxStore extends BucketStore<Connection>
+    implements GrantsStore, ArchiveStore, AuditStore {
+
+  /** How long the database waits for a client that replays. */
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+
   private final DataSource dataSource;
   private final SqlDialect dialect;
   private final JdbcTransactions transactions;
+  private final Engine<Handle> engine;
   private final Schema schema;
 
+  /** Null: there is none. */
+  private final @Nullable ArchiveSchema archiveSchema;
+
+  /** Whether what an append needs was found right; a claim looks at the archive too. */
+  private volatile boolean mayAppend;
+
+  /** Without an archive: a builder that asks for one is refused. */
   protected JdbcOutboxStore(Builder<?, ?> b, Function<Names, SqlDialect> dialect) {
-    this(b.dataSource, new Names(b.schema, b.prefix), b.dedupWindow, dialect);
+    this(b, (names, archive) -> dialect.apply(names));
+  }
+
+  /**
+   * @param dialect takes what the archive keeps, too
+   */
+  protected JdbcOutboxStore(Builder<?, ?> b, BiFunction<Names, Archive, SqlDialect> dialect) {
+    this(
+        b.dataSource,
+        new Names(b.schema, b.prefix),
+        new Retention(b.dedupWindow, b.archive, b.archiveRetention, b.deadLetterRetention),
+        names -> dialect.apply(names, b.archive));
   }
 
   protected JdbcOutboxStore(
@@ -44,28 +77,62 @@ public abstract class JdbcOutboxStore extends BucketStore<Connection> implements
       Names names,
       Duration dedupWindow,
       Function<Names, SqlDialect> dialect) {
-    this(dataSource, names, dedupWindow, dialect.apply(names));
+    this(dataSource, names, Retention.of(dedupWindow), dialect);
   }
 
   private JdbcOutboxStore(
-      DataSource dataSource, Names names, Duration dedupWindow, SqlDialect dialect) {
+      DataSource dataSource,
+      Names names,
+      Retention retention,
+      Function<Names, SqlDialect> dialect) {
+    this(dataSource, names, retention, dialect.apply(names));
+  }
+
+  private JdbcOutboxStore(
+      DataSource dataSource, Names names, Retention retention, SqlDialect dialect) {
     this(
         dataSource,
-        dedupWindow,
+        retention,
         dialect,
         new JdbcTransactions(dataSource, dialect, names, Grants.Role.RELAY));
   }
 
   private JdbcOutboxStore(
       DataSource dataSource,
-      Duration dedupWindow,
+      Retention retention,
       SqlDialect dialect,
       JdbcTransactions transactions) {
-    super(new Engine<>(dialect.database(), transactions, dedupWindow));
+    this(
+        dataSource,
+        dialect,
+        transactions,
+        new Engine<>(dialect.database(), transactions, kept(retention, dialect)));
+  }
+
+  private static Retention kept(Retention retention, SqlDialect dialect) {
+    if (retention.archive() != dialect.archive()) {
+      throw new IllegalArgumentException(
+          "archive is %s, and the store of %s keeps none: leave it out"
+              .formatted(retention.archive(), dialect.name()));
+    }
+    return retention;
+  }
+
+  private JdbcOutboxStore(
+      DataSource dataSource,
+      SqlDialect dialect,
+      JdbcTransactions transactions,
+      Engine<Handle> engine) {
+    super(engine);
     this.dataSource = dataSource;
     this.transactions = transactions;
     this.dialect = dialect;
+    this.engine = engine;
     schema = new Schema(dataSource, dialect, transactions.names());
+    archiveSchema =
+        engine.archive() == Archive.NONE
+            ? null
+            : ArchiveSchema.of(dataSource, dialect.archiveServer(), transactions.names());
   }
 
   @Override
@@ -75,9 +142,12 @@ public abstract class JdbcOutboxStore extends BucketStore<Connection> implements
       if (messages.isEmpty()) {
         return Appended.of(messages, Set.of());
       }
-      if (!verified()) {
+      if (!mayAppend && !verified()) {
         schema.check(dialect.schemaVersion(transaction));
-        setVerified();
+        mayAppend = true;
+        if (archiveSchema == null) {
+          setVerified();
+        }
       }
       return Appended.of(messages, dialect.append(transaction, messages, dedupWindow()));
     } catch (SQLException e) {
@@ -87,17 +157,64 @@ public abstract class JdbcOutboxStore extends BucketStore<Connection> implements
 
   @Override
   protected void migrateSchema() {
+    mayAppend = false;
     schema.migrate(transactions);
+    if (archiveSchema != null) {
+      archiveSchema.migrate();
+    }
   }
 
   @Override
   public String ddl() {
-    return schema.ddl();
+    return archiveSchema == null ? schema.ddl() : schema.ddl() + "\n" + archiveSchema.ddl();
   }
 
   @Override
   protected void checkSchema() {
     schema.verify(transactions);
+    if (archiveSchema != null) {
+      archiveSchema.verify();
+    }
+  }
+
+  // ---- archive
+
+  @Override
+  public final Archive archive() {
+    return engine.archive();
+  }
+
+  @Override
+  public final List<Archived> archived(Search search, int limit) {
+    return engine.archived(search, limit);
+  }
+
+  @Override
+  public final Appended replay(List<Archived> messages, Who by) {
+    engine.requireArchive();
+    List<OutboxMessage> again = messages.stream().map(Archived::again).toList();
+    return transactions.runSql(
+        PATIENCE,
+        handle -> {
+          Appended appended = append(handle.getConnection(), again);
+          engine.noteReplay(handle, messages, by);
+          return appended;
+        });
+  }
+
+  @Override
+  public final boolean requeue(long sequence, Who by) {
+    return engine.requeue(sequence, by);
+  }
+
+  @Override
+  public final boolean discard(long sequence, Who by) {
+    return engine.discard(sequence, by);
+  }
+
+  @Override
+  public final List<Entry> audit(Instant from, int limit) {
+    return engine.audit(from, limit);
   }
 
   @Override
@@ -128,6 +245,9 @@ public abstract class JdbcOutboxStore extends BucketStore<Connection> implements
     private @Nullable String schema;
     private String prefix = Names.DEFAULT_PREFIX;
     private Duration dedupWindow = DEFAULT_DEDUP_WINDOW;
+    private Archive archive = Archive.NONE;
+    private Duration archiveRetention = Retention.DEFAULT_ARCHIVED;
+    private @Nullable Duration deadLetterRetention;
 
     protected Builder(DataSource dataSource) {
       this.dataSource = requireNonNull(dataSource, "dataSource");
@@ -148,6 +268,35 @@ public abstract class JdbcOutboxStore extends BucketStore<Connection> implements
     /** How long a dedup key is remembered, at least 1 ms. Default: 7 days. */
     public B dedupWindow(Duration dedupWindow) {
       this.dedupWindow = dedupWindow;
+      return self();
+    }
+
+    /**
+     * What is kept of messages that leave the store (S7), in tables of its own, which {@link
+     * JdbcOutboxStore#migrate} makes and {@link JdbcOutboxStore#verify} demands. All stores of one
+     * outbox that settle or discard should be told the same. Default: {@link Archive#NONE}.
+     */
+    public B archive(Archive archive) {
+      this.archive = requireNonNull(archive, "archive");
+      return self();
+    }
+
+    /**
+     * How long what is archived is kept at least, at least 1 ms; a database that keeps it by days
+     * removes it a day later. Default: 30 days.
+     */
+    public B archiveRetention(Duration archiveRetention) {
+      this.archiveRetention = requireNonNull(archiveRetention, "archiveRetention");
+      return self();
+    }
+
+    /**
+     * How long dead letters are kept, at least 1 ms; then housekeeping removes them, into the
+     * archive if there is one. Those that halt their key stay until somebody decides. Default:
+     * null, all stay.
+     */
+    public B deadLetterRetention(@Nullable Duration deadLetterRetention) {
+      this.deadLetterRetention = deadLetterRetention;
       return self();
     }
 

@@ -41,7 +41,7 @@ public abstract class JdbcStoreProvider implements StoreProvider {
   /**
    * Makes the store on a data source that somebody else opened, and closes. Does not connect yet.
    *
-   * @param settings of which schema, prefix and dedup window count here
+   * @param settings of which schema, prefix, dedup window and history count here
    * @throws IllegalArgumentException naming the setting, its value and what is allowed
    */
   public abstract OutboxStore<Connection> store(DataSource dataSource, Settings settings);
@@ -56,6 +56,19 @@ public abstract class JdbcStoreProvider implements StoreProvider {
    */
   public abstract JdbcInboxStore inbox(
       DataSource dataSource, @Nullable String schema, String prefix, Duration retention);
+
+  /** Gives the settings to a store's builder. */
+  protected static <B extends JdbcOutboxStore.Builder<?, B>> B with(Settings settings, B builder) {
+    builder.schema(settings.schema()).prefix(settings.prefix());
+    if (settings.dedupWindow() != null) {
+      builder.dedupWindow(settings.dedupWindow());
+    }
+    History history = settings.history();
+    if (history.retention() != null) {
+      builder.archiveRetention(history.retention());
+    }
+    return builder.archive(history.archive()).deadLetterRetention(history.deadLetters());
+  }
 
   /** Whether the server behind a connection is one of those that this store is for. */
   public boolean isFor(Connection connection) throws SQLException {

@@ -2,9 +2,16 @@ package dev.outbox.store.jdbc;
 
 import com.zaxxer.hikari.HikariConfig;
 import dev.outbox.OutboxMessage;
+import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.Decision;
+import dev.outbox.spi.StoredMessage;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.Collectors;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -55,5 +62,22 @@ public abstract class DatabaseTests {
 
   protected static ClaimRequest request() {
     return new ClaimRequest("test", 10, 1_000_000, Duration.ofMinutes(1));
+  }
+
+  /** Delivers all that is due; in the order of the sequences. */
+  protected final List<OutboxMessage> delivered() {
+    List<StoredMessage> all = new ArrayList<>();
+    Claim claim = store.claim(request());
+    while (!claim.messages().isEmpty()) {
+      all.addAll(claim.messages());
+      claim.settle(
+          claim.messages().stream()
+              .collect(Collectors.toMap(StoredMessage::sequence, m -> Decision.delivered())));
+      claim = store.claim(request());
+    }
+    return all.stream()
+        .sorted(Comparator.comparingLong(StoredMessage::sequence))
+        .map(StoredMessage::message)
+        .toList();
   }
 }

@@ -1,6 +1,7 @@
 package dev.outbox.store.jdbc;
 
 import com.zaxxer.hikari.HikariConfig;
+import dev.outbox.Archive;
 import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.embedded.EmbeddedServer;
 import dev.outbox.spi.Claim;
@@ -8,6 +9,7 @@ import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Decision;
 import dev.outbox.spi.OutboxStore;
 import dev.outbox.store.core.internal.Names;
+import dev.outbox.tck.Archives;
 import dev.outbox.tck.AutoCommit;
 import dev.outbox.tck.BreaksConnections;
 import dev.outbox.tck.CountsWork;
@@ -133,7 +135,7 @@ public abstract class JdbcStoreTck extends OutboxStoreTck<Connection>
     }
     database = database(server, this::configure);
     stalling = new Stalling(database.pool);
-    store(database.pool).migrate();
+    migrate();
     oneConnection = database.withOneConnection();
   }
 
@@ -152,6 +154,20 @@ public abstract class JdbcStoreTck extends OutboxStoreTck<Connection>
 
   protected final TestDatabase database() {
     return database;
+  }
+
+  /** Of which kind the archive is that the tables are for, if the store can keep one. */
+  protected Archive archive() {
+    return Archive.NONE;
+  }
+
+  private void migrate() {
+    builder(database.pool).prefix(prefix()).archive(archive()).build().migrate();
+  }
+
+  /** For stores that can keep an archive: as {@link Archives#createStore}. */
+  protected final OutboxStore<Connection> archiving(Archive kept) {
+    return builder(faults.of(stalling.dataSource())).prefix(prefix()).archive(kept).build();
   }
 
   private JdbcOutboxStore store(DataSource dataSource) {
@@ -280,7 +296,7 @@ public abstract class JdbcStoreTck extends OutboxStoreTck<Connection>
   @Override
   public void restoreSchema() {
     dropSchema();
-    store(database.pool).migrate();
+    migrate();
   }
 
   /**

@@ -3,15 +3,21 @@ package dev.outbox.store.memory;
 import static java.util.Objects.requireNonNull;
 
 import dev.outbox.Appended;
+import dev.outbox.Archive;
 import dev.outbox.NoTransactionException;
 import dev.outbox.OutboxMessage;
+import dev.outbox.PermanentOutboxException;
+import dev.outbox.spi.ArchiveStore;
+import dev.outbox.spi.AuditStore;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
-import dev.outbox.spi.DeadLetterStore;
 import dev.outbox.spi.Decision;
 import dev.outbox.spi.KeepingStore;
 import dev.outbox.spi.OutboxStore;
+import dev.outbox.spi.Result;
 import dev.outbox.spi.StatisticsStore;
+import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.Who;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -28,6 +34,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.function.Consumer;
+import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -52,6 +59,7 @@ import org.jspecify.annotations.Nullable;
  *       gives the key back, without a holder. So a second settle of a claim changes nothing.
  *   <li>When three claims of a key in a row let the lease run out, its first message may be what
  *       ends the process: it is claimed as the only one, and its attempt counts at the claim (S6).
+ *   <li>What leaves its key, delivered or discarded, goes into the archive in the same breath (S7).
  *   <li>A {@link MemoryKeeper} does not give keys back with their messages, but holds them for the
  *       next claims that come through it (C8).
  * </ol>
@@ -60,7 +68,11 @@ import org.jspecify.annotations.Nullable;
  * the tests of {@code outbox-tck}.
  */
 public class MemoryOutboxStore
-    implements OutboxStore<MemoryTransaction>, KeepingStore, DeadLetterStore, StatisticsStore {
+    implements OutboxStore<MemoryTransaction>,
+        KeepingStore,
+        StatisticsStore,
+        ArchiveStore,
+        AuditStore {
 
   /** How long a dedup key is remembered unless said otherwise: 7 days. */
   public static final Duration DEFAULT_DEDUP_WINDOW = Duration.ofDays(7);
@@ -68,6 +80,12 @@ public class MemoryOutboxStore
   private static final int SUSPICIOUS = 3;
 
   private final InstantSource clock;
+  private final Archive archive;
+
+  /** What left, in this order. */
+  final List<Archived> archived = new ArrayList<>();
+
+  private final List<Entry> audit = new ArrayList<>();
 
   /** By key; the one longest not claimed first. */
   final Map<String, Key> keys = new LinkedHashMap<>();
@@ -85,6 +103,16 @@ public class MemoryOutboxStore
    * @param dedupWindow how long a dedup key is remembered (A4)
    */
   public MemoryOutboxStore(InstantSource clock, Duration dedupWindow) {
+    this(clock, dedupWindow, Archive.NONE);
+  }
+
+  /**
+   * @param clock the store's clock, by which leases, delays and the dedup window are measured
+   * @param dedupWindow how long a dedup key is remembered (A4)
+   * @param archive what is kept of messages that leave (S7); until {@link #clear}
+   */
+  public MemoryOutboxStore(InstantSource clock, Duration dedupWindow, Archive archive) {
+    this.archive = requireNonNull(archive, "archive");
     this.clock = requireNonNull(clock, "clock");
     this.dedupKeys = new DedupKeys(this, requireNonNull(dedupWindow, "dedupWindow"));
   }
@@ -109,6 +137,8 @@ public class MemoryOutboxStore
   public synchronized void clear() {
     keys.clear();
     dedupKeys.clear();
+    archived.clear();
+    audit.clear();
   }
 
   @Override
@@ -285,8 +315,8 @@ public class MemoryOutboxStore
     if (countedBefore) {
       row.attempts--;
     }
-    if (decision instanceof Decision.Delivered) {
-      key.rows.remove(row.sequence);
+    if (decision instanceof Decision.Delivered delivered) {
+      leave(key, row, Outcome.DELIVERED, delivered.result());
     } else if (decision instanceof Decision.Retry retry) {
       row.attempts += retry.counts() ? 1 : 0;
       row.failed = true;
@@ -298,6 +328,26 @@ public class MemoryOutboxStore
       row.haltsKey = dead.haltsKey();
       fail(row, dead.error());
     }
+  }
+
+  /** A message leaves for the archive, if there is one. */
+  void leave(Key key, Row row, Outcome outcome, Result.@Nullable Delivered result) {
+    boolean wasThere = key.rows.remove(row.sequence) != null && keys.get(key.name) == key;
+    if (wasThere && archive != Archive.NONE) { // and not removed with everything
+      archive(row, outcome, result == null ? null : result.answer());
+    }
+  }
+
+  void archive(Row row, Outcome outcome, @Nullable String answer) {
+    boolean whole = archive == Archive.FULL;
+    archived.add(
+        new Archived(
+            whole ? row.toStored() : row.toStoredWithoutContent(),
+            whole,
+            now(),
+            outcome,
+            answer,
+            row.dead ? row.error : null));
   }
 
   Instant dueAgain(Decision.Retry retry) {
@@ -337,10 +387,103 @@ public class MemoryOutboxStore
     Row row = dead().get(sequence);
     if (row != null) {
       Key key = requireNonNull(keys.get(row.key));
-      key.rows.remove(sequence);
+      leave(key, row, Outcome.DISCARDED, null);
       forgetIfEmpty(key);
     }
     return row != null;
+  }
+
+  @Override
+  public synchronized boolean requeue(long sequence, Who by) {
+    return decided(Action.REQUEUED, sequence, by, this::requeue);
+  }
+
+  @Override
+  public synchronized boolean discard(long sequence, Who by) {
+    return decided(Action.DISCARDED, sequence, by, this::discard);
+  }
+
+  private boolean decided(Action action, long sequence, Who by, LongPredicate decide) {
+    requireArchive();
+    Row row = dead().get(sequence);
+    boolean done = decide.test(sequence);
+    if (row != null && done) {
+      note(action, sequence, row.message == null ? "" : row.message.id().toString(), by);
+    }
+    return done;
+  }
+
+  private void note(Action action, long sequence, String id, Who by) {
+    audit.add(new Entry(now(), action, by.name(), by.reason(), sequence, id));
+  }
+
+  private void requireArchive() {
+    if (archive == Archive.NONE) {
+      throw new PermanentOutboxException(
+          "this store keeps no archive, and so no audit: make it with Archive.METADATA or Archive.FULL");
+    }
+  }
+
+  @Override
+  public synchronized List<Entry> audit(Instant from, int limit) {
+    requireArchive();
+    return audit.stream()
+        .filter(entry -> !entry.at().isBefore(from))
+        .limit(ArchiveStore.checked(limit))
+        .toList();
+  }
+
+  @Override
+  public final Archive archive() {
+    return archive;
+  }
+
+  @Override
+  public synchronized List<Archived> archived(Search search, int limit) {
+    int most = ArchiveStore.checked(limit);
+    return archived.stream()
+        .filter(one -> matches(one, search))
+        .sorted(Comparator.comparing(Archived::position, MemoryOutboxStore::compare))
+        .limit(most)
+        .toList();
+  }
+
+  private static boolean matches(Archived one, Search search) {
+    StoredMessage stored = one.message();
+    OutboxMessage message = stored.problem() == null ? stored.message() : null;
+    return !one.at().isBefore(search.from())
+        && one.at().isBefore(search.to())
+        && is(search.key(), stored.key())
+        && is(search.aggregateType(), message == null ? null : message.aggregateType())
+        && is(search.aggregateId(), message == null ? null : message.aggregateId())
+        && is(search.eventType(), message == null ? null : message.eventType())
+        && is(search.id(), message == null ? null : message.id())
+        && (search.after() == null || compare(one.position(), search.after()) > 0);
+  }
+
+  private static boolean is(@Nullable Object wanted, @Nullable Object found) {
+    return wanted == null || wanted.equals(found);
+  }
+
+  private static int compare(Position one, Position other) {
+    int byTime = one.at().compareTo(other.at());
+    return byTime != 0 ? byTime : Long.compare(one.sequence(), other.sequence());
+  }
+
+  @Override
+  public synchronized Appended replay(List<Archived> messages, Who by) {
+    requireArchive();
+    List<OutboxMessage> again = messages.stream().map(Archived::again).toList();
+    List<Appended> appended = new ArrayList<>();
+    inTransaction(transaction -> appended.add(append(transaction, again)));
+    messages.forEach(
+        one ->
+            note(
+                Action.REPLAYED,
+                one.message().sequence(),
+                one.message().message().id().toString(),
+                by));
+    return appended.get(0);
   }
 
   private NavigableMap<Long, Row> dead() {

@@ -76,4 +76,26 @@ final class Row {
         ? StoredMessage.of(sequence, attempts, createdAt, message)
         : StoredMessage.undecodable(sequence, key, attempts, createdAt, "it was damaged");
   }
+
+  /** With an empty payload and no headers. */
+  StoredMessage toStoredWithoutContent() {
+    return message != null
+        ? StoredMessage.of(sequence, attempts, createdAt, withoutContent(message))
+        : toStored();
+  }
+
+  private static OutboxMessage withoutContent(OutboxMessage m) {
+    return OutboxMessage.builder()
+        .id(m.id())
+        .aggregate(m.aggregateType(), m.aggregateId())
+        .eventType(m.eventType())
+        .partitionKey(m.partitionKey())
+        .payload(new byte[0])
+        .contentType(m.contentType())
+        .dedupKey(m.dedupKey())
+        .correlationId(m.correlationId())
+        .availableAt(m.availableAt())
+        .maxAttempts(m.maxAttempts())
+        .build();
+  }
 }

@@ -7,6 +7,7 @@ enum Flavor {
       "MariadbOutboxStore",
       "utf8mb4_0900_bin",
       "$1",
+      "for update of m",
       "transaction_isolation",
       "transaction_read_only"),
   MARIADB(
@@ -14,6 +15,7 @@ enum Flavor {
       "MysqlOutboxStore",
       "utf8mb4_nopad_bin",
       "_utf8mb4$1 collate utf8mb4_nopad_bin",
+      "for update",
       "tx_isolation",
       "tx_read_only");
 
@@ -27,6 +29,9 @@ enum Flavor {
   /** How a status, {@code $1}, is written where one is looked for. */
   final String status;
 
+  /** How messages, {@code m}, are locked that are found by a list: MySQL refuses to lock a list. */
+  final String lockMessages;
+
   final String isolation;
   final String readOnly;
 
@@ -35,12 +40,14 @@ enum Flavor {
       String other,
       String collation,
       String status,
+      String lockMessages,
       String isolation,
       String readOnly) {
     this.title = title;
     this.other = other;
     this.collation = collation;
     this.status = status;
+    this.lockMessages = lockMessages;
     this.isolation = isolation;
     this.readOnly = readOnly;
   }

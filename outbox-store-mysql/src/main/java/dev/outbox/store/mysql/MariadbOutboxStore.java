@@ -15,7 +15,7 @@ import javax.sql.DataSource;
 public final class MariadbOutboxStore extends JdbcOutboxStore {
 
   private MariadbOutboxStore(Builder b) {
-    super(b, names -> new MysqlDialect(names, Flavor.MARIADB));
+    super(b, (names, archive) -> new MysqlDialect(names, Flavor.MARIADB, archive));
   }
 
   /** A store with the default names, for relays and for appending. */

@@ -18,12 +18,7 @@ public final class MariadbStoreProvider extends JdbcStoreProvider {
 
   @Override
   public OutboxStore<Connection> store(DataSource dataSource, Settings settings) {
-    MariadbOutboxStore.Builder builder =
-        MariadbOutboxStore.builder(dataSource).schema(settings.schema()).prefix(settings.prefix());
-    if (settings.dedupWindow() != null) {
-      builder.dedupWindow(settings.dedupWindow());
-    }
-    return builder.build();
+    return with(settings, MariadbOutboxStore.builder(dataSource)).build();
   }
 
   @Override

@@ -143,6 +143,19 @@ final class MysqlAdministration implements Texts {
   }
 
   @Override
+  public String expired() {
+    return """
+    select m.seq, case when m.last_failed_at < utc_timestamp(6) - interval :millis * 1000 microsecond
+      and not exists (select 1 from ${q}${p}blocked_key k force index (primary)
+        where k.bucket = m.bucket and k.`key` = ${messageKey} and k.halted_by = m.seq)
+      then 1 else 0 end as expired
+    from ${q}${p}message m force index (primary)
+    where m.bucket in (${everyBucket}) and m.status = 'DEAD' and m.place = _binary'' and m.seq > :after
+    order by m.seq limit :limit
+    """;
+  }
+
+  @Override
   public String statistics() {
     return STATISTICS;
   }

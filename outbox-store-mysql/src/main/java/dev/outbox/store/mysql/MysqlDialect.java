@@ -2,6 +2,7 @@ package dev.outbox.store.mysql;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.outbox.Archive;
 import dev.outbox.OutboxMessage;
 import dev.outbox.store.core.internal.Database.Block;
 import dev.outbox.store.core.internal.Database.Key;
@@ -10,11 +11,15 @@ import dev.outbox.store.core.internal.Database.Limits;
 import dev.outbox.store.core.internal.Lease;
 import dev.outbox.store.core.internal.Names;
 import dev.outbox.store.core.internal.Row;
+import dev.outbox.store.core.internal.Row.Claimable;
 import dev.outbox.store.core.internal.Row.OfMessage;
 import dev.outbox.store.core.internal.Status;
+import dev.outbox.store.jdbc.internal.ArchiveSchema;
+import dev.outbox.store.jdbc.internal.ArchiveTexts;
 import dev.outbox.store.jdbc.internal.Batches;
 import dev.outbox.store.jdbc.internal.JsonRows;
 import dev.outbox.store.jdbc.internal.Rows;
+import dev.outbox.store.jdbc.internal.Server;
 import dev.outbox.store.jdbc.internal.SqlAdministration;
 import dev.outbox.store.jdbc.internal.SqlDialect;
 import java.sql.Connection;
@@ -169,8 +174,17 @@ final class MysqlDialect extends MysqlServer implements SqlDialect {
   private final String withBlockedKeys;
   private final String keyBlocked;
 
-  MysqlDialect(Names names, Flavor flavor) {
+  private final Names names;
+  private final Flavor flavor;
+  private final Archive kept;
+  private final MysqlArchive archive;
+
+  MysqlDialect(Names names, Flavor flavor, Archive kept) {
     super(flavor);
+    this.names = names;
+    this.flavor = flavor;
+    this.kept = kept;
+    archive = new MysqlArchive(kept);
     text = new MysqlText(names, flavor);
     append = new Append(text);
     blockedMessages = new BlockedMessages(text);
@@ -200,6 +214,28 @@ final class MysqlDialect extends MysqlServer implements SqlDialect {
   @Override
   public String fill(String sql) {
     return text.fill(sql);
+  }
+
+  @Override
+  public String grants() {
+    return kept == Archive.NONE
+        ? super.grants()
+        : super.grants() + Names.resource(getClass(), "archive-grants.sql");
+  }
+
+  @Override
+  public Archive archive() {
+    return kept;
+  }
+
+  @Override
+  public Server archiveServer() {
+    return new MysqlArchiveServer(ArchiveSchema.names(names), flavor);
+  }
+
+  @Override
+  public ArchiveTexts archiveTexts() {
+    return archive;
   }
 
   @Override
@@ -272,22 +308,39 @@ final class MysqlDialect extends MysqlServer implements SqlDialect {
   @Override
   public void forRows(
       Handle handle, String sql, Collection<? extends OfMessage> rows, Map<String, ?> more) {
+    forRows(handle, sql, rows, row -> List.of(row.bucket(), row.sequence(), row.id()), more);
+  }
+
+  /**
+   * @param columns what the statement's list of rows has
+   */
+  private static <R extends OfMessage> void forRows(
+      Handle handle,
+      String sql,
+      Collection<R> rows,
+      Function<R, List<?>> columns,
+      Map<String, ?> more) {
     Predicate<OfMessage> pending = row -> row.status() == Status.PENDING;
-    execute(handle, sql, rows.stream().filter(pending).toList(), more);
+    execute(handle, sql, rows.stream().filter(pending).toList(), columns, more);
     execute(
         handle,
-        sql.replace("${rows}", "${otherRows}"),
+        sql.replace("${rows}", "${otherRows}").replace("${archivedRows}", "${otherArchivedRows}"),
         rows.stream().filter(pending.negate()).toList(),
+        columns,
         more);
   }
 
-  private static void execute(
-      Handle handle, String statement, List<? extends OfMessage> rows, Map<String, ?> more) {
+  private static <R extends OfMessage> void execute(
+      Handle handle,
+      String statement,
+      List<R> rows,
+      Function<R, List<?>> columns,
+      Map<String, ?> more) {
     for (int from = 0; from < rows.size(); from += MOST_ROWS) {
-      List<? extends OfMessage> some = rows.subList(from, Math.min(rows.size(), from + MOST_ROWS));
+      List<R> some = rows.subList(from, Math.min(rows.size(), from + MOST_ROWS));
       handle
           .createUpdate(statement)
-          .bind("rows", JsonRows.of(some, row -> List.of(row.bucket(), row.sequence(), row.id())))
+          .bind("rows", JsonRows.of(some, columns))
           .bindMap(more)
           .execute();
     }
@@ -311,6 +364,26 @@ final class MysqlDialect extends MysqlServer implements SqlDialect {
   @Override
   public String delete() {
     return DELETE;
+  }
+
+  @Override
+  public List<Lease> delete(
+      Handle handle, Collection<Lease> leases, Collection<Claimable> delivered) {
+    if (kept != Archive.NONE) {
+      forRows(
+          handle,
+          archive.copy(),
+          delivered,
+          row ->
+              List.of(
+                  row.bucket(),
+                  row.sequence(),
+                  row.id(),
+                  row.message().attempts(),
+                  row.answer() == null ? "" : hex(row.answer())),
+          Map.of());
+    }
+    return SqlDialect.super.delete(handle, leases, delivered);
   }
 
   @Override

@@ -23,6 +23,10 @@ import javax.sql.DataSource;
  * outbox_blocked_key  bucket, key, retry_at, halted_by, low_seq
  * outbox_dedup        dedup_key, created_at
  * outbox_schema       version
+ *
+ * outbox_archive_message  what left, with archived_at, outcome, answer
+ * outbox_archive_audit    noted_at, action, who, db_user, reason, seq, message_id
+ * outbox_archive_schema   version                             these three where it is kept
  * }</pre>
  *
  * <ol>
@@ -34,8 +38,9 @@ import javax.sql.DataSource;
  *       another status; commit.
  *   <li><b>publish</b>, outside any transaction.
  *   <li><b>settle</b>, one transaction: {@code select … for update} locks the buckets that claim id
- *       and token still say are ours; delivered messages are deleted, failed ones changed; buckets
- *       are given back, or kept and read again; commit.
+ *       and token still say are ours; delivered messages are copied to the archive, if there is
+ *       one, and deleted, failed ones changed; buckets are given back, or kept and read again;
+ *       commit.
  * </ol>
  *
  * <p>Append works on the caller's connection, at its isolation level; it changes what {@code
@@ -45,7 +50,7 @@ import javax.sql.DataSource;
 public final class MysqlOutboxStore extends JdbcOutboxStore {
 
   private MysqlOutboxStore(Builder b) {
-    super(b, names -> new MysqlDialect(names, Flavor.MYSQL));
+    super(b, (names, archive) -> new MysqlDialect(names, Flavor.MYSQL, archive));
   }
 
   /** A store with the default names, for relays and for appending. */

@@ -18,12 +18,7 @@ public final class MysqlStoreProvider extends JdbcStoreProvider {
 
   @Override
   public OutboxStore<Connection> store(DataSource dataSource, Settings settings) {
-    MysqlOutboxStore.Builder builder =
-        MysqlOutboxStore.builder(dataSource).schema(settings.schema()).prefix(settings.prefix());
-    if (settings.dedupWindow() != null) {
-      builder.dedupWindow(settings.dedupWindow());
-    }
-    return builder.build();
+    return with(settings, MysqlOutboxStore.builder(dataSource)).build();
   }
 
   @Override

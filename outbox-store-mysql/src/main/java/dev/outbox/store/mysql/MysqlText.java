@@ -53,6 +53,15 @@ final class MysqlText {
         id char(37) character set ascii path '$[2]')) l
       """;
 
+  /** And with what is archived of them besides: an answer in hexadecimal, or nothing. */
+  private static final String ROWS_WITH_ANSWER =
+      """
+      json_table(convert(:rows using utf8mb4), '$[*]' columns (
+        bucket tinyint unsigned path '$[0]', seq bigint path '$[1]',
+        id char(37) character set ascii path '$[2]', attempts integer path '$[3]',
+        answer varchar(16000) character set ascii path '$[4]')) l
+      """;
+
   private static final String MESSAGE_KEY =
       "coalesce(m.partition_key, concat(m.aggregate_type, '/', m.aggregate_id))";
 
@@ -142,6 +151,8 @@ final class MysqlText {
         .fill(
             sql.replace("${rows}", ROWS_WITH_ID + PENDING_ROWS + "and m.id = l.id")
                 .replace("${otherRows}", ROWS_WITH_ID + OTHER_ROWS + "and m.id = l.id")
+                .replace("${archivedRows}", ROWS_WITH_ANSWER + PENDING_ROWS + "and m.id = l.id")
+                .replace("${otherArchivedRows}", ROWS_WITH_ANSWER + OTHER_ROWS + "and m.id = l.id")
                 .replace("${places}", ROWS + OTHER_ROWS)
                 .replace("${keys}", KEYS)
                 .replace("${name}", NAME)
@@ -154,6 +165,7 @@ final class MysqlText {
                 .replace("${columns}", Rows.COLUMNS)
                 .replace("${everyBucket}", EVERY_BUCKET))
         .replaceAll("and m\\.status = ('[A-Z]+')", "and m.status = " + flavor.status)
+        .replace("${lockMessages}", flavor.lockMessages)
         .replace("${collation}", flavor.collation);
   }
 }

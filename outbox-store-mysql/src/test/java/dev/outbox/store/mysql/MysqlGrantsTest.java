@@ -2,17 +2,21 @@ package dev.outbox.store.mysql;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import dev.outbox.Archive;
 import dev.outbox.OutboxException;
 import dev.outbox.OutboxMessage;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.inbox.Begin;
 import dev.outbox.inbox.InboxKey;
+import dev.outbox.spi.ArchiveStore.Search;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Decision;
+import dev.outbox.spi.Who;
 import dev.outbox.store.jdbc.DatabaseTests;
 import dev.outbox.store.jdbc.JdbcInboxStore;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
@@ -20,6 +24,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
@@ -176,6 +181,39 @@ class MysqlGrantsTest extends DatabaseTests {
     refused(relays, "insert into outbox_message (aggregate_type) values ('x')");
     refused(relays, "drop table outbox_message");
     refused(relays, "delete from outbox_bucket");
+  }
+
+  @Test
+  @DisplayName("let a relay fill and purge the archive, and change nothing there or in the audit")
+  void archive() throws SQLException {
+    JdbcOutboxStore owner = builder(database.pool).archive(Archive.FULL).build();
+    owner.migrate();
+    database.execute(MysqlSchemaTest.statements(owner.grants(producer, relay)));
+    database.inTransaction(false, c -> owner.append(c, message(null, null)));
+    database.inTransaction(false, c -> owner.append(c, message(null, null)));
+    JdbcOutboxStore store =
+        builder(relays).archive(Archive.FULL).archiveRetention(Duration.ofMillis(1)).build();
+    Claim claim = store.claim(new ClaimRequest("r", 100, 1_000_000, Duration.ofMinutes(1)));
+    long dead = claim.messages().get(0).sequence();
+    long delivered = claim.messages().get(1).sequence();
+    assertThat(claim.settle(Map.of(dead, Decision.dead("no"), delivered, Decision.delivered())))
+        .isEmpty();
+    assertThat(store.discard(dead, Who.named("alice"))).isTrue();
+    assertThat(
+            store.archived(
+                Search.between(Instant.EPOCH, Instant.parse("2100-01-01T00:00:00Z")), 10))
+        .hasSize(2);
+    assertThat(store.audit(Instant.EPOCH, 10)).hasSize(1);
+    await().untilAsserted(() -> assertThat(purged(store)).isEqualTo("0"));
+    refused(relays, "update outbox_archive_message set outcome = 'DELIVERED'");
+    refused(relays, "update outbox_archive_audit set who = 'bob'");
+    refused(relays, "delete from outbox_archive_audit");
+    refused(producers, "select * from outbox_archive_message");
+  }
+
+  private String purged(JdbcOutboxStore store) {
+    store.housekeep();
+    return database.query("select count(*) from outbox_archive_message");
   }
 
   @Test

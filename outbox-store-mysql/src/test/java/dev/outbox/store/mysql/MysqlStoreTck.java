@@ -1,10 +1,13 @@
 package dev.outbox.store.mysql;
 
 import com.zaxxer.hikari.HikariConfig;
+import dev.outbox.Archive;
 import dev.outbox.embedded.DatabaseServer;
+import dev.outbox.spi.OutboxStore;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
 import dev.outbox.store.jdbc.JdbcStoreTck;
 import dev.outbox.store.jdbc.TestDatabase;
+import dev.outbox.tck.Archives;
 import dev.outbox.tck.ReadOnlyTransactions;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -18,7 +21,8 @@ import java.util.function.LongSupplier;
 import javax.sql.DataSource;
 
 /** The TCK on MySQL; also what {@code ./outbox tck} runs in a user's own database. */
-public class MysqlStoreTck extends JdbcStoreTck implements ReadOnlyTransactions<Connection> {
+public class MysqlStoreTck extends JdbcStoreTck
+    implements ReadOnlyTransactions<Connection>, Archives<Connection> {
   private static final int LOCK_WAIT_TIMEOUT = 1205;
   private static final int TRIES = 60;
 
@@ -45,7 +49,21 @@ public class MysqlStoreTck extends JdbcStoreTck implements ReadOnlyTransactions<
   @Override
   protected List<String> emptyMessages() {
     return List.of(
-        "delete from outbox_message", "delete from outbox_blocked_key", "delete from outbox_dedup");
+        "delete from outbox_message",
+        "delete from outbox_blocked_key",
+        "delete from outbox_dedup",
+        "delete from outbox_archive_message",
+        "delete from outbox_archive_audit");
+  }
+
+  @Override
+  protected Archive archive() {
+    return Archive.FULL;
+  }
+
+  @Override
+  public OutboxStore<Connection> createStore(Archive archive) {
+    return archiving(archive);
   }
 
   /** MariaDB waits 0.7 s for its purge to leave the table, and then refuses. */

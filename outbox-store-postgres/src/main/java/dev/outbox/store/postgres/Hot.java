@@ -191,6 +191,11 @@ final class Hot {
       return array("boolean", rows.stream().map(value).toArray(Boolean[]::new));
     }
 
+    <R> Parameters texts(Collection<? extends R> rows, Function<R, @Nullable String> value)
+        throws SQLException {
+      return array("text", rows.stream().map(value).toArray(String[]::new));
+    }
+
     <R> Parameters bytes(Collection<? extends R> rows, Function<R, byte[]> value)
         throws SQLException {
       return array("bytea", rows.stream().map(value).toArray(byte[][]::new));

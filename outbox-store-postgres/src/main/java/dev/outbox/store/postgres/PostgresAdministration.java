@@ -93,6 +93,16 @@ final class PostgresAdministration implements Texts {
   }
 
   @Override
+  public String expired() {
+    return """
+    select m.seq, (m.last_failed_at < statement_timestamp() - :millis * interval '1 millisecond'
+      and not exists (select from ${q}${p}blocked_key k where k.halted_by = m.seq))::int as expired
+    from ${q}${p}message m
+    where m.status = 'DEAD' and m.seq + 0 > :after order by m.seq + 0 limit :limit
+    """;
+  }
+
+  @Override
   public String statistics() {
     return PostgresFigures.STATISTICS;
   }

@@ -1,5 +1,6 @@
 package dev.outbox.store.postgres;
 
+import dev.outbox.Archive;
 import dev.outbox.OutboxMessage;
 import dev.outbox.store.core.internal.Database.Block;
 import dev.outbox.store.core.internal.Database.Key;
@@ -12,8 +13,11 @@ import dev.outbox.store.core.internal.Row;
 import dev.outbox.store.core.internal.Row.Claimable;
 import dev.outbox.store.core.internal.Row.OfMessage;
 import dev.outbox.store.core.internal.Status;
+import dev.outbox.store.jdbc.internal.ArchiveSchema;
+import dev.outbox.store.jdbc.internal.ArchiveTexts;
 import dev.outbox.store.jdbc.internal.Batches;
 import dev.outbox.store.jdbc.internal.Rows;
+import dev.outbox.store.jdbc.internal.Server;
 import dev.outbox.store.jdbc.internal.SqlAdministration;
 import dev.outbox.store.jdbc.internal.SqlDialect;
 import dev.outbox.store.postgres.Hot.Parameters;
@@ -198,7 +202,7 @@ final class PostgresDialect extends PostgresServer implements SqlDialect {
           + ""
           + " and status in ('PENDING', 'SCHEDULED', 'BLOCKED')";
 
-  private static final String DELETE = "delete from ${q}${p}message where" + THESE + "";
+  private static final String DELETE = "delete from ${q}${p}message m where" + THESE;
 
   private static final String DELETE_RANGES =
       """
@@ -259,6 +263,10 @@ final class PostgresDialect extends PostgresServer implements SqlDialect {
             and ${messageKey} = k.key and m.seq + 0 >= k.low_seq)
       """;
 
+  private final Archive kept;
+  private final PostgresArchive archive;
+  private final String deleteRanges;
+  private final String deleteThese;
   private final Append append;
   private final Hot hot = new Hot(stallGuard, this::fill);
   private final Certified certified = new Certified();
@@ -268,9 +276,25 @@ final class PostgresDialect extends PostgresServer implements SqlDialect {
   /** How many deletes are still to be made message by message. */
   private final AtomicInteger exactDeletes = new AtomicInteger();
 
+  /** Without an archive. */
   PostgresDialect(Names names, Pooler pooler) {
+    this(names, pooler, Archive.NONE);
+  }
+
+  PostgresDialect(Names names, Pooler pooler, Archive kept) {
     super(names, pooler);
+    this.kept = kept;
     append = new Append(names);
+    archive = new PostgresArchive(kept);
+    deleteRanges = deleting(DELETE_RANGES);
+    deleteThese = deleting(DELETE);
+  }
+
+  /** A query that says how many were deleted; with an archive, and moved there. */
+  private String deleting(String delete) {
+    return kept == Archive.NONE
+        ? delete
+        : "with " + archive.moving(delete) + " select count(*) from deleted";
   }
 
   // ---- the server
@@ -278,6 +302,28 @@ final class PostgresDialect extends PostgresServer implements SqlDialect {
   @Override
   public String changelog() {
     return "dev/outbox/store/postgres/changelog.sql";
+  }
+
+  @Override
+  public String grants() {
+    return kept == Archive.NONE
+        ? super.grants()
+        : super.grants() + Names.resource(getClass(), "archive-grants.sql");
+  }
+
+  @Override
+  public Archive archive() {
+    return kept;
+  }
+
+  @Override
+  public Server archiveServer() {
+    return new PostgresArchiveServer(ArchiveSchema.names(names), pooler);
+  }
+
+  @Override
+  public ArchiveTexts archiveTexts() {
+    return archive;
   }
 
   @Override
@@ -316,7 +362,8 @@ final class PostgresDialect extends PostgresServer implements SqlDialect {
 
   @Override
   public Leases<Handle> leases() {
-    return new PostgresLeases(this, hot, certified, elsewhere);
+    return new PostgresLeases(
+        this, hot, certified, elsewhere, kept == Archive.NONE ? null : archive);
   }
 
   @Override
@@ -441,7 +488,7 @@ final class PostgresDialect extends PostgresServer implements SqlDialect {
         upTo.put(lease.bucket(), last.getAsLong());
       }
     }
-    delete(handle, ranges);
+    delete(handle, ranges, delivered);
     List<Claimable> rest =
         delivered.stream()
             .filter(
@@ -449,26 +496,45 @@ final class PostgresDialect extends PostgresServer implements SqlDialect {
                     row.status() != Status.PENDING
                         || row.sequence() > upTo.getOrDefault(row.bucket(), Long.MIN_VALUE))
             .toList();
-    boolean found = rest.isEmpty() || change(handle, DELETE, rest, List.of()) == rest.size();
+    boolean found =
+        rest.isEmpty()
+            || delete(handle, deleteThese, parameters -> these(parameters, rest), rest)
+                == rest.size();
     return found ? after : List.copyOf(leases);
   }
 
   private record Range(int bucket, long lowest, long highest, int messages) {}
 
-  private void delete(Handle handle, List<Range> ranges) {
+  /** Returns how many were deleted. */
+  private int delete(
+      Handle handle, String sql, Hot.Binder binder, Collection<Claimable> delivered) {
+    return kept == Archive.NONE
+        ? hot.update(handle, sql, binder)
+        : hot.query(
+            handle,
+            sql,
+            parameters -> {
+              binder.bind(parameters);
+              PostgresArchive.bind(parameters, delivered);
+            },
+            row -> row.next() ? row.getInt(1) : 0);
+  }
+
+  private void delete(Handle handle, List<Range> ranges, Collection<Claimable> delivered) {
     if (ranges.isEmpty()) {
       return;
     }
     int expected = ranges.stream().mapToInt(Range::messages).sum();
     int deleted =
-        hot.update(
+        delete(
             handle,
-            DELETE_RANGES,
+            deleteRanges,
             parameters ->
                 parameters
                     .integers(ranges, Range::bucket)
                     .longs(ranges, Range::lowest)
-                    .longs(ranges, Range::highest));
+                    .longs(ranges, Range::highest),
+            delivered);
     if (deleted != expected) {
       exactDeletes.set(EXACT_DELETES);
       throw new TransactionException(

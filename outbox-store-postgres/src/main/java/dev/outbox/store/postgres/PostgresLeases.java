@@ -26,6 +26,7 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
 import org.jdbi.v3.core.Handle;
+import org.jspecify.annotations.Nullable;
 
 /** Who holds which buckets, and each bucket's {@link Mark}, which is a lease's state here. */
 final class PostgresLeases implements Leases<Handle> {
@@ -182,16 +183,18 @@ final class PostgresLeases implements Leases<Handle> {
    * The messages are deleted as the statement's snapshot has them, which may be older than the
    * locks. Nobody else changes messages of buckets that are held.
    */
-  private static final String LOCK_HELD_AND_DELETE =
-      "with held as materialized ("
-          + LOCK_HELD
-          + "), deleted as (delete from ${q}${p}message where"
+  private static final String DELETE_HELD =
+      "delete from ${q}${p}message m where"
           + PostgresDialect.THESE
-          + """
-             and (bucket in (select bucket from held)) is true
-            returning 1)
-          select held.*, (select count(*) from deleted) as deleted from held
-          """;
+          + " and (bucket in (select bucket from held)) is true";
+
+  private static String lockHeldAnd(String deleted) {
+    return "with held as materialized ("
+        + LOCK_HELD
+        + "), "
+        + deleted
+        + " select held.*, (select count(*) from deleted) as deleted from held";
+  }
 
   /** What is sent along must not be so long that the server may wait for the rest of it. */
   private static final int MOST_DELETED_WITH_LOCK = 64;
@@ -212,8 +215,24 @@ final class PostgresLeases implements Leases<Handle> {
   private final Hot hot;
   private final Certified certified;
   private final Elsewhere elsewhere;
+  private final @Nullable PostgresArchive archive;
+  private final String lockHeldAndDelete;
 
-  PostgresLeases(Rows.Types types, Hot hot, Certified certified, Elsewhere elsewhere) {
+  /**
+   * @param archive where what is deleted goes; null: nowhere
+   */
+  PostgresLeases(
+      Rows.Types types,
+      Hot hot,
+      Certified certified,
+      Elsewhere elsewhere,
+      @Nullable PostgresArchive archive) {
+    this.archive = archive;
+    lockHeldAndDelete =
+        lockHeldAnd(
+            archive == null
+                ? "deleted as (" + DELETE_HELD + " returning 1)"
+                : archive.moving(DELETE_HELD));
     rows = new Rows(types);
     this.hot = hot;
     this.certified = certified;
@@ -300,8 +319,13 @@ final class PostgresLeases implements Leases<Handle> {
     List<Cleared> cleared =
         hot.query(
             handle,
-            LOCK_HELD_AND_DELETE,
-            parameters -> PostgresDialect.these(bind(parameters, claimId, leases), delivered),
+            lockHeldAndDelete,
+            parameters -> {
+              PostgresDialect.these(bind(parameters, claimId, leases), delivered);
+              if (archive != null) {
+                PostgresArchive.bind(parameters, delivered);
+              }
+            },
             each((row, sample) -> new Cleared(goingOn.map(row, sample), row.getLong("deleted"))));
     List<Lease> held = cleared.stream().map(Cleared::lease).toList();
     Set<Integer> buckets = held.stream().map(Lease::bucket).collect(toSet());

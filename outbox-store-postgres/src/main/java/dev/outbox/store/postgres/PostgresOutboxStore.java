@@ -26,6 +26,10 @@ import javax.sql.DataSource;
  * outbox_blocked_key  bucket, key, retry_at, halted_by, low_seq
  * outbox_dedup        dedup_key, created_at
  * outbox_schema       version
+ *
+ * outbox_archive_message  a partition a day; what left, with archived_at, outcome, answer
+ * outbox_archive_audit    noted_at, action, who, db_user, reason, seq, message_id
+ * outbox_archive_schema   version                             these three where it is kept
  * }</pre>
  *
  * <ol>
@@ -36,8 +40,9 @@ import javax.sql.DataSource;
  *       each from its low-water mark on; what cannot be sent now moves to another status; commit.
  *   <li><b>publish</b>, outside any transaction.
  *   <li><b>settle</b>, one transaction: {@code select … for no key update} locks the buckets that
- *       claim id and token still say are ours; delivered messages are deleted, failed ones changed;
- *       buckets are given back, or kept and read again; commit.
+ *       claim id and token still say are ours; delivered messages are deleted, or moved to the
+ *       archive by the same statement, failed ones changed; buckets are given back, or kept and
+ *       read again; commit.
  * </ol>
  *
  * <p>Append works on the caller's connection. Everything else takes connections from the data
@@ -49,7 +54,9 @@ import javax.sql.DataSource;
 public final class PostgresOutboxStore extends JdbcOutboxStore implements KeepingStore {
 
   private PostgresOutboxStore(Builder b) {
-    super(b, names -> new PostgresDialect(names, new Pooler(b.poolerKeepsSessions)));
+    super(
+        b,
+        (names, archive) -> new PostgresDialect(names, new Pooler(b.poolerKeepsSessions), archive));
   }
 
   /** A store with the default names, for relays and for appending. */

@@ -70,7 +70,7 @@ abstract class PostgresServer implements Server {
 
   final StallGuard stallGuard = new StallGuard();
   final Pooler pooler;
-  private final Names names;
+  final Names names;
 
   PostgresServer(Names names, Pooler pooler) {
     this.names = names;

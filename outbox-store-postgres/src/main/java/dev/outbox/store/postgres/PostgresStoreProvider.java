@@ -18,12 +18,7 @@ public final class PostgresStoreProvider extends JdbcStoreProvider {
 
   @Override
   public OutboxStore<Connection> store(DataSource dataSource, Settings settings) {
-    PostgresOutboxStore.Builder builder =
-        PostgresOutboxStore.builder(dataSource).schema(settings.schema()).prefix(settings.prefix());
-    if (settings.dedupWindow() != null) {
-      builder.dedupWindow(settings.dedupWindow());
-    }
-    return builder.build();
+    return with(settings, PostgresOutboxStore.builder(dataSource)).build();
   }
 
   @Override

@@ -1,10 +1,13 @@
 package dev.outbox.store.postgres;
 
 import com.zaxxer.hikari.HikariConfig;
+import dev.outbox.Archive;
 import dev.outbox.embedded.DatabaseServer;
+import dev.outbox.spi.OutboxStore;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
 import dev.outbox.store.jdbc.JdbcStoreTck;
 import dev.outbox.store.jdbc.TestDatabase;
+import dev.outbox.tck.Archives;
 import dev.outbox.tck.ReadOnlyTransactions;
 import java.sql.Connection;
 import java.time.Instant;
@@ -16,7 +19,8 @@ import java.util.function.LongSupplier;
 import javax.sql.DataSource;
 
 /** The TCK on PostgreSQL; also what {@code ./outbox tck} runs in a user's own database. */
-public class PostgresStoreTck extends JdbcStoreTck implements ReadOnlyTransactions<Connection> {
+public class PostgresStoreTck extends JdbcStoreTck
+    implements ReadOnlyTransactions<Connection>, Archives<Connection> {
 
   @Override
   protected DatabaseServer server() {
@@ -39,8 +43,21 @@ public class PostgresStoreTck extends JdbcStoreTck implements ReadOnlyTransactio
   }
 
   @Override
+  protected Archive archive() {
+    return Archive.FULL;
+  }
+
+  @Override
+  public OutboxStore<Connection> createStore(Archive archive) {
+    return archiving(archive);
+  }
+
+  @Override
   protected List<String> emptyMessages() {
-    return List.of("truncate outbox_message, outbox_blocked_key, outbox_dedup");
+    return List.of(
+        "truncate outbox_message, outbox_blocked_key, outbox_dedup",
+        "delete from outbox_archive_message", // mostly empty, and a file for each day
+        "delete from outbox_archive_audit");
   }
 
   @Override

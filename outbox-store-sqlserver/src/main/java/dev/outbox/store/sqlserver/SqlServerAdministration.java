@@ -145,6 +145,19 @@ final class SqlServerAdministration implements Texts {
   }
 
   @Override
+  public String expired() {
+    return """
+    select top (:limit) m.seq, case when m.last_failed_at < ${ago}
+      and not exists (select 1 from ${q}${p}blocked_key k ${dirty} where k.halted_by = m.seq)
+      then 1 else 0 end as expired
+    from ${q}${p}message m ${deadNow}
+    where m.status = N'DEAD' and m.seq > :after
+    order by m.seq
+    """
+        .replace("${ago}", SqlServerText.later("-1 * :millis"));
+  }
+
+  @Override
   public String statistics() {
     return STATISTICS;
   }

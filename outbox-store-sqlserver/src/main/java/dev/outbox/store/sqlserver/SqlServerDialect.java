@@ -1,5 +1,6 @@
 package dev.outbox.store.sqlserver;
 
+import dev.outbox.Archive;
 import dev.outbox.OutboxMessage;
 import dev.outbox.store.core.internal.Database.Block;
 import dev.outbox.store.core.internal.Database.Failure;
@@ -9,11 +10,15 @@ import dev.outbox.store.core.internal.Database.Limits;
 import dev.outbox.store.core.internal.Lease;
 import dev.outbox.store.core.internal.Names;
 import dev.outbox.store.core.internal.Row;
+import dev.outbox.store.core.internal.Row.Claimable;
 import dev.outbox.store.core.internal.Row.OfMessage;
 import dev.outbox.store.core.internal.Status;
+import dev.outbox.store.jdbc.internal.ArchiveSchema;
+import dev.outbox.store.jdbc.internal.ArchiveTexts;
 import dev.outbox.store.jdbc.internal.Batches;
 import dev.outbox.store.jdbc.internal.JsonRows;
 import dev.outbox.store.jdbc.internal.Rows;
+import dev.outbox.store.jdbc.internal.Server;
 import dev.outbox.store.jdbc.internal.SqlAdministration;
 import dev.outbox.store.jdbc.internal.SqlDialect;
 import java.sql.Connection;
@@ -26,6 +31,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.function.ToIntFunction;
 import java.util.stream.Collectors;
@@ -254,10 +260,43 @@ final class SqlServerDialect extends SqlServerServer implements SqlDialect {
           .replace("${waiting}", WAITING);
 
   private final Append append;
+  private final Names names;
+  private final Archive kept;
+  private final SqlServerArchive archive;
 
+  /** Without an archive. */
   SqlServerDialect(Names names) {
+    this(names, Archive.NONE);
+  }
+
+  SqlServerDialect(Names names, Archive kept) {
     super(names, "message", "blocked_key", "bucket", "dedup");
+    this.names = names;
+    this.kept = kept;
     append = new Append(this);
+    archive = new SqlServerArchive(kept);
+  }
+
+  @Override
+  public String grants() {
+    return kept == Archive.NONE
+        ? super.grants()
+        : super.grants() + Names.resource(getClass(), "archive-grants.sql");
+  }
+
+  @Override
+  public Archive archive() {
+    return kept;
+  }
+
+  @Override
+  public Server archiveServer() {
+    return new SqlServerArchiveServer(ArchiveSchema.names(names));
+  }
+
+  @Override
+  public ArchiveTexts archiveTexts() {
+    return archive;
   }
 
   @Override
@@ -363,7 +402,19 @@ final class SqlServerDialect extends SqlServerServer implements SqlDialect {
   @Override
   public void forRows(
       Handle handle, String sql, Collection<? extends OfMessage> rows, Map<String, ?> more) {
-    Map<Place, List<OfMessage>> places =
+    forRows(handle, sql, rows, row -> List.of(row.bucket(), row.sequence(), row.id()), more);
+  }
+
+  /**
+   * @param columns what the statement's list of messages has
+   */
+  private static <R extends OfMessage> void forRows(
+      Handle handle,
+      String sql,
+      Collection<R> rows,
+      Function<R, List<?>> columns,
+      Map<String, ?> more) {
+    Map<Place, List<R>> places =
         rows.stream()
             .collect(Collectors.groupingBy(Place::of, LinkedHashMap::new, Collectors.toList()));
     int[] ignored =
@@ -375,12 +426,28 @@ final class SqlServerDialect extends SqlServerServer implements SqlDialect {
                 batch
                     .bind("was", place.getKey().status().name())
                     .bind("place", place.getKey().bytes())
-                    .bind(
-                        "messages",
-                        JsonRows.of(
-                            place.getValue(),
-                            row -> List.of(row.bucket(), row.sequence(), row.id())))
+                    .bind("messages", JsonRows.of(place.getValue(), columns))
                     .bindMap(more));
+  }
+
+  @Override
+  public List<Lease> delete(
+      Handle handle, Collection<Lease> leases, Collection<Claimable> delivered) {
+    if (kept != Archive.NONE) {
+      forRows(
+          handle,
+          archive.copy(),
+          delivered,
+          row ->
+              List.of(
+                  row.bucket(),
+                  row.sequence(),
+                  row.id(),
+                  row.message().attempts(),
+                  row.answer() == null ? "" : row.answer()),
+          Map.of());
+    }
+    return SqlDialect.super.delete(handle, leases, delivered);
   }
 
   @Override

@@ -53,7 +53,7 @@ import javax.sql.DataSource;
 public final class SqlServerOutboxStore extends JdbcOutboxStore {
 
   private SqlServerOutboxStore(Builder b) {
-    super(b, SqlServerDialect::new);
+    super(b, (names, archive) -> new SqlServerDialect(names, archive));
   }
 
   /** A store with the default names, for relays and for appending. */

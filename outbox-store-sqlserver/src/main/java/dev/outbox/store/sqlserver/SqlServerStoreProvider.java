@@ -22,14 +22,7 @@ public final class SqlServerStoreProvider extends JdbcStoreProvider {
 
   @Override
   public OutboxStore<Connection> store(DataSource dataSource, Settings settings) {
-    SqlServerOutboxStore.Builder builder =
-        SqlServerOutboxStore.builder(dataSource)
-            .schema(settings.schema())
-            .prefix(settings.prefix());
-    if (settings.dedupWindow() != null) {
-      builder.dedupWindow(settings.dedupWindow());
-    }
-    return builder.build();
+    return with(settings, SqlServerOutboxStore.builder(dataSource)).build();
   }
 
   @Override

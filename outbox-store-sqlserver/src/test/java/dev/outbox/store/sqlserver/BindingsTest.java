@@ -3,13 +3,18 @@ package dev.outbox.store.sqlserver;
 import static dev.outbox.store.sqlserver.Recorder.row;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.outbox.Archive;
 import dev.outbox.OutboxMessage;
+import dev.outbox.spi.ArchiveStore.Archived;
+import dev.outbox.spi.ArchiveStore.Search;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Decision;
 import dev.outbox.spi.OutboxStore.Settled;
+import dev.outbox.spi.Result;
 import dev.outbox.spi.StatisticsStore.Statistics;
 import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.Who;
 import dev.outbox.store.sqlserver.Recorder.Execution;
 import dev.outbox.store.sqlserver.Recorder.Parameter;
 import java.sql.Connection;
@@ -39,10 +44,12 @@ class BindingsTest {
   private static final String ID = UUID.randomUUID().toString().toUpperCase(Locale.ROOT);
   private static final LocalDateTime TIME = LocalDateTime.parse("2026-11-20T12:00:00.123456");
   private static final Duration LEASE = Duration.ofSeconds(10);
+  private static final List<Map<String, Object>> VERSION =
+      List.of(row("version", 1, "no_count", 0, "page_locks", null));
 
   /** The statements as the driver gets them, and their names. */
   private final Map<String, String> names =
-      Texts.outboxStatements().entrySet().stream()
+      Texts.statements().entrySet().stream()
           .collect(
               Collectors.toMap(
                   e -> e.getValue().replaceAll("(?<![:\\w]):[a-zA-Z]+", "?"),
@@ -52,11 +59,19 @@ class BindingsTest {
   private final Map<String, List<Map<String, Object>>> answers = new HashMap<>();
   private final Map<String, Integer> counts = new HashMap<>();
   private final Recorder driver =
-      new Recorder(sql -> answer(names.get(sql)), sql -> counts.getOrDefault(names.get(sql), 1));
-  private final SqlServerOutboxStore store =
-      SqlServerOutboxStore.builder(driver.dataSource()).schema("shop").build();
+      new Recorder(
+          sql -> sql.contains("archive_schema") ? VERSION : answer(names.get(sql)),
+          sql -> counts.getOrDefault(names.get(sql), 1));
+  private SqlServerOutboxStore store = builder(driver).build();
+
+  private static SqlServerOutboxStore.Builder builder(Recorder driver) {
+    return SqlServerOutboxStore.builder(driver.dataSource()).schema("shop");
+  }
 
   private List<Map<String, Object>> answer(String name) {
+    if ("EXPIRED".equals(name) && executions("DISCARD").size() > 1) {
+      return List.of(); // it is gone then
+    }
     List<Map<String, Object>> answer = answers.getOrDefault(name, List.of());
     if (name != null && name.startsWith("SIZES")) {
       // From now on it comes with its payload.
@@ -113,7 +128,7 @@ class BindingsTest {
 
   private void answerClaims() {
     answers.put("PLACE", List.of(row("place", "schema shop of database app")));
-    answers.put("SCHEMA_VERSION", List.of(row("version", 1, "no_count", 0, "page_locks", null)));
+    answers.put("SCHEMA_VERSION", VERSION);
     answers.put(
         "BUCKETS",
         List.of(
@@ -216,7 +231,7 @@ class BindingsTest {
     List<String> places = new ArrayList<>();
     Matcher m =
         Pattern.compile("(?<![:\\w]):([a-zA-Z]+)")
-            .matcher(Texts.outboxStatements().get(names.get(execution.sql())));
+            .matcher(Texts.statements().get(names.get(execution.sql())));
     while (m.find()) {
       places.add(m.group(1));
     }
@@ -239,6 +254,19 @@ class BindingsTest {
     large();
     operators();
     appends();
+    assertBound();
+    assertThat(executed())
+        .as("statements that were executed")
+        .containsAll(Texts.outboxStatements().keySet());
+  }
+
+  private Set<String> executed() {
+    return driver.executions.stream()
+        .map(e -> names.getOrDefault(e.sql(), ""))
+        .collect(Collectors.toSet());
+  }
+
+  private void assertBound() {
     for (Execution execution : driver.executions) {
       String name = names.get(execution.sql());
       if (name != null) {
@@ -248,11 +276,6 @@ class BindingsTest {
             .containsExactlyElementsOf(IntStream.rangeClosed(1, (int) places).boxed().toList());
       }
     }
-    Set<String> executed =
-        driver.executions.stream()
-            .map(e -> names.getOrDefault(e.sql(), ""))
-            .collect(Collectors.toSet());
-    assertThat(executed).as("statements that were executed").containsAll(names.values());
   }
 
   /** A bucket whose messages are handed out one at a time: attempts are counted beforehand. */
@@ -327,7 +350,12 @@ class BindingsTest {
         List.of(row("worker", "r", "buckets", 2, "leased_at", TIME, "lease_until", TIME)));
     assertThat(store.leases()).hasSize(1);
     answers.put("HALTED_BY_NOTHING", List.of(row("bucket", 3, "key", "k", "halted_by", 5L)));
-    store.housekeep();
+    SqlServerOutboxStore forgetting =
+        builder(driver).deadLetterRetention(Duration.ofDays(90)).build();
+    answers.put("EXPIRED", List.of(row("seq", 5L, "expired", 1), row("seq", 6L, "expired", 0)));
+    int discards = executions("DISCARD").size();
+    forgetting.housekeep();
+    assertThat(executions("DISCARD")).as("dead letters that expired").hasSize(discards + 1);
   }
 
   private void appends() throws SQLException {
@@ -372,6 +400,75 @@ class BindingsTest {
         .containsExactly("[[3,14,\"" + ID + "\"]]");
     assertThat(executions("MOVE_TO_SCHEDULED").stream().map(e -> parameter(e, "messages").value()))
         .containsExactly("[[3,15,\"" + ID + "\"]]");
+  }
+
+  @Test
+  @DisplayName("with an archive is what is deleted, with the answer, before; and who decided")
+  void archive() {
+    store = builder(driver).archive(Archive.FULL).build();
+    answerClaims();
+    Map<Long, Decision> decisions = decisions();
+    decisions.put(
+        11L, Decision.delivered((Result.Delivered) Result.delivered(() -> "orders-3@1742")));
+    claim().settle(decisions);
+    List<Execution> copies = executions("ARCHIVE COPY");
+    List<Execution> deletes = executions("DELETE");
+    assertThat(copies.stream().map(e -> parameter(e, "messages").value()))
+        .containsExactly(
+            "[[3,11,\"" + ID + "\",0,\"orders-3@1742\"]]",
+            "[[3,21,\"" + ID + "\",0,\"\"]]",
+            "[[3,31,\"" + ID + "\",0,\"\"]]");
+    for (String name : List.of("was", "place")) {
+      assertThat(copies.stream().map(e -> parameter(e, name).value()))
+          .containsExactlyElementsOf(
+              deletes.stream().map(e -> parameter(e, name).value()).toList());
+    }
+    assertThat(driver.executions.indexOf(copies.get(2)))
+        .as("the last copy, and the first delete")
+        .isLessThan(driver.executions.indexOf(deletes.get(0)));
+    decides();
+    looks();
+    store.housekeep();
+    assertBound();
+    assertThat(executed())
+        .as("statements that were executed")
+        .containsAll(Texts.archiveStatements().keySet().stream().map("ARCHIVE "::concat).toList());
+  }
+
+  private void decides() {
+    Who alice = new Who("alice", "by hand");
+    answers.put("LOCK_DEAD_LETTER", List.of(row("bucket", 3, "key", "k")));
+    assertThat(store.requeue(5, alice)).isTrue();
+    assertThat(store.discard(5, alice)).isTrue();
+    assertThat(
+            executions("ARCHIVE NOTE_DEAD_LETTER").stream()
+                .map(e -> parameter(e, "action").value()))
+        .containsExactly("REQUEUED", "DISCARDED");
+    assertThat(parameter(executions("ARCHIVE DEAD_LETTER").get(0), "outcome").value())
+        .isEqualTo("DISCARDED");
+  }
+
+  private void looks() {
+    Map<String, Object> left = message(11, "k");
+    left.putAll(
+        row(
+            "whole",
+            1,
+            "archived_at",
+            TIME,
+            "outcome",
+            "DELIVERED",
+            "answer",
+            "orders-3@1742",
+            "last_error",
+            null));
+    answers.put("ARCHIVE FIND", List.of(left));
+    Search all = Search.between(Instant.EPOCH, Instant.parse("2100-01-01T00:00:00Z"));
+    List<Archived> archived = store.archived(all, 10);
+    assertThat(archived).singleElement().extracting(Archived::answer).isEqualTo("orders-3@1742");
+    assertThat(store.archived(all.key("k").after(archived.get(0).position()), 10)).isEmpty();
+    assertThat(store.replay(archived, Who.named("alice")).allStored()).isTrue();
+    assertThat(store.audit(Instant.EPOCH, 10)).isEmpty();
   }
 
   @Test

@@ -60,6 +60,16 @@ class ParserTest {
               "with \\(readpast +readcommittedlock\\)",
               "",
               "DELETE: \"[ WITH ( <Table_Hint_Limited> ) ]\""),
+          new Unknown(
+              "ARCHIVE COPY",
+              "with \\(updlock +forceseek\\)",
+              "with (forceseek)",
+              "Table hints: \"UPDLOCK\", of a table that is joined"),
+          new Unknown(
+              "ARCHIVE PURGE",
+              "with \\(readpast +readcommittedlock\\)",
+              "",
+              "DELETE: \"[ WITH ( <Table_Hint_Limited> ) ]\""),
           new Unknown("INBOX UPDATE", " collate \\w+", "", COLLATE),
           new Unknown("INBOX TAKE_OVER", " collate \\w+", "", COLLATE),
           new Unknown("RESTORE_BUCKETS", "\\(values .*\\) n \\(bucket\\)", "n", VALUES),
@@ -116,7 +126,13 @@ class ParserTest {
     List<Arguments> all = new ArrayList<>();
     Texts.statements().forEach((name, sql) -> all.add(Arguments.of(name, sql)));
     for (String script :
-        List.of("changelog.sql", "grants.sql", "inbox-changelog.sql", "inbox-grants.sql")) {
+        List.of(
+            "changelog.sql",
+            "grants.sql",
+            "archive-changelog.sql",
+            "archive-grants.sql",
+            "inbox-changelog.sql",
+            "inbox-grants.sql")) {
       for (String sql : Texts.script(script)) {
         all.add(Arguments.of(sql.lines().findFirst().orElseThrow().replaceAll(" \\(.*", ""), sql));
       }

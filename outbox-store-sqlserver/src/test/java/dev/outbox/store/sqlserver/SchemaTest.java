@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.microsoft.sqlserver.jdbc.SQLServerDataSource;
+import dev.outbox.Archive;
 import dev.outbox.store.core.internal.Names;
 import java.io.StringWriter;
 import java.nio.file.Path;
@@ -32,7 +33,9 @@ class SchemaTest {
             .prefix("billing_")
             .build()
             .ddl();
-    assertThat(offline("changelog.sql", directory)).isEqualTo(statements(ddl)).hasSize(15);
+    assertThat(offline("changelog.sql", "billing_", directory))
+        .isEqualTo(statements(ddl))
+        .hasSize(15);
   }
 
   @Test
@@ -44,12 +47,27 @@ class SchemaTest {
             .prefix("billing_")
             .build()
             .ddl();
-    assertThat(offline("inbox-changelog.sql", directory)).isEqualTo(statements(ddl)).hasSize(7);
+    assertThat(offline("inbox-changelog.sql", "billing_", directory))
+        .isEqualTo(statements(ddl))
+        .hasSize(7);
+  }
+
+  @Test
+  @DisplayName("of the archive as Liquibase would make it comes behind the outbox's in ddl()")
+  void liquibaseOfArchive(@TempDir Path directory) throws Exception {
+    SqlServerOutboxStore.Builder outbox =
+        SqlServerOutboxStore.builder(new SQLServerDataSource()).schema("shop").prefix("billing_");
+    int before = statements(outbox.build().ddl()).size();
+    List<String> both = statements(outbox.archive(Archive.FULL).build().ddl());
+    assertThat(offline("archive-changelog.sql", "billing_archive_", directory))
+        .isEqualTo(both.subList(before, both.size()))
+        .hasSize(6);
   }
 
   /** What Liquibase would send to a server, for tables of schema shop. */
-  private static List<String> offline(String changelog, Path directory) throws Exception {
-    Names names = new Names("shop", "billing_");
+  private static List<String> offline(String changelog, String prefix, Path directory)
+      throws Exception {
+    Names names = new Names("shop", prefix);
     Logger.getLogger("liquibase").setLevel(Level.WARNING); // it says more than our tests need
     StringWriter out = new StringWriter();
     Scope.child(

@@ -1,14 +1,18 @@
 package dev.outbox.store.sqlserver;
 
 import com.zaxxer.hikari.HikariConfig;
+import dev.outbox.Archive;
 import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Decision;
+import dev.outbox.spi.OutboxStore;
 import dev.outbox.store.core.internal.Names;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
 import dev.outbox.store.jdbc.JdbcStoreTck;
 import dev.outbox.store.jdbc.TestDatabase;
+import dev.outbox.tck.Archives;
+import java.sql.Connection;
 import java.time.Instant;
 import java.time.LocalDateTime;
 import java.time.ZoneOffset;
@@ -21,7 +25,7 @@ import javax.sql.DataSource;
 import org.opentest4j.TestAbortedException;
 
 /** The TCK on SQL Server; also what {@code ./outbox tck} runs in a user's own database. */
-public class SqlServerStoreTck extends JdbcStoreTck {
+public class SqlServerStoreTck extends JdbcStoreTck implements Archives<Connection> {
 
   @Override
   protected DatabaseServer server() {
@@ -47,7 +51,21 @@ public class SqlServerStoreTck extends JdbcStoreTck {
   @Override
   protected List<String> emptyMessages() {
     return List.of(
-        "delete from outbox_message", "delete from outbox_blocked_key", "delete from outbox_dedup");
+        "delete from outbox_message",
+        "delete from outbox_blocked_key",
+        "delete from outbox_dedup",
+        "delete from outbox_archive_message",
+        "delete from outbox_archive_audit");
+  }
+
+  @Override
+  protected Archive archive() {
+    return Archive.FULL;
+  }
+
+  @Override
+  public OutboxStore<Connection> createStore(Archive archive) {
+    return archiving(archive);
   }
 
   @Override

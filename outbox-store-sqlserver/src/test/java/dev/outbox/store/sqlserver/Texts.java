@@ -1,6 +1,8 @@
 package dev.outbox.store.sqlserver;
 
+import dev.outbox.Archive;
 import dev.outbox.store.core.internal.Names;
+import dev.outbox.store.jdbc.internal.ArchiveSchema;
 import dev.outbox.store.jdbc.internal.Server;
 import dev.outbox.store.jdbc.internal.SqlAdministration;
 import java.io.IOException;
@@ -25,9 +27,10 @@ final class Texts {
 
   private Texts() {}
 
-  /** Each statement by its name, those of the inbox last. */
+  /** Each statement by its name, those of the archive and of the inbox last. */
   static Map<String, String> statements() {
     Map<String, String> statements = outboxStatements();
+    archiveStatements().forEach((name, sql) -> statements.put("ARCHIVE " + name, sql));
     inboxStatements().forEach((name, sql) -> statements.put("INBOX " + name, sql));
     return statements;
   }
@@ -43,6 +46,25 @@ final class Texts {
     statements.put("EXPIRED", dialect.expired());
     statements.put("DELETE", dialect.delete());
     statements.put("STATISTICS", dialect.statistics());
+    statements.replaceAll((name, sql) -> dialect.fill(sql));
+    return statements;
+  }
+
+  /** Each statement of the archive by its name. */
+  static Map<String, String> archiveStatements() {
+    SqlServerArchive archive = new SqlServerArchive(Archive.FULL);
+    SqlServerDialect dialect = new SqlServerDialect(NAMES, Archive.FULL);
+    Map<String, String> statements = new LinkedHashMap<>();
+    statements.put("COPY", archive.copy());
+    statements.put("FIND", archive.archived().replace("${and}", ""));
+    statements.put(
+        "FIND_MORE",
+        archive.archived().replace("${and}", " and " + archive.key() + " and " + archive.after()));
+    statements.put("DEAD_LETTER", archive.archiveDeadLetter());
+    statements.put("NOTE_DEAD_LETTER", archive.noteDeadLetter());
+    statements.put("NOTE", archive.note());
+    statements.put("AUDIT", archive.audit());
+    statements.put("PURGE", SqlServerArchive.PURGE);
     statements.replaceAll((name, sql) -> dialect.fill(sql));
     return statements;
   }
@@ -88,8 +110,14 @@ final class Texts {
 
   /** The statements of a script of ours, without comments. */
   static List<String> script(String name) {
+    Names names =
+        switch (name) {
+          case "archive-changelog.sql" -> ArchiveSchema.names(NAMES);
+          case "inbox-changelog.sql", "inbox-grants.sql" -> INBOX;
+          default -> NAMES;
+        };
     String text =
-        (name.startsWith("inbox-") ? INBOX : NAMES)
+        names
             .fill(Names.resource(SqlServerOutboxStore.class, name))
             .replaceAll("\\$\\{(producer|relay|consumer|housekeeper)\\}", "$1");
     return split(text);

@@ -1,6 +1,7 @@
 package dev.outbox.store.memory;
 
 import dev.outbox.Appended;
+import dev.outbox.Archive;
 import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
 import dev.outbox.PermanentOutboxException;
@@ -9,6 +10,7 @@ import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Decision;
 import dev.outbox.spi.KeepingStore.Keeper;
+import dev.outbox.spi.Result;
 import dev.outbox.spi.StatisticsStore;
 import dev.outbox.spi.StoredMessage;
 import dev.outbox.tck.Rule;
@@ -38,12 +40,14 @@ public final class BrokenStores {
 
   static final ThreadLocal<Duration> DEDUP_WINDOW = new ThreadLocal<>();
 
+  static final ThreadLocal<Archive> ARCHIVE = new ThreadLocal<>();
+
   private BrokenStores() {}
 
   /** The reference, to be broken in one place. */
   abstract static class Broken extends MemoryOutboxStore {
     Broken() {
-      super(CLOCK.get(), DEDUP_WINDOW.get());
+      super(CLOCK.get(), DEDUP_WINDOW.get(), ARCHIVE.get());
     }
 
     /** What the clock of the client that calls shows beyond the store's. */
@@ -632,6 +636,71 @@ public final class BrokenStores {
         key.rows.remove(live.get(live.size() - 1).sequence);
       }
       return super.due(key, now);
+    }
+  }
+
+  /** Archives what it is told of, and asks only then whether it holds it. */
+  @Rule("S7")
+  static final class ArchivesWhatItLost extends Broken {
+    @Override
+    synchronized Set<Long> settle(MemoryClaim claim, Map<Long, Decision> decisions) {
+      Set<Long> lost = super.settle(claim, decisions);
+      if (archive() != Archive.NONE) {
+        for (List<Row> rows : claim.rows.values()) {
+          rows.stream()
+              .filter(row -> lost.contains(row.sequence))
+              .filter(row -> decisions.get(row.sequence) instanceof Decision.Delivered)
+              .forEach(row -> archive(row, Outcome.DELIVERED, null));
+        }
+      }
+      return lost;
+    }
+  }
+
+  /** Archives when the settle is committed. */
+  @Rule("S7")
+  static final class ArchivesAfterTheSettle extends Broken {
+    @Override
+    void archive(Row row, Outcome outcome, @Nullable String answer) {
+      if (--writesLeft == 0) {
+        throw new TransientOutboxException("the connection broke");
+      }
+      super.archive(row, outcome, answer);
+    }
+  }
+
+  /** Knows of one way to leave. */
+  @Rule("S7")
+  static final class ForgetsWhatIsDiscarded extends Broken {
+    @Override
+    void archive(Row row, Outcome outcome, @Nullable String answer) {
+      if (outcome == Outcome.DELIVERED) {
+        super.archive(row, outcome, answer);
+      }
+    }
+  }
+
+  /** Has a narrow column for the broker's answer. */
+  @Rule("S7")
+  static final class FailsOnLongAnswers extends Broken {
+    @Override
+    void archive(Row row, Outcome outcome, @Nullable String answer) {
+      if (answer != null && answer.length() > 255) {
+        throw new PermanentOutboxException("data too long for column answer");
+      }
+      super.archive(row, outcome, answer);
+    }
+  }
+
+  /** Asks for the broker's answer, whether or not it is kept. */
+  @Rule("S7")
+  static final class AsksForNothing extends Broken {
+    @Override
+    void leave(Key key, Row row, Outcome outcome, Result.@Nullable Delivered result) {
+      if (result != null) {
+        String ignored = result.answer();
+      }
+      super.leave(key, row, outcome, result);
     }
   }
 

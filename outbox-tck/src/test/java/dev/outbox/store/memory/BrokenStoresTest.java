@@ -3,6 +3,7 @@ package dev.outbox.store.memory;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass;
 
+import dev.outbox.Archive;
 import dev.outbox.tck.Failure;
 import dev.outbox.tck.Rule;
 import java.time.Duration;
@@ -40,7 +41,8 @@ class BrokenStoresTest {
   /** The suite, quicker than a real database allows, and soon out of patience. */
   static class Suite extends MemoryStoreFixture {
     @Override
-    MemoryOutboxStore newStore(InstantSource clock, Duration dedupWindow) {
+    MemoryOutboxStore newStore(InstantSource clock, Duration dedupWindow, Archive archive) {
+      BrokenStores.ARCHIVE.set(archive);
       BrokenStores.CLOCK.set(clock);
       BrokenStores.DEDUP_WINDOW.set(dedupWindow);
       return STORE.get().get();

@@ -1,11 +1,13 @@
 package dev.outbox.store.memory;
 
 import dev.outbox.Appended;
+import dev.outbox.Archive;
 import dev.outbox.OutboxMessage;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.OutboxStore;
+import dev.outbox.tck.Archives;
 import dev.outbox.tck.AutoCommit;
 import dev.outbox.tck.BreaksConnections;
 import dev.outbox.tck.ClientClocks;
@@ -33,12 +35,14 @@ public abstract class MemoryStoreFixture extends OutboxStoreTck<MemoryTransactio
         BreaksConnections,
         ClientClocks<MemoryTransaction>,
         RestartsSequences,
+        Archives<MemoryTransaction>,
         FindsPoison {
   private Duration moved = Duration.ZERO;
-  private MemoryOutboxStore store = newStore(this::now, MemoryOutboxStore.DEFAULT_DEDUP_WINDOW);
+  private MemoryOutboxStore store =
+      newStore(this::now, MemoryOutboxStore.DEFAULT_DEDUP_WINDOW, Archive.NONE);
 
-  MemoryOutboxStore newStore(InstantSource clock, Duration dedupWindow) {
-    return new MemoryOutboxStore(clock, dedupWindow);
+  MemoryOutboxStore newStore(InstantSource clock, Duration dedupWindow, Archive archive) {
+    return new MemoryOutboxStore(clock, dedupWindow, archive);
   }
 
   private Instant now() {
@@ -52,7 +56,13 @@ public abstract class MemoryStoreFixture extends OutboxStoreTck<MemoryTransactio
 
   @Override
   public OutboxStore<MemoryTransaction> createStore(Duration dedupWindow) {
-    store = newStore(this::now, dedupWindow);
+    store = newStore(this::now, dedupWindow, Archive.NONE);
+    return store;
+  }
+
+  @Override
+  public OutboxStore<MemoryTransaction> createStore(Archive archive) {
+    store = newStore(this::now, MemoryOutboxStore.DEFAULT_DEDUP_WINDOW, archive);
     return store;
   }
 

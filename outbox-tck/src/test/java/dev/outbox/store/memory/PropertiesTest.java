@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.platform.engine.discovery.DiscoverySelectors.selectNestedClass;
 
 import dev.outbox.Appended;
+import dev.outbox.Archive;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.Decision;
 import dev.outbox.tck.Failure;
@@ -33,7 +34,8 @@ class PropertiesTest {
 
   static class Suite extends MemoryStoreFixture {
     @Override
-    MemoryOutboxStore newStore(InstantSource clock, Duration dedupWindow) {
+    MemoryOutboxStore newStore(InstantSource clock, Duration dedupWindow, Archive archive) {
+      BrokenStores.ARCHIVE.set(archive);
       BrokenStores.CLOCK.set(clock);
       BrokenStores.DEDUP_WINDOW.set(dedupWindow);
       try {

@@ -12,6 +12,7 @@ import dev.outbox.store.core.internal.BatchReader.Batch;
 import dev.outbox.store.core.internal.Database.Leases;
 import dev.outbox.store.core.internal.Database.Look;
 import dev.outbox.store.core.internal.Database.Release;
+import dev.outbox.store.core.internal.Database.Writes;
 import dev.outbox.store.core.internal.Kept.One;
 import dev.outbox.store.core.internal.Row.Claimable;
 import java.time.Duration;
@@ -518,7 +519,7 @@ final class Claims<H> {
             request.lease(),
             handle ->
                 leases.lockHeldAndDelete(
-                    handle, done.claimId, done.batch.leases(), done.batch.rows()));
+                    handle, done.claimId, done.batch.leases(), answered(done, decisions)));
     List<Lease> idle = idle(held, List.of(), done, decisions);
     List<Lease> others = held.stream().filter(lease -> !idle.contains(lease)).toList();
     if (!others.isEmpty()) {
@@ -528,6 +529,15 @@ final class Claims<H> {
         held.stream().map(Lease::bucket).collect(Collectors.toSet()),
         idle,
         unread(done, others, request));
+  }
+
+  private List<Claimable> answered(Held<H> done, Map<Long, Decision> decisions) {
+    Writes<H> writes = database.writes();
+    return writes.archives()
+        ? done.batch.rows().stream()
+            .map(row -> Settlement.delivered(writes, row, decisions.get(row.sequence())))
+            .toList()
+        : done.batch.rows();
   }
 
   /**

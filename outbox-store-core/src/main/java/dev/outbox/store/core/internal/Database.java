@@ -1,5 +1,10 @@
 package dev.outbox.store.core.internal;
 
+import dev.outbox.spi.ArchiveStore;
+import dev.outbox.spi.ArchiveStore.Archived;
+import dev.outbox.spi.ArchiveStore.Search;
+import dev.outbox.spi.AuditStore;
+import dev.outbox.spi.AuditStore.Entry;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.DeadLetterStore;
 import dev.outbox.spi.DeadLetterStore.DeadLetter;
@@ -8,9 +13,11 @@ import dev.outbox.spi.LeaseStore.WorkerLease;
 import dev.outbox.spi.StatisticsStore;
 import dev.outbox.spi.StatisticsStore.Statistics;
 import dev.outbox.spi.WarningStore;
+import dev.outbox.spi.Who;
 import dev.outbox.store.core.internal.Row.Claimable;
 import dev.outbox.store.core.internal.Row.ToMove;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
 import java.util.Set;
@@ -75,7 +82,7 @@ public record Database<H>(
 
     /**
      * As {@link #lockHeld}, and deletes delivered messages in the buckets that were locked, as
-     * {@link Writes#delete}, in one statement.
+     * {@link Writes#delete}, in one statement; into the archive, where there is one.
      */
     default List<Lease> lockHeldAndDelete(
         H handle, UUID claimId, Collection<Lease> leases, Collection<Claimable> delivered) {
@@ -154,8 +161,14 @@ public record Database<H>(
     /** Counts an attempt before it is made (S6), or takes it back; {@code by} is 1 or -1. */
     void count(H handle, Collection<Claimable> rows, int by);
 
+    /** Whether messages that leave are archived (S7). If not, no broker's answer is asked for. */
+    default boolean archives() {
+      return false;
+    }
+
     /**
-     * Deletes delivered messages.
+     * Deletes delivered messages; into the archive, where there is one: what this transaction
+     * deletes, and nothing else.
      *
      * @param leases of the buckets that are held and locked
      * @return these leases, with the states that they have then
@@ -208,6 +221,14 @@ public record Database<H>(
     }
   }
 
+  /**
+   * How far the look at dead letters came.
+   *
+   * @param last the last sequence that was looked at; 0 at the end of all
+   * @param removed how many were removed
+   */
+  public record Expired(long last, int removed) {}
+
   /** What people and housekeeping ask. */
   public interface Administration<H> {
 
@@ -217,8 +238,53 @@ public record Database<H>(
     /** As {@link DeadLetterStore#requeue}. */
     boolean requeue(H handle, long sequence);
 
-    /** As {@link DeadLetterStore#discard}. */
+    /** As {@link DeadLetterStore#discard}; into the archive, where there is one. */
     boolean discard(H handle, long sequence);
+
+    /** As {@link AuditStore#requeue}. */
+    default boolean requeue(H handle, long sequence, Who by) {
+      throw new UnsupportedOperationException();
+    }
+
+    /** As {@link AuditStore#discard}. */
+    default boolean discard(H handle, long sequence, Who by) {
+      throw new UnsupportedOperationException();
+    }
+
+    /** Notes who had these messages appended again. */
+    default void noteReplay(H handle, List<Archived> messages, Who by) {
+      throw new UnsupportedOperationException();
+    }
+
+    /** As {@link AuditStore#audit}. */
+    default List<Entry> audit(H handle, Instant from, int limit) {
+      throw new UnsupportedOperationException();
+    }
+
+    /** As {@link ArchiveStore#archived}. */
+    default List<Archived> archived(H handle, Search search, int limit) {
+      throw new UnsupportedOperationException();
+    }
+
+    /**
+     * Makes room for the next days in the archive, and removes what is older than its retention, as
+     * much as a small transaction should.
+     *
+     * @return whether there may be more
+     */
+    default boolean keepArchive(H handle, Duration retention) {
+      throw new UnsupportedOperationException();
+    }
+
+    /**
+     * Looks at the next dead letters, and removes those that died longer ago than this and halt no
+     * key: a key that is halted waits for a person (O3).
+     *
+     * @param after the last sequence that was looked at
+     */
+    default Expired expireDeadLetters(H handle, long after, Duration retention) {
+      throw new UnsupportedOperationException();
+    }
 
     /** As {@link StatisticsStore#statistics}. */
     Statistics statistics(H handle, int cap);

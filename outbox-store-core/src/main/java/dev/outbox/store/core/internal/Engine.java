@@ -1,5 +1,11 @@
 package dev.outbox.store.core.internal;
 
+import dev.outbox.Archive;
+import dev.outbox.PermanentOutboxException;
+import dev.outbox.spi.ArchiveStore;
+import dev.outbox.spi.ArchiveStore.Archived;
+import dev.outbox.spi.ArchiveStore.Search;
+import dev.outbox.spi.AuditStore.Entry;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.DeadLetterStore.DeadLetter;
@@ -8,8 +14,11 @@ import dev.outbox.spi.LeaseStore.WorkerLease;
 import dev.outbox.spi.OutboxStore.Settled;
 import dev.outbox.spi.StatisticsStore;
 import dev.outbox.spi.StatisticsStore.Statistics;
+import dev.outbox.spi.Who;
 import dev.outbox.store.core.internal.Database.Administration;
+import dev.outbox.store.core.internal.Database.Expired;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -36,17 +45,27 @@ public final class Engine<H> {
   private final Claims<H> claims;
   private final Administration<H> administration;
   private final Transactions<H> transactions;
-  private final Duration dedupWindow;
+  private final Retention retention;
   private final LongSupplier clock;
   private volatile Duration lease = PATIENCE;
   private volatile int housekept;
+
+  /** The last dead letter whose age was looked at. */
+  private volatile long lookedAt;
+
   private volatile long restoredAt;
 
   /**
+   * Keeps no archive.
+   *
    * @throws IllegalArgumentException when the window is less than 1 ms
    */
   public Engine(Database<H> database, Transactions<H> transactions, Duration dedupWindow) {
-    this(database, transactions, dedupWindow, System::nanoTime);
+    this(database, transactions, Retention.of(dedupWindow));
+  }
+
+  public Engine(Database<H> database, Transactions<H> transactions, Retention retention) {
+    this(database, transactions, retention, System::nanoTime);
   }
 
   /** For tests: with a clock for what is not the database's to time. */
@@ -55,20 +74,25 @@ public final class Engine<H> {
       Transactions<H> transactions,
       Duration dedupWindow,
       LongSupplier clock) {
-    if (dedupWindow.toMillis() < 1) {
-      throw new IllegalArgumentException(
-          "dedupWindow is " + dedupWindow + ", at least 1 ms is needed");
-    }
+    this(database, transactions, Retention.of(dedupWindow), clock);
+  }
+
+  private Engine(
+      Database<H> database, Transactions<H> transactions, Retention retention, LongSupplier clock) {
     this.administration = database.administration();
     this.transactions = transactions;
-    this.dedupWindow = dedupWindow;
+    this.retention = retention;
     this.clock = clock;
     restoredAt = clock.getAsLong() - RESTORE_NANOS;
     claims = new Claims<>(database, transactions, clock);
   }
 
   public Duration dedupWindow() {
-    return dedupWindow;
+    return retention.dedupWindow();
+  }
+
+  public Archive archive() {
+    return retention.archive();
   }
 
   // ---- claims
@@ -146,6 +170,39 @@ public final class Engine<H> {
     return run(handle -> administration.discard(handle, sequence));
   }
 
+  public boolean requeue(long sequence, Who by) {
+    requireArchive();
+    return run(handle -> administration.requeue(handle, sequence, by));
+  }
+
+  public boolean discard(long sequence, Who by) {
+    requireArchive();
+    return run(handle -> administration.discard(handle, sequence, by));
+  }
+
+  public List<Entry> audit(Instant from, int limit) {
+    int checked = ArchiveStore.checked(limit);
+    return run(handle -> administration.audit(handle, from, checked));
+  }
+
+  public List<Archived> archived(Search search, int limit) {
+    int checked = ArchiveStore.checked(limit);
+    return run(handle -> administration.archived(handle, search, checked));
+  }
+
+  /** In a transaction in which these messages are appended again. */
+  public void noteReplay(H handle, List<Archived> messages, Who by) {
+    administration.noteReplay(handle, messages, by);
+  }
+
+  /** Refuses to do what needs an audit. */
+  public void requireArchive() {
+    if (retention.archive() == Archive.NONE) {
+      throw new PermanentOutboxException(
+          "this store keeps no archive, and so no audit: make it with archive(Archive.METADATA) or archive(Archive.FULL)");
+    }
+  }
+
   public Statistics statistics(int cap) {
     int checked = StatisticsStore.checked(cap);
     return run(handle -> administration.statistics(handle, checked));
@@ -169,6 +226,9 @@ public final class Engine<H> {
     for (Consumer<H> step : administration.ownSteps(round, lease)) {
       inTransaction(step);
     }
+    if (retention.archive() != Archive.NONE) {
+      keepArchive();
+    }
     inTransaction(administration::freeHaltedByNothing);
     // There may be many keys: at first all buckets that have any, one bucket at a time after that.
     List<Integer> buckets =
@@ -183,8 +243,28 @@ public final class Engine<H> {
     }
     boolean ignored = run(this::restore);
     housekept = round + 1;
+    Duration deadLetters = retention.deadLetters();
+    if (deadLetters != null) {
+      expireDeadLetters(deadLetters);
+    }
     // In small transactions, so that nobody waits for long for a key that is being purged.
-    while (!isStopping() && run(handle -> administration.purgeDedup(handle, dedupWindow))) {}
+    while (!isStopping()
+        && run(handle -> administration.purgeDedup(handle, retention.dedupWindow()))) {}
+  }
+
+  private void keepArchive() {
+    while (!isStopping()
+        && run(handle -> administration.keepArchive(handle, retention.archived()))) {}
+  }
+
+  /** Some of them each time, and the next at once where some were removed. */
+  private void expireDeadLetters(Duration age) {
+    boolean removed = true;
+    while (removed && !isStopping()) {
+      Expired expired = run(handle -> administration.expireDeadLetters(handle, lookedAt, age));
+      lookedAt = expired.last();
+      removed = expired.removed() > 0;
+    }
   }
 
   private static boolean isStopping() {

@@ -33,6 +33,8 @@ public sealed interface Row {
    * A message that may be handed out.
    *
    * @param availableAt as the database has it; a requeue changes it
+   * @param answer what the broker answered, of a message that was delivered and is archived; else
+   *     null
    */
   record Claimable(
       int bucket,
@@ -41,8 +43,26 @@ public sealed interface Row {
       Status status,
       Object id,
       StoredMessage message,
-      @Nullable Instant availableAt)
+      @Nullable Instant availableAt,
+      @Nullable String answer)
       implements OfMessage {
+
+    /** As it is read. */
+    public Claimable(
+        int bucket,
+        long sequence,
+        String key,
+        Status status,
+        Object id,
+        StoredMessage message,
+        @Nullable Instant availableAt) {
+      this(bucket, sequence, key, status, id, message, availableAt, null);
+    }
+
+    /** As it was delivered. */
+    Claimable answered(@Nullable String brokersAnswer) {
+      return new Claimable(bucket, sequence, key, status, id, message, availableAt, brokersAnswer);
+    }
 
     int payloadSize() {
       return message.problem() != null ? 0 : message.message().payloadSize();

@@ -15,6 +15,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Applies decisions to messages whose buckets are locked by this transaction.
@@ -52,7 +53,7 @@ final class Settlement<H> {
     for (Claimable row : rows) {
       Decision decision = decisions.get(row.sequence());
       if (decision instanceof Decision.Delivered) {
-        delivered.add(row);
+        delivered.add(delivered(writes, row, decision));
         progressed(row);
       } else if (decision instanceof Decision.Retry retry) {
         failed(row, retry.counts(), Status.BLOCKED, retry.error());
@@ -68,6 +69,13 @@ final class Settlement<H> {
       }
     }
     return write(leases);
+  }
+
+  /** With the broker's answer, where it is wanted. */
+  static Claimable delivered(Writes<?> writes, Claimable row, @Nullable Decision decision) {
+    return writes.archives() && decision instanceof Decision.Delivered delivered
+        ? row.answered(delivered.result().answer())
+        : row;
   }
 
   private Collection<Lease> write(Collection<Lease> leases) {

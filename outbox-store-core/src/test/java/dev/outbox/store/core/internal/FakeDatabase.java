@@ -153,6 +153,7 @@ final class FakeDatabase {
           Object answer =
               switch (method.getName()) {
                 case "mostBuckets" -> 3;
+                case "archives" -> false;
                 case "leasesInTransaction" -> !leasesApart;
                 case "mostDeletedWithLock" -> mostDeletedWithLock;
                 case "lease" -> lease((UUID) a[1], (int) a[3]);

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.Decision;
+import dev.outbox.spi.Result;
 import dev.outbox.spi.StoredMessage;
 import dev.outbox.store.core.internal.Database.Block;
 import dev.outbox.store.core.internal.Database.Failure;
@@ -30,6 +31,8 @@ class SettlementTest {
   private final List<Failure> failures = new ArrayList<>();
   private final List<Block> blocks = new ArrayList<>();
   private final List<Key> advanced = new ArrayList<>();
+  private final List<Claimable> deleted = new ArrayList<>();
+  private boolean archives;
 
   /** The sequences of failures that are written by now. */
   private Set<Long> writtenBefore = Set.of();
@@ -39,6 +42,9 @@ class SettlementTest {
     Database<String> database =
         Fakes.database(
             (proxy, method, a) -> {
+              if (method.getName().equals("archives")) {
+                return archives;
+              }
               boolean deletes = method.getName().equals("delete");
               Collection<?> what = (Collection<?>) a[deletes ? 2 : 1];
               String by = a.length > 2 && !deletes ? " by " + a[2] : "";
@@ -53,7 +59,10 @@ class SettlementTest {
                           .toList());
                 }
                 case "block" -> blocks.addAll((List<Block>) what);
-                case "delete" -> List.copyOf((Collection<Lease>) a[1]);
+                case "delete" -> {
+                  deleted.addAll((Collection<Claimable>) what);
+                  yield List.copyOf((Collection<Lease>) a[1]);
+                }
                 case "advance" -> advanced.addAll((Collection<Key>) what);
                 default -> null;
               };
@@ -68,6 +77,18 @@ class SettlementTest {
     StoredMessage message =
         StoredMessage.undecodable(sequence, "k", attempts, Instant.EPOCH, "not read");
     return new Claimable(1, sequence, "k", status, sequence, message, null);
+  }
+
+  @Test
+  @DisplayName("asks for a broker's answer only where there is an archive")
+  void answers() {
+    Decision delivered =
+        Decision.delivered((Result.Delivered) Result.delivered(() -> "orders-3@1742"));
+    List<Claimable> rows = List.of(row(1, Status.PENDING, 0));
+    settle(Set.of(), rows, Map.of(1L, delivered));
+    archives = true;
+    settle(Set.of(), rows, Map.of(1L, delivered));
+    assertThat(deleted).extracting(Claimable::answer).containsExactly(null, "orders-3@1742");
   }
 
   private static Decision retry() {

@@ -2,14 +2,22 @@ package dev.outbox.store.jdbc.internal;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.outbox.spi.ArchiveStore.Archived;
+import dev.outbox.spi.ArchiveStore.Outcome;
+import dev.outbox.spi.ArchiveStore.Search;
+import dev.outbox.spi.AuditStore.Action;
+import dev.outbox.spi.AuditStore.Entry;
 import dev.outbox.spi.DeadLetterStore.DeadLetter;
 import dev.outbox.spi.LeaseStore.WorkerLease;
 import dev.outbox.spi.StatisticsStore.Statistics;
+import dev.outbox.spi.Who;
 import dev.outbox.store.core.internal.Database.Administration;
+import dev.outbox.store.core.internal.Database.Expired;
 import dev.outbox.store.core.internal.Database.Key;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
@@ -39,6 +47,15 @@ public final class SqlAdministration implements Administration<Handle> {
 
     /** {@code :bucket, :seq}. */
     String discard();
+
+    /** How many dead letters are looked at in one transaction. */
+    int SOME_DEAD = 1_000;
+
+    /**
+     * {@code :after, :limit, :millis}; gives seq and expired of the next dead letters by sequence:
+     * 1 for one that died so long ago and halts no key, else 0.
+     */
+    String expired();
 
     /** How many keys are asked for their first message: those whose messages may be the oldest. */
     int OLDEST_KEYS = 64;
@@ -85,13 +102,15 @@ public final class SqlAdministration implements Administration<Handle> {
   }
 
   private final Texts texts;
-  private final Rows.Types types;
+  private final SqlDialect types;
   private final Rows rows;
+  private final SqlArchive archive;
 
-  SqlAdministration(Texts texts, Rows.Types types) {
-    this.texts = texts;
-    this.types = types;
-    rows = new Rows(types);
+  SqlAdministration(SqlDialect dialect) {
+    texts = dialect.administration();
+    types = dialect;
+    rows = new Rows(dialect);
+    archive = new SqlArchive(dialect);
   }
 
   @Override
@@ -142,9 +161,24 @@ public final class SqlAdministration implements Administration<Handle> {
 
   @Override
   public boolean requeue(Handle handle, long sequence) {
+    return requeueNoting(handle, sequence, null);
+  }
+
+  @Override
+  public boolean requeue(Handle handle, long sequence, Who by) {
+    return requeueNoting(handle, sequence, by);
+  }
+
+  /**
+   * @param by null: no entry is written
+   */
+  private boolean requeueNoting(Handle handle, long sequence, @Nullable Who by) {
     Key dead = lockDeadLetter(handle, sequence);
     if (dead == null) {
       return false;
+    }
+    if (by != null) {
+      archive.note(handle, dead, Action.REQUEUED, by);
     }
     boolean unhalted = unhalt(handle, dead, sequence);
     handle
@@ -158,10 +192,26 @@ public final class SqlAdministration implements Administration<Handle> {
 
   @Override
   public boolean discard(Handle handle, long sequence) {
+    return remove(handle, sequence, Outcome.DISCARDED, null);
+  }
+
+  @Override
+  public boolean discard(Handle handle, long sequence, Who by) {
+    return remove(handle, sequence, Outcome.DISCARDED, by);
+  }
+
+  /**
+   * @param by null: no entry is written
+   */
+  private boolean remove(Handle handle, long sequence, Outcome outcome, @Nullable Who by) {
     Key dead = lockDeadLetter(handle, sequence);
     if (dead == null) {
       return false;
     }
+    if (by != null) {
+      archive.note(handle, dead, Action.DISCARDED, by);
+    }
+    archive.archive(handle, dead, outcome);
     unhalt(handle, dead, Long.MAX_VALUE);
     handle
         .createUpdate(texts.discard())
@@ -169,6 +219,47 @@ public final class SqlAdministration implements Administration<Handle> {
         .bind("seq", sequence)
         .execute();
     return true;
+  }
+
+  @Override
+  public Expired expireDeadLetters(Handle handle, long after, Duration retention) {
+    record Looked(long sequence, boolean expired) {}
+    List<Looked> looked =
+        handle
+            .createQuery(texts.expired())
+            .bind("after", after)
+            .bind("limit", Texts.SOME_DEAD)
+            .bind("millis", retention.toMillis())
+            .map((row, context) -> new Looked(row.getLong("seq"), row.getInt("expired") == 1))
+            .list();
+    int removed = 0;
+    for (Looked one : looked) {
+      if (one.expired() && remove(handle, one.sequence(), Outcome.EXPIRED, null)) {
+        removed++;
+      }
+    }
+    boolean isEnd = looked.size() < Texts.SOME_DEAD;
+    return new Expired(isEnd ? 0 : looked.get(looked.size() - 1).sequence(), removed);
+  }
+
+  @Override
+  public void noteReplay(Handle handle, List<Archived> messages, Who by) {
+    archive.noteReplay(handle, messages, by);
+  }
+
+  @Override
+  public List<Entry> audit(Handle handle, Instant from, int limit) {
+    return archive.audit(handle, from, limit);
+  }
+
+  @Override
+  public List<Archived> archived(Handle handle, Search search, int limit) {
+    return archive.archived(handle, search, limit);
+  }
+
+  @Override
+  public boolean keepArchive(Handle handle, Duration retention) {
+    return types.archiveTexts().keep(handle, retention);
   }
 
   @Override

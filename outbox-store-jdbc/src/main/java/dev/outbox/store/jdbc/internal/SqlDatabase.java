@@ -1,5 +1,6 @@
 package dev.outbox.store.jdbc.internal;
 
+import dev.outbox.Archive;
 import dev.outbox.store.core.internal.Database.Block;
 import dev.outbox.store.core.internal.Database.Failure;
 import dev.outbox.store.core.internal.Database.Key;
@@ -157,6 +158,11 @@ final class SqlDatabase implements Reads<Handle>, Writes<Handle> {
   // ---- writes
 
   @Override
+  public boolean archives() {
+    return dialect.archive() != Archive.NONE;
+  }
+
+  @Override
   public void move(Handle handle, Collection<ToMove> moves) {
     forRows(handle, dialect.moveToBlocked(), to(Status.BLOCKED, moves), Map.of());
     forRows(handle, dialect.moveToScheduled(), to(Status.SCHEDULED, moves), Map.of());
@@ -208,7 +214,7 @@ final class SqlDatabase implements Reads<Handle>, Writes<Handle> {
   }
 
   /** In UTC, without saying so: to the microsecond, as databases have it. */
-  private static @Nullable String text(@Nullable Instant time) {
+  static @Nullable String text(@Nullable Instant time) {
     return time == null ? null : MICROSECONDS.format(Rows.clamp(time).atOffset(ZoneOffset.UTC));
   }
 

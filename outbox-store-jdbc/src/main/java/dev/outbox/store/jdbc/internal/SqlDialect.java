@@ -1,6 +1,8 @@
 package dev.outbox.store.jdbc.internal;
 
+import dev.outbox.Archive;
 import dev.outbox.OutboxMessage;
+import dev.outbox.PermanentOutboxException;
 import dev.outbox.store.core.internal.Database;
 import dev.outbox.store.core.internal.Database.Block;
 import dev.outbox.store.core.internal.Database.Failure;
@@ -50,7 +52,26 @@ public interface SqlDialect extends Server, Rows.Types {
   /** What the algorithm asks. */
   default Database<Handle> database() {
     SqlDatabase sql = new SqlDatabase(this);
-    return new Database<>(leases(), sql, sql, new SqlAdministration(administration(), this));
+    return new Database<>(leases(), sql, sql, new SqlAdministration(this));
+  }
+
+  // ---- archive
+
+  /**
+   * What is kept of messages that leave. Where it is not {@link Archive#NONE}, the next two are.
+   */
+  default Archive archive() {
+    return Archive.NONE;
+  }
+
+  /** Where the archive is, which has tables and a version of its own. */
+  default Server archiveServer() {
+    throw new UnsupportedOperationException();
+  }
+
+  /** What is asked of the archive; a store without one is asked for what another has archived. */
+  default ArchiveTexts archiveTexts() {
+    throw new PermanentOutboxException("the store of %s has no archive".formatted(name()));
   }
 
   // ---- leases

@@ -1,0 +1,308 @@
+package dev.outbox.cli;
+
+import dev.outbox.Header;
+import dev.outbox.OutboxMessage;
+import dev.outbox.spi.ArchiveStore;
+import dev.outbox.spi.ArchiveStore.Archived;
+import dev.outbox.spi.ArchiveStore.Search;
+import dev.outbox.spi.ErrorText;
+import dev.outbox.spi.StoreProvider.Opened;
+import dev.outbox.spi.StoredMessage;
+import java.io.PrintWriter;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+import picocli.CommandLine.Unmatched;
+
+@Command(
+    name = "archive",
+    mixinStandardHelpOptions = true,
+    description = "Look at what has left the outbox, and publish it again.",
+    synopsisSubcommandLabel = "(find | show | replay)",
+    subcommands = {
+      ArchiveCommand.Find.class,
+      ArchiveCommand.Show.class,
+      ArchiveCommand.Replay.class
+    })
+final class ArchiveCommand implements Runnable {
+  /** A payload of each may be large, and all of a page are in memory. */
+  private static final int PAGE = 100;
+
+  /** Without a verb, the options of the verbs are no mistake of theirs. */
+  @Unmatched private final List<String> unmatched = new ArrayList<>();
+
+  @Spec
+  @SuppressWarnings("NullAway.Init") // set by picocli
+  private CommandSpec spec;
+
+  @Override
+  public void run() {
+    throw new ParameterException(
+        spec.commandLine(),
+        unmatched.isEmpty()
+            ? "say what to do: find, show or replay"
+            : "say what to do before the options: archive find, show or replay");
+  }
+
+  /** Which messages. */
+  static final class Which {
+    private static final Duration DAY = Duration.ofDays(1);
+
+    @Option(
+        names = "--from",
+        paramLabel = "TIME",
+        description = "The first moment, as 2026-11-22T10:00:00Z; default: a day before --to.")
+    private @Nullable Instant from;
+
+    @Option(
+        names = "--to",
+        paramLabel = "TIME",
+        description = "The first moment that does not count any more; default: now.")
+    private @Nullable Instant to;
+
+    @Option(names = "--key", description = "Only of this key, as order/42.")
+    private @Nullable String key;
+
+    @Option(names = "--aggregate-type", paramLabel = "TYPE", description = "Only of this type.")
+    private @Nullable String aggregateType;
+
+    @Option(names = "--aggregate-id", paramLabel = "ID", description = "Only of this aggregate.")
+    private @Nullable String aggregateId;
+
+    @Option(names = "--event-type", paramLabel = "TYPE", description = "Only these events.")
+    private @Nullable String eventType;
+
+    @Option(names = "--id", paramLabel = "UUID", description = "Only the message with this id.")
+    private @Nullable UUID id;
+
+    /** By this machine's clock, where no time is given. */
+    Search search() {
+      Instant end = to != null ? to : Instant.now();
+      return Search.between(from != null ? from : end.minus(DAY), end)
+          .key(key)
+          .aggregateType(aggregateType)
+          .aggregateId(aggregateId)
+          .eventType(eventType)
+          .id(id);
+    }
+  }
+
+  /** What all three have in common. */
+  abstract static class Action implements Callable<Integer> {
+    @Mixin
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private DatabaseOptions database;
+
+    @Mixin private final DatabaseOptions.Tables tables = new DatabaseOptions.Tables();
+    @Mixin private final Which which = new Which();
+
+    @Spec
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private CommandSpec spec;
+
+    @Override
+    public Integer call() {
+      Logs.off();
+      check();
+      try (Opened connected = database.connect(tables)) {
+        return run(
+            Stores.as(ArchiveStore.class, connected.store()),
+            which.search(),
+            spec.commandLine().getOut());
+      }
+    }
+
+    /** Refuses what need not be tried. */
+    void check() {}
+
+    abstract int run(ArchiveStore store, Search search, PrintWriter out);
+  }
+
+  @Command(
+      name = "find",
+      mixinStandardHelpOptions = true,
+      description = "List what left in a time, in the order in which it left.")
+  static final class Find extends Action {
+    @Option(
+        names = "--limit",
+        defaultValue = "50",
+        description = "How many at most; default: ${DEFAULT-VALUE}.")
+    private int limit;
+
+    @Override
+    void check() {
+      if (limit < 1) {
+        throw new Failure("--limit is " + limit + ", at least 1 is needed");
+      }
+    }
+
+    @Override
+    int run(ArchiveStore store, Search search, PrintWriter out) {
+      List<Archived> found = store.archived(search, limit);
+      if (found.isEmpty()) {
+        out.printf("Nothing left from %s to %s.%n", search.from(), search.to());
+        return Main.CHECK_FAILED;
+      }
+      out.printf(
+          "%-27s %10s  %-9s %8s  %s%n", "left", "sequence", "outcome", "attempts", "message");
+      found.forEach(one -> print(one, out));
+      if (found.size() == limit) {
+        out.println("There may be more: --from " + found.get(found.size() - 1).at());
+      }
+      return 0;
+    }
+
+    private static void print(Archived one, PrintWriter out) {
+      out.printf(
+          "%-27s %10d  %-9s %8d  %s%n",
+          one.at(),
+          one.message().sequence(),
+          one.outcome(),
+          one.message().attempts(),
+          ErrorText.printable(what(one.message())));
+      if (one.answer() != null || one.error() != null) {
+        String said = one.answer() != null ? one.answer() : one.error();
+        out.printf("%60s%s%n", "", Secrets.mask(ErrorText.printable(String.valueOf(said))));
+      }
+    }
+  }
+
+  private static String what(StoredMessage message) {
+    return message.problem() == null
+        ? message.message().toString()
+        : "key %s, undecodable: %s".formatted(message.key(), message.problem());
+  }
+
+  @Command(
+      name = "show",
+      mixinStandardHelpOptions = true,
+      description = "Show messages whole, with headers and payload.")
+  static final class Show extends Action {
+
+    @Override
+    int run(ArchiveStore store, Search search, PrintWriter out) {
+      List<Archived> found = store.archived(search, PAGE);
+      found.forEach(one -> print(one, out));
+      if (found.isEmpty()) {
+        out.printf("Nothing left from %s to %s.%n", search.from(), search.to());
+      } else if (found.size() == PAGE) {
+        out.printf("These are the first %d; say which ones.%n", PAGE);
+      }
+      return found.isEmpty() ? Main.CHECK_FAILED : 0;
+    }
+
+    private static void print(Archived one, PrintWriter out) {
+      line(out, "message", what(one.message()));
+      line(out, "sequence", one.message().sequence());
+      line(out, "created", one.message().createdAt());
+      line(out, "left", one.at() + ", " + one.outcome());
+      line(out, "attempts", one.message().attempts());
+      line(out, "answer", one.answer());
+      line(out, "error", one.error());
+      if (one.message().problem() == null) {
+        print(one.message().message(), one.whole(), out);
+      }
+      out.println();
+    }
+
+    private static void print(OutboxMessage message, boolean whole, PrintWriter out) {
+      line(out, "content type", message.contentType());
+      line(out, "dedup key", message.dedupKey());
+      line(out, "correlation", message.correlationId());
+      for (Header header : message.headers()) {
+        line(out, "header", header.name() + ": " + header.value());
+      }
+      line(out, "payload", whole ? message.payloadAsString() : "not kept");
+    }
+
+    private static void line(PrintWriter out, String name, @Nullable Object value) {
+      if (value != null) {
+        out.printf("%-13s %s%n", name, Secrets.mask(ErrorText.printable(value.toString())));
+      }
+    }
+  }
+
+  @Command(
+      name = "replay",
+      mixinStandardHelpOptions = true,
+      description = {
+        "Append messages again, in the order in which they left: as new ones, with the header"
+            + " outbox-replay-of. Asks before.",
+        "Needs --archive=full, and the rights of a producer and a relay."
+      })
+  static final class Replay extends Action {
+    @Mixin private final Person person = new Person();
+
+    @Option(names = "--yes", description = "Do not ask.")
+    private boolean yes;
+
+    @Override
+    void check() {
+      if (!yes && !Terminal.canAsk()) {
+        throw new Failure(
+            "replay publishes again, and there is no terminal to ask at: look with archive find, and add --yes");
+      }
+    }
+
+    @Override
+    int run(ArchiveStore store, Search search, PrintWriter out) {
+      if (search.to().isAfter(Instant.now())) {
+        throw new Failure(
+            "--to is %s, which is not over: replays that leave before it would be replayed too"
+                .formatted(search.to()));
+      }
+      long count = count(store, search);
+      out.printf("%d messages left from %s to %s.%n", count, search.from(), search.to());
+      boolean agreed =
+          count > 0 && (yes || Terminal.ask("Publish them again? Type yes: ", out).equals("yes"));
+      out.printf("%d replayed.%n", agreed ? replay(store, search, count, out) : 0);
+      return count > 0 ? 0 : Main.CHECK_FAILED;
+    }
+
+    private static long count(ArchiveStore store, Search search) {
+      long count = 0;
+      List<Archived> page = store.archived(search, PAGE);
+      while (!page.isEmpty()) {
+        count += page.size();
+        page = store.archived(behind(search, page), PAGE);
+      }
+      return count;
+    }
+
+    /**
+     * Page by page, each in a transaction. Replays that are delivered meanwhile are not replayed in
+     * their turn: they leave after the end of the search, which is before now. This clock may be
+     * ahead of the database's, so it is no more than were counted, either.
+     */
+    private long replay(ArchiveStore store, Search search, long most, PrintWriter out) {
+      long count = 0;
+      List<Archived> page = store.archived(search, (int) Math.min(PAGE, most));
+      while (!page.isEmpty()) {
+        try {
+          count += store.replay(page, person.who()).stored().size();
+        } catch (IllegalArgumentException e) {
+          out.printf("%d replayed before this.%n", count);
+          throw new Failure(String.valueOf(e.getMessage()), e);
+        }
+        long left = most - count;
+        page =
+            left > 0 ? store.archived(behind(search, page), (int) Math.min(PAGE, left)) : List.of();
+      }
+      return count;
+    }
+
+    private static Search behind(Search search, List<Archived> page) {
+      return search.after(page.get(page.size() - 1).position());
+    }
+  }
+}

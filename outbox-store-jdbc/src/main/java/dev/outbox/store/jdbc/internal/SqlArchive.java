@@ -1,0 +1,145 @@
+package dev.outbox.store.jdbc.internal;
+
+import static java.util.Objects.requireNonNull;
+
+import dev.outbox.Archive;
+import dev.outbox.spi.ArchiveStore.Archived;
+import dev.outbox.spi.ArchiveStore.Outcome;
+import dev.outbox.spi.ArchiveStore.Search;
+import dev.outbox.spi.AuditStore.Action;
+import dev.outbox.spi.AuditStore.Entry;
+import dev.outbox.spi.Who;
+import dev.outbox.store.core.internal.Database.Key;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jdbi.v3.core.Handle;
+import org.jspecify.annotations.Nullable;
+
+/** What is asked of an archive and of the audit beside it. */
+final class SqlArchive {
+
+  /** Behind the columns of a message. */
+  private static final int WHOLE = 17;
+
+  private static final int ARCHIVED_AT = 18;
+  private static final int OUTCOME = 19;
+  private static final int ANSWER = 20;
+  private static final int ERROR = 21;
+
+  private final SqlDialect dialect;
+  private final Rows rows;
+
+  SqlArchive(SqlDialect dialect) {
+    this.dialect = dialect;
+    rows = new Rows(dialect);
+  }
+
+  // ---- looking
+
+  List<Archived> archived(Handle handle, Search search, int limit) {
+    ArchiveTexts texts = dialect.archiveTexts();
+    Map<String, Object> values = new LinkedHashMap<>();
+    StringBuilder and = new StringBuilder();
+    add(and, values, texts.key(), "key", search.key());
+    add(and, values, "m.aggregate_type = :aggregateType", "aggregateType", search.aggregateType());
+    add(and, values, "m.aggregate_id = :aggregateId", "aggregateId", search.aggregateId());
+    add(and, values, "m.event_type = :eventType", "eventType", search.eventType());
+    add(and, values, "m.id = :id", "id", search.id() == null ? null : texts.id(search.id()));
+    if (search.after() != null) {
+      add(and, values, texts.after(), "afterTime", SqlDatabase.text(search.after().at()));
+      values.put("afterSeq", search.after().sequence());
+    }
+    return handle
+        .createQuery(texts.archived().replace("${and}", and))
+        .bind("from", SqlDatabase.text(search.from()))
+        .bind("to", SqlDatabase.text(search.to()))
+        .bind("limit", limit)
+        .bindMap(values)
+        .map((row, context) -> archived(row))
+        .list();
+  }
+
+  private static void add(
+      StringBuilder and,
+      Map<String, Object> values,
+      String condition,
+      String name,
+      @Nullable Object value) {
+    if (value != null) {
+      and.append(" and ").append(condition);
+      values.put(name, value);
+    }
+  }
+
+  private Archived archived(ResultSet row) throws SQLException {
+    return new Archived(
+        rows.message(row),
+        row.getInt(WHOLE) == 1,
+        requireNonNull(dialect.instant(row, ARCHIVED_AT)),
+        Outcome.valueOf(row.getString(OUTCOME)),
+        row.getString(ANSWER),
+        row.getString(ERROR));
+  }
+
+  List<Entry> audit(Handle handle, Instant from, int limit) {
+    return handle
+        .createQuery(dialect.archiveTexts().audit())
+        .bind("from", SqlDatabase.text(from))
+        .bind("limit", limit)
+        .map(
+            (row, context) ->
+                new Entry(
+                    requireNonNull(dialect.instant(row, row.findColumn("noted_at"))),
+                    Action.valueOf(row.getString("action")),
+                    row.getString("who"),
+                    row.getString("reason"),
+                    row.getLong("seq"),
+                    row.getString("message_id")))
+        .list();
+  }
+
+  // ---- writing
+
+  /** Before the dead letter, which is locked, is removed. */
+  void archive(Handle handle, Key dead, Outcome outcome) {
+    if (dialect.archive() != Archive.NONE) {
+      handle
+          .createUpdate(dialect.archiveTexts().archiveDeadLetter())
+          .bind("bucket", dead.bucket())
+          .bind("seq", dead.sequence())
+          .bind("outcome", outcome.name())
+          .execute();
+    }
+  }
+
+  /** While the dead letter, which is locked, is there. */
+  void note(Handle handle, Key dead, Action action, Who by) {
+    handle
+        .createUpdate(dialect.archiveTexts().noteDeadLetter())
+        .bind("action", action.name())
+        .bind("who", by.name())
+        .bind("reason", by.reason())
+        .bind("bucket", dead.bucket())
+        .bind("seq", dead.sequence())
+        .execute();
+  }
+
+  void noteReplay(Handle handle, List<Archived> messages, Who by) {
+    int[] ignored =
+        Batches.run(
+            handle,
+            dialect.archiveTexts().note(),
+            messages,
+            (batch, one) ->
+                batch
+                    .bind("action", Action.REPLAYED.name())
+                    .bind("who", by.name())
+                    .bind("reason", by.reason())
+                    .bind("seq", one.message().sequence())
+                    .bind("id", one.message().message().id().toString()));
+  }
+}

@@ -1,0 +1,37 @@
+package dev.outbox.store.mysql;
+
+import dev.outbox.store.core.internal.Names;
+
+/** Where an archive is: the outbox's database, with a changelog of its own. */
+final class MysqlArchiveServer extends MysqlServer {
+  private final Names names;
+
+  /**
+   * @param names the archive's
+   */
+  MysqlArchiveServer(Names names, Flavor flavor) {
+    super(flavor);
+    this.names = names;
+  }
+
+  @Override
+  public String changelog() {
+    return "dev/outbox/store/mysql/archive-changelog.sql";
+  }
+
+  /** Those of the outbox have them. */
+  @Override
+  public String grants() {
+    return "";
+  }
+
+  @Override
+  public String migrate() {
+    return "./outbox migrate --archive=full";
+  }
+
+  @Override
+  public String fill(String sql) {
+    return names.fill(sql);
+  }
+}

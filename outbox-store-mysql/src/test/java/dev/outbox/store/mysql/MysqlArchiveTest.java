@@ -1,0 +1,20 @@
+package dev.outbox.store.mysql;
+
+import dev.outbox.store.jdbc.ArchiveTests;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
+
+@ParameterizedClass
+@EnumSource
+@DisplayName("The archive")
+class MysqlArchiveTest extends ArchiveTests {
+  MysqlArchiveTest(Tested tested) {
+    super(tested);
+  }
+
+  @Override
+  protected String daysAgo(int days) {
+    return "utc_timestamp(6) - interval %d day".formatted(days);
+  }
+}

@@ -1,0 +1,30 @@
+package dev.outbox.store.postgres;
+
+import dev.outbox.store.core.internal.Names;
+
+/** Where an archive is: the outbox's database, with a changelog of its own. */
+final class PostgresArchiveServer extends PostgresServer {
+
+  /**
+   * @param names the archive's
+   */
+  PostgresArchiveServer(Names names, Pooler pooler) {
+    super(names, pooler);
+  }
+
+  @Override
+  public String changelog() {
+    return "dev/outbox/store/postgres/archive-changelog.sql";
+  }
+
+  /** Those of the outbox have them. */
+  @Override
+  public String grants() {
+    return "";
+  }
+
+  @Override
+  public String migrate() {
+    return "./outbox migrate --archive=full";
+  }
+}

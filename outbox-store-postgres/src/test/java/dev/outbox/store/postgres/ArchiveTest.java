@@ -1,0 +1,356 @@
+package dev.outbox.store.postgres;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import com.zaxxer.hikari.HikariConfig;
+import dev.outbox.Archive;
+import dev.outbox.OutboxMessage;
+import dev.outbox.spi.ArchiveStore.Search;
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.Decision;
+import dev.outbox.spi.KeepingStore.Keeper;
+import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.Who;
+import dev.outbox.store.jdbc.ArchiveTests;
+import dev.outbox.store.jdbc.JdbcOutboxStore;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+@DisplayName("The archive")
+class ArchiveTest extends ArchiveTests {
+  private static final String PARTITIONS =
+      "select count(*) from pg_inherits where inhparent = 'outbox_archive_message'::regclass";
+
+  private static final String TODAY =
+      "to_char(statement_timestamp() at time zone 'UTC', 'YYYYMMDD')";
+
+  ArchiveTest() {
+    super(new Postgres());
+  }
+
+  @Override
+  protected String daysAgo(int days) {
+    return "statement_timestamp() - interval '%d days'".formatted(days);
+  }
+
+  @Override
+  protected void configure(HikariConfig config) {
+    config.addDataSourceProperty("socketFactory", CountedSockets.class.getName());
+  }
+
+  // ---- days
+
+  private String day(int daysAgo) {
+    return database.query(
+        "select to_char((statement_timestamp() at time zone 'UTC') - interval '%d days', 'YYYYMMDD')"
+            .formatted(daysAgo));
+  }
+
+  /** A day that was made when it was today. */
+  private void makeDay(int daysAgo) {
+    database.execute(
+        """
+        create table outbox_archive_message_%1$s partition of outbox_archive_message
+        for values from ('%1$s 00:00:00+00') to (timestamptz '%1$s 00:00:00+00' + interval '24 hours')
+        """
+            .formatted(day(daysAgo)));
+  }
+
+  private boolean isThere(int daysAgo) {
+    return "t"
+        .equals(
+            database.query(
+                "select to_regclass('outbox_archive_message_%s') is not null"
+                    .formatted(day(daysAgo))));
+  }
+
+  /** Midnight may come in the middle of a test that names days: then it is made again. */
+  private void withinADay(Executable test) throws Exception {
+    String today = day(0);
+    try {
+      test.run();
+    } catch (Exception | AssertionError e) {
+      if (day(0).equals(today)) {
+        throw e;
+      }
+      database.empty();
+      store.migrate();
+      test.run();
+    }
+  }
+
+  private interface Executable {
+    void run() throws Exception;
+  }
+
+  @Test
+  @DisplayName("a migration makes the partitions of today and three days more; a settle uses them")
+  void partitions() throws Exception {
+    withinADay(this::usesPartitions);
+  }
+
+  private void usesPartitions() {
+    assertThat(database.query(PARTITIONS)).as("with the one for the rest").isEqualTo("5");
+    append(message("a"), message("b"));
+    assertThat(delivered()).hasSize(2);
+    assertThat(archived()).hasSize(2);
+    assertThat(
+            database.query(
+                "select string_agg(distinct tableoid::regclass::text, ',') from outbox_archive_message"))
+        .endsWith(database.query("select " + TODAY));
+  }
+
+  @Test
+  @DisplayName("housekeeping makes the days that are missing, and drops those that are over")
+  void days() throws Exception {
+    withinADay(this::keepsDays);
+  }
+
+  private void keepsDays() {
+    for (int daysAgo : List.of(40, 31, 30, 29)) {
+      makeDay(daysAgo);
+    }
+    database.execute("drop table outbox_archive_message_" + day(0));
+    store.housekeep();
+    assertThat(isThere(0)).as("today").isTrue();
+    assertThat(isThere(29)).as("29 days ago").isTrue();
+    assertThat(isThere(30)).as("30 days ago, some of which is younger than 30 days").isTrue();
+    assertThat(isThere(31)).as("31 days ago").isFalse();
+    assertThat(isThere(40)).as("40 days ago").isFalse();
+    builder(database.pool)
+        .archive(Archive.METADATA)
+        .archiveRetention(Duration.ofHours(700))
+        .build()
+        .housekeep();
+    assertThat(isThere(30)).as("30 days ago, when 700 hours are kept").isTrue();
+    builder(database.pool)
+        .archive(Archive.METADATA)
+        .archiveRetention(Duration.ofDays(28))
+        .build()
+        .housekeep();
+    assertThat(isThere(29)).as("29 days ago, when 28 are kept").isFalse();
+  }
+
+  @Test
+  @DisplayName("without a partition for the day a settle works all the same, and the row is kept")
+  void noPartition() throws Exception {
+    withinADay(this::usesTheRest);
+  }
+
+  private void usesTheRest() {
+    database.execute("drop table outbox_archive_message_" + day(0));
+    append(message("a"));
+    assertThat(delivered()).hasSize(1);
+    assertThat(database.query("select count(*) from outbox_archive_message_rest")).isEqualTo("1");
+    store.housekeep();
+    assertThat(isThere(0)).as("a partition for a day of which there are rows already").isFalse();
+    assertThat(archived()).hasSize(1);
+    database.execute(
+        "update outbox_archive_message_rest set archived_at = archived_at - interval '32 days'");
+    store.housekeep();
+    assertThat(archived()).as("after 32 days").isEmpty();
+    assertThat(isThere(0)).isTrue();
+  }
+
+  @Test
+  @DisplayName("a settle that is under way is not waited for: the day is dropped the next time")
+  void dropsLater() throws Exception {
+    withinADay(this::dropsWhenItCan);
+  }
+
+  private void dropsWhenItCan() throws SQLException {
+    makeDay(40);
+    try (Connection settling = database.pool.getConnection();
+        Statement statement = settling.createStatement()) {
+      settling.setAutoCommit(false);
+      statement.execute("lock table outbox_archive_message in row exclusive mode");
+      store.housekeep();
+      assertThat(isThere(40)).as("while a settle is under way").isTrue();
+      append(message("a"));
+      assertThat(delivered()).as("delivered beside it").hasSize(1);
+      settling.rollback();
+    }
+    store.housekeep();
+    assertThat(isThere(40)).as("after it").isFalse();
+  }
+
+  // ---- who may
+
+  @Test
+  @DisplayName("the statements by hand make what a migration makes")
+  void byHand() {
+    database.empty();
+    database.execute(store.ddl());
+    store.verify();
+    append(message("a"));
+    assertThat(delivered()).hasSize(1);
+    assertThat(database.query(PARTITIONS)).isEqualTo("5");
+  }
+
+  @Test
+  @DisplayName("a relay writes the archive and keeps it, and changes and deletes nothing there")
+  void grants() throws SQLException {
+    assumeRolesCanBeMade();
+    String relay = database.schema() + "_relay";
+    String producer = database.schema() + "_producer";
+    database.execute("create role %s; create role %s".formatted(relay, producer));
+    try {
+      database.execute(
+          "grant usage on schema %s to %s, %s".formatted(database.schema(), relay, producer));
+      database.execute(store.grants(producer, relay));
+      JdbcOutboxStore own =
+          builder(RoleDataSource.of(database.pool, relay)).archive(Archive.FULL).build();
+      append(message("a"), message("b"));
+      makeDay(40);
+      Claim claim = own.claim(request());
+      long dead = claim.messages().get(0).sequence();
+      long delivered = claim.messages().get(1).sequence();
+      assertThat(
+              claim.settle(
+                  Map.of(dead, Decision.dead("rejected"), delivered, Decision.delivered())))
+          .isEmpty();
+      assertThat(own.requeue(dead, Who.named("alice"))).isTrue();
+      Claim again = own.claim(request());
+      assertThat(again.settle(Map.of(dead, Decision.dead("rejected")))).isEmpty();
+      assertThat(own.discard(dead, Who.named("alice"))).isTrue();
+      own.housekeep();
+      assertThat(isThere(40)).as("after housekeeping by the relay").isFalse();
+      assertThat(
+              own.archived(
+                  Search.between(Instant.EPOCH, Instant.parse("2100-01-01T00:00:00Z")), 10))
+          .hasSize(2);
+      assertThat(own.audit(Instant.EPOCH, 10)).hasSize(2);
+      for (String sql :
+          List.of(
+              "delete from outbox_archive_message",
+              "update outbox_archive_audit set who = 'bob'",
+              "drop table outbox_archive_message",
+              "create table mine (n int)")) {
+        assertRefused(relay, sql);
+      }
+      assertRefused(producer, "select outbox_archive_keep(0)");
+      assertRefused(producer, "select * from outbox_archive_message");
+    } finally {
+      database.execute("drop owned by %1$s; drop role %1$s".formatted(relay));
+      database.execute("drop owned by %1$s; drop role %1$s".formatted(producer));
+    }
+  }
+
+  private void assumeRolesCanBeMade() {
+    assumeTrue(
+        database
+            .query("select rolsuper or rolcreaterole from pg_roles where rolname = current_user")
+            .equals("t"),
+        "the user of outbox.test.postgres.url may not create roles");
+  }
+
+  private void assertRefused(String role, String sql) throws SQLException {
+    try (Connection connection = RoleDataSource.of(database.pool, role).getConnection();
+        Statement statement = connection.createStatement()) {
+      assertThatThrownBy(() -> statement.execute(sql))
+          .as(sql)
+          .isInstanceOf(SQLException.class)
+          .extracting(e -> ((SQLException) e).getSQLState())
+          .isEqualTo("42501");
+    }
+  }
+
+  @Test
+  @DisplayName("the function that keeps it works on no table but its owner's")
+  void notOnOthers() throws SQLException {
+    assumeRolesCanBeMade();
+    String relay = database.schema() + "_intruder";
+    database.execute("create role " + relay);
+    try {
+      database.execute("grant usage on schema %s to %s".formatted(database.schema(), relay));
+      database.execute("grant execute on function outbox_archive_keep to " + relay);
+      try (Connection connection = RoleDataSource.of(database.pool, relay).getConnection();
+          Statement statement = connection.createStatement()) {
+        statement.execute(
+            "create temporary table outbox_archive_message (archived_at timestamptz) partition by range (archived_at)");
+        assertThatThrownBy(() -> statement.execute("select outbox_archive_keep(0)"))
+            .hasMessageContaining("is not of the owner of this function");
+        statement.execute("drop table pg_temp.outbox_archive_message");
+      }
+    } finally {
+      database.execute("drop owned by %1$s; drop role %1$s".formatted(relay));
+    }
+  }
+
+  @Test
+  @DisplayName("a prefix that leaves no room for the archive's names is refused")
+  void longPrefix() {
+    String prefix = "a23456789012345678901_";
+    assertThat(prefix).hasSize(22);
+    assertThat(builder(database.pool).prefix(prefix).archive(Archive.FULL).build()).isNotNull();
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> builder(database.pool).prefix("b" + prefix).archive(Archive.FULL).build())
+        .withMessageContaining("has 23 characters, with an archive at most 22 are allowed");
+  }
+
+  // ---- what it costs
+
+  @Test
+  @DisplayName("a message of a key that is kept is two round trips also where it is archived")
+  void roundTrips() {
+    Keeper keeper =
+        PostgresOutboxStore.builder(database.pool)
+            .archive(Archive.FULL)
+            .build()
+            .keeper(Duration.ofMinutes(5));
+    List<Integer> trips =
+        IntStream.range(0, 20)
+            .map(
+                i -> {
+                  append(message("a"));
+                  return CountedSockets.roundTrips(() -> deliver(keeper));
+                })
+            .boxed()
+            .toList();
+    assertThat(trips).as("round trips of 20 messages, one after the other").contains(2);
+    assertThat(archived()).hasSize(20).doesNotHaveDuplicates();
+    keeper.close();
+  }
+
+  private static void deliver(Keeper keeper) {
+    ClaimRequest request = new ClaimRequest("worker", 100, 1_000_000, Duration.ofMinutes(5));
+    Claim claim = keeper.claim(request);
+    assertThat(claim.messages()).hasSize(1);
+    Map<Long, Decision> delivered =
+        Map.of(claim.messages().get(0).sequence(), Decision.delivered());
+    assertThat(keeper.settleAndClaim(claim, delivered, request).lost()).isEmpty();
+  }
+
+  @Test
+  @DisplayName("a range that held other messages than were delivered archives each once")
+  void rangeOfOthers() {
+    List<OutboxMessage> messages = IntStream.range(0, 10).mapToObj(i -> message("same")).toList();
+    append(messages.toArray(OutboxMessage[]::new));
+    Claim claim = store.claim(request());
+    assertThat(claim.messages()).hasSize(10);
+    database.execute(
+        "delete from outbox_message where seq = " + claim.messages().get(4).sequence());
+    assertThat(
+            claim.settle(
+                claim.messages().stream()
+                    .collect(Collectors.toMap(StoredMessage::sequence, m -> Decision.delivered()))))
+        .isEmpty();
+    List<UUID> expected =
+        IntStream.range(0, 10).filter(i -> i != 4).mapToObj(i -> messages.get(i).id()).toList();
+    assertThat(archived()).containsExactlyElementsOf(expected);
+  }
+}

@@ -1,0 +1,30 @@
+package dev.outbox.store.sqlserver;
+
+import dev.outbox.store.core.internal.Names;
+
+/** Where an archive is: the outbox's database, with a changelog of its own. */
+final class SqlServerArchiveServer extends SqlServerServer {
+
+  /**
+   * @param names the archive's
+   */
+  SqlServerArchiveServer(Names names) {
+    super(names, "message", "audit");
+  }
+
+  @Override
+  public String changelog() {
+    return "dev/outbox/store/sqlserver/archive-changelog.sql";
+  }
+
+  /** Those of the outbox have them. */
+  @Override
+  public String grants() {
+    return "";
+  }
+
+  @Override
+  public String migrate() {
+    return "./outbox migrate --archive=full";
+  }
+}
