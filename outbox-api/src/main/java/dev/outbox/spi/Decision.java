@@ -17,6 +17,12 @@ public sealed interface Decision {
     public Delivered {
       requireNonNull(result, "result");
     }
+
+    /** As without an answer, which is for the archive. */
+    @Override
+    public String toString() {
+      return result.toString();
+    }
   }
 
   /**
