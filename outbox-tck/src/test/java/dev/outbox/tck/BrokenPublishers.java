@@ -43,18 +43,24 @@ public final class BrokenPublishers {
       super(broker);
     }
 
+    /** One task for all that is on its way: with one each, the next test waits for them all. */
     @Override
     void take(Received record) {
+      boolean first;
       synchronized (onTheirWay) {
+        first = onTheirWay.isEmpty();
         onTheirWay.add(record);
       }
-      LATER.execute(
-          () -> {
-            synchronized (onTheirWay) {
-              onTheirWay.forEach(broker::take);
-              onTheirWay.clear();
-            }
-          });
+      if (first) {
+        LATER.execute(this::arrive);
+      }
+    }
+
+    private void arrive() {
+      synchronized (onTheirWay) {
+        onTheirWay.forEach(broker::take);
+        onTheirWay.clear();
+      }
     }
   }
 
