@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import java.io.ByteArrayOutputStream;
 import java.net.http.HttpResponse.BodyHandler;
 import java.net.http.HttpResponse.BodySubscriber;
+import java.net.http.HttpResponse.ResponseInfo;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.time.Instant;
@@ -58,17 +59,43 @@ record Answer(int status, @Nullable Duration retryAfter, String text) {
   }
 
   /**
-   * Reads answers. The status decides; the body is only read so that the connection can be used
-   * again, and no further than pays.
-   *
-   * @param patience from the status to the end of the body
+   * Reads the answer to one request. The status decides; the body is only read so that the
+   * connection can be used again, and no further than pays.
    */
-  static BodyHandler<Answer> reader(Duration patience) {
-    return info ->
-        new Reader(
-            info.statusCode(),
-            info.headers().firstValue("retry-after").map(Answer::retryAfter).orElse(null),
-            patience);
+  static final class Reading implements BodyHandler<Answer> {
+    private final Duration patience;
+    private volatile @Nullable Reader reader;
+
+    /**
+     * @param patience from the status to the end of the body
+     */
+    Reading(Duration patience) {
+      this.patience = patience;
+    }
+
+    @Override
+    public BodySubscriber<Answer> apply(ResponseInfo info) {
+      Reader begun =
+          new Reader(
+              info.statusCode(),
+              info.headers().firstValue("retry-after").map(Answer::retryAfter).orElse(null),
+              patience);
+      reader = begun;
+      return begun;
+    }
+
+    /**
+     * The answer, when the exchange failed. Where a connection breaks behind the status, the JDK's
+     * client tells that now to the reader and now as the failure of all.
+     */
+    CompletionStage<Answer> despite(Throwable error) {
+      Reader begun = reader;
+      if (begun == null) {
+        return CompletableFuture.failedFuture(error);
+      }
+      begun.onError(error);
+      return begun.getBody();
+    }
   }
 
   /** A number of seconds, or a time; null when it is neither. */

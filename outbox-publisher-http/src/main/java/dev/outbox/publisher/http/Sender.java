@@ -153,7 +153,11 @@ final class Sender {
   }
 
   private CompletableFuture<Answer> exchange(HttpRequest request) {
-    return client.sendAsync(request, Answer.reader(timing.body())).thenApply(HttpResponse::body);
+    Answer.Reading reading = new Answer.Reading(timing.body());
+    return client
+        .sendAsync(request, reading)
+        .thenApply(HttpResponse::body)
+        .exceptionallyCompose(reading::despite);
   }
 
   private static CompletableFuture<Answer> failed(Throwable error) {
@@ -169,11 +173,16 @@ final class Sender {
       gates.works(endpoint.places());
     }
     return switch (answer.kind()) {
-      case DELIVERED -> Result.delivered(() -> text);
+      case DELIVERED -> delivered(endpoint, answer.status());
       case REJECTED -> Result.rejected(text);
       case FAILED -> Result.failed(text);
       case UNAVAILABLE, BUSY -> endpoints.unavailable(text, endpoint.name());
     };
+  }
+
+  /** The body is the endpoint's, and nothing for an archive. */
+  private static Result delivered(Endpoint endpoint, int status) {
+    return Result.delivered(() -> "%s answered %d".formatted(endpoint.name(), status));
   }
 
   private Result broken(Endpoint endpoint, Throwable error) {

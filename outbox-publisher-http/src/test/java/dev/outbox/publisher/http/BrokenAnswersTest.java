@@ -9,7 +9,12 @@ import static org.awaitility.Awaitility.await;
 import dev.outbox.spi.Result;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.net.http.HttpClient;
+import java.net.http.HttpHeaders;
+import java.net.http.HttpResponse.ResponseInfo;
+import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.DisplayName;
@@ -27,9 +32,7 @@ class BrokenAnswersTest {
 
   /** So that a slow one costs a test two seconds. */
   private static HttpPublisher publisher(RawServer server) {
-    return TestMessages.publisher(server.url())
-        .requestTimeout(java.time.Duration.ofSeconds(2))
-        .build();
+    return TestMessages.publisher(server.url()).requestTimeout(Duration.ofSeconds(2)).build();
   }
 
   /** Writes the same again and again, until the client closes the connection. */
@@ -95,6 +98,38 @@ class BrokenAnswersTest {
       assertThat(publishOne(publisher(server), message("k"))).isEqualTo(Result.delivered());
       assertThat(server.requests).hasValue(1);
     }
+  }
+
+  @Test
+  @DisplayName("where the client calls a broken body a failure of all, the status counts, too")
+  void failureBehindStatus() {
+    IOException failure = new IOException("fixed content-length: 100, bytes received: 5");
+    Answer.Reading reading = new Answer.Reading(Duration.ofSeconds(60));
+    assertThat(reading.despite(failure).toCompletableFuture())
+        .as("before there was a status")
+        .isCompletedExceptionally();
+    var unused = reading.apply(answered(422));
+    assertThat(reading.despite(failure).toCompletableFuture())
+        .isCompletedWithValue(new Answer(422, null, ""));
+  }
+
+  private static ResponseInfo answered(int status) {
+    return new ResponseInfo() {
+      @Override
+      public int statusCode() {
+        return status;
+      }
+
+      @Override
+      public HttpHeaders headers() {
+        return HttpHeaders.of(Map.of(), (name, value) -> true);
+      }
+
+      @Override
+      public HttpClient.Version version() {
+        return HttpClient.Version.HTTP_1_1;
+      }
+    };
   }
 
   @ParameterizedTest
