@@ -9,7 +9,8 @@ import java.util.concurrent.TimeoutException;
 /**
  * When a wait is in vain. Time in which this process stood still does not count, because whoever is
  * waited for mostly stood still, too: a host that is overloaded or suspended would otherwise fail a
- * store that did nothing wrong. It is seen by pauses that take longer than they were asked to.
+ * store that did nothing wrong. It is seen by pauses that take longer than they were asked to; so
+ * much of it is left out of account that a wait takes {@link #LONGEST} times its time at most.
  */
 final class Deadline {
   private static final long SLICE = TimeUnit.MILLISECONDS.toNanos(50);
@@ -17,10 +18,15 @@ final class Deadline {
   /** A pause is late by less when all is well. */
   private static final long LATE = TimeUnit.MILLISECONDS.toNanos(50);
 
+  private static final int LONGEST = 4;
+
+  private final long latest;
   private long end;
 
   Deadline(Duration time) {
-    end = System.nanoTime() + time.toNanos();
+    long now = System.nanoTime();
+    end = now + time.toNanos();
+    latest = now + LONGEST * time.toNanos();
   }
 
   boolean isOver() {
@@ -57,7 +63,7 @@ final class Deadline {
   private void addStandstill(long begin, long asked) {
     long late = System.nanoTime() - begin - asked;
     if (late > LATE) {
-      end += late;
+      end += Math.min(late, latest - end);
     }
   }
 }

@@ -11,6 +11,7 @@ import java.util.Optional;
 import javax.net.ssl.SSLException;
 import redis.clients.jedis.Connection;
 import redis.clients.jedis.RedisClient;
+import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
@@ -127,6 +128,9 @@ public final class RedisStoreProvider implements StoreProvider {
       if (said.startsWith("WRONGPASS")) {
         return "it refused the %s, check user and password: %s"
             .formatted(url.user().isEmpty() ? "password" : "user " + url.user(), said);
+      }
+      if (e instanceof JedisDataException) {
+        return said; // by the server
       }
       Throwable root = root(e);
       if (root instanceof UnknownHostException) {

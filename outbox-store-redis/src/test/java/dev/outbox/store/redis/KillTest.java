@@ -16,7 +16,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
@@ -60,6 +62,7 @@ class KillTest {
   private final AtomicInteger unknown = new AtomicInteger();
   private final AtomicInteger committed = new AtomicInteger();
   private final AtomicInteger arrived = new AtomicInteger();
+  private final Queue<Throwable> failures = new ConcurrentLinkedQueue<>();
 
   /** By key, the message with a dedup key whose commit is not known; it is appended again. */
   private final Map<String, OutboxMessage> again = new ConcurrentHashMap<>();
@@ -97,6 +100,7 @@ class KillTest {
           producer.join(PATIENCE.toMillis());
           assertThat(producer.isAlive()).as("%s is still there", producer.getName()).isFalse();
         }
+        assertThat(failures).as("what ended producers").isEmpty();
         assertAllCome(client);
       }
       assertThat(store.deadLetters(0, 1)).isEmpty();
@@ -180,6 +184,7 @@ class KillTest {
               }
             },
             "producer " + producer);
+    thread.setUncaughtExceptionHandler((ended, failure) -> failures.add(failure));
     thread.start();
     return thread;
   }

@@ -62,12 +62,15 @@ class DocumentsTest {
    * comment that it begins with.
    */
   private static boolean isSource(Block block) throws IOException {
-    Matcher comment = Pattern.compile("(?:--|#) ([^,\n]+)").matcher(block.text());
+    Matcher comment = Pattern.compile("(?:--|#) (([^,\n]+)[^\n]*)").matcher(block.text());
     if (!block.document().endsWith("debezium.md") || !comment.lookingAt()) {
       return false;
     }
+    // As "age, PostgreSQL", or "age, " and the database's name.
     Pattern reads =
-        Pattern.compile("Page\\.(block|properties)\\(\\s*\"" + Pattern.quote(comment.group(1)));
+        Pattern.compile(
+            "Page\\.(block|properties)\\(\\s*\"(%s\"|%s, \"\\s*\\+ (source\\.)?label\\(\\))"
+                .formatted(Pattern.quote(comment.group(1)), Pattern.quote(comment.group(2))));
     try (Stream<Path> files =
         Files.walk(Documents.ROOT.resolve("outbox-debezium/engine/src/test/java"))) {
       for (Path file : files.filter(Files::isRegularFile).toList()) {

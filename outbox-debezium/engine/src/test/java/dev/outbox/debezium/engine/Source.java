@@ -249,13 +249,18 @@ abstract class Source implements AutoCloseable {
     @Override
     Map<String, String> connector() {
       return Map.of(
-          "database.server.id", Integer.toString(100_000 + name.hashCode() % 50_000),
-          "database.include.list", name,
-          "database.ssl.mode", "disabled",
-          "driver.allowPublicKeyRetrieval", "true",
-          "schema.history.internal", "io.debezium.storage.file.history.FileSchemaHistory",
-          "schema.history.internal.file.filename", file("schema"),
-          "schema.history.internal.store.only.captured.tables.ddl", "true");
+          "database.server.id",
+          Integer.toString(100_000 + name.hashCode() % 50_000),
+          "database.include.list",
+          name,
+          "database.ssl.mode",
+          "disabled",
+          "driver.allowPublicKeyRetrieval",
+          "true",
+          "schema.history.internal",
+          "io.debezium.storage.file.history.FileSchemaHistory",
+          "schema.history.internal.file.filename",
+          file("schema"));
     }
   }
 }
