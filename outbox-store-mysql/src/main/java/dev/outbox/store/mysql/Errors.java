@@ -43,8 +43,12 @@ final class Errors {
     if (state.equals("S1009") && String.valueOf(failure.getMessage()).contains("read-only")) {
       return Trouble.READ_ONLY;
     }
-    // In the middle of a result it gives no SQLSTATE of a broken connection.
-    return state.startsWith("08") || comesOf(failure, IOException.class)
+    // In the middle of a result it gives no SQLSTATE of a broken connection, nor where the
+    // connection
+    // broke in another thread, as the pool's, and took the statement with it.
+    return state.startsWith("08")
+            || comesOf(failure, IOException.class)
+            || String.valueOf(failure.getMessage()).contains("after statement closed")
         ? Trouble.CUT_OFF
         : Trouble.OTHER;
   }

@@ -61,6 +61,11 @@ class ErrorNumbersTest {
         .isEqualTo(Trouble.UNREACHABLE);
     assertThat(Errors.trouble(new SQLException("x", "S1000", new EOFException())))
         .isEqualTo(Trouble.CUT_OFF);
+    assertThat(
+            Errors.trouble(
+                new SQLException("No operations allowed after statement closed.", "S1009")))
+        .as("whose connection another thread has found broken")
+        .isEqualTo(Trouble.CUT_OFF);
     assertThat(Errors.trouble(new SQLException("Connection is read-only.", "S1009")))
         .isEqualTo(Trouble.READ_ONLY);
   }
