@@ -11,7 +11,6 @@ import dev.outbox.spi.StoredMessage;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.Callable;
@@ -20,9 +19,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
-import picocli.CommandLine.Unmatched;
 
 @Command(
     name = "archive",
@@ -34,25 +31,9 @@ import picocli.CommandLine.Unmatched;
       ArchiveCommand.Show.class,
       ArchiveCommand.Replay.class
     })
-final class ArchiveCommand implements Runnable {
+final class ArchiveCommand extends Verbs {
   /** A payload of each may be large, and all of a page are in memory. */
   private static final int PAGE = 100;
-
-  /** Without a verb, the options of the verbs are no mistake of theirs. */
-  @Unmatched private final List<String> unmatched = new ArrayList<>();
-
-  @Spec
-  @SuppressWarnings("NullAway.Init") // set by picocli
-  private CommandSpec spec;
-
-  @Override
-  public void run() {
-    throw new ParameterException(
-        spec.commandLine(),
-        unmatched.isEmpty()
-            ? "say what to do: find, show or replay"
-            : "say what to do before the options: archive find, show or replay");
-  }
 
   /** Which messages. */
   static final class Which {

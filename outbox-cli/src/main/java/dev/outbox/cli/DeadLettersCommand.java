@@ -19,10 +19,8 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
-import picocli.CommandLine.Unmatched;
 
 @Command(
     name = "dead-letters",
@@ -34,25 +32,9 @@ import picocli.CommandLine.Unmatched;
       DeadLettersCommand.Requeue.class,
       DeadLettersCommand.Discard.class
     })
-final class DeadLettersCommand implements Runnable {
+final class DeadLettersCommand extends Verbs {
   /** A payload of each may be large, and all of a page are in memory. */
   private static final int PAGE = 20;
-
-  /** Without a verb, the options of the verbs are no mistake of theirs. */
-  @Unmatched private final List<String> unmatched = new ArrayList<>();
-
-  @Spec
-  @SuppressWarnings("NullAway.Init") // set by picocli
-  private CommandSpec spec;
-
-  @Override
-  public void run() {
-    throw new ParameterException(
-        spec.commandLine(),
-        unmatched.isEmpty()
-            ? "say what to do: list, requeue or discard"
-            : "say what to do before the options: dead-letters list, requeue or discard");
-  }
 
   /** What all three have in common. */
   abstract static class Action implements Callable<Integer> {

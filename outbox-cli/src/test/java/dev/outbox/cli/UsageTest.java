@@ -49,6 +49,8 @@ class UsageTest {
         "relay                         ! Missing required argument (specify one of these): (--config=FILE | --print-config)",
         "dead-letters                  ! say what to do: list, requeue or discard",
         "dead-letters --url=x          ! say what to do before the options: dead-letters list, requeue or discard",
+        "archive                       ! say what to do: find, show or replay",
+        "archive --url=x               ! say what to do before the options: archive find, show or replay",
         "migrate --print --store=x     ! Invalid value for option '--store': 'x' is not one of [mariadb, mongo, mysql, postgres, redis, sqlserver]",
         "grants --relay=r              ! Missing required option: '--producer=ROLE'",
         "grants --inbox --consumer=c   ! Missing required option: '--housekeeper=ROLE'",
