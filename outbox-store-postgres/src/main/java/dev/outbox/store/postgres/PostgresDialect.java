@@ -20,6 +20,7 @@ import dev.outbox.store.jdbc.internal.Rows;
 import dev.outbox.store.jdbc.internal.Server;
 import dev.outbox.store.jdbc.internal.SqlAdministration;
 import dev.outbox.store.jdbc.internal.SqlDialect;
+import dev.outbox.store.postgres.Certified.Holder;
 import dev.outbox.store.postgres.Hot.Parameters;
 import java.nio.ByteBuffer;
 import java.sql.Connection;
@@ -31,6 +32,7 @@ import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
@@ -116,6 +118,21 @@ final class PostgresDialect extends PostgresServer implements SqlDialect {
   private static final String READ_PENDING = messages(PENDING).replace("${leased}", LEASED);
   private static final String READ_SCHEDULED = messages(SCHEDULED).replace("${leased}", LEASED);
   private static final String SIZES_PENDING = sizes(PENDING).replace("${leased}", LEASED);
+
+  /**
+   * Who may have drawn a sequence and not be over. Vacuum is not among them, which may hold its
+   * lock for long and appends nothing.
+   */
+  private static final String HOLDERS =
+      """
+      select l.virtualtransaction, l.pid is null
+      from pg_locks l
+      where l.locktype = 'relation' and l.relation = '${q}${p}message'::regclass
+        and l.database = (select d.oid from pg_database d where d.datname = current_database())
+        and l.mode not in ('AccessShareLock', 'RowShareLock', 'ShareUpdateExclusiveLock')
+        and l.pid is distinct from pg_backend_pid()
+      """;
+
   private static final String SIZES_SCHEDULED = sizes(SCHEDULED).replace("${leased}", LEASED);
 
   static String messages(String read) {
@@ -269,21 +286,31 @@ final class PostgresDialect extends PostgresServer implements SqlDialect {
   private final String deleteThese;
   private final Append append;
   private final Hot hot = new Hot(stallGuard, this::fill);
-  private final Certified certified = new Certified();
+  private final Certified certified;
   private final Elsewhere elsewhere = new Elsewhere(System::nanoTime);
-  private final PostgresLook look = new PostgresLook(this, hot, certified, elsewhere);
+  private final PostgresLook look;
 
   /** How many deletes are still to be made message by message. */
   private final AtomicInteger exactDeletes = new AtomicInteger();
 
-  /** Without an archive. */
-  PostgresDialect(Names names, Pooler pooler) {
-    this(names, pooler, Archive.NONE);
+  /**
+   * Without an archive.
+   *
+   * @param patience as {@link Certified#PATIENCE}
+   */
+  PostgresDialect(Names names, Pooler pooler, Duration patience) {
+    this(names, pooler, Archive.NONE, patience);
   }
 
   PostgresDialect(Names names, Pooler pooler, Archive kept) {
+    this(names, pooler, kept, Certified.PATIENCE);
+  }
+
+  private PostgresDialect(Names names, Pooler pooler, Archive kept, Duration patience) {
     super(names, pooler);
     this.kept = kept;
+    certified = new Certified(System::nanoTime, patience);
+    look = new PostgresLook(this, hot, certified, elsewhere);
     append = new Append(names);
     archive = new PostgresArchive(kept);
     deleteRanges = deleting(DELETE_RANGES);
@@ -381,11 +408,28 @@ final class PostgresDialect extends PostgresServer implements SqlDialect {
       ToIntFunction<Lease> most,
       long bytes,
       Reader<R> reader) {
+    certified
+        .question(Mark.of(leases.get(0)).sample())
+        .ifPresent(question -> certified.answered(question, holders(handle)));
     return hot.query(
         handle,
         status == Status.PENDING ? READ_PENDING : READ_SCHEDULED,
         parameters -> bind(parameters.add(bytes), leases, most),
         reader);
+  }
+
+  private Set<Holder> holders(Handle handle) {
+    return hot.query(
+        handle,
+        HOLDERS,
+        parameters -> {},
+        rows -> {
+          Set<Holder> holders = new HashSet<>();
+          while (rows.next()) {
+            holders.add(new Holder(rows.getString(1), rows.getBoolean(2)));
+          }
+          return holders;
+        });
   }
 
   @Override

@@ -1,14 +1,23 @@
 package dev.outbox.store.postgres;
 
+import static java.util.stream.Collectors.toSet;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.outbox.store.postgres.Certified.Holder;
+import dev.outbox.store.postgres.Certified.Question;
 import dev.outbox.store.postgres.Certified.Sample;
+import java.time.Duration;
+import java.util.Set;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 @DisplayName("A sample of the sequence")
 class CertifiedTest {
-  private final Certified certified = new Certified();
+  private static final Duration PATIENCE = Duration.ofMillis(100);
+
+  private long nanos;
+  private final Certified certified = new Certified(() -> nanos, PATIENCE);
 
   private Sample begin(long next, long transaction) {
     return certified.begin("primary", next, transaction);
@@ -81,5 +90,101 @@ class CertifiedTest {
     }
     assertThat(certified.afterRead(last, 2_000)).as("the oldest").isEqualTo(10 + 63);
     assertThat(certified.afterRead(begin(5_000, 3_000), 3_001)).isEqualTo(5_000);
+  }
+
+  // ---- beside a transaction that stays open
+
+  private static Set<Holder> holders(String... transactions) {
+    return Stream.of(transactions).map(t -> new Holder(t, false)).collect(toSet());
+  }
+
+  /** 100 stays open; a sample has waited so long that the holders of locks are asked for. */
+  private void stuck() {
+    Sample sample = begin(10, 101);
+    nanos += PATIENCE.toNanos();
+    assertThat(certified.question(sample)).as("nothing has been read since").isEmpty();
+    assertThat(certified.afterRead(sample, 100)).isZero();
+  }
+
+  private Question ask(long next) {
+    nanos += PATIENCE.toNanos();
+    return certified.question(begin(next, 0)).orElseThrow();
+  }
+
+  @Test
+  @DisplayName("is not certified by locks while the horizon comes in time")
+  void inTime() {
+    Sample sample = begin(10, 101);
+    nanos += PATIENCE.toNanos() - 1;
+    assertThat(certified.afterRead(sample, 100)).isZero();
+    assertThat(certified.question(sample)).isEmpty();
+    nanos += 1;
+    assertThat(certified.question(sample)).isPresent();
+    assertThat(certified.question(sample)).as("once in a while").isEmpty();
+    nanos += PATIENCE.toNanos();
+    assertThat(certified.question(sample)).isPresent();
+    assertThat(certified.afterRead(sample, 102)).isEqualTo(10);
+    nanos += PATIENCE.toNanos();
+    assertThat(certified.question(sample)).as("nothing waits").isEmpty();
+  }
+
+  @Test
+  @DisplayName("is certified by locks at once where nobody has one")
+  void noHolders() {
+    stuck();
+    certified.answered(ask(20), Set.of());
+    assertThat(certified.known().below()).isEqualTo(20);
+  }
+
+  @Test
+  @DisplayName("is certified by locks when all are over who had one, whoever has come since")
+  void holders() {
+    stuck();
+    certified.answered(ask(20), holders("a", "b"));
+    assertThat(certified.known().below()).isZero();
+    certified.answered(ask(30), holders("b", "c"));
+    assertThat(certified.known().below()).isZero();
+    certified.answered(ask(40), holders("c", "d"));
+    assertThat(certified.known().below()).as("of when a and b were found").isEqualTo(20);
+    certified.answered(ask(50), holders("d"));
+    assertThat(certified.known().below()).as("c and d were found at 40").isEqualTo(20);
+    certified.answered(ask(60), Set.of());
+    assertThat(certified.known().below()).isEqualTo(60);
+  }
+
+  @Test
+  @DisplayName("waits for one that was found and is prepared now, whatever its id is then")
+  void prepared() {
+    stuck();
+    certified.answered(ask(20), holders("3/15"));
+    certified.answered(ask(30), Set.of(new Holder("-1/700", true)));
+    assertThat(certified.known().below()).isZero();
+    certified.answered(ask(40), Set.of());
+    assertThat(certified.known().below()).isEqualTo(40);
+  }
+
+  @Test
+  @DisplayName("is not certified by an answer that was late")
+  void lateAnswer() {
+    stuck();
+    Question late = ask(20);
+    certified.answered(ask(30), holders("began since"));
+    certified.answered(late, Set.of());
+    assertThat(certified.known().below()).isZero();
+  }
+
+  @Test
+  @DisplayName("is not certified by locks of another history")
+  void locksOfAnotherHistory() {
+    stuck();
+    certified.answered(ask(20), holders("a"));
+    Question old = ask(30);
+    Sample fresh = certified.begin("new primary", 7, 3);
+    certified.answered(old, Set.of());
+    assertThat(certified.known().below()).isZero();
+    nanos += PATIENCE.toNanos();
+    assertThat(certified.afterRead(fresh, 2)).isZero();
+    certified.answered(certified.question(fresh).orElseThrow(), Set.of());
+    assertThat(certified.known().below()).as("nothing of a is left").isEqualTo(7);
   }
 }

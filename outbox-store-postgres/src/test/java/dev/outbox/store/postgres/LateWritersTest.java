@@ -83,6 +83,26 @@ class LateWritersTest {
   }
 
   @Test
+  @DisplayName(
+      "and a transaction that stays open, every message comes, and marks move and stay below")
+  void besideOneThatStaysOpen() throws Exception {
+    long seed = Long.getLong("outbox.seed", System.nanoTime());
+    System.out.println("LateWritersTest: run again with -Doutbox.seed=" + seed);
+    try (World world = new World(new Variant(), seed);
+        Connection elsewhere = world.database.pool.getConnection();
+        Statement statement = elsewhere.createStatement()) {
+      elsewhere.setAutoCommit(false);
+      boolean ignored = statement.execute("select pg_current_xact_id()");
+      world.run();
+      assertThat(world.database.query("select max(low_water) from outbox_bucket"))
+          .as("a mark, by locks alone")
+          .isNotEqualTo("0");
+      assertThat(world.below).as("PENDING below a mark").isEmpty();
+      assertThat(world.lost()).as("committed, but not delivered").isEmpty();
+    }
+  }
+
+  @Test
   @DisplayName("messages would be lost if marks did not wait for them")
   void noticed() throws Exception {
     for (int seed = 0; seed < TRIES; seed++) {
@@ -109,7 +129,7 @@ class LateWritersTest {
     World(Variant variant, long seed) {
       this.seed = seed;
       for (int i = 0; i < 2; i++) {
-        stores.add(new VariantStore(database.pool, variant.of(VariantStore.right())));
+        stores.add(new VariantStore(database.pool, variant.of(VariantStore.right(Duration.ZERO))));
       }
       database.execute(PostgresOutboxStore.of(database.pool).ddl());
       canPrepare = !database.query("show max_prepared_transactions").equals("0");

@@ -124,6 +124,18 @@ class LowWaterTest extends DatabaseTest {
   }
 
   @Test
+  @DisplayName("move beside a transaction that stays open and appends nothing")
+  void openElsewhere() throws Exception {
+    append(1);
+    try (Connection elsewhere = database.pool.getConnection();
+        Statement statement = elsewhere.createStatement()) {
+      elsewhere.setAutoCommit(false);
+      boolean ignored = statement.execute("create table elsewhere (id integer)");
+      moveMark();
+    }
+  }
+
+  @Test
   @DisplayName("do not hide messages after TRUNCATE … RESTART IDENTITY")
   void restarted() {
     append(20);

@@ -1,10 +1,15 @@
 package dev.outbox.store.postgres;
 
+import static java.util.stream.Collectors.toSet;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.outbox.store.postgres.Certified.Holder;
+import dev.outbox.store.postgres.Certified.Question;
 import dev.outbox.store.postgres.Certified.Sample;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
@@ -27,13 +32,16 @@ class MarkPropertyTest {
     KNOWN_WHEN_IT_RETURNS,
     LATER_HORIZON,
     PASSES_WHAT_WAS_READ,
-    PASSES_WHAT_IS_NOT_DELETED
+    PASSES_WHAT_IS_NOT_DELETED,
+    HOLDERS_BEFORE_SAMPLE,
+    LOCK_ENDS_EARLY,
+    LOCK_AFTER_SEQUENCE
   }
 
   @Property(tries = 3_000)
   @Label("never passes a message that commits late, whoever stalls, rolls back or takes over")
   void neverPasses(
-      @ForAll @Size(max = 150) List<@IntRange(max = 9) Integer> steps, @ForAll Random random) {
+      @ForAll @Size(max = 150) List<@IntRange(max = 10) Integer> steps, @ForAll Random random) {
     World world = new World(random, Rule.RIGHT);
     steps.forEach(world::step);
     assertThat(world.passed).as("PENDING below the mark").isEmpty();
@@ -46,25 +54,28 @@ class MarkPropertyTest {
     for (int seed = 0; seed < 3_000; seed++) {
       Random random = new Random(seed);
       World world = new World(random, wrong);
-      random.ints(150, 0, 10).forEach(world::step);
+      random.ints(150, 0, 11).forEach(world::step);
       noticed += world.passed.isEmpty() ? 0 : 1;
     }
     assertThat(noticed).isPositive();
   }
 
   /**
-   * One bucket's messages; producers that draw an id, then a sequence, and end; the bucket's
-   * holder; and other workers of the same store.
+   * One bucket's messages; producers that draw an id, lock the table and draw a sequence, end, and
+   * let go of the lock; the bucket's holder; and other workers of the same store.
    */
   private static final class World {
     private final Random random;
     private final Rule rule;
-    private final Certified certified = new Certified();
+    private final Certified certified = new Certified(() -> 0, Duration.ZERO);
     private long nextId = 1;
     private long nextSequence = 1;
 
     /** Open transactions that have an id, and the sequence they have drawn, or 0. */
     private final TreeMap<Long, Long> producers = new TreeMap<>();
+
+    /** Transactions that hold a lock on the table, also those that have just ended. */
+    private final TreeSet<Long> locks = new TreeSet<>();
 
     private final TreeSet<Long> pending = new TreeSet<>();
     private long stored;
@@ -86,6 +97,7 @@ class MarkPropertyTest {
         case 6 -> lease();
         case 7 -> settleAndRead();
         case 8 -> certifyElsewhere();
+        case 9 -> askForHolders();
         default -> letGo();
       }
       passed.addAll(pending.headSet(stored));
@@ -94,8 +106,45 @@ class MarkPropertyTest {
     private void drawSequence() {
       List<Long> without = producers.keySet().stream().filter(p -> producers.get(p) == 0).toList();
       if (!without.isEmpty()) {
-        producers.put(without.get(random.nextInt(without.size())), nextSequence++);
+        long id = without.get(random.nextInt(without.size()));
+        if (rule != Rule.LOCK_AFTER_SEQUENCE) {
+          locks.add(id);
+        }
+        producers.put(id, nextSequence++);
       }
+    }
+
+    /** Some who are over let go of their locks. */
+    private void unlock() {
+      locks.removeIf(
+          id ->
+              (rule == Rule.LOCK_ENDS_EARLY || !producers.containsKey(id)) && random.nextBoolean());
+      if (rule == Rule.LOCK_AFTER_SEQUENCE) {
+        producers.forEach(
+            (id, sequence) -> {
+              if (sequence != 0 && random.nextBoolean()) {
+                locks.add(id);
+              }
+            });
+      }
+    }
+
+    private Set<Holder> holders() {
+      return locks.stream().map(id -> new Holder("" + id, false)).collect(toSet());
+    }
+
+    /** A worker with other buckets asks, and the answer takes its time. */
+    private void askForHolders() {
+      Set<Holder> before = holders();
+      if (rule == Rule.HOLDERS_BEFORE_SAMPLE) {
+        meanwhile();
+      }
+      Sample sample = certified.begin("", nextSequence, nextId++);
+      meanwhile();
+      Optional<Question> question = certified.question(sample);
+      Set<Holder> found = rule == Rule.HOLDERS_BEFORE_SAMPLE ? before : holders();
+      meanwhile();
+      question.ifPresent(asked -> certified.answered(asked, found));
     }
 
     private void end() {
@@ -111,10 +160,11 @@ class MarkPropertyTest {
     /** Between statements, and while an answer is on its way, others go on. */
     private void meanwhile() {
       for (int i = random.nextInt(12); i > 0; i--) {
-        switch (random.nextInt(4)) {
+        switch (random.nextInt(5)) {
           case 0 -> producers.put(nextId++, 0L);
           case 1 -> drawSequence();
           case 2 -> end();
+          case 3 -> unlock();
           default -> certifyElsewhere();
         }
       }

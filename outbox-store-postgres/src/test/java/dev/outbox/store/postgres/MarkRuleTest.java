@@ -47,6 +47,25 @@ class MarkRuleTest {
   }
 
   @Test
+  @DisplayName("those who hold the table's lock were listed before the sequence was sampled")
+  void holdersBeforeSample() throws Exception {
+    MarkScript.run(
+        server,
+        script -> {
+          script.append();
+          Producer late = script.producer();
+          script.beforeLease(
+              () -> {
+                late.insert();
+                script.append();
+              });
+          script.deliver(10);
+          late.commit();
+        },
+        WrongMarks.HoldersBeforeSample::new);
+  }
+
+  @Test
   @DisplayName("the horizon were that of a statement after the read")
   void horizonOfALaterStatement() throws Exception {
     MarkScript.run(

@@ -68,7 +68,8 @@ final class MarkScript implements AutoCloseable {
 
   private MarkScript(DatabaseServer server, Variant variant) {
     database = new Database(server);
-    store = new VariantStore(database.pool, variant.of(hooks.of(VariantStore.right())));
+    store =
+        new VariantStore(database.pool, variant.of(hooks.of(VariantStore.right(Duration.ZERO))));
     database.execute(PostgresOutboxStore.of(database.pool).ddl());
     gate = database.schema().hashCode();
     database.execute(

@@ -90,7 +90,7 @@ class MarkTest {
   @Test
   @DisplayName("of each bucket that was read moves by what was found there, in any order")
   void ofEachBucket() {
-    Certified certified = new Certified();
+    Certified certified = new Certified(() -> 0, Certified.PATIENCE);
     Sample sample = certified.begin("primary", 20, 101);
     Mark mark = Mark.stored(0, sample);
     List<Row> rows = List.of(row(1, 9), row(1, 7), row(2, 30), row(1, 8));

@@ -3,6 +3,7 @@ package dev.outbox.store.postgres;
 import dev.outbox.store.core.internal.Names;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
 import dev.outbox.store.jdbc.internal.SqlDialect;
+import java.time.Duration;
 import javax.sql.DataSource;
 
 /** The store with another dialect. */
@@ -15,6 +16,15 @@ final class VariantStore extends JdbcOutboxStore {
 
   /** The dialect that is right. */
   static SqlDialect right() {
-    return new PostgresDialect(NAMES, new Pooler(false));
+    return right(Certified.PATIENCE);
+  }
+
+  /**
+   * The dialect that is right.
+   *
+   * @param patience before it asks who holds locks
+   */
+  static SqlDialect right(Duration patience) {
+    return new PostgresDialect(NAMES, new Pooler(false), patience);
   }
 }
