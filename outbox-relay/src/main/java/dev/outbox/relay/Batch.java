@@ -38,7 +38,7 @@ final class Batch {
     this.rules = rules;
     Set<String> stopped = new HashSet<>();
     for (StoredMessage message : messages) {
-      if (stopped.contains(message.key())) {
+      if (isIn(stopped, message)) {
         continue;
       }
       Decision decision = rules.beforePublishing(message);
@@ -49,6 +49,11 @@ final class Batch {
         stopped.add(message.key());
       }
     }
+  }
+
+  /** Mostly no key is stopped, and then no key's hash is computed. */
+  private static boolean isIn(Set<String> stopped, StoredMessage message) {
+    return !stopped.isEmpty() && stopped.contains(message.key());
   }
 
   /** What the publisher may have; may be empty. */
@@ -65,7 +70,7 @@ final class Batch {
     for (int i = 0; i < publishable.size(); i++) {
       StoredMessage message = publishable.get(i);
       Result result = results.get(i);
-      if (stopped.contains(message.key())) {
+      if (isIn(stopped, message)) {
         if (result instanceof Result.Delivered) {
           overtaking.add(message);
         }
@@ -99,6 +104,9 @@ final class Batch {
 
   /** Takes back the decisions on messages whose lease was lost, and returns those messages. */
   List<StoredMessage> lost(Set<Long> sequences) {
+    if (sequences.isEmpty()) {
+      return List.of();
+    }
     decisions.keySet().removeAll(sequences);
     return messages.stream().filter(m -> sequences.contains(m.sequence())).toList();
   }
