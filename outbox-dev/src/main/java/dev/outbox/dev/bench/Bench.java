@@ -20,6 +20,7 @@ public final class Bench {
   static final List<Scenario> SCENARIOS =
       List.of(
           new DrainScenario(),
+          new ArchiveScenario(),
           new AppendScenario(),
           new InboxScenario(),
           new BacklogScenario(),
