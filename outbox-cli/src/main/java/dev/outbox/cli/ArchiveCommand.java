@@ -218,7 +218,7 @@ final class ArchiveCommand extends Verbs {
       mixinStandardHelpOptions = true,
       description = {
         "Append messages again, in the order in which they left: as new ones, with the header"
-            + " outbox-replay-of. Asks before.",
+            + " replay-of. Asks before.",
         "Needs --archive=full, and the rights of a producer and a relay."
       })
   static final class Replay extends Action {
@@ -231,7 +231,8 @@ final class ArchiveCommand extends Verbs {
     void check() {
       if (!yes && !Terminal.canAsk()) {
         throw new Failure(
-            "replay publishes again, and there is no terminal to ask at: look with archive find, and add --yes");
+            "replay publishes again, and there is no terminal to ask at: look with archive find,"
+                + " and add --yes");
       }
     }
 
