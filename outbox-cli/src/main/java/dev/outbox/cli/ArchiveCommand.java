@@ -231,8 +231,7 @@ final class ArchiveCommand extends Verbs {
     void check() {
       if (!yes && !Terminal.canAsk()) {
         throw new Failure(
-            "replay publishes again, and there is no terminal to ask at: look with archive find,"
-                + " and add --yes");
+            "replay publishes again, and there is no terminal to ask at: look with archive find, and add --yes");
       }
     }
 

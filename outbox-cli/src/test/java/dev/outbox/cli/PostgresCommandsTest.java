@@ -75,8 +75,7 @@ class PostgresCommandsTest extends JdbcCommandsTest {
     assertThat(relay.code()).isEqualTo(Main.NOT_DONE);
     assertThat(relay.err().lines())
         .containsExactly(
-            "outbox: acks is 1, it must be all, less acknowledges what can still be lost: leave it"
-                + " out");
+            "outbox: acks is 1, it must be all, less acknowledges what can still be lost: leave it out");
   }
 
   @Test

@@ -419,8 +419,7 @@ public class MemoryOutboxStore
   private void requireArchive() {
     if (archive == Archive.NONE) {
       throw new PermanentOutboxException(
-          "this store keeps no archive, and so no audit: make it with Archive.METADATA or"
-              + " Archive.FULL");
+          "this store keeps no archive, and so no audit: make it with Archive.METADATA or Archive.FULL");
     }
   }
 

@@ -57,10 +57,7 @@ public final class MongoStoreProvider implements StoreProvider {
           "a schema is given, %s, and MongoDB has none: put the database into the URL, as %s"
               .formatted(settings.schema(), exampleUrl().replace("name", settings.schema())));
     }
-    if (!settings.history().equals(History.NONE)) {
-      throw new IllegalArgumentException(
-          "the store of MongoDB keeps no archive, and dead letters until somebody decides: leave archive and retention out");
-    }
+    settings.history().requireNone("MongoDB");
     MongoUrl url = url(settings);
     if (url.database().isEmpty()) {
       throw new IllegalArgumentException(
