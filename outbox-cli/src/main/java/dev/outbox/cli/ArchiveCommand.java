@@ -218,7 +218,7 @@ final class ArchiveCommand extends Verbs {
       mixinStandardHelpOptions = true,
       description = {
         "Append messages again, in the order in which they left: as new ones, with the header"
-            + " outbox-replay-of. Asks before.",
+            + " replay-of. Asks before.",
         "Needs --archive=full, and the rights of a producer and a relay."
       })
   static final class Replay extends Action {

@@ -138,7 +138,7 @@ class PostgresCommandsTest extends JdbcCommandsTest {
     assertThat(replay.out()).contains("1 messages left", "1 replayed.");
     assertThat(statuses()).containsExactly("PENDING");
     assertThat(query("select headers from %s.outbox_message".formatted(schema)).get(0))
-        .contains("outbox-replay-of");
+        .contains("[\"replay-of\"");
     assertThat(
             query(
                 "select action || ' ' || who || ' ' || coalesce(reason, '-') from %s.outbox_archive_audit order by id"

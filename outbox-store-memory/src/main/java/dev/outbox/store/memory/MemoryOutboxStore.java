@@ -16,7 +16,6 @@ import dev.outbox.spi.KeepingStore;
 import dev.outbox.spi.OutboxStore;
 import dev.outbox.spi.Result;
 import dev.outbox.spi.StatisticsStore;
-import dev.outbox.spi.StoredMessage;
 import dev.outbox.spi.Who;
 import java.time.Duration;
 import java.time.Instant;
@@ -439,35 +438,18 @@ public class MemoryOutboxStore
   }
 
   @Override
+  public final boolean hasArchive() {
+    return archive != Archive.NONE;
+  }
+
+  @Override
   public synchronized List<Archived> archived(Search search, int limit) {
     int most = ArchiveStore.checked(limit);
     return archived.stream()
-        .filter(one -> matches(one, search))
-        .sorted(Comparator.comparing(Archived::position, MemoryOutboxStore::compare))
+        .filter(search::includes)
+        .sorted(Comparator.comparing(Archived::position))
         .limit(most)
         .toList();
-  }
-
-  private static boolean matches(Archived one, Search search) {
-    StoredMessage stored = one.message();
-    OutboxMessage message = stored.problem() == null ? stored.message() : null;
-    return !one.at().isBefore(search.from())
-        && one.at().isBefore(search.to())
-        && is(search.key(), stored.key())
-        && is(search.aggregateType(), message == null ? null : message.aggregateType())
-        && is(search.aggregateId(), message == null ? null : message.aggregateId())
-        && is(search.eventType(), message == null ? null : message.eventType())
-        && is(search.id(), message == null ? null : message.id())
-        && (search.after() == null || compare(one.position(), search.after()) > 0);
-  }
-
-  private static boolean is(@Nullable Object wanted, @Nullable Object found) {
-    return wanted == null || wanted.equals(found);
-  }
-
-  private static int compare(Position one, Position other) {
-    int byTime = one.at().compareTo(other.at());
-    return byTime != 0 ? byTime : Long.compare(one.sequence(), other.sequence());
   }
 
   @Override

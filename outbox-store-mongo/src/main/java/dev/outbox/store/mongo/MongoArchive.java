@@ -192,6 +192,7 @@ final class MongoArchive {
     add(all, "aggregateId", search.aggregateId());
     add(all, "eventType", search.eventType());
     add(all, "id", search.id() == null ? null : Uuids.binary(search.id()));
+    add(all, "outcome", search.outcome() == null ? null : search.outcome().name());
     Position after = search.after();
     if (after != null) {
       all.add(

@@ -10,6 +10,7 @@ import dev.outbox.Appended;
 import dev.outbox.Archive;
 import dev.outbox.OutboxException;
 import dev.outbox.OutboxMessage;
+import dev.outbox.SchemaException;
 import dev.outbox.spi.GrantsStore;
 import dev.outbox.spi.WakeUpStore;
 import dev.outbox.store.core.ArchivingStore;
@@ -134,9 +135,7 @@ public final class MongoOutboxStore extends ArchivingStore<ClientSession>
               database,
               names,
               retention.archive(),
-              found ->
-                  new ArchiveSchema(client, database, names.archive(), retention.archived())
-                      .check(found));
+              found -> check(client, database, names, retention, found));
       return new Parts(
           collections,
           errors,
@@ -145,6 +144,19 @@ public final class MongoOutboxStore extends ArchivingStore<ClientSession>
           clock,
           outbox(client, collections, archive, archiveSchema, clock),
           new MongoTransactions(client, errors));
+    }
+
+    private static void check(
+        MongoClient client,
+        String database,
+        Names names,
+        Retention retention,
+        @Nullable Document found) {
+      try {
+        new ArchiveSchema(client, database, names.archive(), retention.archived()).check(found);
+      } catch (IllegalArgumentException e) {
+        throw new SchemaException("there is no archive: " + e.getMessage(), e);
+      }
     }
 
     private static Database<MongoTransaction> outbox(
