@@ -18,13 +18,16 @@ import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.model.Aggregates;
 import com.mongodb.client.model.Field;
+import dev.outbox.Archive;
 import dev.outbox.embedded.MongoServer;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Decision;
 import dev.outbox.spi.OutboxStore;
 import dev.outbox.store.core.internal.Names;
+import dev.outbox.tck.Archives;
 import dev.outbox.tck.AutoCommit;
+import dev.outbox.tck.BreaksConnections;
 import dev.outbox.tck.CountsWork;
 import dev.outbox.tck.DedupWindows;
 import dev.outbox.tck.FailsOnConflict;
@@ -56,7 +59,9 @@ import org.opentest4j.TestAbortedException;
 /** The TCK on MongoDB, in a database of its own. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 public class MongoStoreTck extends OutboxStoreTck<ClientSession>
-    implements AutoCommit<ClientSession>,
+    implements Archives<ClientSession>,
+        AutoCommit<ClientSession>,
+        BreaksConnections,
         DedupWindows<ClientSession>,
         RawRows<ClientSession>,
         FailsOnConflict,
@@ -67,6 +72,7 @@ public class MongoStoreTck extends OutboxStoreTck<ClientSession>
         MovesClock,
         StalledClients {
   private final Stopping stopping = new Stopping();
+  private final Breaking breaking = new Breaking();
   private final String database =
       System.getProperty("outbox.test.schema", "outbox_test")
           + "_"
@@ -96,11 +102,12 @@ public class MongoStoreTck extends OutboxStoreTck<ClientSession>
         MongoClientSettings.builder()
             .applyConnectionString(new ConnectionString(server.connectionString()))
             .applicationName(database)
-            .addCommandListener(stopping);
+            .addCommandListener(stopping)
+            .addCommandListener(breaking);
     configure(settings);
     client = MongoClients.create(settings.build());
     collections = OutboxCollections.of(client, database, new Names(null, prefix()));
-    store().migrate();
+    migrate();
   }
 
   @AfterAll
@@ -114,8 +121,18 @@ public class MongoStoreTck extends OutboxStoreTck<ClientSession>
     }
   }
 
+  /** The outbox, and an archive beside it: stores that keep none use only the first. */
+  private void migrate() {
+    createStore(Archive.FULL).migrate();
+  }
+
   private MongoOutboxStore store() {
-    return MongoOutboxStore.builder(client, database).prefix(prefix()).build();
+    return createStore(Archive.NONE);
+  }
+
+  @Override
+  public MongoOutboxStore createStore(Archive archive) {
+    return MongoOutboxStore.builder(client, database).prefix(prefix()).archive(archive).build();
   }
 
   @Override
@@ -163,7 +180,12 @@ public class MongoStoreTck extends OutboxStoreTck<ClientSession>
       throw noServer;
     }
     for (MongoCollection<Document> emptied :
-        List.of(collections.message(), collections.blockedKey(), collections.dedup())) {
+        List.of(
+            collections.message(),
+            collections.blockedKey(),
+            collections.dedup(),
+            client.getDatabase(database).getCollection(prefix() + "archive_message"),
+            client.getDatabase(database).getCollection(prefix() + "archive_audit"))) {
       emptied.deleteMany(empty());
     }
     collections
@@ -247,7 +269,7 @@ public class MongoStoreTck extends OutboxStoreTck<ClientSession>
   @Override
   public void restoreSchema() {
     dropSchema();
-    store().migrate();
+    migrate();
   }
 
   /**
@@ -290,6 +312,11 @@ public class MongoStoreTck extends OutboxStoreTck<ClientSession>
   @Override
   public void losingTheReply(Runnable work) {
     new FailPoint(client, database).losingTheReply(client, database, "commitTransaction", work);
+  }
+
+  @Override
+  public boolean breakingAtWrite(int write, Runnable work) {
+    return breaking.atWrite(write, new FailPoint(client, database), work);
   }
 
   /** Before it commits: the buckets are written. */
