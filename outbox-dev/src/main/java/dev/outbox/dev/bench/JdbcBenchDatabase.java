@@ -228,9 +228,7 @@ final class JdbcBenchDatabase implements BenchDatabase {
   @Override
   public void empty(Side side) {
     List<String> tables =
-        side == Side.OURS
-            ? List.of(MESSAGES, "outbox_blocked_key", ARCHIVE)
-            : List.of(LIMIT);
+        side == Side.OURS ? List.of(MESSAGES, "outbox_blocked_key", ARCHIVE) : List.of(LIMIT);
     tables.forEach(table -> truncate(table(table)));
   }
 

@@ -12,8 +12,8 @@ import java.util.function.BiFunction;
 import java.util.function.Function;
 
 /**
- * A {@link BucketStore} that can keep what leaves it in an archive, with an audit beside it. Use the
- * store of your database; this is the type to name where any of them may come.
+ * A {@link BucketStore} that can keep what leaves it in an archive, with an audit beside it. Use
+ * the store of your database; this is the type to name where any of them may come.
  *
  * @param <T> the type of the transactions that messages are appended in
  */

@@ -61,10 +61,7 @@ enum Contents {
 
   /** What people call what else collections may be for. */
   List<String> others() {
-    return Arrays.stream(values())
-        .filter(other -> other != this)
-        .map(other -> other.word)
-        .toList();
+    return Arrays.stream(values()).filter(other -> other != this).map(other -> other.word).toList();
   }
 
   /** Where in the class path the changelog is. */

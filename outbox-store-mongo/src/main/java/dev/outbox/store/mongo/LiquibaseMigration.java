@@ -24,8 +24,7 @@ final class LiquibaseMigration {
 
   private LiquibaseMigration() {}
 
-  static void run(
-      MongoClient client, MongoDatabase database, Changelog changelog, Names names) {
+  static void run(MongoClient client, MongoDatabase database, Changelog changelog, Names names) {
     try {
       update(client, database, changelog, names);
     } catch (Exception e) {

@@ -97,8 +97,7 @@ final class MongoAdministration implements Administration<MongoTransaction> {
     return letters;
   }
 
-  private FindIterable<Document> dead(
-      MongoTransaction transaction, long afterSequence, int limit) {
+  private FindIterable<Document> dead(MongoTransaction transaction, long afterSequence, int limit) {
     return collections
         .message()
         .find(

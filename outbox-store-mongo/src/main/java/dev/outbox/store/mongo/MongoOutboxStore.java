@@ -79,8 +79,8 @@ import org.jspecify.annotations.Nullable;
  *       ours; the first due messages of each are read in that snapshot ({@link MongoReads}, {@link
  *       BlockedReads}); what cannot be sent now is moved; commit, on a majority.
  *   <li><b>settle</b>, one transaction: {@code fence} is counted up in the buckets that are still
- *       ours; decisions are applied; buckets are given back, or read again; commit. What was delivered is
- *       deleted, and where there is an archive, found and copied there first ({@link
+ *       ours; decisions are applied; buckets are given back, or read again; commit. What was
+ *       delivered is deleted, and where there is an archive, found and copied there first ({@link
  *       MongoArchive}).
  * </ol>
  *
@@ -100,13 +100,13 @@ public final class MongoOutboxStore extends ArchivingStore<ClientSession>
   private final @Nullable ArchiveSchema archiveSchema;
 
   private MongoOutboxStore(Parts parts, Retention retention) {
-    super(
-        new Engine<>(parts.outbox(), parts.transactions(), retention), MongoTransaction::session);
+    super(new Engine<>(parts.outbox(), parts.transactions(), retention), MongoTransaction::session);
     schema = parts.schema();
     archiveSchema = parts.archiveSchema();
     errors = parts.errors();
     messages = parts.collections().message();
-    append = new Append(parts.collections(), parts.clock(), parts.errors(), retention.dedupWindow());
+    append =
+        new Append(parts.collections(), parts.clock(), parts.errors(), retention.dedupWindow());
   }
 
   /** What it is put together from. */

@@ -33,8 +33,7 @@ final class Breaking implements CommandListener {
         && now.client == Thread.currentThread()
         && WRITES.contains(event.getCommandName())
         && --now.left == 0) {
-      now.failPoint.set(
-          List.of(event.getCommandName()), 1, new Document("closeConnection", true));
+      now.failPoint.set(List.of(event.getCommandName()), 1, new Document("closeConnection", true));
     }
   }
 

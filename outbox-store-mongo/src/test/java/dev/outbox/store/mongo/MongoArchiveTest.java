@@ -273,7 +273,10 @@ class MongoArchiveTest {
   // ---- how long
 
   private Object secondsThere() {
-    return database.collection("outbox_archive_message").listIndexes().into(new ArrayList<>())
+    return database
+        .collection("outbox_archive_message")
+        .listIndexes()
+        .into(new ArrayList<>())
         .stream()
         .filter(index -> index.getString("name").equals(ArchiveSchema.AGE))
         .findFirst()
@@ -305,7 +308,8 @@ class MongoArchiveTest {
   }
 
   @Test
-  @DisplayName("dead letters expire into it, but none that halts its key, and none whose time is odd")
+  @DisplayName(
+      "dead letters expire into it, but none that halts its key, and none whose time is odd")
   void expires() {
     append(message("young"));
     settle(store, Decision.dead("rejected"));
@@ -316,16 +320,10 @@ class MongoArchiveTest {
     failedAgo(10, "old", "halted");
     database
         .collection("outbox_message")
-        .updateOne(
-            eq("aggregateId", "odd"),
-            List.of(new Document("$unset", "lastFailedAt")));
+        .updateOne(eq("aggregateId", "odd"), List.of(new Document("$unset", "lastFailedAt")));
     store.housekeep();
     assertThat(store.deadLetters(0, 10)).as("kept unless told otherwise").hasSize(4);
-    builder()
-        .archive(Archive.FULL)
-        .deadLetterRetention(Duration.ofDays(9))
-        .build()
-        .housekeep();
+    builder().archive(Archive.FULL).deadLetterRetention(Duration.ofDays(9)).build().housekeep();
     assertThat(store.deadLetters(0, 10))
         .extracting(letter -> letter.message().key())
         .containsExactlyInAnyOrder("order/young", "order/halted", "order/odd");
@@ -416,8 +414,7 @@ class MongoArchiveTest {
     @DisplayName("is not printed where none is kept, and with the retention where one is")
     void printed() {
       assertThat(builder().build().ddl()).doesNotContain("archive");
-      assertThat(
-              builder().archive(Archive.FULL).archiveRetention(Duration.ofDays(7)).build().ddl())
+      assertThat(builder().archive(Archive.FULL).archiveRetention(Duration.ofDays(7)).build().ddl())
           .startsWith(builder().build().ddl())
           .contains("expireAfterSeconds: 604800")
           .doesNotContain("${");
@@ -495,9 +492,7 @@ class MongoArchiveTest {
     @Test
     @DisplayName("is refused when it is newer")
     void newer() {
-      database
-          .collection("outbox_archive_schema")
-          .updateOne(ne("version", 2), set("version", 2));
+      database.collection("outbox_archive_schema").updateOne(ne("version", 2), set("version", 2));
       assertThatThrownBy(store::verify)
           .isInstanceOf(SchemaException.class)
           .hasMessage(
