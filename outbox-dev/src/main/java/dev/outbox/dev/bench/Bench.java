@@ -20,8 +20,8 @@ public final class Bench {
   static final List<Scenario> SCENARIOS =
       List.of(
           new DrainScenario(),
-          new ArchiveScenario(),
           new AppendScenario(),
+          new ArchiveScenario(),
           new InboxScenario(),
           new BacklogScenario(),
           new PinnedScenario(),
