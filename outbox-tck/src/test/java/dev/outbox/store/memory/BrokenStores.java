@@ -13,6 +13,7 @@ import dev.outbox.spi.KeepingStore.Keeper;
 import dev.outbox.spi.Result;
 import dev.outbox.spi.StatisticsStore;
 import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.Who;
 import dev.outbox.tck.Rule;
 import java.time.Duration;
 import java.time.Instant;
@@ -701,6 +702,39 @@ public final class BrokenStores {
         String ignored = result.answer();
       }
       super.leave(key, row, outcome, result);
+    }
+  }
+
+  /** Does not know of the newest part of a search, and replays what nobody asked for. */
+  @Rule("S7")
+  static final class FindsAllOutcomes extends Broken {
+    @Override
+    public synchronized List<Archived> archived(Search search, int limit) {
+      return super.archived(search.outcome(null), limit);
+    }
+  }
+
+  /** Takes the time alone for a place, and goes on behind it. */
+  @Rule("S7")
+  static final class PagesByTime extends Broken {
+    @Override
+    public synchronized List<Archived> archived(Search search, int limit) {
+      Position after = search.after();
+      return super.archived(
+          after == null ? search : search.after(new Position(after.at(), Long.MAX_VALUE)), limit);
+    }
+  }
+
+  /** Appends each message of a replay in a transaction of its own. */
+  @Rule("S7")
+  static final class ReplaysOneByOne extends Broken {
+    @Override
+    public synchronized Appended replay(List<Archived> messages, Who by) {
+      Appended last = super.replay(List.of(), by);
+      for (Archived one : messages) {
+        last = super.replay(List.of(one), by);
+      }
+      return last;
     }
   }
 
