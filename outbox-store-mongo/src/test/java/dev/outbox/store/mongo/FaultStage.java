@@ -84,7 +84,8 @@ final class FaultStage implements AutoCloseable {
             collections.message(),
             collections.bucket(),
             collections.blockedKey(),
-            collections.dedup())) {
+            collections.dedup(),
+            database.collection("outbox_archive_message"))) {
       template.put(collection, collection.find().into(new ArrayList<>()));
     }
     atFirst = promises.copy();
@@ -254,9 +255,7 @@ final class FaultStage implements AutoCloseable {
           collection.deleteMany(empty());
           collection.insertMany(documents);
         });
-    for (String name : List.of("outbox_archive_message", "outbox_archive_audit")) {
-      database.collection(name).deleteMany(empty());
-    }
+    database.collection("outbox_archive_audit").deleteMany(empty());
     archives = false;
     promises = atFirst.copy();
     store = store(); // one that knows neither the schema nor the time
