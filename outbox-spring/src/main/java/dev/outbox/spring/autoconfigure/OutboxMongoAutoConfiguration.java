@@ -87,16 +87,13 @@ final class OutboxMongoAutoConfiguration {
   private static OutboxStore<ClientSession> store(
       OutboxProperties properties, MongoClient client, MongoDatabaseFactory factory) {
     try {
-      MongoOutboxStore.Builder store =
-          MongoOutboxStore.builder(client, factory.getMongoDatabase().getName())
-              .prefix(properties.prefix())
-              .dedupWindow(properties.dedupWindow())
-              .archive(properties.archive())
-              .deadLetterRetention(properties.deadLetterRetention());
-      if (properties.archiveRetention() != null) {
-        store.archiveRetention(properties.archiveRetention());
-      }
-      return store.build();
+      return MongoOutboxStore.builder(client, factory.getMongoDatabase().getName())
+          .prefix(properties.prefix())
+          .dedupWindow(properties.dedupWindow())
+          .archive(properties.archive())
+          .archiveRetention(properties.archiveRetention())
+          .deadLetterRetention(properties.deadLetterRetention())
+          .build();
     } catch (IllegalArgumentException e) {
       throw OutboxConfigurationException.ofProperty(e);
     }

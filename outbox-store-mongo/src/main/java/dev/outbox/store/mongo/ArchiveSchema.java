@@ -6,6 +6,7 @@ import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.MongoDatabase;
 import dev.outbox.store.core.internal.Names;
+import dev.outbox.store.core.internal.Retention;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -27,21 +28,28 @@ final class ArchiveSchema {
   private final MongoClient client;
   private final String database;
   private final Names names;
-  private final long seconds;
+
+  /** Null: as the server has it. */
+  private final @Nullable Long seconds;
 
   /**
    * @param names the archive's
+   * @param retention null: as it is, or by default where the archive is made
    */
-  ArchiveSchema(MongoClient client, String database, Names names, Duration retention) {
+  ArchiveSchema(MongoClient client, String database, Names names, @Nullable Duration retention) {
     this.client = client;
     this.database = database;
     this.names = names;
-    seconds = seconds(retention);
+    seconds = retention == null ? null : seconds(retention);
   }
 
   /** At least as long, and no longer than an index can say: 68 years. */
   private static long seconds(Duration retention) {
     return Math.min(Integer.MAX_VALUE, retention.plusNanos(999_999_999).toSeconds());
+  }
+
+  private Schema schema() {
+    return schema(seconds == null ? seconds(Retention.DEFAULT_ARCHIVED) : seconds);
   }
 
   private Schema schema(long withSeconds) {
@@ -52,12 +60,12 @@ final class ArchiveSchema {
     return client.getDatabase(database).withReadPreference(ReadPreference.primary());
   }
 
-  /** As {@link Schema#migrate}; and sets the retention, where the server has another. */
+  /** As {@link Schema#migrate}; and sets the retention, where it was told and is another. */
   void migrate() {
     Long before = secondsThere();
     // An index that is there can be made again only as it is.
-    schema(before == null ? seconds : before).migrate();
-    if (before != null && before != seconds) {
+    (before == null ? schema() : schema(before)).migrate();
+    if (before != null && seconds != null && !before.equals(seconds)) {
       Document ignored =
           database()
               .runCommand(
@@ -68,22 +76,17 @@ final class ArchiveSchema {
 
   /** As {@link Schema#ddl}. */
   String ddl() {
-    return schema(seconds).ddl();
+    return schema().ddl();
   }
 
   /** As {@link Schema#grants}. */
   String grants(String relay) {
-    return schema(seconds).grants(Map.of("relay", relay));
+    return schema().grants(Map.of("relay", relay));
   }
 
   /** As {@link Schema#verify}. A relay need not know how long the server keeps. */
   void verify() {
-    schema(seconds).verify();
-  }
-
-  /** As {@link Schema#check}. */
-  void check(@Nullable Document found) {
-    schema(seconds).check(found);
+    schema().verify();
   }
 
   /** That the server keeps for another time than this store was told; or nothing. */
@@ -95,7 +98,7 @@ final class ArchiveSchema {
       Schema.ignoreUnauthorized(e);
       return List.of();
     }
-    return there == null || there == seconds
+    return there == null || seconds == null || there.equals(seconds)
         ? List.of()
         : List.of(
             "the server keeps the archive (collection %s) for %s, and this store was told %s: migrate() of a store with the right retention sets it"

@@ -119,41 +119,39 @@ public final class MongoOutboxStore extends ArchivingStore<ClientSession>
       Database<MongoTransaction> outbox,
       MongoTransactions transactions) {
 
-    static Parts of(MongoClient client, String database, Names names, Retention retention) {
+    static Parts of(
+        MongoClient client,
+        String database,
+        Names names,
+        Archive archive,
+        @Nullable Duration archiveRetention) {
       OutboxCollections collections = OutboxCollections.of(client, database, names);
       Errors errors = new Errors(Contents.OUTBOX, names);
       Schema schema = new Schema(client, database, Contents.OUTBOX, names);
       ServerClock clock = new ServerClock(collections.schema(), Contents.OUTBOX, schema::check);
       ArchiveSchema archiveSchema =
-          retention.archive() == Archive.NONE
+          archive == Archive.NONE
               ? null
-              : new ArchiveSchema(client, database, names.archive(), retention.archived());
+              : new ArchiveSchema(client, database, names.archive(), archiveRetention);
       // Who keeps none may look at what there is.
-      MongoArchive archive =
+      MongoArchive archived =
           new MongoArchive(
-              client,
-              database,
-              names,
-              retention.archive(),
-              found -> check(client, database, names, retention, found));
+              client, database, names, archive, found -> check(client, database, names, found));
       return new Parts(
           collections,
           errors,
           schema,
           archiveSchema,
           clock,
-          outbox(client, collections, archive, archiveSchema, clock),
+          outbox(client, collections, archived, archiveSchema, clock),
           new MongoTransactions(client, errors));
     }
 
+    /** Refuses an archive that is missing or of another version. */
     private static void check(
-        MongoClient client,
-        String database,
-        Names names,
-        Retention retention,
-        @Nullable Document found) {
+        MongoClient client, String database, Names names, @Nullable Document found) {
       try {
-        new ArchiveSchema(client, database, names.archive(), retention.archived()).check(found);
+        new Schema(client, database, Contents.ARCHIVE, names.archive()).check(found);
       } catch (IllegalArgumentException e) {
         throw new SchemaException("there is no archive: " + e.getMessage(), e);
       }
@@ -265,7 +263,7 @@ public final class MongoOutboxStore extends ArchivingStore<ClientSession>
     private String prefix = Names.DEFAULT_PREFIX;
     private Duration dedupWindow = DEFAULT_DEDUP_WINDOW;
     private Archive archive = Archive.NONE;
-    private Duration archiveRetention = Retention.DEFAULT_ARCHIVED;
+    private @Nullable Duration archiveRetention;
     private @Nullable Duration deadLetterRetention;
 
     private Builder(MongoClient client, String database) {
@@ -296,12 +294,12 @@ public final class MongoOutboxStore extends ArchivingStore<ClientSession>
     }
 
     /**
-     * How long what is archived is kept, at least 1 ms, in whole seconds. The server removes it by
-     * an index, which {@link MongoOutboxStore#migrate} sets to this; a store that only relays
-     * changes nothing about it. Default: 30 days.
+     * How long what is archived is kept, at least 1 ms, rounded up to seconds. The server removes
+     * it by an index, which {@link MongoOutboxStore#migrate} sets to this; a store that only relays
+     * changes nothing about it. Default: null, as it is set already; 30 days for a new archive.
      */
-    public Builder archiveRetention(Duration archiveRetention) {
-      this.archiveRetention = requireNonNull(archiveRetention, "archiveRetention");
+    public Builder archiveRetention(@Nullable Duration archiveRetention) {
+      this.archiveRetention = archiveRetention;
       return this;
     }
 
@@ -322,9 +320,14 @@ public final class MongoOutboxStore extends ArchivingStore<ClientSession>
      */
     public MongoOutboxStore build() {
       Retention retention =
-          new Retention(dedupWindow, archive, archiveRetention, deadLetterRetention);
+          new Retention(
+              dedupWindow,
+              archive,
+              archiveRetention == null ? Retention.DEFAULT_ARCHIVED : archiveRetention,
+              deadLetterRetention);
       return new MongoOutboxStore(
-          Parts.of(client, database, new Names(null, prefix), retention), retention);
+          Parts.of(client, database, new Names(null, prefix), archive, archiveRetention),
+          retention);
     }
   }
 }

@@ -71,10 +71,10 @@ public final class MongoStoreProvider implements StoreProvider {
         store.dedupWindow(settings.dedupWindow());
       }
       History history = settings.history();
-      if (history.retention() != null) {
-        store.archiveRetention(history.retention());
-      }
-      store.archive(history.archive()).deadLetterRetention(history.deadLetters());
+      store
+          .archive(history.archive())
+          .archiveRetention(history.retention())
+          .deadLetterRetention(history.deadLetters());
       return new OpenedByMongo(settings, url, client, store.build());
     } catch (RuntimeException e) {
       client.close();

@@ -286,7 +286,7 @@ class MongoArchiveTest {
   }
 
   @Test
-  @DisplayName("is tidied up by the server; who migrates sets how long it is kept")
+  @DisplayName("is tidied up by the server; who migrates and was told sets how long it is kept")
   void retention() {
     assertThat(secondsThere()).as("30 days, unless told otherwise").isEqualTo(30 * 86_400L);
     assertThat(store.warnings()).isEmpty();
@@ -299,6 +299,9 @@ class MongoArchiveTest {
     shorter.migrate();
     assertThat(secondsThere()).as("rounded up to seconds").isEqualTo(86_400L);
     assertThat(shorter.warnings()).isEmpty();
+    store.migrate();
+    assertThat(secondsThere()).as("who was told nothing changes nothing").isEqualTo(86_400L);
+    assertThat(store.warnings()).isEmpty();
     builder().archive(Archive.FULL).archiveRetention(Duration.ofDays(100_000)).build().migrate();
     assertThat(secondsThere()).as("the longest").isEqualTo((long) Integer.MAX_VALUE);
     append(message("a"));
