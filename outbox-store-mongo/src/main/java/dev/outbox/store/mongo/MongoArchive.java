@@ -34,6 +34,7 @@ import java.util.Date;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -254,6 +255,7 @@ final class MongoArchive {
 
   private static Document entry(
       Date now, Action action, Who by, @Nullable String user, Noted noted) {
+    UUID id = Uuids.of(noted.id());
     Document entry =
         new Document("notedAt", now)
             .append("action", action.name())
@@ -261,9 +263,7 @@ final class MongoArchive {
             .append("user", user)
             .append("reason", by.reason())
             .append("seq", Sequence.timestamp(noted.sequence()))
-            .append(
-                "messageId",
-                String.valueOf(Uuids.of(noted.id()) == null ? noted.id() : Uuids.of(noted.id())));
+            .append("messageId", String.valueOf(id == null ? noted.id() : id));
     entry.values().removeIf(value -> value == null);
     return entry;
   }
