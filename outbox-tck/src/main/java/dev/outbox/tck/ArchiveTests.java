@@ -11,13 +11,17 @@ import dev.outbox.spi.Claim;
 import dev.outbox.spi.DeadLetterStore;
 import dev.outbox.spi.Decision;
 import dev.outbox.spi.ErrorText;
+import dev.outbox.spi.HousekeepingStore;
 import dev.outbox.spi.StoredMessage;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -184,6 +188,82 @@ abstract class ArchiveTests<T> extends ArchiveStoreTests<T> {
     Archived archived = one(ALL);
     assertThat(archived.message().sequence()).as("sequence").isEqualTo(sequence);
     assertThat(archived.message().key()).as("key").isEqualTo(key("k"));
+  }
+
+  // ---- expiry
+
+  private void withRetention() {
+    DeadLetterRetentions<T> fixture = tck.fixture(DeadLetterRetentions.class);
+    tck.use(fixture.createStore(Archive.FULL, soon()));
+  }
+
+  private void housekeep() {
+    HousekeepingStore store = tck.ability(HousekeepingStore.class);
+    run("housekeep", store::housekeep);
+  }
+
+  @Test
+  @Rule("S7")
+  @Sentence("a dead letter that expires is archived with its error; one that halts its key stays")
+  void archiveExpired() {
+    withRetention();
+    DeadLetterStore letters = tck.ability(DeadLetterStore.class);
+    OutboxMessage halts = committed(message("halts"));
+    settle(claim(), Decision.deadHaltingKey("rejected"));
+    OutboxMessage expires = committed(message("expires"));
+    settle(claim(), Decision.dead("rejected"));
+    requires(
+        "S2",
+        () ->
+            assertThat(letters.deadLetters(0, 10))
+                .extracting(DeadLetterStore.DeadLetter::error)
+                .containsExactly("rejected", "rejected"));
+    List<StoredMessage> left =
+        await(
+            "housekeeping to remove a dead letter that died longer ago than those are kept",
+            () -> {
+              housekeep();
+              List<StoredMessage> dead =
+                  letters.deadLetters(0, 10).stream()
+                      .map(DeadLetterStore.DeadLetter::message)
+                      .toList();
+              return dead.size() < 2 ? dead : null;
+            });
+    assertCame(left).as("dead letters that stay").containsExactly(halts.id());
+    Archived archived = one(ALL);
+    assertThat(id(archived.message())).as("id").isEqualTo(expires.id());
+    assertThat(archived.outcome()).as("outcome").isEqualTo(Outcome.EXPIRED);
+    assertThat(archived.error()).as("error").isEqualTo("rejected");
+    assertThat(archived.message().attempts()).as("attempts").isEqualTo(1);
+  }
+
+  @Test
+  @Rule("S7")
+  @Sentence("of a dead letter that is requeued while it expires, either has it, and never both")
+  void archiveExpiredOrRequeued() {
+    withRetention();
+    DeadLetterStore letters = tck.ability(DeadLetterStore.class);
+    for (int i = 0; i < 30; i++) {
+      committed("k" + i, 1);
+    }
+    Map<Long, UUID> dead = new LinkedHashMap<>();
+    for (Claim claim = claim(); !claim.messages().isEmpty(); claim = claim()) {
+      claim.messages().forEach(message -> dead.put(message.sequence(), id(message)));
+      settle(claim, Decision.dead("rejected"));
+    }
+    letLeaseEnd();
+    CompletableFuture<Void> housekeeping = CompletableFuture.runAsync(this::housekeep);
+    List<Long> fromTheOtherEnd = new ArrayList<>(dead.keySet());
+    Collections.reverse(fromTheOtherEnd);
+    List<UUID> requeued = new ArrayList<>();
+    List<UUID> expired = new ArrayList<>();
+    for (long sequence : fromTheOtherEnd) {
+      boolean was = call("requeue", () -> letters.requeue(sequence));
+      (was ? requeued : expired).add(dead.get(sequence));
+    }
+    run("housekeep", housekeeping::join);
+    assertArchived("after each was requeued or was gone", expired);
+    assertCame(drain()).as("due after it").containsExactlyInAnyOrderElementsOf(requeued);
   }
 
   // ---- exactly once

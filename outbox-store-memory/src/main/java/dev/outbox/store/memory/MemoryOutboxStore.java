@@ -12,6 +12,7 @@ import dev.outbox.spi.AuditStore;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Decision;
+import dev.outbox.spi.HousekeepingStore;
 import dev.outbox.spi.KeepingStore;
 import dev.outbox.spi.OutboxStore;
 import dev.outbox.spi.Result;
@@ -71,7 +72,8 @@ public class MemoryOutboxStore
         KeepingStore,
         StatisticsStore,
         ArchiveStore,
-        AuditStore {
+        AuditStore,
+        HousekeepingStore {
 
   /** How long a dedup key is remembered unless said otherwise: 7 days. */
   public static final Duration DEFAULT_DEDUP_WINDOW = Duration.ofDays(7);
@@ -80,6 +82,7 @@ public class MemoryOutboxStore
 
   private final InstantSource clock;
   private final Archive archive;
+  private final @Nullable Duration deadLetterRetention;
 
   /** What left, in this order. */
   final List<Archived> archived = new ArrayList<>();
@@ -111,6 +114,22 @@ public class MemoryOutboxStore
    * @param archive what is kept of messages that leave (S7); until {@link #clear}
    */
   public MemoryOutboxStore(InstantSource clock, Duration dedupWindow, Archive archive) {
+    this(clock, dedupWindow, archive, null);
+  }
+
+  /**
+   * @param clock the store's clock, by which leases, delays and the dedup window are measured
+   * @param dedupWindow how long a dedup key is remembered (A4)
+   * @param archive what is kept of messages that leave (S7); until {@link #clear}
+   * @param deadLetterRetention how long dead letters are kept that halt no key; null: until
+   *     somebody decides
+   */
+  public MemoryOutboxStore(
+      InstantSource clock,
+      Duration dedupWindow,
+      Archive archive,
+      @Nullable Duration deadLetterRetention) {
+    this.deadLetterRetention = deadLetterRetention;
     this.archive = requireNonNull(archive, "archive");
     this.clock = requireNonNull(clock, "clock");
     this.dedupKeys = new DedupKeys(this, requireNonNull(dedupWindow, "dedupWindow"));
@@ -385,11 +404,30 @@ public class MemoryOutboxStore
   public synchronized boolean discard(long sequence) {
     Row row = dead().get(sequence);
     if (row != null) {
-      Key key = requireNonNull(keys.get(row.key));
-      leave(key, row, Outcome.DISCARDED, null);
-      forgetIfEmpty(key);
+      remove(row, Outcome.DISCARDED);
     }
     return row != null;
+  }
+
+  private void remove(Row dead, Outcome outcome) {
+    Key key = requireNonNull(keys.get(dead.key));
+    leave(key, dead, outcome, null);
+    forgetIfEmpty(key);
+  }
+
+  /** Removes the dead letters that are kept no longer. */
+  @Override
+  public synchronized void housekeep() {
+    if (deadLetterRetention != null) {
+      Instant before = now().minus(deadLetterRetention);
+      dead().values().stream()
+          .filter(row -> isExpired(row, before))
+          .forEach(row -> remove(row, Outcome.EXPIRED));
+    }
+  }
+
+  boolean isExpired(Row dead, Instant before) {
+    return !dead.haltsKey && dead.failedAt != null && dead.failedAt.isBefore(before);
   }
 
   @Override

@@ -42,13 +42,14 @@ public final class BrokenStores {
   static final ThreadLocal<Duration> DEDUP_WINDOW = new ThreadLocal<>();
 
   static final ThreadLocal<Archive> ARCHIVE = new ThreadLocal<>();
+  static final ThreadLocal<@Nullable Duration> DEAD_LETTER_RETENTION = new ThreadLocal<>();
 
   private BrokenStores() {}
 
   /** The reference, to be broken in one place. */
   abstract static class Broken extends MemoryOutboxStore {
     Broken() {
-      super(CLOCK.get(), DEDUP_WINDOW.get(), ARCHIVE.get());
+      super(CLOCK.get(), DEDUP_WINDOW.get(), ARCHIVE.get(), DEAD_LETTER_RETENTION.get());
     }
 
     /** What the clock of the client that calls shows beyond the store's. */
@@ -678,6 +679,15 @@ public final class BrokenStores {
       if (outcome == Outcome.DELIVERED) {
         super.archive(row, outcome, answer);
       }
+    }
+  }
+
+  /** Looks at the time alone, and takes a decision that was a person's. */
+  @Rule("S7")
+  static final class ExpiresWhatHalts extends Broken {
+    @Override
+    boolean isExpired(Row dead, Instant before) {
+      return dead.failedAt.isBefore(before);
     }
   }
 
