@@ -52,7 +52,10 @@ final class MongoAdministration implements Administration<MongoTransaction> {
   /** How many dead letters are looked at in one transaction. */
   private static final int SOME_DEAD = 1_000;
 
-  /** How many bytes of expired dead letters leave in one transaction; or it is a single one. */
+  /**
+   * How many bytes of expired dead letters leave in one transaction; or it is a single one, as
+   * where somebody requeues them meanwhile and all would be a conflict again.
+   */
   private static final long MOST_EXPIRED = 4_000_000;
 
   private final OutboxCollections collections;
@@ -232,7 +235,7 @@ final class MongoAdministration implements Administration<MongoTransaction> {
         expired.add(letter.get("_id", Object.class));
         bytes += letter.get("size", Number.class).longValue();
       }
-      if (bytes > MOST_EXPIRED) {
+      if (bytes > (transaction.isContended() ? 0 : MOST_EXPIRED)) {
         remove(transaction, expired, Outcome.EXPIRED);
         return new Expired(Documents.sequence(letter), expired.size());
       }

@@ -25,10 +25,10 @@ import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Decision;
 import dev.outbox.spi.OutboxStore;
 import dev.outbox.store.core.internal.Names;
-import dev.outbox.tck.Archives;
 import dev.outbox.tck.AutoCommit;
 import dev.outbox.tck.BreaksConnections;
 import dev.outbox.tck.CountsWork;
+import dev.outbox.tck.DeadLetterRetentions;
 import dev.outbox.tck.DedupWindows;
 import dev.outbox.tck.FailsOnConflict;
 import dev.outbox.tck.FindsPoison;
@@ -59,9 +59,9 @@ import org.opentest4j.TestAbortedException;
 /** The TCK on MongoDB, in a database of its own. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 public class MongoStoreTck extends OutboxStoreTck<ClientSession>
-    implements Archives<ClientSession>,
-        AutoCommit<ClientSession>,
+    implements AutoCommit<ClientSession>,
         BreaksConnections,
+        DeadLetterRetentions<ClientSession>,
         DedupWindows<ClientSession>,
         RawRows<ClientSession>,
         FailsOnConflict,
@@ -132,7 +132,16 @@ public class MongoStoreTck extends OutboxStoreTck<ClientSession>
 
   @Override
   public MongoOutboxStore createStore(Archive archive) {
-    return MongoOutboxStore.builder(client, database).prefix(prefix()).archive(archive).build();
+    return builder().archive(archive).build();
+  }
+
+  @Override
+  public OutboxStore<ClientSession> createStore(Archive archive, Duration deadLetterRetention) {
+    return builder().archive(archive).deadLetterRetention(deadLetterRetention).build();
+  }
+
+  private MongoOutboxStore.Builder builder() {
+    return MongoOutboxStore.builder(client, database).prefix(prefix());
   }
 
   @Override
@@ -142,10 +151,7 @@ public class MongoStoreTck extends OutboxStoreTck<ClientSession>
 
   @Override
   public OutboxStore<ClientSession> createStore(Duration dedupWindow) {
-    return MongoOutboxStore.builder(client, database)
-        .prefix(prefix())
-        .dedupWindow(dedupWindow)
-        .build();
+    return builder().dedupWindow(dedupWindow).build();
   }
 
   @Override
