@@ -18,9 +18,10 @@ public record Header(String name, String value) {
 
   /**
    * The name of the header of a message that was replayed from the archive: the id of the one that
-   * was delivered before.
+   * left before. It is one of the message's own headers and arrives as they do; names that begin
+   * with {@code outbox-} are the publishers'. A replay replaces a header of this name.
    */
-  public static final String REPLAY_OF = "outbox-replay-of";
+  public static final String REPLAY_OF = "replay-of";
 
   public Header {
     requireNonNull(name, "name");

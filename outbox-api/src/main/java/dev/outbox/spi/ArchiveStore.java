@@ -6,7 +6,10 @@ import dev.outbox.Appended;
 import dev.outbox.Archive;
 import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
+import dev.outbox.PermanentOutboxException;
 import java.time.Instant;
+import java.time.format.DateTimeParseException;
+import java.util.Comparator;
 import java.util.List;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -19,6 +22,23 @@ public interface ArchiveStore {
 
   /** What this store keeps. Always the same; it does not connect. */
   Archive archive();
+
+  /**
+   * Whether the database has an archive, whatever this store was told to keep: for programs that
+   * were told nothing, and would leave a gap in it. Asks the database, unless this store keeps one.
+   *
+   * @return false, too, where this user may not read it: some databases do not say then whether it
+   *     is there
+   * @throws dev.outbox.TransientOutboxException when the database cannot be asked now
+   */
+  default boolean hasArchive() {
+    try {
+      return archive() != Archive.NONE
+          || archived(Search.between(Instant.EPOCH, Instant.EPOCH), 1).isEmpty();
+    } catch (PermanentOutboxException e) {
+      return false;
+    }
+  }
 
   /**
    * Archived messages, in the order in which they left the store; also what was archived before the
@@ -110,10 +130,44 @@ public interface ArchiveStore {
     }
   }
 
-  /** A place in the archive, for the next page. */
-  record Position(Instant at, long sequence) {
+  /** A place in the archive, for the next page; in the archive's order. */
+  record Position(Instant at, long sequence) implements Comparable<Position> {
+    private static final Comparator<Position> ORDER =
+        Comparator.comparing(Position::at).thenComparing(Position::sequence);
+
     public Position {
       requireNonNull(at, "at");
+    }
+
+    /**
+     * What {@link #toString} gives.
+     *
+     * @throws IllegalArgumentException when it is something else, saying what it must look like
+     */
+    public static Position parse(String text) {
+      int slash = text.indexOf('/');
+      try {
+        return new Position(
+            Instant.parse(text.substring(0, Math.max(slash, 0))),
+            Long.parseLong(text.substring(slash + 1)));
+      } catch (DateTimeParseException | NumberFormatException e) {
+        throw new IllegalArgumentException(
+            "'%s' is no position, it must look like 2026-11-22T10:00:00.123456Z/42".formatted(text),
+            e);
+      }
+    }
+
+    @Override
+    public int compareTo(Position other) {
+      return ORDER.compare(this, other);
+    }
+
+    /**
+     * One word, with which a later process goes on: the time in ISO 8601, a slash, the sequence.
+     */
+    @Override
+    public String toString() {
+      return at + "/" + sequence;
     }
   }
 
@@ -122,6 +176,7 @@ public interface ArchiveStore {
    *
    * @param from the first moment at which they left, by the store's clock
    * @param to the first moment that does not count any more
+   * @param outcome why they left
    * @param after the last of the page before
    */
   record Search(
@@ -132,6 +187,7 @@ public interface ArchiveStore {
       @Nullable String aggregateId,
       @Nullable String eventType,
       @Nullable UUID id,
+      @Nullable Outcome outcome,
       @Nullable Position after) {
     public Search {
       requireNonNull(from, "from");
@@ -140,37 +196,68 @@ public interface ArchiveStore {
 
     /** All that left in a time. */
     public static Search between(Instant from, Instant to) {
-      return new Search(from, to, null, null, null, null, null, null);
+      return new Search(from, to, null, null, null, null, null, null, null);
+    }
+
+    /**
+     * Whether a message is one of these: for stores without a query language. Of one that cannot be
+     * decoded nothing is known but its key.
+     */
+    public boolean includes(Archived one) {
+      StoredMessage stored = one.message();
+      OutboxMessage message = stored.problem() == null ? stored.message() : null;
+      return !one.at().isBefore(from)
+          && one.at().isBefore(to)
+          && is(key, stored.key())
+          && is(aggregateType, message == null ? null : message.aggregateType())
+          && is(aggregateId, message == null ? null : message.aggregateId())
+          && is(eventType, message == null ? null : message.eventType())
+          && is(id, message == null ? null : message.id())
+          && is(outcome, one.outcome())
+          && (after == null || one.position().compareTo(after) > 0);
+    }
+
+    private static boolean is(@Nullable Object wanted, @Nullable Object found) {
+      return wanted == null || wanted.equals(found);
     }
 
     /** Only those of this {@link OutboxMessage#key}. */
     public Search key(@Nullable String newKey) {
-      return new Search(from, to, newKey, aggregateType, aggregateId, eventType, id, after);
+      return new Search(
+          from, to, newKey, aggregateType, aggregateId, eventType, id, outcome, after);
     }
 
     /** Only those of this type of aggregates. */
     public Search aggregateType(@Nullable String newType) {
-      return new Search(from, to, key, newType, aggregateId, eventType, id, after);
+      return new Search(from, to, key, newType, aggregateId, eventType, id, outcome, after);
     }
 
     /** Only those of the aggregates with this id. */
     public Search aggregateId(@Nullable String newId) {
-      return new Search(from, to, key, aggregateType, newId, eventType, id, after);
+      return new Search(from, to, key, aggregateType, newId, eventType, id, outcome, after);
     }
 
     /** Only those of this type. */
     public Search eventType(@Nullable String newType) {
-      return new Search(from, to, key, aggregateType, aggregateId, newType, id, after);
+      return new Search(from, to, key, aggregateType, aggregateId, newType, id, outcome, after);
     }
 
     /** Only those with this id. */
     public Search id(@Nullable UUID newId) {
-      return new Search(from, to, key, aggregateType, aggregateId, eventType, newId, after);
+      return new Search(
+          from, to, key, aggregateType, aggregateId, eventType, newId, outcome, after);
+    }
+
+    /** Only those that left for this reason. */
+    public Search outcome(@Nullable Outcome newOutcome) {
+      return new Search(
+          from, to, key, aggregateType, aggregateId, eventType, id, newOutcome, after);
     }
 
     /** Only those behind this one. */
     public Search after(@Nullable Position newAfter) {
-      return new Search(from, to, key, aggregateType, aggregateId, eventType, id, newAfter);
+      return new Search(
+          from, to, key, aggregateType, aggregateId, eventType, id, outcome, newAfter);
     }
   }
 

@@ -18,16 +18,17 @@ public sealed interface Result {
   record Delivered(@Nullable Supplier<String> source) implements Result {
 
     /**
-     * What the broker answered, as {@code orders-3@1742}, or null: cleaned as {@link
-     * ErrorText#clean} does. Never fails: if the source does, its error is the text.
+     * What the broker answered, as {@code orders-3@1742}, cleaned as {@link ErrorText#clean} does;
+     * null: nothing. Never fails: if the source does, the name of its error is the text.
      */
     public @Nullable String answer() {
       if (source == null) {
         return null;
       }
       try {
-        return ErrorText.clean(source.get());
-      } catch (RuntimeException e) {
+        String text = source.get();
+        return text == null || text.isEmpty() ? null : ErrorText.clean(text);
+      } catch (RuntimeException | LinkageError e) { // it is made late, of a client's own classes
         return ErrorText.clean("the answer cannot be told: " + e.getClass().getName());
       }
     }

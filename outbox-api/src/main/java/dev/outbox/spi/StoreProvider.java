@@ -75,7 +75,8 @@ public interface StoreProvider {
    * @param prefix before the name of each table
    * @param dedupWindow how long a dedup key is remembered; null: as the store does by default
    * @param connections how many are used at once at most; of more than one some are kept open
-   * @param history what is kept of messages that leave; a store that cannot refuses it
+   * @param history what is kept of messages that leave; a store that cannot refuses it ({@link
+   *     History#requireNone})
    */
   record Settings(
       String url,
@@ -123,6 +124,31 @@ public interface StoreProvider {
     /** With the usual retention; dead letters stay. */
     public static History of(Archive archive) {
       return new History(archive, null, null);
+    }
+
+    /**
+     * For stores that can keep nothing: a setting that is never looked at would be taken for kept.
+     *
+     * @param store for people: {@code Redis}
+     * @throws IllegalArgumentException when something is to be kept, naming the setting
+     */
+    public void requireNone(String store) {
+      if (archive != Archive.NONE) {
+        throw refused("archive", archive, store, "keeps none");
+      }
+      if (retention != null) {
+        throw refused("archiveRetention", retention, store, "keeps no archive");
+      }
+      if (deadLetters != null) {
+        throw refused(
+            "deadLetterRetention", deadLetters, store, "keeps dead letters until somebody decides");
+      }
+    }
+
+    private static IllegalArgumentException refused(
+        String setting, Object value, String store, String but) {
+      return new IllegalArgumentException(
+          "%s is %s, and the store of %s %s: leave it out".formatted(setting, value, store, but));
     }
   }
 

@@ -36,13 +36,23 @@ class ResultTest {
     assertThat(((Result.Delivered) Result.delivered()).answer()).isNull();
     assertThat(answer(() -> "orders-3@1742")).isEqualTo("orders-3@1742");
     assertThat(answer(() -> "\u0000")).isEqualTo("\uFFFD");
-    assertThat(answer(() -> "x".repeat(3 * ErrorText.MAX))).hasSize(ErrorText.MAX);
+    assertThat(answer(() -> "\u0000\uD800".repeat(5 * ErrorText.MAX)))
+        .isEqualTo("\uFFFD".repeat(ErrorText.MAX));
+    assertThat(answer(() -> "")).as("no text").isNull();
+    assertThat(answer(() -> null)).as("a source that has none").isNull();
     assertThat(
             answer(
                 () -> {
                   throw new IllegalStateException("closed");
                 }))
         .isEqualTo("the answer cannot be told: java.lang.IllegalStateException");
+    assertThat(
+            answer(
+                () -> {
+                  throw new NoClassDefFoundError("RecordMetadata");
+                }))
+        .as("a class that is no longer there")
+        .isEqualTo("the answer cannot be told: java.lang.NoClassDefFoundError");
     Result asked =
         Result.delivered(
             () -> {

@@ -4,8 +4,11 @@ import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.ArchiveStore;
 import dev.outbox.spi.ArchiveStore.Archived;
+import dev.outbox.spi.ArchiveStore.Outcome;
+import dev.outbox.spi.ArchiveStore.Position;
 import dev.outbox.spi.ArchiveStore.Search;
 import dev.outbox.spi.ErrorText;
+import dev.outbox.spi.SchemaStore;
 import dev.outbox.spi.StoreProvider.Opened;
 import dev.outbox.spi.StoredMessage;
 import java.io.PrintWriter;
@@ -33,7 +36,7 @@ import picocli.CommandLine.Spec;
     })
 final class ArchiveCommand extends Verbs {
   /** A payload of each may be large, and all of a page are in memory. */
-  private static final int PAGE = 100;
+  static final int PAGE = 100;
 
   /** Which messages. */
   static final class Which {
@@ -66,6 +69,18 @@ final class ArchiveCommand extends Verbs {
     @Option(names = "--id", paramLabel = "UUID", description = "Only the message with this id.")
     private @Nullable UUID id;
 
+    @Option(
+        names = "--outcome",
+        paramLabel = "WHY",
+        description = "Only what left for this reason: delivered, discarded or expired.")
+    private @Nullable Outcome outcome;
+
+    @Option(
+        names = "--after",
+        paramLabel = "POSITION",
+        description = "Go on behind this one, as an earlier command has said.")
+    private @Nullable Position after;
+
     /** By this machine's clock, where no time is given. */
     Search search() {
       Instant end = to != null ? to : Instant.now();
@@ -74,7 +89,15 @@ final class ArchiveCommand extends Verbs {
           .aggregateType(aggregateType)
           .aggregateId(aggregateId)
           .eventType(eventType)
-          .id(id);
+          .id(id)
+          .outcome(outcome)
+          .after(after);
+    }
+
+    /** What a command that goes on is told, whatever the time is then. */
+    static String goOn(Search search) {
+      String options = "--from %s --to %s".formatted(search.from(), search.to());
+      return search.after() == null ? options : options + " --after " + search.after();
     }
   }
 
@@ -101,6 +124,10 @@ final class ArchiveCommand extends Verbs {
             which.search(),
             spec.commandLine().getOut());
       }
+    }
+
+    final DatabaseOptions.Tables tables() {
+      return tables;
     }
 
     /** Refuses what need not be tried. */
@@ -138,7 +165,7 @@ final class ArchiveCommand extends Verbs {
           "%-27s %10s  %-9s %8s  %s%n", "left", "sequence", "outcome", "attempts", "message");
       found.forEach(one -> print(one, out));
       if (found.size() == limit) {
-        out.println("There may be more: --from " + found.get(found.size() - 1).at());
+        out.println("There may be more: " + Which.goOn(behind(search, found)));
       }
       return 0;
     }
@@ -156,6 +183,10 @@ final class ArchiveCommand extends Verbs {
         out.printf("%60s%s%n", "", Secrets.mask(ErrorText.printable(String.valueOf(said))));
       }
     }
+  }
+
+  static Search behind(Search search, List<Archived> page) {
+    return search.after(page.get(page.size() - 1).position());
   }
 
   private static String what(StoredMessage message) {
@@ -218,8 +249,10 @@ final class ArchiveCommand extends Verbs {
       mixinStandardHelpOptions = true,
       description = {
         "Append messages again, in the order in which they left: as new ones, with the header"
-            + " outbox-replay-of. Asks before.",
-        "Needs --archive=full, and the rights of a producer and a relay."
+            + " replay-of. Only those that were delivered, unless --outcome says another. Asks"
+            + " before.",
+        "Needs --archive=full, and the rights of a producer and a relay. Page by page: where it is"
+            + " cut short, it says how to go on."
       })
   static final class Replay extends Action {
     @Mixin private final Person person = new Person();
@@ -229,6 +262,10 @@ final class ArchiveCommand extends Verbs {
 
     @Override
     void check() {
+      if (!tables().hasArchive()) {
+        throw new Failure(
+            "a replay is noted in the audit beside the archive: add --archive=full, or metadata, as the relays are told");
+      }
       if (!yes && !Terminal.canAsk()) {
         throw new Failure(
             "replay publishes again, and there is no terminal to ask at: look with archive find, and add --yes");
@@ -242,48 +279,22 @@ final class ArchiveCommand extends Verbs {
             "--to is %s, which is not over: replays that leave before it would be replayed too"
                 .formatted(search.to()));
       }
-      long count = count(store, search);
-      out.printf("%d messages left from %s to %s.%n", count, search.from(), search.to());
-      boolean agreed =
-          count > 0 && (yes || Terminal.ask("Publish them again? Type yes: ", out).equals("yes"));
-      out.printf("%d replayed.%n", agreed ? replay(store, search, count, out) : 0);
-      return count > 0 ? 0 : Main.CHECK_FAILED;
-    }
-
-    private static long count(ArchiveStore store, Search search) {
-      long count = 0;
-      List<Archived> page = store.archived(search, PAGE);
-      while (!page.isEmpty()) {
-        count += page.size();
-        page = store.archived(behind(search, page), PAGE);
+      if (store instanceof SchemaStore schema) {
+        schema.verify(); // of the audit, too
       }
-      return count;
-    }
-
-    /**
-     * Page by page, each in a transaction. Replays that are delivered meanwhile are not replayed in
-     * their turn: they leave after the end of the search, which is before now. This clock may be
-     * ahead of the database's, so it is no more than were counted, either.
-     */
-    private long replay(ArchiveStore store, Search search, long most, PrintWriter out) {
-      long count = 0;
-      List<Archived> page = store.archived(search, (int) Math.min(PAGE, most));
-      while (!page.isEmpty()) {
-        try {
-          count += store.replay(page, person.who()).stored().size();
-        } catch (IllegalArgumentException e) {
-          out.printf("%d replayed before this.%n", count);
-          throw new Failure(String.valueOf(e.getMessage()), e);
-        }
-        long left = most - count;
-        page =
-            left > 0 ? store.archived(behind(search, page), (int) Math.min(PAGE, left)) : List.of();
+      Replaying replaying = Replaying.of(store, search, person.who(), out);
+      replaying.printCounts();
+      if (replaying.isEmpty()) {
+        return Main.CHECK_FAILED;
       }
-      return count;
-    }
-
-    private static Search behind(Search search, List<Archived> page) {
-      return search.after(page.get(page.size() - 1).position());
+      if (!yes && !Terminal.ask("Publish them again? Type yes: ", out).equals("yes")) {
+        out.println("Nothing was replayed.");
+        return 0;
+      }
+      try (Cleanup ignored = Cleanup.atEnd(replaying::stop)) {
+        replaying.run();
+      }
+      return 0;
     }
   }
 }

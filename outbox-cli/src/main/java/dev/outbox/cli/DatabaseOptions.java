@@ -137,19 +137,27 @@ public final class DatabaseOptions {
 
     @Option(
         names = ARCHIVE,
-        defaultValue = "NONE",
         paramLabel = "WHAT",
         description =
             "What the outbox keeps of messages that leave it, as its relays are told: none, metadata"
                 + " or full; default: none.")
-    private Archive archive = Archive.NONE;
+    private @Nullable Archive archive;
 
     @Nullable String schema() {
       return schema;
     }
 
+    /** Null: nothing was said of it. */
+    final @Nullable Archive archive() {
+      return archive;
+    }
+
+    final boolean hasArchive() {
+      return archive != null && archive != Archive.NONE;
+    }
+
     StoreProvider.History history() {
-      return StoreProvider.History.of(archive);
+      return StoreProvider.History.of(archive == null ? Archive.NONE : archive);
     }
 
     /** Of the outbox. */

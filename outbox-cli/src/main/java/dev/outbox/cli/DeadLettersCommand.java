@@ -1,10 +1,11 @@
 package dev.outbox.cli;
 
-import dev.outbox.Archive;
+import dev.outbox.spi.ArchiveStore;
 import dev.outbox.spi.AuditStore;
 import dev.outbox.spi.DeadLetterStore;
 import dev.outbox.spi.DeadLetterStore.DeadLetter;
 import dev.outbox.spi.ErrorText;
+import dev.outbox.spi.SchemaStore;
 import dev.outbox.spi.StoreProvider.Opened;
 import dev.outbox.spi.StoredMessage;
 import dev.outbox.spi.Who;
@@ -63,9 +64,8 @@ final class DeadLettersCommand extends Verbs {
 
     abstract int run(DeadLetterStore store, PrintWriter out);
 
-    /** Whether the outbox has an archive, and so an audit. */
-    final boolean hasAudit() {
-      return tables.history().archive() != Archive.NONE;
+    final DatabaseOptions.Tables tables() {
+      return tables;
     }
   }
 
@@ -153,17 +153,51 @@ final class DeadLettersCommand extends Verbs {
       return selection.all;
     }
 
-    /** Null: no audit is wanted. */
-    final @Nullable Who who() {
-      return hasAudit() || person.isNamed() ? person.who() : null;
+    final boolean isNamed() {
+      return person.isNamed();
     }
+
+    /** Null: nothing is written into an audit. */
+    final @Nullable Who who() {
+      return tables().hasArchive() ? person.who() : null;
+    }
+
+    /**
+     * What to say otherwise where this was not told of an archive that is there, and what comes of
+     * it; null: it need not be told.
+     */
+    abstract @Nullable String otherwise();
 
     abstract boolean decide(DeadLetterStore store, long sequence);
 
     abstract String done();
 
+    /** Refuses what would leave a gap in an archive or in its audit, which nobody could see. */
+    private void requireNoGap(DeadLetterStore store) {
+      if (tables().hasArchive()) {
+        if (store instanceof SchemaStore schema) {
+          schema.verify();
+        }
+        return;
+      }
+      boolean told = tables().archive() != null;
+      String otherwise = otherwise();
+      if (!told && otherwise != null && store instanceof ArchiveStore kept && kept.hasArchive()) {
+        throw new Failure(
+            "this outbox has an archive, and this command was not told what it keeps: add --archive=full or --archive=metadata, as its relays are told, or "
+                + otherwise);
+      }
+      if (person.isNamed()) {
+        throw new Failure(
+            told
+                ? "--by and --why are for the audit, and with --archive=none nothing is written there: leave them out"
+                : "--by and --why are for the audit beside an archive, and this outbox has none: leave them out");
+      }
+    }
+
     @Override
     int run(DeadLetterStore store, PrintWriter out) {
+      requireNoGap(store);
       List<Long> missing = new ArrayList<>();
       int count = 0;
       if (selection.all) {
@@ -200,6 +234,11 @@ final class DeadLettersCommand extends Verbs {
       description = "Make dead letters due again, with no attempts counted.")
   static final class Requeue extends Deciding {
     @Override
+    @Nullable String otherwise() {
+      return isNamed() ? "leave --by and --why out, and nobody knows who it was" : null;
+    }
+
+    @Override
     boolean decide(DeadLetterStore store, long sequence) {
       Who who = who();
       return who == null
@@ -227,6 +266,11 @@ final class DeadLettersCommand extends Verbs {
         throw new Failure(
             "discard --all removes all dead letters for good, and there is no terminal to ask at: add --yes");
       }
+    }
+
+    @Override
+    String otherwise() {
+      return "--archive=none, and no copy is kept";
     }
 
     /** What is removed is what was shown, whatever dies meanwhile. */

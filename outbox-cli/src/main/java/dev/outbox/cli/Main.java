@@ -1,6 +1,7 @@
 package dev.outbox.cli;
 
 import dev.outbox.OutboxException;
+import dev.outbox.spi.ArchiveStore.Position;
 import dev.outbox.spi.ErrorText;
 import dev.outbox.spi.StoreProvider;
 import java.io.IOException;
@@ -77,6 +78,7 @@ public final class Main implements Runnable {
         .setCaseInsensitiveEnumValuesAllowed(true)
         .registerConverter(StoreProvider.class, Stores::named)
         .registerConverter(Duration.class, Main::duration)
+        .registerConverter(Position.class, Main::position)
         .setParameterExceptionHandler(Main::usage)
         .setExecutionExceptionHandler(Main::failed);
   }
@@ -87,6 +89,14 @@ public final class Main implements Runnable {
             () ->
                 new TypeConversionException(
                     "'%s' is no time, %s".formatted(text, Durations.NEEDED)));
+  }
+
+  private static Position position(String text) {
+    try {
+      return Position.parse(text);
+    } catch (IllegalArgumentException e) {
+      throw new TypeConversionException(String.valueOf(e.getMessage()));
+    }
   }
 
   @Override

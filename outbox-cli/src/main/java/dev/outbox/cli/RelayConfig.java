@@ -226,6 +226,11 @@ final class RelayConfig {
     return value == null ? null : new Value(name, value).duration();
   }
 
+  /** Whether it is said what is kept, be it nothing. */
+  boolean saysArchive() {
+    return values.containsKey(ARCHIVE);
+  }
+
   private History history() {
     String archive = text(ARCHIVE, "none");
     return new History(

@@ -2,8 +2,10 @@ package dev.outbox.cli;
 
 import dev.outbox.inbox.InboxHousekeeping;
 import dev.outbox.relay.Relay;
+import dev.outbox.spi.ArchiveStore;
 import dev.outbox.spi.InboxStore;
 import dev.outbox.spi.MessagePublisher;
+import dev.outbox.spi.OutboxStore;
 import dev.outbox.spi.ReachablePublisher;
 import dev.outbox.spi.SchemaStore;
 import dev.outbox.spi.StoreProvider.Opened;
@@ -37,7 +39,12 @@ public final class RelayProcess implements AutoCloseable {
   }
 
   private static RelayProcess start(RelayConfig config) {
-    Stores.connect(config.address()).close();
+    try (Opened once = Stores.connect(config.address())) {
+      String gap = gap(config, once.store());
+      if (gap != null) {
+        LoggerFactory.getLogger(RelayProcess.class).warn(gap);
+      }
+    }
     Opened outbox = Stores.open(config.address(), config.dedupWindow(), connections(config));
     MessagePublisher publisher = null;
     InboxHousekeeping inbox = null;
@@ -63,6 +70,16 @@ public final class RelayProcess implements AutoCloseable {
           ? new Failure(String.valueOf(e.getMessage()), e)
           : e;
     }
+  }
+
+  /**
+   * A sentence for a relay that was not told of the archive that is there; or null. What is missing
+   * in it would be missed much later.
+   */
+  static @Nullable String gap(RelayConfig config, OutboxStore<?> store) {
+    return !config.saysArchive() && store instanceof ArchiveStore archive && archive.hasArchive()
+        ? "This outbox has an archive, and this relay keeps nothing in it: set store.archive to full or metadata, as the other relays do, or to none if that is what you want"
+        : null;
   }
 
   /** One for each worker, one for the relay's housekeeping, and one for an inbox's. */

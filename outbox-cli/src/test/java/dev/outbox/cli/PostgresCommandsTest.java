@@ -125,25 +125,84 @@ class PostgresCommandsTest extends JdbcCommandsTest {
             "--by=alice",
             "--why=was sent by hand");
     assertThat(discard.code()).as(discard.err()).isZero();
-    assertThat(cli("archive", "find").out())
+    Cli found = cli("archive", "find", "--limit=1");
+    assertThat(found.out())
         .contains("DISCARDED", "OrderPlaced", "broker said no", Long.toString(dead));
+    String after =
+        found
+            .out()
+            .replaceAll("(?s).*There may be more: .*(--after \\S+/%d)\\s+".formatted(dead), "$1");
+    assertThat(cli("archive", "find", after.replace(' ', '=')).out()).contains("Nothing left from");
     assertThat(cli("archive", "find", "--key=order/18").out()).contains("Nothing left from");
+    assertThat(cli("archive", "find", "--outcome=delivered").out()).contains("Nothing left from");
     assertThat(cli("archive", "show", "--aggregate-id=17").out())
         .contains("%-13s %s".formatted("error", "broker said no"), "payload");
     Cli refused = cli("archive", "replay", "--archive=full");
     assertThat(refused.code()).isEqualTo(Main.NOT_DONE);
     assertThat(refused.err()).contains("add --yes").hasLineCount(1);
-    Cli replay = cli("archive", "replay", "--archive=full", "--yes", "--by=bob");
+    Cli usual = cli("archive", "replay", "--archive=full", "--yes");
+    assertThat(usual.code()).isEqualTo(Main.CHECK_FAILED);
+    assertThat(usual.out())
+        .contains("0 messages left", "1 more left DISCARDED", "--outcome=discarded")
+        .doesNotContain("replayed.\n0");
+    assertThat(statuses()).isEmpty();
+    Cli replay =
+        cli("archive", "replay", "--archive=full", "--yes", "--by=bob", "--outcome=discarded");
     assertThat(replay.code()).as(replay.err()).isZero();
     assertThat(replay.out()).contains("1 messages left", "1 replayed.");
     assertThat(statuses()).containsExactly("PENDING");
     assertThat(query("select headers from %s.outbox_message".formatted(schema)).get(0))
-        .contains("outbox-replay-of");
-    assertThat(
-            query(
-                "select action || ' ' || who || ' ' || coalesce(reason, '-') from %s.outbox_archive_audit order by id"
-                    .formatted(schema)))
-        .containsExactly("DISCARDED alice was sent by hand", "REPLAYED bob -");
+        .contains("[\"replay-of\"");
+    assertThat(audit()).containsExactly("DISCARDED alice was sent by hand", "REPLAYED bob -");
+  }
+
+  private List<String> audit() throws SQLException {
+    return query(
+        "select action || ' ' || who || ' ' || coalesce(reason, '-') from %s.outbox_archive_audit order by id"
+            .formatted(schema));
+  }
+
+  @Test
+  @DisplayName("where there is an archive, a decision that was not told of it leaves no gap in it")
+  void leavesNoGap() throws Exception {
+    assertThat(cli("migrate").code()).isZero();
+    String dead = Long.toString(insertDead("broker said no"));
+    Cli noAudit = cli("dead-letters", "requeue", "--all", "--by=alice");
+    assertThat(noAudit.code()).isEqualTo(Main.NOT_DONE);
+    assertThat(noAudit.err()).contains("this outbox has none: leave them out").hasLineCount(1);
+    assertThat(noAudit.out()).isEmpty();
+    Cli noTables = cli("dead-letters", "discard", dead, "--archive=full");
+    assertThat(noTables.code()).isEqualTo(Main.NOT_DONE);
+    assertThat(noTables.err()).contains("outbox_archive_schema", "migrate").hasLineCount(1);
+
+    assertThat(cli("migrate", "--archive=full").code()).isZero();
+    for (List<String> command :
+        List.of(
+            List.of("discard", dead),
+            List.of("discard", "--all", "--yes"),
+            List.of("requeue", dead, "--by=alice"),
+            List.of("requeue", "--all", "--why=mended"))) {
+      Cli untold =
+          cli(Stream.concat(Stream.of("dead-letters"), command.stream()).toArray(String[]::new));
+      assertThat(untold.code()).as("%s", command).isEqualTo(Main.NOT_DONE);
+      assertThat(untold.err())
+          .contains("this outbox has an archive", "add --archive=full")
+          .contains(command.contains("requeue") ? "leave --by and --why out" : "--archive=none")
+          .hasLineCount(1);
+      assertThat(untold.out()).isEmpty();
+    }
+    Cli nowhere = cli("dead-letters", "discard", dead, "--archive=none", "--why=gone");
+    assertThat(nowhere.code()).isEqualTo(Main.NOT_DONE);
+    assertThat(nowhere.err()).contains("with --archive=none nothing is written there");
+    assertThat(statuses()).containsExactly("DEAD");
+    assertThat(cli("dead-letters", "requeue", dead).code()).isZero();
+    assertThat(statuses()).containsExactly("SCHEDULED");
+
+    String other = Long.toString(insertDead("broker said no"));
+    assertThat(cli("dead-letters", "discard", other, "--archive=none").code()).isZero();
+    assertThat(statuses()).containsExactly("SCHEDULED");
+    assertThat(cli("archive", "find").out()).contains("Nothing left from");
+    assertThat(audit()).isEmpty();
   }
 
   private String statusAs(String role) {

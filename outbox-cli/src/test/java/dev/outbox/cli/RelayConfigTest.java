@@ -3,13 +3,16 @@ package dev.outbox.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.outbox.Archive;
 import dev.outbox.relay.Relay;
 import dev.outbox.spi.MessagePublisher;
 import dev.outbox.spi.ReachablePublisher;
 import dev.outbox.spi.Result;
+import dev.outbox.store.memory.MemoryOutboxStore;
 import dev.outbox.store.postgres.PostgresOutboxStore;
 import java.io.StringReader;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.Map;
 import java.util.Properties;
 import java.util.regex.Pattern;
@@ -41,6 +44,17 @@ class RelayConfigTest {
             messages -> messages.stream().map(m -> Result.delivered()).toList());
     config.configure(builder);
     return builder.build();
+  }
+
+  @Test
+  @DisplayName("a relay that is told nothing of an archive that is there is warned")
+  void gap() throws Exception {
+    MemoryOutboxStore archive =
+        new MemoryOutboxStore(InstantSource.system(), Duration.ofDays(1), Archive.METADATA);
+    assertThat(RelayProcess.gap(config(LEAST), archive))
+        .contains("this relay keeps nothing", "store.archive", "full", "none");
+    assertThat(RelayProcess.gap(config(LEAST + "store.archive=none\n"), archive)).isNull();
+    assertThat(RelayProcess.gap(config(LEAST), new MemoryOutboxStore())).isNull();
   }
 
   @Test

@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class UsageTest {
 
   @ParameterizedTest
-  @ValueSource(strings = {"migrate", "grants", "relay", "status", "dead-letters"})
+  @ValueSource(strings = {"migrate", "grants", "relay", "status", "dead-letters", "archive"})
   @DisplayName("each command explains itself")
   void help(String command) {
     Cli cli = Cli.run(command, "--help");
@@ -63,6 +63,8 @@ class UsageTest {
         "grants --producer=p --relay=r --housekeeper=h ! --housekeeper is for an inbox: add --inbox",
         "status --url=x --max-failed=1 ! --max-failed is for an inbox: add --inbox",
         "status --url=x --inbox --max-dead=1 ! --max-dead is for an outbox: leave it out, or --inbox",
+        "archive find --url=x --after=42 ! Invalid value for option '--after': '42' is no position, it must look like 2026-11-22T10:00:00.123456Z/42",
+        "archive find --url=x --outcome=lost ! Invalid value for option '--outcome': expected one of [DELIVERED, DISCARDED, EXPIRED] (case-insensitive) but was 'lost'",
         "dead-letters requeue --url=x  ! Missing required argument (specify one of these): (SEQ... | --all)",
       })
   void badUsage(String arguments, String sentence) {
@@ -186,6 +188,31 @@ class UsageTest {
     assertThat(schema.code()).isEqualTo(2);
     assertThat(schema.err())
         .contains("a schema is given, shop", "mongodb://host:27017/shop?replicaSet=rs0")
+        .hasLineCount(1);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "--archive=none"})
+  @DisplayName("a replay needs to be told of the archive, before it connects")
+  void replayWithoutArchive(String archive) {
+    List<String> arguments = new ArrayList<>(List.of("archive", "replay", "--url=x", "--yes"));
+    if (!archive.isEmpty()) {
+      arguments.add(archive);
+    }
+    Cli cli = Cli.run(arguments.toArray(String[]::new));
+    assertThat(cli.code()).isEqualTo(Main.NOT_DONE);
+    assertThat(cli.err()).contains("noted in the audit", "--archive=full").hasLineCount(1);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"redis --schema=shop", "mongo"})
+  @DisplayName("a store that keeps no archive refuses one")
+  void refusesArchive(String store) {
+    Cli cli = Cli.run(("migrate --print --archive=metadata --store=" + store).split(" "));
+    assertThat(cli.code()).isEqualTo(Main.NOT_DONE);
+    assertThat(cli.err())
+        .startsWith("outbox: archive is METADATA, and the store of ")
+        .contains("keeps none: leave it out")
         .hasLineCount(1);
   }
 

@@ -2,6 +2,7 @@ package dev.outbox.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.outbox.JoinedOutbox;
 import dev.outbox.spring.Servers.Schema;
@@ -9,6 +10,7 @@ import dev.outbox.store.postgres.PostgresOutboxStore;
 import dev.outbox.testing.RecordingPublisher;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
@@ -47,6 +49,24 @@ class MigrationsTest {
       assertThat(shop.jdbc().queryForObject("select count(*) from databasechangelog", Long.class))
           .as("the outbox keeps its own books")
           .isEqualTo(1);
+    }
+  }
+
+  @Test
+  void theArchiveIsMadeBesideTheOutbox(Servers servers) throws Exception {
+    try (Application shop =
+        Application.start(
+            servers.schema(), "--outbox.archive=full", "--outbox.archive-retention=7d")) {
+      shop.shop().place("order-1");
+      await()
+          .atMost(Duration.ofMinutes(1))
+          .untilAsserted(
+              () ->
+                  assertThat(
+                          shop.jdbc()
+                              .queryForList(
+                                  "select event_type from outbox_archive_message", String.class))
+                      .containsExactly("OrderPlaced"));
     }
   }
 

@@ -40,6 +40,21 @@ class RefusalsTest {
   }
 
   @Test
+  void anArchiveWithoutTables(CapturedOutput output, Servers servers) throws SQLException {
+    Schema older = servers.schema();
+    Application.start(older).close();
+    assertThatThrownBy(
+        () ->
+            Application.start(older, "--outbox.archive=metadata", "--outbox.schema-mode=verify")
+                .close());
+    assertThat(output.getAll())
+        .contains(
+            "APPLICATION FAILED TO START",
+            "There is no table outbox_archive_schema",
+            "outbox migrate --archive=full --print");
+  }
+
+  @Test
   void tablesOfALaterVersion(CapturedOutput output, Servers servers) throws SQLException {
     Schema later = servers.schema();
     try (Application shop = Application.start(later)) {

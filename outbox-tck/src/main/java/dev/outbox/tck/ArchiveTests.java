@@ -1,98 +1,38 @@
 package dev.outbox.tck;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.assertj.core.api.Assertions.tuple;
 
 import dev.outbox.Archive;
-import dev.outbox.Header;
-import dev.outbox.OutboxException;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.ArchiveStore;
 import dev.outbox.spi.ArchiveStore.Archived;
 import dev.outbox.spi.ArchiveStore.Outcome;
-import dev.outbox.spi.ArchiveStore.Search;
-import dev.outbox.spi.AuditStore;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.DeadLetterStore;
 import dev.outbox.spi.Decision;
 import dev.outbox.spi.ErrorText;
-import dev.outbox.spi.OutboxStore;
-import dev.outbox.spi.Result;
+import dev.outbox.spi.HousekeepingStore;
 import dev.outbox.spi.StoredMessage;
-import dev.outbox.spi.Who;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** S7: what leaves the store is in its archive, once. */
-abstract class ArchiveTests<T> extends StoreTests<T> {
-  private static final Instant EVER = Instant.parse("2100-01-01T00:00:00Z");
-  private static final Search ALL = Search.between(Instant.EPOCH, EVER);
-  private static final Who SOMEBODY = new Who("alice", "the consumer was wrong");
-
-  /** More than any test archives. */
-  private static final int MANY = 1_000;
-
+abstract class ArchiveTests<T> extends ArchiveStoreTests<T> {
   /** A settle of three messages that needs more is not broken at each of them. */
   private static final int MOST_WRITES = 12;
 
   ArchiveTests(OutboxStoreTck<T> tck) {
     super(tck);
-  }
-
-  // ---- words
-
-  private ArchiveStore with(Archive archive) {
-    Archives<T> fixture = tck.fixture(Archives.class);
-    OutboxStore<T> store = fixture.createStore(archive);
-    tck.use(store);
-    return tck.ability(ArchiveStore.class);
-  }
-
-  private List<Archived> archived(Search search) {
-    ArchiveStore store = tck.ability(ArchiveStore.class);
-    return call("archived", () -> store.archived(search, MANY));
-  }
-
-  private static List<StoredMessage> messages(List<Archived> archived) {
-    return archived.stream().map(Archived::message).toList();
-  }
-
-  private void assertArchived(String when, List<UUID> expected) {
-    assertCame(messages(archived(ALL)))
-        .as("the archive, %s", when)
-        .containsExactlyInAnyOrderElementsOf(expected);
-  }
-
-  private static Decision delivered(Supplier<String> answer) {
-    return Decision.delivered((Result.Delivered) Result.delivered(answer));
-  }
-
-  private Archived one(Search search) {
-    List<Archived> found = archived(search);
-    assertThat(found).as("what is archived of %s", search).hasSize(1);
-    return found.get(0);
-  }
-
-  private static OutboxMessage.Builder full(String order) {
-    return message(order)
-        .partitionKey("party \uD83C\uDF89 " + order)
-        .contentType("application/octet-stream")
-        .payload(new byte[] {0, -1, 127, '\\', '\''})
-        .header("b", "2")
-        .header("a", "")
-        .header("b", "\u00FC")
-        .dedupKey("dedup " + UUID.randomUUID())
-        .correlationId("correlation")
-        .maxAttempts(7);
   }
 
   // ---- what is kept
@@ -213,7 +153,8 @@ abstract class ArchiveTests<T> extends StoreTests<T> {
       settle(claim, halts ? Decision.deadHaltingKey("rejected") : Decision.dead("rejected"));
       call("requeue", () -> letters.requeue(sequence));
       assertArchived("after a requeue", List.of());
-      settle(awaitClaim("the requeued message"), Decision.dead("rejected again"));
+      retryFirst(awaitClaim("the requeued message"), Duration.ZERO, true);
+      settle(awaitClaim("its retry"), Decision.dead("rejected again"));
       requires(
           "S2",
           () -> assertThat(letters.deadLetters(0, 10).get(0).error()).isEqualTo("rejected again"));
@@ -224,7 +165,7 @@ abstract class ArchiveTests<T> extends StoreTests<T> {
       assertThat(id(archived.message())).as("id").isEqualTo(message.id());
       assertThat(archived.outcome()).as("outcome").isEqualTo(Outcome.DISCARDED);
       assertThat(archived.error()).as("error").isEqualTo("rejected again");
-      assertThat(archived.message().attempts()).as("attempts").isEqualTo(1);
+      assertThat(archived.message().attempts()).as("attempts since the requeue").isEqualTo(2);
       assertThat(archived.answer()).as("answer of what no broker has").isNull();
     }
   }
@@ -247,11 +188,82 @@ abstract class ArchiveTests<T> extends StoreTests<T> {
     Archived archived = one(ALL);
     assertThat(archived.message().sequence()).as("sequence").isEqualTo(sequence);
     assertThat(archived.message().key()).as("key").isEqualTo(key("k"));
-    ArchiveStore store = tck.ability(ArchiveStore.class);
-    assertThatThrownBy(() -> store.replay(List.of(archived), SOMEBODY))
-        .as("replay of what cannot be decoded")
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining(Long.toString(sequence));
+  }
+
+  // ---- expiry
+
+  private void withRetention() {
+    DeadLetterRetentions<T> fixture = tck.fixture(DeadLetterRetentions.class);
+    tck.use(fixture.createStore(Archive.FULL, soon()));
+  }
+
+  private void housekeep() {
+    HousekeepingStore store = tck.ability(HousekeepingStore.class);
+    run("housekeep", store::housekeep);
+  }
+
+  @Test
+  @Rule("S7")
+  @Sentence("a dead letter that expires is archived with its error; one that halts its key stays")
+  void archiveExpired() {
+    withRetention();
+    DeadLetterStore letters = tck.ability(DeadLetterStore.class);
+    OutboxMessage halts = committed(message("halts"));
+    settle(claim(), Decision.deadHaltingKey("rejected"));
+    OutboxMessage expires = committed(message("expires"));
+    settle(claim(), Decision.dead("rejected"));
+    requires(
+        "S2",
+        () ->
+            assertThat(letters.deadLetters(0, 10))
+                .extracting(DeadLetterStore.DeadLetter::error)
+                .containsExactly("rejected", "rejected"));
+    List<StoredMessage> left =
+        await(
+            "housekeeping to remove a dead letter that died longer ago than those are kept",
+            () -> {
+              housekeep();
+              List<StoredMessage> dead =
+                  letters.deadLetters(0, 10).stream()
+                      .map(DeadLetterStore.DeadLetter::message)
+                      .toList();
+              return dead.size() < 2 ? dead : null;
+            });
+    assertCame(left).as("dead letters that stay").containsExactly(halts.id());
+    Archived archived = one(ALL);
+    assertThat(id(archived.message())).as("id").isEqualTo(expires.id());
+    assertThat(archived.outcome()).as("outcome").isEqualTo(Outcome.EXPIRED);
+    assertThat(archived.error()).as("error").isEqualTo("rejected");
+    assertThat(archived.message().attempts()).as("attempts").isEqualTo(1);
+  }
+
+  @Test
+  @Rule("S7")
+  @Sentence("of a dead letter that is requeued while it expires, either has it, and never both")
+  void archiveExpiredOrRequeued() {
+    withRetention();
+    DeadLetterStore letters = tck.ability(DeadLetterStore.class);
+    for (int i = 0; i < 30; i++) {
+      committed("k" + i, 1);
+    }
+    Map<Long, UUID> dead = new LinkedHashMap<>();
+    for (Claim claim = claim(); !claim.messages().isEmpty(); claim = claim()) {
+      claim.messages().forEach(message -> dead.put(message.sequence(), id(message)));
+      settle(claim, Decision.dead("rejected"));
+    }
+    letLeaseEnd();
+    CompletableFuture<Void> housekeeping = CompletableFuture.runAsync(this::housekeep);
+    List<Long> fromTheOtherEnd = new ArrayList<>(dead.keySet());
+    Collections.reverse(fromTheOtherEnd);
+    List<UUID> requeued = new ArrayList<>();
+    List<UUID> expired = new ArrayList<>();
+    for (long sequence : fromTheOtherEnd) {
+      boolean was = call("requeue", () -> letters.requeue(sequence));
+      (was ? requeued : expired).add(dead.get(sequence));
+    }
+    run("housekeep", housekeeping::join);
+    assertArchived("after each was requeued or was gone", expired);
+    assertCame(drain()).as("due after it").containsExactlyInAnyOrderElementsOf(requeued);
   }
 
   // ---- exactly once
@@ -395,143 +407,5 @@ abstract class ArchiveTests<T> extends StoreTests<T> {
     settle(after, Decision.delivered());
     requires("S3", () -> assertCame(drain()).hasSize(others.size() - after.messages().size()));
     assertArchived("after the others were delivered", others);
-  }
-
-  // ---- looking and replaying
-
-  @Test
-  @Rule("S7")
-  @Sentence("the archive is searched by key, aggregate, type, id and time, and read page by page")
-  void archiveSearched() {
-    ArchiveStore store = with(Archive.METADATA);
-    List<UUID> ids = idsOf(committed("a", 3));
-    OutboxMessage other = committed(message("b").eventType("OrderPaid").partitionKey("party"));
-    requires("O1", () -> assertCame(drain()).hasSize(4));
-    assertCame(messages(archived(ALL.key(key("a"))))).containsExactlyElementsOf(ids);
-    assertCame(messages(archived(ALL.key("party")))).containsExactly(other.id());
-    assertCame(messages(archived(ALL.aggregateType("order")))).hasSize(4);
-    assertCame(messages(archived(ALL.aggregateType("customer")))).isEmpty();
-    assertCame(messages(archived(ALL.aggregateId("b")))).containsExactly(other.id());
-    assertCame(messages(archived(ALL.eventType("OrderPaid")))).containsExactly(other.id());
-    assertCame(messages(archived(ALL.id(ids.get(1))))).containsExactly(ids.get(1));
-    Archived last = one(ALL.id(other.id()));
-    assertThat(ids(messages(archived(Search.between(Instant.EPOCH, last.at())))))
-        .as("what left before the last of them")
-        .doesNotContain(other.id());
-    assertThat(ids(messages(archived(Search.between(last.at(), EVER)))))
-        .as("from then on")
-        .contains(other.id());
-    List<StoredMessage> paged = new ArrayList<>();
-    Search page = ALL;
-    for (List<Archived> some = store.archived(page, 2);
-        !some.isEmpty();
-        some = store.archived(page, 2)) {
-      assertThat(some).as("a page of 2").hasSizeLessThanOrEqualTo(2);
-      paged.addAll(messages(some));
-      page = ALL.after(some.get(some.size() - 1).position());
-    }
-    assertCame(paged).as("all pages").containsExactlyElementsOf(ids(messages(archived(ALL))));
-    assertThatThrownBy(() -> store.archived(ALL, 0))
-        .as("archived with a limit of 0")
-        .isInstanceOf(IllegalArgumentException.class);
-  }
-
-  @Test
-  @Rule("S7")
-  @Sentence("a replay appends again, in order, as new messages that say which they repeat")
-  void archiveReplayed() {
-    ArchiveStore store = with(Archive.FULL);
-    AuditStore audit = tck.ability(AuditStore.class);
-    OutboxMessage first = committed(full("k"));
-    OutboxMessage second = committed(full("k"));
-    List<StoredMessage> came = drain();
-    requires("O1", () -> assertCame(came).containsExactlyElementsOf(idsOf(first, second)));
-    requires(
-        "A3",
-        () -> assertThat(came).extracting(StoredMessage::message).containsExactly(first, second));
-    List<Archived> archived = archived(ALL);
-    assertThat(call("replay", () -> store.replay(archived, SOMEBODY)).allStored())
-        .as("whether all were appended again")
-        .isTrue();
-    List<StoredMessage> again = drain();
-    assertThat(again).as("due after a replay").hasSize(2);
-    for (int i = 0; i < 2; i++) {
-      OutboxMessage old = i == 0 ? first : second;
-      OutboxMessage replayed = again.get(i).message();
-      assertThat(replayed.id()).as("the id of a replay").isNotEqualTo(old.id());
-      assertThat(replayed.key()).as("key").isEqualTo(old.key());
-      assertThat(replayed.payload()).as("payload").isEqualTo(old.payload());
-      List<Header> headers = new ArrayList<>(old.headers());
-      headers.add(new Header(Header.REPLAY_OF, old.id().toString()));
-      assertThat(replayed.headers()).as("headers").isEqualTo(headers);
-      assertThat(replayed.dedupKey()).as("dedup key").isNull();
-    }
-    assertArchived(
-        "after the replays were delivered",
-        List.of(first.id(), second.id(), id(again.get(0)), id(again.get(1))));
-    assertThat(audit.audit(Instant.EPOCH, MANY))
-        .as("the audit")
-        .extracting(AuditStore.Entry::action, AuditStore.Entry::who, AuditStore.Entry::id)
-        .containsExactlyInAnyOrder(
-            tuple(AuditStore.Action.REPLAYED, "alice", first.id().toString()),
-            tuple(AuditStore.Action.REPLAYED, "alice", second.id().toString()));
-  }
-
-  @Test
-  @Rule("S7")
-  @Sentence("metadata cannot be replayed, and a store without an archive has no audit")
-  void archiveNotReplayed() {
-    ArchiveStore store = with(Archive.METADATA);
-    committed("k", 1);
-    settle(claim(), Decision.delivered());
-    List<Archived> archived = archived(ALL);
-    assertThatThrownBy(() -> store.replay(archived, SOMEBODY))
-        .as("replay of metadata")
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("full");
-    assertNothingDue("a replay that was refused appends nothing");
-    with(Archive.NONE);
-    committed("k", 1);
-    Claim claim = claim();
-    settle(claim, Decision.dead("rejected"));
-    AuditStore none = tck.ability(AuditStore.class);
-    assertThatThrownBy(() -> none.discard(first(claim).sequence(), SOMEBODY))
-        .as("discard with an audit that is not there")
-        .isInstanceOf(OutboxException.class);
-    assertThat(none.deadLetters(0, 10)).as("dead letters after that").hasSize(1);
-  }
-
-  @Test
-  @Rule("S7")
-  @Sentence("who requeues and discards, and why, is in the audit")
-  void archiveAudited() {
-    with(Archive.METADATA);
-    AuditStore store = tck.ability(AuditStore.class);
-    OutboxMessage message = committed(message("k"));
-    Claim claim = claim();
-    long sequence = first(claim).sequence();
-    settle(claim, Decision.dead("rejected"));
-    assertThat(call("requeue", () -> store.requeue(sequence, SOMEBODY))).isTrue();
-    settle(awaitClaim("the requeued message"), Decision.dead("rejected"));
-    Who other = Who.named("bob");
-    assertThat(call("discard", () -> store.discard(sequence, other))).isTrue();
-    assertThat(call("discard", () -> store.discard(sequence, other)))
-        .as("whether it was discarded twice")
-        .isFalse();
-    List<AuditStore.Entry> entries = store.audit(Instant.EPOCH, MANY);
-    assertThat(entries)
-        .extracting(AuditStore.Entry::action)
-        .as("what was done")
-        .containsExactly(AuditStore.Action.REQUEUED, AuditStore.Action.DISCARDED);
-    assertThat(entries)
-        .allSatisfy(
-            entry -> {
-              assertThat(entry.sequence()).isEqualTo(sequence);
-              assertThat(entry.id()).isEqualToIgnoringCase(message.id().toString());
-            });
-    assertThat(entries.get(0).reason()).as("why").isEqualTo(SOMEBODY.reason());
-    assertThat(entries.get(1).who()).as("who").isEqualTo("bob");
-    assertThat(entries.get(1).reason()).as("why, when it was not said").isNull();
-    assertThat(store.audit(Instant.EPOCH, 1)).as("the first entry").hasSize(1);
   }
 }

@@ -224,6 +224,14 @@ public abstract class OutboxStoreTck<T> {
   }
 
   @Nested
+  @DisplayName("Archive, looked at and replayed")
+  class Replayed extends ReplayTests<T> {
+    Replayed() {
+      super(OutboxStoreTck.this);
+    }
+  }
+
+  @Nested
   @DisplayName("Statistics")
   class Figures extends StatisticsTests<T> {
     Figures() {

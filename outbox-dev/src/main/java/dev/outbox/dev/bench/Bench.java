@@ -21,6 +21,7 @@ public final class Bench {
       List.of(
           new DrainScenario(),
           new AppendScenario(),
+          new ArchiveScenario(),
           new InboxScenario(),
           new BacklogScenario(),
           new PinnedScenario(),

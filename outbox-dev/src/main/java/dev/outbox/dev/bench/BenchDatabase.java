@@ -1,5 +1,6 @@
 package dev.outbox.dev.bench;
 
+import dev.outbox.Archive;
 import dev.outbox.OutboxMessage;
 import dev.outbox.dev.bench.Cost.ServerWork;
 import dev.outbox.inbox.InboxKey;
@@ -130,6 +131,9 @@ public interface BenchDatabase extends AutoCloseable {
 
     /** The store on this pool; the same each time. */
     OutboxStore<?> store();
+
+    /** Another one on this pool, which keeps an archive. */
+    OutboxStore<?> store(Archive archive);
 
     /** One worker of the limit, with a connection of its own; takes so many at once. */
     LimitWorker limitWorker(int most);

@@ -28,7 +28,8 @@ record Cost(long messages, ClientWork work, ServerWork written) {
   /**
    * Since the server began; -1 where it cannot be known.
    *
-   * @param messageRows rows inserted, updated and deleted in the table of messages
+   * @param messageRows rows inserted, updated and deleted in the table of messages, and in the
+   *     archive of those
    * @param bucketRows the same in the table of buckets
    * @param blockedKeyRows the same in the table of blocked keys
    * @param logBytes what went to the database's log (WAL), of everybody

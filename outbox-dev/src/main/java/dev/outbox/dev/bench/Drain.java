@@ -1,11 +1,13 @@
 package dev.outbox.dev.bench;
 
+import dev.outbox.Archive;
 import dev.outbox.dev.bench.BenchDatabase.Access;
 import dev.outbox.dev.bench.BenchDatabase.LimitWorker;
 import dev.outbox.relay.Relay;
 import dev.outbox.relay.RelayEvent;
 import dev.outbox.relay.RelayListener;
 import dev.outbox.spi.MessagePublisher;
+import dev.outbox.spi.OutboxStore;
 import dev.outbox.spi.Result;
 import dev.outbox.spi.StatisticsStore;
 import java.time.Duration;
@@ -27,6 +29,13 @@ final class Drain {
   static final MessagePublisher NO_OP =
       messages -> Collections.nCopies(messages.size(), Result.delivered());
 
+  /** The same, with an answer to each, which becomes a text only where it is asked for. */
+  private static final MessagePublisher ANSWERING =
+      messages ->
+          messages.stream()
+              .map(message -> Result.delivered(() -> "order-3@" + message.sequence()))
+              .toList();
+
   private static final Duration NOTHING_LEFT = Duration.ofNanos(200_000);
 
   private Drain() {}
@@ -35,6 +44,13 @@ final class Drain {
   static Pace relays(List<Access> accesses, int workers, long messages)
       throws InterruptedException {
     return relays(accesses, messages, NO_OP, relay -> relay.workers(workers));
+  }
+
+  /** One relay whose store keeps an archive, and whose publisher answers as Kafka does. */
+  static Pace archived(Access access, int workers, long messages, Archive archive)
+      throws InterruptedException {
+    return onStores(
+        List.of(access.store(archive)), messages, ANSWERING, relay -> relay.workers(workers));
   }
 
   /**
@@ -49,16 +65,29 @@ final class Drain {
       MessagePublisher publisher,
       UnaryOperator<Relay.Builder> settings)
       throws InterruptedException {
+    return onStores(
+        accesses.stream().<OutboxStore<?>>map(Access::store).toList(),
+        messages,
+        publisher,
+        settings);
+  }
+
+  private static Pace onStores(
+      List<OutboxStore<?>> stores,
+      long messages,
+      MessagePublisher publisher,
+      UnaryOperator<Relay.Builder> settings)
+      throws InterruptedException {
     Watch watch = new Watch(new Meter(messages));
     List<Relay> relays = new ArrayList<>();
-    for (Access access : accesses) {
-      Relay.Builder relay = Relay.builder(access.store(), publisher).listener(watch);
+    for (OutboxStore<?> store : stores) {
+      Relay.Builder relay = Relay.builder(store, publisher).listener(watch);
       relays.add(settings.apply(relay).build());
     }
     try {
       watch.meter.begin();
       relays.forEach(Relay::start);
-      watch.meter.await(() -> watch.trouble() + left(accesses));
+      watch.meter.await(() -> watch.trouble() + left(stores.get(0)));
     } finally {
       relays.forEach(Relay::close);
     }
@@ -68,9 +97,9 @@ final class Drain {
     return watch.meter.pace();
   }
 
-  private static String left(List<Access> accesses) {
-    return accesses.get(0).store() instanceof StatisticsStore store
-        ? "; there is " + store.statistics(StatisticsStore.DEFAULT_CAP)
+  private static String left(OutboxStore<?> store) {
+    return store instanceof StatisticsStore counted
+        ? "; there is " + counted.statistics(StatisticsStore.DEFAULT_CAP)
         : "";
   }
 

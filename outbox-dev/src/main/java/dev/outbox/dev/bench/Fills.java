@@ -1,5 +1,6 @@
 package dev.outbox.dev.bench;
 
+import dev.outbox.Archive;
 import dev.outbox.dev.bench.BenchDatabase.Access;
 import dev.outbox.dev.bench.BenchDatabase.Load;
 import dev.outbox.dev.bench.BenchDatabase.Side;
@@ -12,17 +13,43 @@ final class Fills {
 
   /** By relays, one on each access, with so many workers each. */
   static Round ours(BenchDatabase database, Load load, int workers) {
-    return new Round() {
-      @Override
-      public void prepare() {
-        refill(database, Side.OURS, load);
-      }
-
+    return new OfOurs(database, load) {
       @Override
       public Pace run(List<Access> accesses) throws InterruptedException {
         return Drain.relays(accesses, workers, load.messages());
       }
     };
+  }
+
+  /** By a relay whose store keeps an archive. */
+  static Round archived(BenchDatabase database, Load load, int workers, Archive archive) {
+    return new OfOurs(database, load) {
+      @Override
+      public Pace run(List<Access> accesses) throws InterruptedException {
+        return Drain.archived(accesses.get(0), workers, load.messages(), archive);
+      }
+    };
+  }
+
+  /** Of the outbox's tables, also where that is beside another of ours. */
+  private abstract static class OfOurs implements Round {
+    private final BenchDatabase database;
+    private final Load load;
+
+    OfOurs(BenchDatabase database, Load load) {
+      this.database = database;
+      this.load = load;
+    }
+
+    @Override
+    public void prepare() {
+      refill(database, Side.OURS, load);
+    }
+
+    @Override
+    public Side tables(Side side) {
+      return Side.OURS;
+    }
   }
 
   /** By the limit's loop. */

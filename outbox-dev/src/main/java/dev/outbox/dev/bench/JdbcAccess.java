@@ -1,8 +1,10 @@
 package dev.outbox.dev.bench;
 
 import com.zaxxer.hikari.HikariDataSource;
+import dev.outbox.Archive;
 import dev.outbox.Outbox;
 import dev.outbox.relay.Relay;
+import dev.outbox.spi.OutboxStore;
 import dev.outbox.store.jdbc.JdbcInboxStore;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
 import java.sql.Connection;
@@ -23,6 +25,11 @@ record JdbcAccess(
     BenchKind kind,
     String schema)
     implements BenchDatabase.Access {
+
+  @Override
+  public OutboxStore<?> store(Archive archive) {
+    return kind.store(dataSource).schema(schema).archive(archive).build();
+  }
 
   @Override
   public BenchDatabase.LimitWorker limitWorker(int most) {

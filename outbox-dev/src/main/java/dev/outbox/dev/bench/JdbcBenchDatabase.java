@@ -2,6 +2,7 @@ package dev.outbox.dev.bench;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import dev.outbox.Archive;
 import dev.outbox.dev.bench.Cost.ServerWork;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
 import java.sql.Connection;
@@ -28,6 +29,7 @@ final class JdbcBenchDatabase implements BenchDatabase {
   private static final int FILL_AT_ONCE = 10_000;
   private static final String NUMBER = "create table ${s}.number (n bigint not null primary key)";
   private static final String MESSAGES = "outbox_message";
+  private static final String ARCHIVE = "outbox_archive_message";
   private static final String LIMIT = "like_message";
 
   /** MySQL and MariaDB. */
@@ -114,7 +116,7 @@ final class JdbcBenchDatabase implements BenchDatabase {
     kind.createSchema(admin.connection(), schema);
     enter(admin);
     try (HikariDataSource pool = pool(1)) {
-      store(pool).migrate();
+      kind.store(pool).schema(schema).archive(Archive.FULL).build().migrate();
     }
     for (String sql : List.of(kind.limitTable(), kind.businessTable(), NUMBER, numbers())) {
       admin.execute(JdbcLimit.in(schema, sql));
@@ -226,7 +228,7 @@ final class JdbcBenchDatabase implements BenchDatabase {
   @Override
   public void empty(Side side) {
     List<String> tables =
-        side == Side.OURS ? List.of(MESSAGES, "outbox_blocked_key") : List.of(LIMIT);
+        side == Side.OURS ? List.of(MESSAGES, "outbox_blocked_key", ARCHIVE) : List.of(LIMIT);
     tables.forEach(table -> truncate(table(table)));
   }
 
@@ -316,7 +318,9 @@ final class JdbcBenchDatabase implements BenchDatabase {
     kind.awaitCounted(admin, sessionName("pool"));
     boolean ours = side == Side.OURS;
     return new ServerWork(
-        kind.writes(admin, schema, ours ? MESSAGES : LIMIT),
+        ours
+            ? kind.writes(admin, schema, MESSAGES) + kind.writes(admin, schema, ARCHIVE)
+            : kind.writes(admin, schema, LIMIT),
         ours ? kind.writes(admin, schema, "outbox_bucket") : 0,
         ours ? kind.writes(admin, schema, "outbox_blocked_key") : 0,
         kind.logBytes(admin));

@@ -3,10 +3,12 @@ package dev.outbox.dev.bench;
 import com.mongodb.client.ClientSession;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoCollection;
+import dev.outbox.Archive;
 import dev.outbox.Outbox;
 import dev.outbox.OutboxMessage;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.relay.Relay;
+import dev.outbox.spi.OutboxStore;
 import dev.outbox.store.mongo.MongoInboxStore;
 import dev.outbox.store.mongo.MongoOutboxStore;
 import java.util.List;
@@ -22,6 +24,11 @@ record MongoAccess(MongoClient client, String database, MongoOutboxStore store)
     implements BenchDatabase.Access {
   static final String BUSINESS = "business";
   static final String LIMIT = "like_message";
+
+  @Override
+  public OutboxStore<?> store(Archive archive) {
+    return MongoOutboxStore.builder(client, database).archive(archive).build();
+  }
 
   @Override
   public BenchDatabase.LimitWorker limitWorker(int most) {

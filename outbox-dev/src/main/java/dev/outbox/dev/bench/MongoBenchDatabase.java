@@ -14,6 +14,7 @@ import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoDatabase;
 import com.mongodb.internal.build.MongoDriverVersion;
+import dev.outbox.Archive;
 import dev.outbox.OutboxMessage;
 import dev.outbox.dev.bench.Cost.ServerWork;
 import dev.outbox.store.mongo.MongoOutboxStore;
@@ -41,6 +42,7 @@ final class MongoBenchDatabase implements BenchDatabase {
   private static final int ROUND_TRIPS = 500;
   private static final int FILL_AT_ONCE = 1_000;
   private static final String MESSAGES = "outbox_message";
+  private static final String ARCHIVE = "outbox_archive_message";
   private static final String BLOCKED_KEYS = "outbox_blocked_key";
 
   private final MongoUrl url;
@@ -57,7 +59,7 @@ final class MongoBenchDatabase implements BenchDatabase {
     this.name = name;
     admin = MongoClients.create(settings("admin").build());
     database = admin.getDatabase(name);
-    store = MongoOutboxStore.of(admin, name);
+    store = MongoOutboxStore.builder(admin, name).archive(Archive.FULL).build();
   }
 
   static MongoBenchDatabase open(String url, String user, String password) {
@@ -152,7 +154,7 @@ final class MongoBenchDatabase implements BenchDatabase {
   @Override
   public void empty(Side side) {
     List<String> all =
-        side == Side.OURS ? List.of(MESSAGES, BLOCKED_KEYS) : List.of(MongoAccess.LIMIT);
+        side == Side.OURS ? List.of(MESSAGES, BLOCKED_KEYS, ARCHIVE) : List.of(MongoAccess.LIMIT);
     all.forEach(each -> database.getCollection(each).deleteMany(new Document()));
   }
 
@@ -213,7 +215,7 @@ final class MongoBenchDatabase implements BenchDatabase {
   public ServerWork written(Side side) {
     boolean ours = side == Side.OURS;
     return new ServerWork(
-        written(ours ? MESSAGES : MongoAccess.LIMIT),
+        ours ? written(MESSAGES) + written(ARCHIVE) : written(MongoAccess.LIMIT),
         ours ? written("outbox_bucket") : 0,
         ours ? written(BLOCKED_KEYS) : 0,
         BenchKind.UNKNOWN);

@@ -243,12 +243,13 @@ final class PostgresKind extends BenchKind {
     }
   }
 
+  /** With those of its partitions: an archive has one for each day. */
   @Override
   long writes(Session session, String schema, String table) {
     return session.number(
         """
-        select n_tup_ins + n_tup_upd + n_tup_del from pg_stat_user_tables
-        where schemaname = '%s' and relname = '%s'
+        select coalesce(sum(n_tup_ins + n_tup_upd + n_tup_del), 0) from pg_stat_user_tables
+        where schemaname = '%s' and relname ~ '^%s(_[0-9]{8}|_rest)?$'
         """
             .formatted(schema, table));
   }

@@ -34,7 +34,7 @@ public final class Report {
       Median of the runs; the ratio is the median of ours divided by the limit, run by run. \
       CPU is microseconds a message, ours / limit, in the same runs as the rates: of the servers' processes, of this JVM, and of both. \
       The last four columns are of one message, ours / limit, from a run that was counted and not timed: \
-      statements executed by the client (commits are none; on MongoDB commands, commits too); rows (on MongoDB documents) inserted, updated and deleted in the table of messages \
+      statements executed by the client (commits are none; on MongoDB commands, commits too); rows (on MongoDB documents) inserted, updated and deleted in the table of messages and its archive \
       (where messages are drained, with the insert that brought them), and in the table of buckets; bytes of the database's log. \
       The sizes below are those of scale 1.""";
 

@@ -24,6 +24,11 @@ final class Throughput {
 
     Pace run(List<Access> accesses) throws Exception;
 
+    /** Whose tables it writes when it is this side of a case. */
+    default Side tables(Side side) {
+      return side;
+    }
+
     /** Whether the messages were inserted when it was made ready. */
     default boolean isFilled() {
       return true;
@@ -142,7 +147,8 @@ final class Throughput {
     Round round = side == Side.OURS ? one.ours() : one.limit();
     round.prepare();
     WorkCounter counter = new WorkCounter();
-    ServerWork before = one.database().written(side);
+    Side tables = round.tables(side);
+    ServerWork before = one.database().written(tables);
     List<Access> accesses = open(one, counter);
     Pace pace;
     try {
@@ -150,7 +156,7 @@ final class Throughput {
     } finally {
       accesses.forEach(Access::close);
     }
-    ServerWork work = one.database().written(side).since(before);
+    ServerWork work = one.database().written(tables).since(before);
     ServerWork life =
         new ServerWork(
             work.messageRows() < 0 || !round.isFilled()

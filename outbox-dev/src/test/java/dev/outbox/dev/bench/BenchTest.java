@@ -143,6 +143,20 @@ abstract class BenchTest {
   }
 
   @Test
+  @DisplayName("archive: a message is one row write more than without, and more of the log")
+  void archive() throws Exception {
+    Report report = check("archive", 0.006, 4);
+    assertThat(report.lines())
+        .allSatisfy(
+            line -> {
+              assertKnown(line);
+              assertThat(line.cost().messageRows()).isEqualTo(3.0);
+              assertThat(line.limitCost().messageRows()).isEqualTo(2.0);
+              assertThat(line.cost().logBytes()).isGreaterThan(line.limitCost().logBytes());
+            });
+  }
+
+  @Test
   @DisplayName("append: a message is one row write and one statement beside the business row's")
   void append() throws Exception {
     Line line = check("append", 0.02, 8).lines().get(0);

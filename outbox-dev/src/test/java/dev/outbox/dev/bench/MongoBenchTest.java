@@ -72,6 +72,16 @@ class MongoBenchTest {
   }
 
   @Test
+  @DisplayName("archive: a message is one document more than without")
+  void archive() throws Exception {
+    assertThat(run("archive", 0.006).lines())
+        .hasSize(4)
+        .allSatisfy(line -> assertThat(line.ours().median()).isPositive())
+        .allSatisfy(line -> assertThat(line.cost().messageRows()).isEqualTo(3.0))
+        .allSatisfy(line -> assertThat(line.limitCost().messageRows()).isEqualTo(2.0));
+  }
+
+  @Test
   @DisplayName("poison: delayed, dead and failing messages are filled in, and healthy ones drained")
   void poison() throws Exception {
     Report report = run("poison", 0.002);

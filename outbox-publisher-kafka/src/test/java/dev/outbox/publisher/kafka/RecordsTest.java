@@ -34,6 +34,7 @@ class RecordsTest {
             .header("content-type", "the message's own")
             .header("traceparent", "00-1-2-01")
             .header("traceparent", "00-1-3-01")
+            .header(Header.REPLAY_OF, "the id before")
             .correlationId("c")
             .build();
     return StoredMessage.of(42, 3, Instant.parse("2026-11-20T08:09:10.123456Z"), message);
@@ -86,6 +87,7 @@ class RecordsTest {
             "content-type=the message's own",
             "traceparent=00-1-2-01",
             "traceparent=00-1-3-01",
+            "replay-of=the id before",
             "outbox-id=" + ID,
             "outbox-aggregate-type=order",
             "outbox-aggregate-id=4711",

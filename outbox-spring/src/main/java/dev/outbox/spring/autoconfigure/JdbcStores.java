@@ -27,7 +27,14 @@ final class JdbcStores {
       OutboxProperties properties, DataSource dataSource, String name) {
     StoreProvider.Settings settings =
         new StoreProvider.Settings(
-            "", "", "", properties.schema(), properties.prefix(), properties.dedupWindow(), 1);
+            "",
+            "",
+            "",
+            properties.schema(),
+            properties.prefix(),
+            properties.dedupWindow(),
+            1,
+            properties.history());
     try {
       return provider(properties.store(), dataSource, name).store(dataSource, settings);
     } catch (IllegalArgumentException e) {

@@ -90,6 +90,9 @@ final class OutboxMongoAutoConfiguration {
       return MongoOutboxStore.builder(client, factory.getMongoDatabase().getName())
           .prefix(properties.prefix())
           .dedupWindow(properties.dedupWindow())
+          .archive(properties.archive())
+          .archiveRetention(properties.archiveRetention())
+          .deadLetterRetention(properties.deadLetterRetention())
           .build();
     } catch (IllegalArgumentException e) {
       throw OutboxConfigurationException.ofProperty(e);

@@ -1,5 +1,6 @@
 package dev.outbox.spring.autoconfigure;
 
+import dev.outbox.Archive;
 import dev.outbox.relay.Relay;
 import dev.outbox.relay.RetryPolicy;
 import dev.outbox.spi.InboxStore;
@@ -25,6 +26,11 @@ import org.springframework.util.unit.DataSize;
  *     DataSource leads; not for MongoDB.
  * @param prefix What the name of each table or collection begins with.
  * @param dedupWindow How long a dedup key is remembered.
+ * @param archive What is kept of messages that were delivered, discarded or expired, in tables
+ *     beside the outbox's.
+ * @param archiveRetention How long that is kept. By default 30d.
+ * @param deadLetterRetention How long dead letters are kept that halt no key; then they go, into
+ *     the archive if there is one. By default until somebody decides.
  * @param schemaMode What is done about the outbox's tables at the start.
  * @param append Appending messages.
  * @param relay Publishing messages.
@@ -49,6 +55,9 @@ record OutboxProperties(
     @Nullable String schema,
     @DefaultValue(StoreProvider.Settings.DEFAULT_PREFIX) String prefix,
     @DefaultValue("7d") Duration dedupWindow,
+    @DefaultValue("none") Archive archive,
+    @Nullable Duration archiveRetention,
+    @Nullable Duration deadLetterRetention,
     @DefaultValue("verify") SchemaMode schemaMode,
     @DefaultValue Append append,
     @DefaultValue RelaySettings relay,
@@ -61,6 +70,11 @@ record OutboxProperties(
     @DefaultValue Http http,
     @DefaultValue Inbox inbox,
     @DefaultValue Metrics metrics) {
+
+  /** What is kept of messages that leave. */
+  StoreProvider.History history() {
+    return new StoreProvider.History(archive, archiveRetention, deadLetterRetention);
+  }
 
   /** What is done about the tables. */
   enum SchemaMode {

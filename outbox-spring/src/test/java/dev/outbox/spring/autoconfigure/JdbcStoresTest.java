@@ -3,6 +3,8 @@ package dev.outbox.spring.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.outbox.Archive;
+import dev.outbox.spi.ArchiveStore;
 import dev.outbox.spi.InboxStore;
 import dev.outbox.spi.OutboxStore;
 import dev.outbox.store.postgres.PostgresInboxStore;
@@ -56,6 +58,16 @@ class JdbcStoresTest {
         .isInstanceOfSatisfying(
             OutboxConfigurationException.class,
             e -> assertThat(e.action()).contains("outbox.enabled=false", "as in a test"));
+  }
+
+  @Test
+  void theStoreKeepsWhatIsAskedFor() {
+    assertThat(((ArchiveStore) store("PostgreSQL", Map.of())).archive()).isEqualTo(Archive.NONE);
+    assertThat(((ArchiveStore) store("PostgreSQL", Map.of("outbox.archive", "full"))).archive())
+        .isEqualTo(Archive.FULL);
+    assertThatThrownBy(() -> store("PostgreSQL", Map.of("outbox.archive-retention", "0s")))
+        .isInstanceOf(OutboxConfigurationException.class)
+        .hasMessageStartingWith("A property outbox.* is refused: archiveRetention is PT0S");
   }
 
   @Test

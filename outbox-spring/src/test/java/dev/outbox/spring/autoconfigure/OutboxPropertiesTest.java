@@ -3,9 +3,11 @@ package dev.outbox.spring.autoconfigure;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.outbox.Archive;
 import dev.outbox.relay.RetryPolicy;
 import dev.outbox.spi.Destination;
 import dev.outbox.spi.InboxStore;
+import dev.outbox.spi.StoreProvider.History;
 import dev.outbox.spring.autoconfigure.OutboxProperties.SchemaMode;
 import java.io.IOException;
 import java.time.Duration;
@@ -31,6 +33,7 @@ class OutboxPropertiesTest {
     assertThat(properties.schema()).isNull();
     assertThat(properties.prefix()).isEqualTo("outbox_");
     assertThat(properties.dedupWindow()).isEqualTo(Duration.ofDays(7));
+    assertThat(properties.history()).isEqualTo(History.NONE);
     assertThat(properties.schemaMode()).isEqualTo(SchemaMode.VERIFY);
     assertThat(properties.append().flushJpa()).isTrue();
     assertThat(properties.relay().enabled()).isTrue();
@@ -51,6 +54,9 @@ class OutboxPropertiesTest {
     OutboxProperties properties =
         bind(
             Map.of(
+                "outbox.archive", "metadata",
+                "outbox.archive-retention", "90d",
+                "outbox.dead-letter-retention", "7d",
                 "outbox.relay.retry.max-attempts", "3",
                 "outbox.relay.halt-key-when-dead", "account,order",
                 "outbox.relay.publish-timeout", "10s",
@@ -58,6 +64,8 @@ class OutboxPropertiesTest {
                 "outbox.kafka.properties.batch.size", "1",
                 "outbox.destination", "shop.{aggregateType}",
                 "outbox.destinations.order", "shop.orders"));
+    assertThat(properties.history())
+        .isEqualTo(new History(Archive.METADATA, Duration.ofDays(90), Duration.ofDays(7)));
     assertThat(properties.relay().retry().policy().maxAttempts()).isEqualTo(3);
     assertThat(properties.relay().haltKeyWhenDead()).isEqualTo(List.of("account", "order"));
     assertThat(properties.relay().effectivePublishTimeout()).isEqualTo(Duration.ofSeconds(10));
@@ -104,6 +112,7 @@ class OutboxPropertiesTest {
         new ClassPathResource("META-INF/spring-configuration-metadata.json")
             .getContentAsString(UTF_8);
     assertThat(metadata)
+        .contains("\"outbox.archive\"", "\"outbox.dead-letter-retention\"")
         .contains("\"outbox.schema-mode\"", "\"outbox.relay.halt-key-when-dead\"")
         .contains("\"outbox.kafka.properties\"", "\"outbox.append.flush-jpa\"");
     String properties = metadata.substring(metadata.indexOf("\"properties\""));

@@ -69,6 +69,8 @@ class MongoTest {
                 "--spring.data.mongodb.uri=" + server.connectionString(),
                 "--spring.data.mongodb.database=" + NAME,
                 "--outbox.inbox.enabled=true",
+                "--outbox.archive=metadata",
+                "--outbox.archive-retention=7d",
                 "--outbox.schema-mode=migrate");
     mongo().createCollection("orders");
   }
@@ -121,6 +123,12 @@ class MongoTest {
             () ->
                 assertThat(publisher.delivered())
                     .extracting(stored -> stored.message().aggregateId())
+                    .containsExactly("order-2"));
+    await()
+        .untilAsserted(
+            () ->
+                assertThat(mongo().findAll(Document.class, "outbox_archive_message"))
+                    .extracting(archived -> archived.getString("aggregateId"))
                     .containsExactly("order-2"));
     assertThat(mongo().findAll(Document.class, "orders"))
         .extracting(order -> order.getString("_id"))

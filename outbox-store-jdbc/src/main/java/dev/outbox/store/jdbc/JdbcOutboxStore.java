@@ -5,11 +5,8 @@ import static java.util.Objects.requireNonNull;
 import dev.outbox.Appended;
 import dev.outbox.Archive;
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.ArchiveStore;
-import dev.outbox.spi.AuditStore;
 import dev.outbox.spi.GrantsStore;
-import dev.outbox.spi.Who;
-import dev.outbox.store.core.BucketStore;
+import dev.outbox.store.core.ArchivingStore;
 import dev.outbox.store.core.internal.Engine;
 import dev.outbox.store.core.internal.Names;
 import dev.outbox.store.core.internal.Retention;
@@ -22,7 +19,6 @@ import dev.outbox.store.jdbc.internal.SqlDialect;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
@@ -38,16 +34,10 @@ import org.jspecify.annotations.Nullable;
  * settle are one transaction each, and the database computes a key's bucket. Use the store of your
  * database; this is the type to name where any of them may come.
  */
-public abstract class JdbcOutboxStore extends BucketStore<Connection>
-    implements GrantsStore, ArchiveStore, AuditStore {
-
-  /** How long the database waits for a client that replays. */
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
-
+public abstract class JdbcOutboxStore extends ArchivingStore<Connection> implements GrantsStore {
   private final DataSource dataSource;
   private final SqlDialect dialect;
   private final JdbcTransactions transactions;
-  private final Engine<Handle> engine;
   private final Schema schema;
 
   /** Null: there is none. */
@@ -123,11 +113,10 @@ public abstract class JdbcOutboxStore extends BucketStore<Connection>
       SqlDialect dialect,
       JdbcTransactions transactions,
       Engine<Handle> engine) {
-    super(engine);
+    super(engine, Handle::getConnection);
     this.dataSource = dataSource;
     this.transactions = transactions;
     this.dialect = dialect;
-    this.engine = engine;
     schema = new Schema(dataSource, dialect, transactions.names());
     archiveSchema =
         engine.archive() == Archive.NONE
@@ -175,46 +164,6 @@ public abstract class JdbcOutboxStore extends BucketStore<Connection>
     if (archiveSchema != null) {
       archiveSchema.verify();
     }
-  }
-
-  // ---- archive
-
-  @Override
-  public final Archive archive() {
-    return engine.archive();
-  }
-
-  @Override
-  public final List<Archived> archived(Search search, int limit) {
-    return engine.archived(search, limit);
-  }
-
-  @Override
-  public final Appended replay(List<Archived> messages, Who by) {
-    engine.requireArchive();
-    List<OutboxMessage> again = messages.stream().map(Archived::again).toList();
-    return transactions.runSql(
-        PATIENCE,
-        handle -> {
-          Appended appended = append(handle.getConnection(), again);
-          engine.noteReplay(handle, messages, by);
-          return appended;
-        });
-  }
-
-  @Override
-  public final boolean requeue(long sequence, Who by) {
-    return engine.requeue(sequence, by);
-  }
-
-  @Override
-  public final boolean discard(long sequence, Who by) {
-    return engine.discard(sequence, by);
-  }
-
-  @Override
-  public final List<Entry> audit(Instant from, int limit) {
-    return engine.audit(from, limit);
   }
 
   @Override

@@ -13,6 +13,7 @@ import dev.outbox.tck.Archives;
 import dev.outbox.tck.AutoCommit;
 import dev.outbox.tck.BreaksConnections;
 import dev.outbox.tck.CountsWork;
+import dev.outbox.tck.DeadLetterRetentions;
 import dev.outbox.tck.DedupWindows;
 import dev.outbox.tck.FaultyConnections;
 import dev.outbox.tck.FindsPoison;
@@ -41,6 +42,7 @@ import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.TestInstance;
@@ -167,7 +169,17 @@ public abstract class JdbcStoreTck extends OutboxStoreTck<Connection>
 
   /** For stores that can keep an archive: as {@link Archives#createStore}. */
   protected final OutboxStore<Connection> archiving(Archive kept) {
-    return builder(faults.of(stalling.dataSource())).prefix(prefix()).archive(kept).build();
+    return archiving(kept, null);
+  }
+
+  /** For the same: as {@link DeadLetterRetentions#createStore(Archive, Duration)}. */
+  protected final OutboxStore<Connection> archiving(
+      Archive kept, @Nullable Duration deadLetterRetention) {
+    return builder(faults.of(stalling.dataSource()))
+        .prefix(prefix())
+        .archive(kept)
+        .deadLetterRetention(deadLetterRetention)
+        .build();
   }
 
   private JdbcOutboxStore store(DataSource dataSource) {

@@ -12,11 +12,11 @@ import dev.outbox.spi.AuditStore;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Decision;
+import dev.outbox.spi.HousekeepingStore;
 import dev.outbox.spi.KeepingStore;
 import dev.outbox.spi.OutboxStore;
 import dev.outbox.spi.Result;
 import dev.outbox.spi.StatisticsStore;
-import dev.outbox.spi.StoredMessage;
 import dev.outbox.spi.Who;
 import java.time.Duration;
 import java.time.Instant;
@@ -72,7 +72,8 @@ public class MemoryOutboxStore
         KeepingStore,
         StatisticsStore,
         ArchiveStore,
-        AuditStore {
+        AuditStore,
+        HousekeepingStore {
 
   /** How long a dedup key is remembered unless said otherwise: 7 days. */
   public static final Duration DEFAULT_DEDUP_WINDOW = Duration.ofDays(7);
@@ -81,6 +82,7 @@ public class MemoryOutboxStore
 
   private final InstantSource clock;
   private final Archive archive;
+  private final @Nullable Duration deadLetterRetention;
 
   /** What left, in this order. */
   final List<Archived> archived = new ArrayList<>();
@@ -112,6 +114,22 @@ public class MemoryOutboxStore
    * @param archive what is kept of messages that leave (S7); until {@link #clear}
    */
   public MemoryOutboxStore(InstantSource clock, Duration dedupWindow, Archive archive) {
+    this(clock, dedupWindow, archive, null);
+  }
+
+  /**
+   * @param clock the store's clock, by which leases, delays and the dedup window are measured
+   * @param dedupWindow how long a dedup key is remembered (A4)
+   * @param archive what is kept of messages that leave (S7); until {@link #clear}
+   * @param deadLetterRetention how long dead letters are kept that halt no key; null: until
+   *     somebody decides
+   */
+  public MemoryOutboxStore(
+      InstantSource clock,
+      Duration dedupWindow,
+      Archive archive,
+      @Nullable Duration deadLetterRetention) {
+    this.deadLetterRetention = deadLetterRetention;
     this.archive = requireNonNull(archive, "archive");
     this.clock = requireNonNull(clock, "clock");
     this.dedupKeys = new DedupKeys(this, requireNonNull(dedupWindow, "dedupWindow"));
@@ -386,11 +404,30 @@ public class MemoryOutboxStore
   public synchronized boolean discard(long sequence) {
     Row row = dead().get(sequence);
     if (row != null) {
-      Key key = requireNonNull(keys.get(row.key));
-      leave(key, row, Outcome.DISCARDED, null);
-      forgetIfEmpty(key);
+      remove(row, Outcome.DISCARDED);
     }
     return row != null;
+  }
+
+  private void remove(Row dead, Outcome outcome) {
+    Key key = requireNonNull(keys.get(dead.key));
+    leave(key, dead, outcome, null);
+    forgetIfEmpty(key);
+  }
+
+  /** Removes the dead letters that are kept no longer. */
+  @Override
+  public synchronized void housekeep() {
+    if (deadLetterRetention != null) {
+      Instant before = now().minus(deadLetterRetention);
+      dead().values().stream()
+          .filter(row -> isExpired(row, before))
+          .forEach(row -> remove(row, Outcome.EXPIRED));
+    }
+  }
+
+  boolean isExpired(Row dead, Instant before) {
+    return !dead.haltsKey && dead.failedAt != null && dead.failedAt.isBefore(before);
   }
 
   @Override
@@ -439,35 +476,18 @@ public class MemoryOutboxStore
   }
 
   @Override
+  public final boolean hasArchive() {
+    return archive != Archive.NONE;
+  }
+
+  @Override
   public synchronized List<Archived> archived(Search search, int limit) {
     int most = ArchiveStore.checked(limit);
     return archived.stream()
-        .filter(one -> matches(one, search))
-        .sorted(Comparator.comparing(Archived::position, MemoryOutboxStore::compare))
+        .filter(search::includes)
+        .sorted(Comparator.comparing(Archived::position))
         .limit(most)
         .toList();
-  }
-
-  private static boolean matches(Archived one, Search search) {
-    StoredMessage stored = one.message();
-    OutboxMessage message = stored.problem() == null ? stored.message() : null;
-    return !one.at().isBefore(search.from())
-        && one.at().isBefore(search.to())
-        && is(search.key(), stored.key())
-        && is(search.aggregateType(), message == null ? null : message.aggregateType())
-        && is(search.aggregateId(), message == null ? null : message.aggregateId())
-        && is(search.eventType(), message == null ? null : message.eventType())
-        && is(search.id(), message == null ? null : message.id())
-        && (search.after() == null || compare(one.position(), search.after()) > 0);
-  }
-
-  private static boolean is(@Nullable Object wanted, @Nullable Object found) {
-    return wanted == null || wanted.equals(found);
-  }
-
-  private static int compare(Position one, Position other) {
-    int byTime = one.at().compareTo(other.at());
-    return byTime != 0 ? byTime : Long.compare(one.sequence(), other.sequence());
   }
 
   @Override

@@ -4,6 +4,7 @@ import dev.outbox.store.core.internal.Names;
 import java.io.IOException;
 import java.io.StringReader;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import javax.xml.parsers.DocumentBuilderFactory;
@@ -16,29 +17,44 @@ import org.w3c.dom.NodeList;
 import org.xml.sax.InputSource;
 import org.xml.sax.SAXException;
 
-/** What Liquibase runs, read without Liquibase. */
-final class Changelog {
+/**
+ * What Liquibase runs, read without Liquibase.
+ *
+ * @param parameters what it has between ${ and }
+ */
+record Changelog(Contents contents, Map<String, String> parameters) {
   private static final String COMMAND = "mongodb:runCommand";
 
-  private Changelog() {}
+  static Changelog of(Contents contents, Names names) {
+    return new Changelog(contents, Map.of("p", names.prefix()));
+  }
+
+  /** Of an archive. */
+  static Changelog of(Names names, long seconds) {
+    return new Changelog(
+        Contents.ARCHIVE, Map.of("p", names.prefix(), "seconds", Long.toString(seconds)));
+  }
 
   /** Its commands and comments, as a script for mongosh. */
-  static String script(Contents contents, Names names) {
+  String script() {
     StringBuilder script = new StringBuilder();
-    append(parsed(contents, names), script);
+    append(parsed(), script);
     return script.toString().strip() + "\n";
   }
 
   /** Its commands; each may be run again. */
-  static List<BsonDocument> commands(Contents contents, Names names) {
-    NodeList commands = parsed(contents, names).getElementsByTagName(COMMAND);
+  List<BsonDocument> commands() {
+    NodeList commands = parsed().getElementsByTagName(COMMAND);
     return IntStream.range(0, commands.getLength())
         .mapToObj(i -> BsonDocument.parse(commands.item(i).getTextContent()))
         .toList();
   }
 
-  private static Document parsed(Contents contents, Names names) {
-    String xml = names.fill(Names.resource(Changelog.class, "/" + contents.changelog()));
+  private Document parsed() {
+    String xml = Names.resource(Changelog.class, "/" + contents.changelog());
+    for (Map.Entry<String, String> parameter : parameters.entrySet()) {
+      xml = xml.replace("${" + parameter.getKey() + "}", parameter.getValue());
+    }
     try {
       DocumentBuilderFactory factory = DocumentBuilderFactory.newInstance();
       // It is our own file, and has no entities: so none is ever looked up.

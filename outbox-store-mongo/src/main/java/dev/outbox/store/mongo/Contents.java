@@ -1,10 +1,11 @@
 package dev.outbox.store.mongo;
 
 import dev.outbox.store.core.internal.SchemaVersion;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 
-/** What collections are for: an outbox, or an inbox. */
+/** What collections are for: an outbox, its archive, or an inbox. */
 enum Contents {
   OUTBOX(
       "outbox",
@@ -13,6 +14,13 @@ enum Contents {
       "grants.js",
       Map.of("message", "queue", "blocked_key", "due"),
       List.of("message", "bucket", "blocked_key", "dedup", "schema")),
+  ARCHIVE(
+      "archive",
+      SchemaVersion.MIGRATE_ARCHIVE,
+      "archive-changelog.xml",
+      "archive-grants.js",
+      Map.of("message", ArchiveSchema.AGE, "audit", "time"),
+      List.of()),
   INBOX(
       "inbox",
       SchemaVersion.MIGRATE_INBOX,
@@ -51,9 +59,9 @@ enum Contents {
     this.onOneShard = onOneShard;
   }
 
-  /** What else collections may be for. */
-  Contents other() {
-    return this == OUTBOX ? INBOX : OUTBOX;
+  /** What people call what else collections may be for. */
+  List<String> others() {
+    return Arrays.stream(values()).filter(other -> other != this).map(other -> other.word).toList();
   }
 
   /** Where in the class path the changelog is. */

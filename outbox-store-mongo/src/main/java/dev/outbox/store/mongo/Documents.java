@@ -57,14 +57,17 @@ final class Documents {
 
   /** A date has milliseconds: rounded up, so that nothing comes early, and exact beside it. */
   private static void putAvailableAt(Document document, Instant time) {
-    Instant millis = time.truncatedTo(ChronoUnit.MILLIS);
-    if (millis.equals(time)) {
-      document.append("availableAt", Date.from(time));
-    } else {
-      document
-          .append("availableAt", Date.from(millis.plusMillis(1)))
-          .append("availableMicros", ChronoUnit.MICROS.between(Instant.EPOCH, time));
+    Date date = roundedUp(time);
+    document.append("availableAt", date);
+    if (!date.toInstant().equals(time)) {
+      document.append("availableMicros", ChronoUnit.MICROS.between(Instant.EPOCH, time));
     }
+  }
+
+  /** The first date that is not before. */
+  static Date roundedUp(Instant time) {
+    Instant millis = time.truncatedTo(ChronoUnit.MILLIS);
+    return Date.from(millis.equals(time) ? millis : millis.plusMillis(1));
   }
 
   static long sequence(Document document) {
@@ -96,6 +99,10 @@ final class Documents {
       return StoredMessage.undecodable(
           sequence, keyOf(document), attempts, createdAt, String.valueOf(e.getMessage()));
     }
+  }
+
+  static @Nullable String lastError(Document document) {
+    return document.get("lastError") instanceof String error ? error : null;
   }
 
   static int attempts(Document document) {

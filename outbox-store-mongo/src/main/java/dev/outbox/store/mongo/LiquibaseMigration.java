@@ -24,9 +24,9 @@ final class LiquibaseMigration {
 
   private LiquibaseMigration() {}
 
-  static void run(MongoClient client, MongoDatabase database, Contents contents, Names names) {
+  static void run(MongoClient client, MongoDatabase database, Changelog changelog, Names names) {
     try {
-      update(client, database, contents, names);
+      update(client, database, changelog, names);
     } catch (Exception e) {
       throw new PermanentOutboxException(
           "migration of %s failed: %s".formatted(names.table("*"), said(e).getMessage()), e);
@@ -34,7 +34,8 @@ final class LiquibaseMigration {
   }
 
   private static void update(
-      MongoClient client, MongoDatabase database, Contents contents, Names names) throws Exception {
+      MongoClient client, MongoDatabase database, Changelog changelog, Names names)
+      throws Exception {
     // The caller's client, which stays open. It has no URL, in which a password could stand.
     MongoConnection connection = new MongoConnection();
     connection.setMongoClient(client);
@@ -49,25 +50,24 @@ final class LiquibaseMigration {
     String lock = names.table("databasechangeloglock_") + UUID.randomUUID();
     target.setDatabaseChangeLogLockTableName(made(database, lock));
     try {
-      update(target, contents, names);
+      update(target, changelog);
     } finally {
       database.getCollection(lock).drop();
     }
   }
 
-  private static void update(MongoLiquibaseDatabase target, Contents contents, Names names)
-      throws Exception {
+  private static void update(MongoLiquibaseDatabase target, Changelog changelog) throws Exception {
     Scope.child(
         // Its messages go to the log, not to standard output.
         Map.of(Scope.Attr.ui.name(), new LoggerUIService()),
         () -> {
           Liquibase liquibase =
               new Liquibase(
-                  contents.changelog(),
+                  changelog.contents().changelog(),
                   new ClassLoaderResourceAccessor(LiquibaseMigration.class.getClassLoader()),
                   target);
           liquibase.setShowSummary(UpdateSummaryEnum.OFF);
-          liquibase.setChangeLogParameter("p", names.prefix());
+          changelog.parameters().forEach(liquibase::setChangeLogParameter);
           liquibase.update(new Contexts(), new LabelExpression());
         });
   }

@@ -6,20 +6,32 @@ import static com.mongodb.client.model.Filters.exists;
 import static com.mongodb.client.model.Filters.gt;
 import static com.mongodb.client.model.Filters.in;
 import static com.mongodb.client.model.Filters.lt;
+import static com.mongodb.client.model.Projections.computed;
+import static com.mongodb.client.model.Projections.fields;
 import static com.mongodb.client.model.Projections.include;
 import static com.mongodb.client.model.Sorts.ascending;
 
 import com.mongodb.client.ClientSession;
+import com.mongodb.client.FindIterable;
 import com.mongodb.client.model.Accumulators;
 import com.mongodb.client.model.Aggregates;
 import com.mongodb.client.model.Field;
+import dev.outbox.spi.ArchiveStore.Archived;
+import dev.outbox.spi.ArchiveStore.Outcome;
+import dev.outbox.spi.ArchiveStore.Search;
+import dev.outbox.spi.AuditStore.Action;
+import dev.outbox.spi.AuditStore.Entry;
 import dev.outbox.spi.DeadLetterStore.DeadLetter;
 import dev.outbox.spi.LeaseStore.WorkerLease;
 import dev.outbox.spi.StatisticsStore.Statistics;
+import dev.outbox.spi.Who;
 import dev.outbox.store.core.internal.Database;
 import dev.outbox.store.core.internal.Database.Administration;
+import dev.outbox.store.core.internal.Database.Expired;
 import dev.outbox.store.core.internal.Status;
+import dev.outbox.store.mongo.MongoArchive.Noted;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Date;
 import java.util.HashSet;
@@ -37,13 +49,34 @@ final class MongoAdministration implements Administration<MongoTransaction> {
   /** How many dedup keys are purged in one transaction. */
   private static final int PURGE = 1_000;
 
+  /** How many dead letters are looked at in one transaction. */
+  private static final int SOME_DEAD = 1_000;
+
+  /**
+   * How many bytes of expired dead letters leave in one transaction; or it is a single one, as
+   * where somebody requeues them meanwhile and all would be a conflict again.
+   */
+  private static final long MOST_EXPIRED = 4_000_000;
+
   private final OutboxCollections collections;
   private final HeldBuckets held;
+  private final MongoArchive archive;
+  private final @Nullable ArchiveSchema archiveSchema;
   private final ServerClock clock;
 
-  MongoAdministration(OutboxCollections collections, HeldBuckets held, ServerClock clock) {
+  /**
+   * @param archiveSchema null where no archive is kept
+   */
+  MongoAdministration(
+      OutboxCollections collections,
+      HeldBuckets held,
+      MongoArchive archive,
+      @Nullable ArchiveSchema archiveSchema,
+      ServerClock clock) {
     this.held = held;
     this.collections = collections;
+    this.archive = archive;
+    this.archiveSchema = archiveSchema;
     this.clock = clock;
   }
 
@@ -53,36 +86,39 @@ final class MongoAdministration implements Administration<MongoTransaction> {
 
   @Override
   public List<DeadLetter> deadLetters(MongoTransaction transaction, long afterSequence, int limit) {
-    ClientSession session = transaction.session();
     List<DeadLetter> letters = new ArrayList<>();
-    collections
-        .message()
-        .find(
-            session,
-            and(
-                eq("status", Status.DEAD.name()),
-                gt(
-                    "seq",
-                    afterSequence == 0 ? new BsonTimestamp() : Sequence.timestamp(afterSequence))))
-        .sort(ascending("seq"))
-        .limit(limit)
+    dead(transaction, afterSequence, limit)
         .forEach(
             message ->
                 letters.add(
                     new DeadLetter(
                         Documents.message(message),
-                        message.get("lastError") instanceof String error ? error : null,
+                        Documents.lastError(message),
                         message.get("lastFailedAt") instanceof Date time
                             ? time.toInstant()
                             : null)));
     return letters;
   }
 
+  private FindIterable<Document> dead(MongoTransaction transaction, long afterSequence, int limit) {
+    return collections
+        .message()
+        .find(
+            transaction.session(),
+            and(
+                eq("status", Status.DEAD.name()),
+                gt(
+                    "seq",
+                    afterSequence == 0 ? new BsonTimestamp() : Sequence.timestamp(afterSequence))))
+        .sort(ascending("seq"))
+        .limit(limit);
+  }
+
   private @Nullable Document find(ClientSession session, long sequence) {
     return collections
         .message()
         .find(session, dead(sequence))
-        .projection(include("key", "partitionKey", "aggregateType", "aggregateId"))
+        .projection(include("id", "key", "partitionKey", "aggregateType", "aggregateId"))
         .first();
   }
 
@@ -101,11 +137,24 @@ final class MongoAdministration implements Administration<MongoTransaction> {
 
   @Override
   public boolean requeue(MongoTransaction transaction, long sequence) {
+    return requeueNoting(transaction, sequence, null);
+  }
+
+  @Override
+  public boolean requeue(MongoTransaction transaction, long sequence, Who by) {
+    return requeueNoting(transaction, sequence, by);
+  }
+
+  /**
+   * @param by null: no entry is written
+   */
+  private boolean requeueNoting(MongoTransaction transaction, long sequence, @Nullable Who by) {
     ClientSession session = transaction.session();
     Document found = find(session, sequence);
     if (found == null) {
       return false;
     }
+    note(transaction, Action.REQUEUED, by, sequence, found);
     boolean unhalted = unhalt(session, Documents.key(found), Sequence.timestamp(sequence));
     Status status = unhalted ? Status.BLOCKED : Status.SCHEDULED;
     collections
@@ -124,15 +173,132 @@ final class MongoAdministration implements Administration<MongoTransaction> {
 
   @Override
   public boolean discard(MongoTransaction transaction, long sequence) {
+    return discardNoting(transaction, sequence, null);
+  }
+
+  @Override
+  public boolean discard(MongoTransaction transaction, long sequence, Who by) {
+    return discardNoting(transaction, sequence, by);
+  }
+
+  /**
+   * @param by null: no entry is written
+   */
+  private boolean discardNoting(MongoTransaction transaction, long sequence, @Nullable Who by) {
     ClientSession session = transaction.session();
     Document found = find(session, sequence);
     if (found == null) {
       return false;
     }
+    note(transaction, Action.DISCARDED, by, sequence, found);
     unhalt(session, Documents.key(found), Sequence.timestamp(sequence));
-    collections.message().deleteOne(session, eq("_id", found.get("_id")));
+    remove(transaction, List.of(found.get("_id", Object.class)), Outcome.DISCARDED);
     return true;
   }
+
+  private void note(
+      MongoTransaction transaction,
+      Action action,
+      @Nullable Who by,
+      long sequence,
+      Document letter) {
+    if (by != null) {
+      archive.note(transaction, action, by, List.of(new Noted(sequence, letter.get("id"))));
+    }
+  }
+
+  private void remove(MongoTransaction transaction, List<Object> ids, Outcome outcome) {
+    if (archive.isKept()) {
+      archive.removed(transaction, ids, outcome);
+    } else {
+      collections.message().deleteMany(transaction.session(), in("_id", ids));
+    }
+  }
+
+  @Override
+  public Expired expireDeadLetters(MongoTransaction transaction, long after, Duration retention) {
+    Date oldest = Date.from(clock.read().minus(retention));
+    List<Document> looked =
+        dead(transaction, after, SOME_DEAD)
+            .projection(
+                fields(
+                    include("seq", "lastFailedAt"),
+                    computed("size", new Document("$bsonSize", "$$ROOT"))))
+            .into(new ArrayList<>());
+    Set<Object> halting = halting(transaction, looked);
+    List<Object> expired = new ArrayList<>();
+    long bytes = 0;
+    for (Document letter : looked) {
+      boolean isOld =
+          letter.get("lastFailedAt") instanceof Date failedAt && failedAt.before(oldest);
+      if (isOld && !halting.contains(letter.get("seq"))) {
+        expired.add(letter.get("_id", Object.class));
+        bytes += letter.get("size", Number.class).longValue();
+      }
+      if (bytes > (transaction.isContended() ? 0 : MOST_EXPIRED)) {
+        remove(transaction, expired, Outcome.EXPIRED);
+        return new Expired(Documents.sequence(letter), expired.size());
+      }
+    }
+    if (!expired.isEmpty()) {
+      remove(transaction, expired, Outcome.EXPIRED);
+    }
+    boolean isEnd = looked.size() < SOME_DEAD;
+    return new Expired(
+        isEnd ? 0 : Documents.sequence(looked.get(looked.size() - 1)), expired.size());
+  }
+
+  /** Those of the dead letters that halt their keys, by their sequences. */
+  private Set<Object> halting(MongoTransaction transaction, List<Document> letters) {
+    Set<Object> halting = new HashSet<>();
+    if (!letters.isEmpty()) {
+      collections
+          .blockedKey()
+          .find(
+              transaction.session(),
+              in("haltedBy", letters.stream().map(letter -> letter.get("seq")).toList()))
+          .projection(include("haltedBy"))
+          .forEach(key -> halting.add(key.get("haltedBy", Object.class)));
+    }
+    return halting;
+  }
+
+  // ---- archive and audit
+
+  @Override
+  public void noteReplay(MongoTransaction transaction, List<Archived> messages, Who by) {
+    archive.note(
+        transaction,
+        Action.REPLAYED,
+        by,
+        messages.stream()
+            .map(Archived::message)
+            .map(message -> new Noted(message.sequence(), message.message().id()))
+            .toList());
+  }
+
+  @Override
+  public List<Entry> audit(MongoTransaction transaction, Instant from, int limit) {
+    return archive.audit(transaction, from, limit);
+  }
+
+  @Override
+  public List<Archived> archived(MongoTransaction transaction, Search search, int limit) {
+    return archive.archived(transaction, search, limit);
+  }
+
+  /** The server removes what is old enough. */
+  @Override
+  public boolean keepArchive(MongoTransaction transaction, Duration retention) {
+    return false;
+  }
+
+  @Override
+  public List<String> warnings(MongoTransaction transaction) {
+    return archiveSchema == null ? List.of() : archiveSchema.warnings();
+  }
+
+  // ---- housekeeping
 
   @Override
   public void freeHaltedByNothing(MongoTransaction transaction) {

@@ -7,20 +7,24 @@ import com.mongodb.client.ClientSession;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoCollection;
 import dev.outbox.Appended;
+import dev.outbox.Archive;
 import dev.outbox.OutboxException;
 import dev.outbox.OutboxMessage;
+import dev.outbox.SchemaException;
 import dev.outbox.spi.GrantsStore;
 import dev.outbox.spi.WakeUpStore;
-import dev.outbox.store.core.BucketStore;
+import dev.outbox.store.core.ArchivingStore;
 import dev.outbox.store.core.internal.Database;
 import dev.outbox.store.core.internal.Engine;
 import dev.outbox.store.core.internal.Names;
+import dev.outbox.store.core.internal.Retention;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.function.Consumer;
 import org.bson.Document;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The outbox on MongoDB 6.0 and newer, on a replica set or behind a {@code mongos}; a single server
@@ -48,6 +52,19 @@ import org.bson.Document;
  * outbox_schema       { _id: "outbox", version: 1 }
  * }</pre>
  *
+ * <p>Where an archive is kept:
+ *
+ * <pre>{@code
+ * outbox_archive_message  { _id: { at: ISODate(…), seq: Timestamp(…), of: ObjectId(…) },  its order
+ *                           archivedAt: ISODate(…),     by this the server removes it, when it is old
+ *                           outcome: "DELIVERED", answer: "orders-3@1742",
+ *                           seq, key, id, … of the message; with FULL payload and headers too }
+ * outbox_archive_audit    { _id: ObjectId(…), notedAt: ISODate(…), action: "DISCARDED",
+ *                           who: "alice", user: "admin@app", reason: …, seq: Timestamp(…),
+ *                           messageId: "…" }
+ * outbox_archive_schema   { _id: "archive", version: 1 }
+ * }</pre>
+ *
  * <ol>
  *   <li><b>append</b>: {@code insertMany} in the caller's transaction, with an empty timestamp as
  *       {@code seq}. Dedup keys are asked for and taken first, because a duplicate key would end
@@ -62,7 +79,9 @@ import org.bson.Document;
  *       ours; the first due messages of each are read in that snapshot ({@link MongoReads}, {@link
  *       BlockedReads}); what cannot be sent now is moved; commit, on a majority.
  *   <li><b>settle</b>, one transaction: {@code fence} is counted up in the buckets that are still
- *       ours; decisions are applied; buckets are given back, or read again; commit.
+ *       ours; decisions are applied; buckets are given back, or read again; commit. What was
+ *       delivered is deleted, and where there is an archive, found and copied there first ({@link
+ *       MongoArchive}).
  * </ol>
  *
  * <p>Two transactions that write one document cannot both commit, and a lease writes it too: so
@@ -70,19 +89,24 @@ import org.bson.Document;
  * update that changes nothing is no write. Nothing waits for another transaction but a lease for
  * one that its holder did not finish in time; that one is ended with {@code killSessions}.
  */
-public final class MongoOutboxStore extends BucketStore<ClientSession>
+public final class MongoOutboxStore extends ArchivingStore<ClientSession>
     implements GrantsStore, WakeUpStore {
   private final Schema schema;
   private final Errors errors;
   private final MongoCollection<Document> messages;
   private final Append append;
 
-  private MongoOutboxStore(Parts parts, Duration dedupWindow) {
-    super(new Engine<>(parts.outbox(), parts.transactions(), dedupWindow));
+  /** Null: there is none. */
+  private final @Nullable ArchiveSchema archiveSchema;
+
+  private MongoOutboxStore(Parts parts, Retention retention) {
+    super(new Engine<>(parts.outbox(), parts.transactions(), retention), MongoTransaction::session);
     schema = parts.schema();
+    archiveSchema = parts.archiveSchema();
     errors = parts.errors();
     messages = parts.collections().message();
-    append = new Append(parts.collections(), parts.clock(), parts.errors(), dedupWindow);
+    append =
+        new Append(parts.collections(), parts.clock(), parts.errors(), retention.dedupWindow());
   }
 
   /** What it is put together from. */
@@ -90,33 +114,62 @@ public final class MongoOutboxStore extends BucketStore<ClientSession>
       OutboxCollections collections,
       Errors errors,
       Schema schema,
+      @Nullable ArchiveSchema archiveSchema,
       ServerClock clock,
       Database<MongoTransaction> outbox,
       MongoTransactions transactions) {
 
-    static Parts of(MongoClient client, String database, Names names) {
+    static Parts of(
+        MongoClient client,
+        String database,
+        Names names,
+        Archive archive,
+        @Nullable Duration archiveRetention) {
       OutboxCollections collections = OutboxCollections.of(client, database, names);
       Errors errors = new Errors(Contents.OUTBOX, names);
       Schema schema = new Schema(client, database, Contents.OUTBOX, names);
       ServerClock clock = new ServerClock(collections.schema(), Contents.OUTBOX, schema::check);
+      ArchiveSchema archiveSchema =
+          archive == Archive.NONE
+              ? null
+              : new ArchiveSchema(client, database, names.archive(), archiveRetention);
+      // Who keeps none may look at what there is.
+      MongoArchive archived =
+          new MongoArchive(
+              client, database, names, archive, found -> check(client, database, names, found));
       return new Parts(
           collections,
           errors,
           schema,
+          archiveSchema,
           clock,
-          outbox(client, collections, clock),
+          outbox(client, collections, archived, archiveSchema, clock),
           new MongoTransactions(client, errors));
     }
 
+    /** Refuses an archive that is missing or of another version. */
+    private static void check(
+        MongoClient client, String database, Names names, @Nullable Document found) {
+      try {
+        new Schema(client, database, Contents.ARCHIVE, names.archive()).check(found);
+      } catch (IllegalArgumentException e) {
+        throw new SchemaException("there is no archive: " + e.getMessage(), e);
+      }
+    }
+
     private static Database<MongoTransaction> outbox(
-        MongoClient client, OutboxCollections collections, ServerClock clock) {
+        MongoClient client,
+        OutboxCollections collections,
+        MongoArchive archive,
+        @Nullable ArchiveSchema archiveSchema,
+        ServerClock clock) {
       Adoption adoption = new Adoption(collections.message());
       HeldBuckets held = new HeldBuckets(collections);
       return new Database<>(
           new MongoLeases(client, collections, held, clock, adoption),
           new MongoReads(collections, adoption),
-          new MongoWrites(collections),
-          new MongoAdministration(collections, held, clock));
+          new MongoWrites(collections, archive),
+          new MongoAdministration(collections, held, archive, archiveSchema, clock));
     }
   }
 
@@ -154,16 +207,22 @@ public final class MongoOutboxStore extends BucketStore<ClientSession>
   @Override
   protected void migrateSchema() {
     translated(schema::migrate);
+    if (archiveSchema != null) {
+      translated(archiveSchema::migrate);
+    }
   }
 
   @Override
   public String ddl() {
-    return schema.ddl();
+    return archiveSchema == null ? schema.ddl() : schema.ddl() + "\n" + archiveSchema.ddl();
   }
 
   @Override
   protected void checkSchema() {
     translated(schema::verify);
+    if (archiveSchema != null) {
+      translated(archiveSchema::verify);
+    }
   }
 
   @Override
@@ -193,7 +252,8 @@ public final class MongoOutboxStore extends BucketStore<ClientSession>
   /** For mongosh; users get the roles that it makes. */
   @Override
   public String grants(String producer, String relay) {
-    return schema.grants(Map.of("producer", producer, "relay", relay));
+    String grants = schema.grants(Map.of("producer", producer, "relay", relay));
+    return archiveSchema == null ? grants : grants + "\n" + archiveSchema.grants(relay);
   }
 
   /** Not safe for use by many threads. */
@@ -202,6 +262,9 @@ public final class MongoOutboxStore extends BucketStore<ClientSession>
     private final String database;
     private String prefix = Names.DEFAULT_PREFIX;
     private Duration dedupWindow = DEFAULT_DEDUP_WINDOW;
+    private Archive archive = Archive.NONE;
+    private @Nullable Duration archiveRetention;
+    private @Nullable Duration deadLetterRetention;
 
     private Builder(MongoClient client, String database) {
       this.client = requireNonNull(client, "client");
@@ -221,12 +284,50 @@ public final class MongoOutboxStore extends BucketStore<ClientSession>
     }
 
     /**
+     * What is kept of messages that leave the store (S7), in collections of its own, which {@link
+     * MongoOutboxStore#migrate} makes and {@link MongoOutboxStore#verify} demands. All stores of
+     * one outbox that settle or discard should be told the same. Default: {@link Archive#NONE}.
+     */
+    public Builder archive(Archive archive) {
+      this.archive = requireNonNull(archive, "archive");
+      return this;
+    }
+
+    /**
+     * How long what is archived is kept, at least 1 ms, rounded up to seconds. The server removes
+     * it by an index, which {@link MongoOutboxStore#migrate} sets to this; a store that only relays
+     * changes nothing about it. Default: null, as it is set already; 30 days for a new archive.
+     */
+    public Builder archiveRetention(@Nullable Duration archiveRetention) {
+      this.archiveRetention = archiveRetention;
+      return this;
+    }
+
+    /**
+     * How long dead letters are kept, at least 1 ms; then housekeeping removes them, into the
+     * archive if there is one. Those that halt their key stay until somebody decides. Default:
+     * null, all stay.
+     */
+    public Builder deadLetterRetention(@Nullable Duration deadLetterRetention) {
+      this.deadLetterRetention = deadLetterRetention;
+      return this;
+    }
+
+    /**
      * Does not connect yet.
      *
      * @throws IllegalArgumentException naming the setting, its value and what is allowed
      */
     public MongoOutboxStore build() {
-      return new MongoOutboxStore(Parts.of(client, database, new Names(null, prefix)), dedupWindow);
+      Retention retention =
+          new Retention(
+              dedupWindow,
+              archive,
+              archiveRetention == null ? Retention.DEFAULT_ARCHIVED : archiveRetention,
+              deadLetterRetention);
+      return new MongoOutboxStore(
+          Parts.of(client, database, new Names(null, prefix), archive, archiveRetention),
+          retention);
     }
   }
 }

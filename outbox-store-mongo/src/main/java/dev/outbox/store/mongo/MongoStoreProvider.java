@@ -57,10 +57,6 @@ public final class MongoStoreProvider implements StoreProvider {
           "a schema is given, %s, and MongoDB has none: put the database into the URL, as %s"
               .formatted(settings.schema(), exampleUrl().replace("name", settings.schema())));
     }
-    if (!settings.history().equals(History.NONE)) {
-      throw new IllegalArgumentException(
-          "the store of MongoDB keeps no archive, and dead letters until somebody decides: leave archive and retention out");
-    }
     MongoUrl url = url(settings);
     if (url.database().isEmpty()) {
       throw new IllegalArgumentException(
@@ -74,6 +70,11 @@ public final class MongoStoreProvider implements StoreProvider {
       if (settings.dedupWindow() != null) {
         store.dedupWindow(settings.dedupWindow());
       }
+      History history = settings.history();
+      store
+          .archive(history.archive())
+          .archiveRetention(history.retention())
+          .deadLetterRetention(history.deadLetters());
       return new OpenedByMongo(settings, url, client, store.build());
     } catch (RuntimeException e) {
       client.close();

@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 final class MongoTransaction {
   private final ClientSession session;
   private final TransactionOptions options;
+  private final int attempt;
   private final Set<Long> handedOut = new HashSet<>();
   private final Consumer<Consumer<MongoTransaction>> undo;
   private @Nullable Date now;
@@ -21,10 +22,17 @@ final class MongoTransaction {
   MongoTransaction(
       ClientSession session,
       TransactionOptions options,
+      int attempt,
       Consumer<Consumer<MongoTransaction>> undo) {
     this.session = session;
     this.options = options;
+    this.attempt = attempt;
     this.undo = undo;
+  }
+
+  /** Whether it is run for the third time at least, because others were in its way. */
+  boolean isContended() {
+    return attempt > 2;
   }
 
   /** For single reads and writes before the transaction, which sees what they did. */

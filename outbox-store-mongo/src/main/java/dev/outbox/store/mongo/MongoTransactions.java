@@ -120,7 +120,7 @@ final class MongoTransactions implements Transactions<MongoTransaction> {
             .build();
     for (int attempt = 1; ; attempt++) {
       try {
-        return once(session, new MongoTransaction(session, options, this::toUndo), work);
+        return once(session, new MongoTransaction(session, options, attempt, this::toUndo), work);
       } catch (MongoException e) {
         if (!isToRunAgain(e) || attempt == TRIES) {
           throw errors.translate(e);

@@ -42,9 +42,11 @@ import org.bson.conversions.Bson;
  */
 final class MongoWrites implements Writes<MongoTransaction> {
   private final OutboxCollections collections;
+  private final MongoArchive archive;
 
-  MongoWrites(OutboxCollections collections) {
+  MongoWrites(OutboxCollections collections, MongoArchive archive) {
     this.collections = collections;
+    this.archive = archive;
   }
 
   @Override
@@ -79,9 +81,18 @@ final class MongoWrites implements Writes<MongoTransaction> {
   }
 
   @Override
+  public boolean archives() {
+    return archive.isKept();
+  }
+
+  @Override
   public List<Lease> delete(
       MongoTransaction transaction, Collection<Lease> leases, Collection<Claimable> delivered) {
-    collections.message().deleteMany(transaction.session(), in("_id", ids(delivered)));
+    if (archive.isKept()) {
+      archive.delivered(transaction, delivered);
+    } else {
+      collections.message().deleteMany(transaction.session(), in("_id", ids(delivered)));
+    }
     return List.copyOf(leases);
   }
 

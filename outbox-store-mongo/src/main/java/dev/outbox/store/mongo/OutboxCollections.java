@@ -26,19 +26,23 @@ record OutboxCollections(
     MongoCollection<Document> schema) {
 
   static OutboxCollections of(MongoClient client, String database, Names names) {
-    MongoDatabase in =
-        client
-            .getDatabase(database)
-            .withCodecRegistry(MongoClientSettings.getDefaultCodecRegistry())
-            .withReadPreference(ReadPreference.primary())
-            .withReadConcern(ReadConcern.LOCAL)
-            .withWriteConcern(WriteConcern.W1);
+    MongoDatabase in = in(client, database);
     return new OutboxCollections(
         in.getCollection(names.table("message")),
         in.getCollection(names.table("bucket")),
         in.getCollection(names.table("blocked_key")),
         in.getCollection(names.table("dedup")),
         in.getCollection(names.table("schema")));
+  }
+
+  /** The database, as its collections are read and written here. */
+  static MongoDatabase in(MongoClient client, String database) {
+    return client
+        .getDatabase(database)
+        .withCodecRegistry(MongoClientSettings.getDefaultCodecRegistry())
+        .withReadPreference(ReadPreference.primary())
+        .withReadConcern(ReadConcern.LOCAL)
+        .withWriteConcern(WriteConcern.W1);
   }
 
   /** The client's own time limit has the way to the server in it, and the wait for a connection. */

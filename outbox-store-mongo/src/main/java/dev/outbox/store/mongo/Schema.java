@@ -25,6 +25,7 @@ import java.util.stream.Collectors;
 import org.bson.Document;
 import org.bson.UuidRepresentation;
 import org.bson.codecs.configuration.CodecRegistries;
+import org.bson.conversions.Bson;
 import org.jspecify.annotations.Nullable;
 
 /** The collections: made by Liquibase, or printed to be made by hand; and checked. */
@@ -41,10 +42,15 @@ final class Schema {
 
   private final MongoClient client;
   private final MongoDatabase database;
+  private final Changelog changelog;
   private final Contents contents;
   private final Names names;
 
   Schema(MongoClient client, String database, Contents contents, Names names) {
+    this(client, database, Changelog.of(contents, names), names);
+  }
+
+  Schema(MongoClient client, String database, Changelog changelog, Names names) {
     this.client = client;
     this.database =
         client
@@ -54,7 +60,8 @@ final class Schema {
                     MongoClientSettings.getDefaultCodecRegistry(), UuidRepresentation.STANDARD))
             .withReadPreference(ReadPreference.primary())
             .withWriteConcern(WriteConcern.MAJORITY);
-    this.contents = contents;
+    this.changelog = changelog;
+    contents = changelog.contents();
     this.names = names;
   }
 
@@ -72,14 +79,14 @@ final class Schema {
     refuseTheOther();
     int version = version(found());
     if (version == VERSION && !isWhole()) {
-      Changelog.commands(contents, names).forEach(database::runCommand);
+      changelog.commands().forEach(database::runCommand);
     }
     if (version >= VERSION) {
       return;
     }
     for (int attempt = 1; ; attempt++) {
       try {
-        LiquibaseMigration.run(client, database, contents, names);
+        LiquibaseMigration.run(client, database, changelog, names);
         return;
       } catch (OutboxException e) {
         // Of several that migrate at once, one may be refused what another has just done.
@@ -99,7 +106,7 @@ final class Schema {
 
   /** For mongosh, in the database of the collections. */
   String ddl() {
-    return Changelog.script(contents, names);
+    return changelog.script();
   }
 
   /**
@@ -161,7 +168,7 @@ final class Schema {
   }
 
   /** Not everybody may read how things are. */
-  private static void ignoreUnauthorized(MongoCommandException e) {
+  static void ignoreUnauthorized(MongoCommandException e) {
     if (!UNAUTHORIZED.contains(e.getErrorCode())) {
       throw e;
     }
@@ -190,26 +197,32 @@ final class Schema {
   }
 
   private @Nullable Document found() {
-    return found(contents);
+    return found(eq("_id", contents.word));
   }
 
-  private @Nullable Document found(Contents of) {
-    return database.getCollection(names.table("schema")).find(eq("_id", of.word)).first();
+  private @Nullable Document found(Bson which) {
+    return database.getCollection(names.table("schema")).find(which).first();
   }
 
-  /** An inbox and an outbox have a collection of the same name, with another validator. */
+  /** They have collections of the same names, with other validators. */
   private void refuseTheOther() {
-    Contents other = contents.other();
-    if (found(other) != null) {
+    Document found = found(in("_id", contents.others()));
+    if (found != null) {
+      String other = found.getString("_id");
       throw new SchemaException(
-          "collection %s belongs to an %s, and an %s needs collections of its own: give another prefix, or, when the %s is meant, %s --inbox"
-              .formatted(
-                  names.table("schema"),
-                  other.word,
-                  contents.word,
-                  other.word,
-                  other == Contents.INBOX ? "add" : "leave out"));
+          "collection %s belongs to an %s, and an %s needs collections of its own: give another prefix%s"
+              .formatted(names.table("schema"), other, contents.word, orMeant(other)));
     }
+  }
+
+  private String orMeant(String other) {
+    boolean isInbox = other.equals(Contents.INBOX.word);
+    boolean isOption =
+        isInbox && contents == Contents.OUTBOX
+            || contents == Contents.INBOX && other.equals(Contents.OUTBOX.word);
+    return isOption
+        ? ", or, when the %s is meant, %s --inbox".formatted(other, isInbox ? "add" : "leave out")
+        : "";
   }
 
   private static int version(@Nullable Document found) {

@@ -12,9 +12,10 @@ class ChangelogTest {
   @Test
   @DisplayName("has the prefix before each name")
   void prefix() {
-    assertThat(Changelog.script(Contents.OUTBOX, new Names(null, "billing_")))
+    assertThat(Changelog.of(Contents.OUTBOX, new Names(null, "billing_")).script())
         .isEqualTo(
-            Changelog.script(Contents.OUTBOX, new Names(null, "outbox_"))
+            Changelog.of(Contents.OUTBOX, new Names(null, "outbox_"))
+                .script()
                 .replace("outbox_", "billing_"))
         .doesNotContain("${");
   }

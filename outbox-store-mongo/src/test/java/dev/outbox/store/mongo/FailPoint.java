@@ -85,6 +85,18 @@ final class FailPoint {
     throw new IllegalStateException("no %s lost its reply".formatted(command));
   }
 
+  /** Runs work, while nobody else sets the fail point. Skips the test where there is none. */
+  void alone(Runnable work) {
+    synchronized (ONE_FAIL_POINT) {
+      assumeThere();
+      try {
+        work.run();
+      } finally {
+        off();
+      }
+    }
+  }
+
   private static MongoCollection<Document> probes(MongoClient client, String database) {
     return client.getDatabase(database).getCollection("fault_probe");
   }

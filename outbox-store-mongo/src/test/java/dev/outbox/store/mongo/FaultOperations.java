@@ -5,21 +5,30 @@ import static com.mongodb.client.model.Filters.lt;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.mongodb.client.ClientSession;
+import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
+import dev.outbox.spi.ArchiveStore.Archived;
+import dev.outbox.spi.Who;
 import dev.outbox.store.mongo.Faults.Sent;
 import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
+import org.bson.Document;
 import org.jspecify.annotations.Nullable;
 
 /** What a store does, each with what comes before it and what its caller does after it. */
 final class FaultOperations {
+  private static final Who SOMEBODY = Who.named("alice");
+
   private final FaultStage stage;
 
   FaultOperations(FaultStage stage) {
@@ -63,12 +72,23 @@ final class FaultOperations {
     all.put("requeue", () -> requeue(stage.dead));
     all.put("discard of what halts its key", () -> discard(stage.halting));
     all.put("discard", () -> discard(stage.dead));
+    all.put("settle into the archive", archiving(claims::settle));
+    all.put("discard into the archive", archiving(() -> discard(stage.halting)));
+    all.put("discard with an entry", archiving(() -> discard(stage.dead, SOMEBODY)));
+    all.put("replay", archiving(this::replay));
     all.put("dead letters", () -> read(() -> assertThat(deadLetters()).hasSize(2)));
     all.put(
         "statistics", () -> read(() -> assertThat(statistics()).containsExactly(10L, 1L, 5L, 2L)));
     all.put("verify", () -> read(() -> stage.store.verify()));
     all.put("housekeep", only(FaultOperations::ends, this::housekeep));
     return all;
+  }
+
+  private Operation archiving(Operation operation) {
+    return () -> {
+      stage.archive();
+      return operation.prepare();
+    };
   }
 
   private static Operation only(UnaryOperator<List<Sent>> ofInterest, Operation operation) {
@@ -171,15 +191,51 @@ final class FaultOperations {
   }
 
   private Attempt discard(long sequence) {
+    return discard(sequence, () -> stage.store.discard(sequence));
+  }
+
+  private Attempt discard(long sequence, Who by) {
+    Attempt discard = discard(sequence, () -> stage.store.discard(sequence, by));
+    return new Attempt(
+        discard.work(),
+        failure -> {
+          discard.then().accept(failure);
+          assertThat(stage.store.audit(Instant.EPOCH, 10)).hasSize(1);
+        });
+  }
+
+  private Attempt discard(long sequence, BooleanSupplier work) {
     Got<Boolean> done = new Got<>();
     return new Attempt(
-        () -> done.value = stage.store.discard(sequence),
+        () -> done.value = work.getAsBoolean(),
         failure -> {
           stage.faults.endTransactions();
-          boolean again = stage.store.discard(sequence);
+          boolean again = work.getAsBoolean();
           assertThat(again && done.value != null).as("discarded twice").isFalse();
           assertThat(isDead(sequence)).isFalse();
           stage.promises.discarded(stage.idOf(sequence));
+        });
+  }
+
+  /** All or nothing: the messages and their entries. */
+  private Attempt replay() {
+    while (stage.deliverNext() > 0) {}
+    List<Archived> some = stage.archived().subList(0, 2);
+    return new Attempt(
+        () -> assertThat(stage.store.replay(some, SOMEBODY).stored()).hasSize(2),
+        failure -> {
+          stage.faults.endTransactions();
+          List<Document> again =
+              stage
+                  .collections
+                  .message()
+                  .find(eq("headers.name", Header.REPLAY_OF))
+                  .into(new ArrayList<>());
+          assertThat(again.size()).isIn(failure == null ? List.of(2) : List.of(0, 2));
+          assertThat(stage.steady.audit(Instant.EPOCH, 10)).hasSameSizeAs(again);
+          for (Document one : again) {
+            stage.promises.committed(Uuids.of(one.get("id")), Documents.key(one), true);
+          }
         });
   }
 

@@ -7,10 +7,14 @@ import static com.mongodb.client.model.Updates.set;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.mongodb.client.ClientSession;
+import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.model.Aggregates;
 import com.mongodb.client.model.Field;
+import dev.outbox.Archive;
 import dev.outbox.OutboxMessage;
+import dev.outbox.spi.ArchiveStore.Archived;
+import dev.outbox.spi.ArchiveStore.Search;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.DeadLetterStore.DeadLetter;
@@ -53,8 +57,11 @@ final class FaultStage implements AutoCloseable {
   /** What is tested, on the client whose commands fail. */
   MongoOutboxStore store = store();
 
+  /** Whether it keeps what leaves; the other relay always does. */
+  private boolean archives;
+
   /** Another relay, for which all goes well. */
-  final MongoOutboxStore steady = MongoOutboxStore.of(database.client, database.database.getName());
+  final MongoOutboxStore steady = archiving(database.client);
 
   final OutboxCollections collections =
       OutboxCollections.of(
@@ -77,7 +84,8 @@ final class FaultStage implements AutoCloseable {
             collections.message(),
             collections.bucket(),
             collections.blockedKey(),
-            collections.dedup())) {
+            collections.dedup(),
+            database.collection("outbox_archive_message"))) {
       template.put(collection, collection.find().into(new ArrayList<>()));
     }
     atFirst = promises.copy();
@@ -211,6 +219,25 @@ final class FaultStage implements AutoCloseable {
     return new ServerClock(collections.schema(), Contents.OUTBOX, found -> {}).read();
   }
 
+  /** Keeps what leaves. */
+  private MongoOutboxStore archiving(MongoClient client) {
+    return MongoOutboxStore.builder(client, database.database.getName())
+        .archive(Archive.FULL)
+        .build();
+  }
+
+  /** The store that is tested keeps what leaves, until {@link #restore}. */
+  void archive() {
+    store = archiving(faults.client);
+    archives = true;
+  }
+
+  /** All that has left, in its order. */
+  List<Archived> archived() {
+    return steady.archived(
+        Search.between(Instant.EPOCH, Instant.parse("2100-01-01T00:00:00Z")), 1_000);
+  }
+
   private MongoOutboxStore store() {
     return MongoOutboxStore.of(faults.client, database.database.getName());
   }
@@ -228,6 +255,8 @@ final class FaultStage implements AutoCloseable {
           collection.deleteMany(empty());
           collection.insertMany(documents);
         });
+    database.collection("outbox_archive_audit").deleteMany(empty());
+    archives = false;
     promises = atFirst.copy();
     store = store(); // one that knows neither the schema nor the time
   }
@@ -277,6 +306,11 @@ final class FaultStage implements AutoCloseable {
     }
     promises.assertKept();
     assertNothingLeased();
+    if (archives) {
+      assertThat(archived().stream().map(one -> one.message().message().id()))
+          .as("archived: all that has left, once (S7)")
+          .containsExactlyInAnyOrderElementsOf(promises.left());
+    }
   }
 
   /** Another relay delivers what it gets. Returns how many that were. */

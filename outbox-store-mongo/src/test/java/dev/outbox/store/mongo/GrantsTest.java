@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assumptions.assumeFalse;
 import com.mongodb.MongoCommandException;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
+import dev.outbox.Archive;
 import dev.outbox.store.core.internal.Names;
 import java.util.ArrayList;
 import java.util.List;
@@ -31,18 +32,19 @@ class GrantsTest {
     }
   }
 
-  @Test
-  @DisplayName("let a producer append, and a relay claim, settle and tidy up, and nothing else")
-  void privileges() {
+  /** What a script gives, a line each; roles have no others in them. */
+  private static List<String> lines(String script) {
     List<String> lines = new ArrayList<>();
-    for (BsonDocument command : TestDatabase.commands(grants("shop", "mail"))) {
-      assertThat(command.getArray("roles")).isEmpty();
+    for (BsonDocument command : TestDatabase.commands(script)) {
+      if (command.containsKey("createRole")) {
+        assertThat(command.getArray("roles")).isEmpty();
+      }
       for (BsonValue value : command.getArray("privileges")) {
         BsonDocument resource = value.asDocument().getDocument("resource");
         lines.add(
             "%s on %s.%s: %s"
                 .formatted(
-                    command.getString("createRole").getValue(),
+                    command.getString(command.getFirstKey()).getValue(),
                     resource.getString("db").getValue(),
                     resource.getString("collection").getValue(),
                     value.asDocument().getArray("actions").stream()
@@ -50,7 +52,13 @@ class GrantsTest {
                         .collect(Collectors.joining(", "))));
       }
     }
-    assertThat(lines)
+    return lines;
+  }
+
+  @Test
+  @DisplayName("let a producer append, and a relay claim, settle and tidy up, and nothing else")
+  void privileges() {
+    assertThat(lines(grants("shop", "mail")))
         .containsExactly(
             "shop on app.x_message: insert",
             "shop on app.x_dedup: find, insert, update",
@@ -60,6 +68,23 @@ class GrantsTest {
             "mail on app.x_bucket: find, insert, update",
             "mail on app.x_dedup: find, remove",
             "mail on app.x_schema: find");
+  }
+
+  @Test
+  @DisplayName("of an archive let a relay insert and look, and neither change nor delete")
+  void archivePrivileges() {
+    try (MongoClient client = MongoClients.create("mongodb://localhost:1")) {
+      MongoOutboxStore.Builder store = MongoOutboxStore.builder(client, "app").prefix("x_");
+      List<String> without = lines(store.build().grants("shop", "mail"));
+      assertThat(without).isEqualTo(lines(grants("shop", "mail")));
+      assertThat(lines(store.archive(Archive.METADATA).build().grants("shop", "mail")))
+          .startsWith(without.toArray(String[]::new))
+          .endsWith(
+              "mail on app.x_archive_message: find, insert, listIndexes",
+              "mail on app.x_archive_audit: find, insert, listIndexes",
+              "mail on app.x_archive_schema: find")
+          .hasSize(without.size() + 3);
+    }
   }
 
   @Test
@@ -77,9 +102,12 @@ class GrantsTest {
   @DisplayName("are commands that the server takes")
   void accepted() {
     try (TestDatabase database = TestDatabase.open()) {
-      Schema schema = database.schema("outbox_");
-      schema.migrate();
-      String grants = schema.grants(Map.of("producer", "shop", "relay", "mail"));
+      MongoOutboxStore store =
+          MongoOutboxStore.builder(database.client, database.database.getName())
+              .archive(Archive.FULL)
+              .build();
+      store.migrate();
+      String grants = store.grants("shop", "mail");
       try {
         database.run(grants);
       } catch (MongoCommandException e) {

@@ -9,13 +9,17 @@ import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import com.mongodb.event.CommandListener;
 import com.mongodb.event.CommandStartedEvent;
+import dev.outbox.Archive;
 import dev.outbox.OutboxMessage;
+import dev.outbox.spi.ArchiveStore.Archived;
+import dev.outbox.spi.ArchiveStore.Search;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Decision;
 import dev.outbox.spi.OutboxStore.Settled;
 import dev.outbox.spi.StoredMessage;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -101,7 +105,10 @@ class MongoPlansTest {
   @TestFactory
   Stream<DynamicTest> eachCommandUsesAnIndex() {
     skipUnlessItExplains();
-    MongoOutboxStore store = MongoOutboxStore.of(recorded, database.database.getName());
+    MongoOutboxStore store =
+        MongoOutboxStore.builder(recorded, database.database.getName())
+            .archive(Archive.FULL)
+            .build();
     store.migrate();
     fill(store);
     commands.clear();
@@ -190,6 +197,9 @@ class MongoPlansTest {
     assertThat(store.deadLetters(0, 10)).isNotEmpty();
     assertThat(store.requeue(store.deadLetters(0, 1).get(0).message().sequence())).isTrue();
     assertThat(store.discard(store.deadLetters(0, 1).get(0).message().sequence())).isTrue();
+    Search ever = Search.between(Instant.EPOCH, Instant.parse("2100-01-01T00:00:00Z"));
+    List<Archived> archived = store.archived(ever, 10);
+    assertThat(store.archived(ever.after(archived.get(9).position()), 10)).isNotEmpty();
   }
 
   private void check(BsonDocument command) {
@@ -201,7 +211,8 @@ class MongoPlansTest {
     List<String> stages = new ArrayList<>();
     collect(plan, stages);
     boolean ofMessages =
-        command.getString(command.getFirstKey()).getValue().equals("outbox_message");
+        Set.of("outbox_message", "outbox_archive_message")
+            .contains(command.getString(command.getFirstKey()).getValue());
     if (ofMessages) {
       assertThat(stages)
           .as("plan of %s: %s", command.toJson(), plan.toJson())

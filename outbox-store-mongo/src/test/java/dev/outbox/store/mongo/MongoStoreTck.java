@@ -18,6 +18,7 @@ import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.model.Aggregates;
 import com.mongodb.client.model.Field;
+import dev.outbox.Archive;
 import dev.outbox.embedded.MongoServer;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
@@ -25,7 +26,9 @@ import dev.outbox.spi.Decision;
 import dev.outbox.spi.OutboxStore;
 import dev.outbox.store.core.internal.Names;
 import dev.outbox.tck.AutoCommit;
+import dev.outbox.tck.BreaksConnections;
 import dev.outbox.tck.CountsWork;
+import dev.outbox.tck.DeadLetterRetentions;
 import dev.outbox.tck.DedupWindows;
 import dev.outbox.tck.FailsOnConflict;
 import dev.outbox.tck.FindsPoison;
@@ -57,6 +60,8 @@ import org.opentest4j.TestAbortedException;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 public class MongoStoreTck extends OutboxStoreTck<ClientSession>
     implements AutoCommit<ClientSession>,
+        BreaksConnections,
+        DeadLetterRetentions<ClientSession>,
         DedupWindows<ClientSession>,
         RawRows<ClientSession>,
         FailsOnConflict,
@@ -67,6 +72,7 @@ public class MongoStoreTck extends OutboxStoreTck<ClientSession>
         MovesClock,
         StalledClients {
   private final Stopping stopping = new Stopping();
+  private final Breaking breaking = new Breaking();
   private final String database =
       System.getProperty("outbox.test.schema", "outbox_test")
           + "_"
@@ -96,11 +102,12 @@ public class MongoStoreTck extends OutboxStoreTck<ClientSession>
         MongoClientSettings.builder()
             .applyConnectionString(new ConnectionString(server.connectionString()))
             .applicationName(database)
-            .addCommandListener(stopping);
+            .addCommandListener(stopping)
+            .addCommandListener(breaking);
     configure(settings);
     client = MongoClients.create(settings.build());
     collections = OutboxCollections.of(client, database, new Names(null, prefix()));
-    store().migrate();
+    migrate();
   }
 
   @AfterAll
@@ -114,8 +121,27 @@ public class MongoStoreTck extends OutboxStoreTck<ClientSession>
     }
   }
 
+  /** The outbox, and an archive beside it: stores that keep none use only the first. */
+  private void migrate() {
+    createStore(Archive.FULL).migrate();
+  }
+
   private MongoOutboxStore store() {
-    return MongoOutboxStore.builder(client, database).prefix(prefix()).build();
+    return createStore(Archive.NONE);
+  }
+
+  @Override
+  public MongoOutboxStore createStore(Archive archive) {
+    return builder().archive(archive).build();
+  }
+
+  @Override
+  public OutboxStore<ClientSession> createStore(Archive archive, Duration deadLetterRetention) {
+    return builder().archive(archive).deadLetterRetention(deadLetterRetention).build();
+  }
+
+  private MongoOutboxStore.Builder builder() {
+    return MongoOutboxStore.builder(client, database).prefix(prefix());
   }
 
   @Override
@@ -125,10 +151,7 @@ public class MongoStoreTck extends OutboxStoreTck<ClientSession>
 
   @Override
   public OutboxStore<ClientSession> createStore(Duration dedupWindow) {
-    return MongoOutboxStore.builder(client, database)
-        .prefix(prefix())
-        .dedupWindow(dedupWindow)
-        .build();
+    return builder().dedupWindow(dedupWindow).build();
   }
 
   @Override
@@ -163,7 +186,12 @@ public class MongoStoreTck extends OutboxStoreTck<ClientSession>
       throw noServer;
     }
     for (MongoCollection<Document> emptied :
-        List.of(collections.message(), collections.blockedKey(), collections.dedup())) {
+        List.of(
+            collections.message(),
+            collections.blockedKey(),
+            collections.dedup(),
+            client.getDatabase(database).getCollection(prefix() + "archive_message"),
+            client.getDatabase(database).getCollection(prefix() + "archive_audit"))) {
       emptied.deleteMany(empty());
     }
     collections
@@ -247,7 +275,7 @@ public class MongoStoreTck extends OutboxStoreTck<ClientSession>
   @Override
   public void restoreSchema() {
     dropSchema();
-    store().migrate();
+    migrate();
   }
 
   /**
@@ -290,6 +318,11 @@ public class MongoStoreTck extends OutboxStoreTck<ClientSession>
   @Override
   public void losingTheReply(Runnable work) {
     new FailPoint(client, database).losingTheReply(client, database, "commitTransaction", work);
+  }
+
+  @Override
+  public boolean breakingAtWrite(int write, Runnable work) {
+    return breaking.atWrite(write, new FailPoint(client, database), work);
   }
 
   /** Before it commits: the buckets are written. */

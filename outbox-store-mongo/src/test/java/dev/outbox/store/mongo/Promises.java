@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.stream.Stream;
 
 /** What was committed and what became of it, for one thread. */
 final class Promises {
@@ -27,6 +28,7 @@ final class Promises {
   private final Map<UUID, Integer> failed = new HashMap<>();
 
   private final List<UUID> delivered = new ArrayList<>();
+  private final List<UUID> discarded = new ArrayList<>();
 
   Promises copy() {
     Promises copy = new Promises();
@@ -34,6 +36,7 @@ final class Promises {
     copy.unordered.addAll(unordered);
     copy.failed.putAll(failed);
     copy.delivered.addAll(delivered);
+    copy.discarded.addAll(discarded);
     return copy;
   }
 
@@ -77,6 +80,12 @@ final class Promises {
   /** A dead letter was thrown away. */
   void discarded(UUID id) {
     expected.remove(id);
+    discarded.add(id);
+  }
+
+  /** Those that are gone. */
+  List<UUID> left() {
+    return Stream.concat(delivered.stream(), discarded.stream()).toList();
   }
 
   void assertAttempts(StoredMessage message) {

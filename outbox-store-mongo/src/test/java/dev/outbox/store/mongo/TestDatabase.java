@@ -6,6 +6,7 @@ import com.mongodb.client.MongoCollection;
 import com.mongodb.client.MongoDatabase;
 import dev.outbox.embedded.MongoServer;
 import dev.outbox.store.core.internal.Names;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -41,6 +42,12 @@ final class TestDatabase implements AutoCloseable {
 
   Schema schema(Contents contents, String prefix) {
     return new Schema(client, database.getName(), contents, new Names(null, prefix));
+  }
+
+  /** Of the archive of the outbox with this prefix. */
+  ArchiveSchema archiveSchema(String prefix, Duration retention) {
+    return new ArchiveSchema(
+        client, database.getName(), new Names(null, prefix).archive(), retention);
   }
 
   MongoCollection<Document> collection(String name) {

@@ -1,6 +1,7 @@
 package dev.outbox.store.mysql;
 
 import dev.outbox.store.core.internal.Names;
+import dev.outbox.store.core.internal.SchemaVersion;
 
 /** Where an archive is: the outbox's database, with a changelog of its own. */
 final class MysqlArchiveServer extends MysqlServer {
@@ -27,7 +28,7 @@ final class MysqlArchiveServer extends MysqlServer {
 
   @Override
   public String migrate() {
-    return "./outbox migrate --archive=full";
+    return SchemaVersion.MIGRATE_ARCHIVE;
   }
 
   @Override

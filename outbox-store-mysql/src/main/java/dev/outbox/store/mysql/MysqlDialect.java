@@ -14,7 +14,6 @@ import dev.outbox.store.core.internal.Row;
 import dev.outbox.store.core.internal.Row.Claimable;
 import dev.outbox.store.core.internal.Row.OfMessage;
 import dev.outbox.store.core.internal.Status;
-import dev.outbox.store.jdbc.internal.ArchiveSchema;
 import dev.outbox.store.jdbc.internal.ArchiveTexts;
 import dev.outbox.store.jdbc.internal.Batches;
 import dev.outbox.store.jdbc.internal.JsonRows;
@@ -230,7 +229,7 @@ final class MysqlDialect extends MysqlServer implements SqlDialect {
 
   @Override
   public Server archiveServer() {
-    return new MysqlArchiveServer(ArchiveSchema.names(names), flavor);
+    return new MysqlArchiveServer(names.archive(), flavor);
   }
 
   @Override

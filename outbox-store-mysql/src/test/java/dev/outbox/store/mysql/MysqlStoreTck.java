@@ -7,10 +7,11 @@ import dev.outbox.spi.OutboxStore;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
 import dev.outbox.store.jdbc.JdbcStoreTck;
 import dev.outbox.store.jdbc.TestDatabase;
-import dev.outbox.tck.Archives;
+import dev.outbox.tck.DeadLetterRetentions;
 import dev.outbox.tck.ReadOnlyTransactions;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDateTime;
 import java.time.ZoneOffset;
@@ -22,7 +23,7 @@ import javax.sql.DataSource;
 
 /** The TCK on MySQL; also what {@code ./outbox tck} runs in a user's own database. */
 public class MysqlStoreTck extends JdbcStoreTck
-    implements ReadOnlyTransactions<Connection>, Archives<Connection> {
+    implements ReadOnlyTransactions<Connection>, DeadLetterRetentions<Connection> {
   private static final int LOCK_WAIT_TIMEOUT = 1205;
   private static final int TRIES = 60;
 
@@ -64,6 +65,11 @@ public class MysqlStoreTck extends JdbcStoreTck
   @Override
   public OutboxStore<Connection> createStore(Archive archive) {
     return archiving(archive);
+  }
+
+  @Override
+  public OutboxStore<Connection> createStore(Archive archive, Duration deadLetterRetention) {
+    return archiving(archive, deadLetterRetention);
   }
 
   /** MariaDB waits 0.7 s for its purge to leave the table, and then refuses. */

@@ -1,6 +1,7 @@
 package dev.outbox.store.postgres;
 
 import dev.outbox.store.core.internal.Names;
+import dev.outbox.store.core.internal.SchemaVersion;
 
 /** Where an archive is: the outbox's database, with a changelog of its own. */
 final class PostgresArchiveServer extends PostgresServer {
@@ -25,6 +26,6 @@ final class PostgresArchiveServer extends PostgresServer {
 
   @Override
   public String migrate() {
-    return "./outbox migrate --archive=full";
+    return SchemaVersion.MIGRATE_ARCHIVE;
   }
 }

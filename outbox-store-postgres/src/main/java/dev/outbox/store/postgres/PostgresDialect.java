@@ -13,7 +13,6 @@ import dev.outbox.store.core.internal.Row;
 import dev.outbox.store.core.internal.Row.Claimable;
 import dev.outbox.store.core.internal.Row.OfMessage;
 import dev.outbox.store.core.internal.Status;
-import dev.outbox.store.jdbc.internal.ArchiveSchema;
 import dev.outbox.store.jdbc.internal.ArchiveTexts;
 import dev.outbox.store.jdbc.internal.Batches;
 import dev.outbox.store.jdbc.internal.Rows;
@@ -345,7 +344,7 @@ final class PostgresDialect extends PostgresServer implements SqlDialect {
 
   @Override
   public Server archiveServer() {
-    return new PostgresArchiveServer(ArchiveSchema.names(names), pooler);
+    return new PostgresArchiveServer(names.archive(), pooler);
   }
 
   @Override

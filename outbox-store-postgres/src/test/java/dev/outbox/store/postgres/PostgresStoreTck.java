@@ -7,9 +7,10 @@ import dev.outbox.spi.OutboxStore;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
 import dev.outbox.store.jdbc.JdbcStoreTck;
 import dev.outbox.store.jdbc.TestDatabase;
-import dev.outbox.tck.Archives;
+import dev.outbox.tck.DeadLetterRetentions;
 import dev.outbox.tck.ReadOnlyTransactions;
 import java.sql.Connection;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.util.List;
@@ -20,7 +21,7 @@ import javax.sql.DataSource;
 
 /** The TCK on PostgreSQL; also what {@code ./outbox tck} runs in a user's own database. */
 public class PostgresStoreTck extends JdbcStoreTck
-    implements ReadOnlyTransactions<Connection>, Archives<Connection> {
+    implements ReadOnlyTransactions<Connection>, DeadLetterRetentions<Connection> {
 
   @Override
   protected DatabaseServer server() {
@@ -50,6 +51,11 @@ public class PostgresStoreTck extends JdbcStoreTck
   @Override
   public OutboxStore<Connection> createStore(Archive archive) {
     return archiving(archive);
+  }
+
+  @Override
+  public OutboxStore<Connection> createStore(Archive archive, Duration deadLetterRetention) {
+    return archiving(archive, deadLetterRetention);
   }
 
   @Override

@@ -42,6 +42,7 @@ public final class RedisStoreProvider implements StoreProvider {
           "no schema is given, and on Redis it is the name that all keys begin with: name it, as shop for keys that begin with {shop}:outbox:");
     }
     requireDefault(settings.prefix(), Settings.DEFAULT_PREFIX, settings.schema(), "outbox");
+    settings.history().requireNone("Redis");
     RedisUrl url = url(settings);
     RedisClient client = url.client(settings.connections());
     try {

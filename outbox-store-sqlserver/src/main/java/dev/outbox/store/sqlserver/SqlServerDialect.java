@@ -13,7 +13,6 @@ import dev.outbox.store.core.internal.Row;
 import dev.outbox.store.core.internal.Row.Claimable;
 import dev.outbox.store.core.internal.Row.OfMessage;
 import dev.outbox.store.core.internal.Status;
-import dev.outbox.store.jdbc.internal.ArchiveSchema;
 import dev.outbox.store.jdbc.internal.ArchiveTexts;
 import dev.outbox.store.jdbc.internal.Batches;
 import dev.outbox.store.jdbc.internal.JsonRows;
@@ -291,7 +290,7 @@ final class SqlServerDialect extends SqlServerServer implements SqlDialect {
 
   @Override
   public Server archiveServer() {
-    return new SqlServerArchiveServer(ArchiveSchema.names(names));
+    return new SqlServerArchiveServer(names.archive());
   }
 
   @Override

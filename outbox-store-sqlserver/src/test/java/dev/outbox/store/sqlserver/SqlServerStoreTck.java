@@ -11,8 +11,9 @@ import dev.outbox.store.core.internal.Names;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
 import dev.outbox.store.jdbc.JdbcStoreTck;
 import dev.outbox.store.jdbc.TestDatabase;
-import dev.outbox.tck.Archives;
+import dev.outbox.tck.DeadLetterRetentions;
 import java.sql.Connection;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDateTime;
 import java.time.ZoneOffset;
@@ -25,7 +26,7 @@ import javax.sql.DataSource;
 import org.opentest4j.TestAbortedException;
 
 /** The TCK on SQL Server; also what {@code ./outbox tck} runs in a user's own database. */
-public class SqlServerStoreTck extends JdbcStoreTck implements Archives<Connection> {
+public class SqlServerStoreTck extends JdbcStoreTck implements DeadLetterRetentions<Connection> {
 
   @Override
   protected DatabaseServer server() {
@@ -66,6 +67,11 @@ public class SqlServerStoreTck extends JdbcStoreTck implements Archives<Connecti
   @Override
   public OutboxStore<Connection> createStore(Archive archive) {
     return archiving(archive);
+  }
+
+  @Override
+  public OutboxStore<Connection> createStore(Archive archive, Duration deadLetterRetention) {
+    return archiving(archive, deadLetterRetention);
   }
 
   @Override

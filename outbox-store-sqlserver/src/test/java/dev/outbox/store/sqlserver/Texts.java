@@ -2,7 +2,6 @@ package dev.outbox.store.sqlserver;
 
 import dev.outbox.Archive;
 import dev.outbox.store.core.internal.Names;
-import dev.outbox.store.jdbc.internal.ArchiveSchema;
 import dev.outbox.store.jdbc.internal.Server;
 import dev.outbox.store.jdbc.internal.SqlAdministration;
 import java.io.IOException;
@@ -112,7 +111,7 @@ final class Texts {
   static List<String> script(String name) {
     Names names =
         switch (name) {
-          case "archive-changelog.sql" -> ArchiveSchema.names(NAMES);
+          case "archive-changelog.sql" -> NAMES.archive();
           case "inbox-changelog.sql", "inbox-grants.sql" -> INBOX;
           default -> NAMES;
         };

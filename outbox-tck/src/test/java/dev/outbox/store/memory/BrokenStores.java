@@ -13,6 +13,7 @@ import dev.outbox.spi.KeepingStore.Keeper;
 import dev.outbox.spi.Result;
 import dev.outbox.spi.StatisticsStore;
 import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.Who;
 import dev.outbox.tck.Rule;
 import java.time.Duration;
 import java.time.Instant;
@@ -41,13 +42,14 @@ public final class BrokenStores {
   static final ThreadLocal<Duration> DEDUP_WINDOW = new ThreadLocal<>();
 
   static final ThreadLocal<Archive> ARCHIVE = new ThreadLocal<>();
+  static final ThreadLocal<@Nullable Duration> DEAD_LETTER_RETENTION = new ThreadLocal<>();
 
   private BrokenStores() {}
 
   /** The reference, to be broken in one place. */
   abstract static class Broken extends MemoryOutboxStore {
     Broken() {
-      super(CLOCK.get(), DEDUP_WINDOW.get(), ARCHIVE.get());
+      super(CLOCK.get(), DEDUP_WINDOW.get(), ARCHIVE.get(), DEAD_LETTER_RETENTION.get());
     }
 
     /** What the clock of the client that calls shows beyond the store's. */
@@ -680,6 +682,15 @@ public final class BrokenStores {
     }
   }
 
+  /** Looks at the time alone, and takes a decision that was a person's. */
+  @Rule("S7")
+  static final class ExpiresWhatHalts extends Broken {
+    @Override
+    boolean isExpired(Row dead, Instant before) {
+      return dead.failedAt.isBefore(before);
+    }
+  }
+
   /** Has a narrow column for the broker's answer. */
   @Rule("S7")
   static final class FailsOnLongAnswers extends Broken {
@@ -701,6 +712,39 @@ public final class BrokenStores {
         String ignored = result.answer();
       }
       super.leave(key, row, outcome, result);
+    }
+  }
+
+  /** Does not know of the newest part of a search, and replays what nobody asked for. */
+  @Rule("S7")
+  static final class FindsAllOutcomes extends Broken {
+    @Override
+    public synchronized List<Archived> archived(Search search, int limit) {
+      return super.archived(search.outcome(null), limit);
+    }
+  }
+
+  /** Takes the time alone for a place, and goes on behind it. */
+  @Rule("S7")
+  static final class PagesByTime extends Broken {
+    @Override
+    public synchronized List<Archived> archived(Search search, int limit) {
+      Position after = search.after();
+      return super.archived(
+          after == null ? search : search.after(new Position(after.at(), Long.MAX_VALUE)), limit);
+    }
+  }
+
+  /** Appends each message of a replay in a transaction of its own. */
+  @Rule("S7")
+  static final class ReplaysOneByOne extends Broken {
+    @Override
+    public synchronized Appended replay(List<Archived> messages, Who by) {
+      Appended last = super.replay(List.of(), by);
+      for (Archived one : messages) {
+        last = super.replay(List.of(one), by);
+      }
+      return last;
     }
   }
 

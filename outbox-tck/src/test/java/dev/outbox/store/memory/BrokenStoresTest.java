@@ -16,6 +16,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.DynamicTest;
@@ -41,8 +42,13 @@ class BrokenStoresTest {
   /** The suite, quicker than a real database allows, and soon out of patience. */
   static class Suite extends MemoryStoreFixture {
     @Override
-    MemoryOutboxStore newStore(InstantSource clock, Duration dedupWindow, Archive archive) {
+    MemoryOutboxStore newStore(
+        InstantSource clock,
+        Duration dedupWindow,
+        Archive archive,
+        @Nullable Duration deadLetterRetention) {
       BrokenStores.ARCHIVE.set(archive);
+      BrokenStores.DEAD_LETTER_RETENTION.set(deadLetterRetention);
       BrokenStores.CLOCK.set(clock);
       BrokenStores.DEDUP_WINDOW.set(dedupWindow);
       return STORE.get().get();

@@ -7,10 +7,10 @@ import dev.outbox.TransientOutboxException;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.OutboxStore;
-import dev.outbox.tck.Archives;
 import dev.outbox.tck.AutoCommit;
 import dev.outbox.tck.BreaksConnections;
 import dev.outbox.tck.ClientClocks;
+import dev.outbox.tck.DeadLetterRetentions;
 import dev.outbox.tck.DedupWindows;
 import dev.outbox.tck.FindsPoison;
 import dev.outbox.tck.LosesReplies;
@@ -24,6 +24,7 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /** The suite over a memory store, with all that can be unlocked in memory. */
 public abstract class MemoryStoreFixture extends OutboxStoreTck<MemoryTransaction>
@@ -35,14 +36,18 @@ public abstract class MemoryStoreFixture extends OutboxStoreTck<MemoryTransactio
         BreaksConnections,
         ClientClocks<MemoryTransaction>,
         RestartsSequences,
-        Archives<MemoryTransaction>,
+        DeadLetterRetentions<MemoryTransaction>,
         FindsPoison {
   private Duration moved = Duration.ZERO;
   private MemoryOutboxStore store =
-      newStore(this::now, MemoryOutboxStore.DEFAULT_DEDUP_WINDOW, Archive.NONE);
+      newStore(this::now, MemoryOutboxStore.DEFAULT_DEDUP_WINDOW, Archive.NONE, null);
 
-  MemoryOutboxStore newStore(InstantSource clock, Duration dedupWindow, Archive archive) {
-    return new MemoryOutboxStore(clock, dedupWindow, archive);
+  MemoryOutboxStore newStore(
+      InstantSource clock,
+      Duration dedupWindow,
+      Archive archive,
+      @Nullable Duration deadLetterRetention) {
+    return new MemoryOutboxStore(clock, dedupWindow, archive, deadLetterRetention);
   }
 
   private Instant now() {
@@ -56,13 +61,20 @@ public abstract class MemoryStoreFixture extends OutboxStoreTck<MemoryTransactio
 
   @Override
   public OutboxStore<MemoryTransaction> createStore(Duration dedupWindow) {
-    store = newStore(this::now, dedupWindow, Archive.NONE);
+    store = newStore(this::now, dedupWindow, Archive.NONE, null);
     return store;
   }
 
   @Override
   public OutboxStore<MemoryTransaction> createStore(Archive archive) {
-    store = newStore(this::now, MemoryOutboxStore.DEFAULT_DEDUP_WINDOW, archive);
+    store = newStore(this::now, MemoryOutboxStore.DEFAULT_DEDUP_WINDOW, archive, null);
+    return store;
+  }
+
+  @Override
+  public OutboxStore<MemoryTransaction> createStore(Archive archive, Duration deadLetterRetention) {
+    store =
+        newStore(this::now, MemoryOutboxStore.DEFAULT_DEDUP_WINDOW, archive, deadLetterRetention);
     return store;
   }
 

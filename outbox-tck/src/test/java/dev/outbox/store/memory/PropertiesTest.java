@@ -17,6 +17,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
@@ -34,8 +35,13 @@ class PropertiesTest {
 
   static class Suite extends MemoryStoreFixture {
     @Override
-    MemoryOutboxStore newStore(InstantSource clock, Duration dedupWindow, Archive archive) {
+    MemoryOutboxStore newStore(
+        InstantSource clock,
+        Duration dedupWindow,
+        Archive archive,
+        @Nullable Duration deadLetterRetention) {
       BrokenStores.ARCHIVE.set(archive);
+      BrokenStores.DEAD_LETTER_RETENTION.set(deadLetterRetention);
       BrokenStores.CLOCK.set(clock);
       BrokenStores.DEDUP_WINDOW.set(dedupWindow);
       try {

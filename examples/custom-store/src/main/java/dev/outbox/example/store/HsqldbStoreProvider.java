@@ -32,6 +32,7 @@ public final class HsqldbStoreProvider implements StoreProvider {
       throw new IllegalArgumentException(
           "the tables of this store are always outbox_*: give no schema and no prefix");
     }
+    settings.history().requireNone("HSQLDB");
     JDBCDataSource dataSource = new JDBCDataSource();
     dataSource.setUrl(settings.url());
     dataSource.setUser(settings.user());

@@ -1,6 +1,8 @@
 package dev.outbox.store.core.internal;
 
+import dev.outbox.Appended;
 import dev.outbox.Archive;
+import dev.outbox.OutboxMessage;
 import dev.outbox.PermanentOutboxException;
 import dev.outbox.spi.ArchiveStore;
 import dev.outbox.spi.ArchiveStore.Archived;
@@ -22,6 +24,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
@@ -190,13 +193,25 @@ public final class Engine<H> {
     return run(handle -> administration.archived(handle, search, checked));
   }
 
-  /** In a transaction in which these messages are appended again. */
-  public void noteReplay(H handle, List<Archived> messages, Who by) {
-    administration.noteReplay(handle, messages, by);
+  /**
+   * As {@link ArchiveStore#replay}.
+   *
+   * @param append into the transaction of the handle
+   */
+  public Appended replay(
+      List<Archived> messages, Who by, BiFunction<H, List<OutboxMessage>, Appended> append) {
+    requireArchive();
+    List<OutboxMessage> again = messages.stream().map(Archived::again).toList();
+    return run(
+        handle -> {
+          Appended appended = append.apply(handle, again);
+          administration.noteReplay(handle, messages, by);
+          return appended;
+        });
   }
 
   /** Refuses to do what needs an audit. */
-  public void requireArchive() {
+  private void requireArchive() {
     if (retention.archive() == Archive.NONE) {
       throw new PermanentOutboxException(
           "this store keeps no archive, and so no audit: make it with archive(Archive.METADATA) or archive(Archive.FULL)");

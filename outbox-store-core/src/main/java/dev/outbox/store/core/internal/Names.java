@@ -23,6 +23,12 @@ public record Names(@Nullable String schema, String prefix) {
   /** The prefix of an inbox unless another is chosen. */
   public static final String INBOX_PREFIX = "inbox_";
 
+  /** Between an outbox's prefix and the names of its archive's tables. */
+  private static final String ARCHIVE = "archive_";
+
+  /** As much as leaves room for that. */
+  private static final int MOST_WITH_ARCHIVE = 30 - ARCHIVE.length();
+
   private static final Pattern SCHEMA = Pattern.compile("[a-z_][a-z0-9_]{0,62}");
   private static final Pattern PREFIX = Pattern.compile("[a-z_][a-z0-9_]{0,29}");
 
@@ -55,6 +61,20 @@ public record Names(@Nullable String schema, String prefix) {
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
+  }
+
+  /**
+   * The names of the archive of the outbox that has these.
+   *
+   * @throws IllegalArgumentException when the prefix is too long for an archive's names
+   */
+  public Names archive() {
+    if (prefix.length() > MOST_WITH_ARCHIVE) {
+      throw new IllegalArgumentException(
+          "prefix '%s' has %d characters, with an archive at most %d are allowed"
+              .formatted(prefix, prefix.length(), MOST_WITH_ARCHIVE));
+    }
+    return new Names(schema, prefix + ARCHIVE);
   }
 
   /** The schema with a dot, or nothing. */

@@ -12,6 +12,9 @@ public final class SchemaVersion {
   /** What makes the schema of an inbox. */
   public static final String MIGRATE_INBOX = MIGRATE + " --inbox";
 
+  /** What makes the schema of an archive, beside that of its outbox. */
+  public static final String MIGRATE_ARCHIVE = MIGRATE + " --archive=full";
+
   private SchemaVersion() {}
 
   /**

@@ -49,6 +49,8 @@ final class SqlArchive {
     add(and, values, "m.aggregate_id = :aggregateId", "aggregateId", search.aggregateId());
     add(and, values, "m.event_type = :eventType", "eventType", search.eventType());
     add(and, values, "m.id = :id", "id", search.id() == null ? null : texts.id(search.id()));
+    Outcome outcome = search.outcome();
+    add(and, values, "m.outcome = :outcome", "outcome", outcome == null ? null : outcome.name());
     if (search.after() != null) {
       add(and, values, texts.after(), "afterTime", SqlDatabase.text(search.after().at()));
       values.put("afterSeq", search.after().sequence());
