@@ -1,0 +1,16 @@
+package dev.outbox.store.jdbc.internal;
+
+/** Where an archive is: the outbox's database, with a changelog of its own. */
+public interface ArchiveServer extends Server {
+
+  /** Those of the outbox have them. */
+  @Override
+  default String grants() {
+    return "";
+  }
+
+  @Override
+  default String migrate() {
+    return "./outbox migrate --archive=full";
+  }
+}
