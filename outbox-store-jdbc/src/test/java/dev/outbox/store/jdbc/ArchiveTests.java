@@ -1,5 +1,6 @@
 package dev.outbox.store.jdbc;
 
+import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -10,13 +11,18 @@ import dev.outbox.spi.ArchiveStore.Archived;
 import dev.outbox.spi.ArchiveStore.Outcome;
 import dev.outbox.spi.ArchiveStore.Search;
 import dev.outbox.spi.Claim;
+import dev.outbox.spi.DeadLetterStore.DeadLetter;
 import dev.outbox.spi.Decision;
 import dev.outbox.spi.StoredMessage;
+import java.sql.Connection;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -149,5 +155,82 @@ public abstract class ArchiveTests extends DatabaseTests {
     builder(database.pool).deadLetterRetention(Duration.ofDays(9)).build().housekeep();
     assertThat(store.deadLetters(0, 10)).isEmpty();
     assertThat(archived()).isEmpty();
+  }
+
+  @Test
+  @DisplayName("a dead letter that somebody requeues while it expires, and that dies anew, stays")
+  void requeuedWhileItExpires() {
+    append(message("old"));
+    die(Decision.dead("rejected"));
+    database.execute("update outbox_message set last_failed_at = " + daysAgo(10));
+    AtomicInteger requeued = new AtomicInteger();
+    DataSource between =
+        Rewriting.of(
+            database.pool,
+            sql -> {
+              boolean isLock = sql.contains("DEAD'") && sql.strip().endsWith("for update");
+              if (isLock && requeued.getAndIncrement() == 0) {
+                assertThat(store.requeue(store.deadLetters(0, 1).get(0).message().sequence()))
+                    .isTrue();
+                die(Decision.dead("rejected again"));
+              }
+              return sql;
+            });
+    builder(between)
+        .archive(Archive.FULL)
+        .deadLetterRetention(Duration.ofDays(9))
+        .build()
+        .housekeep();
+    assertThat(requeued).as("locks of dead letters").hasValue(1);
+    assertThat(store.deadLetters(0, 10))
+        .as("it died just now")
+        .singleElement()
+        .extracting(DeadLetter::error)
+        .isEqualTo("rejected again");
+    assertThat(archived()).isEmpty();
+  }
+
+  @Test
+  @DisplayName("housekeeping does everything else also where the archive cannot be kept")
+  void brokenArchive() {
+    append(message("old"));
+    die(Decision.dead("rejected"));
+    database.execute(
+        "update outbox_message set last_failed_at = " + daysAgo(10),
+        "insert into outbox_dedup (dedup_key, created_at) values ('old', %s)".formatted(daysAgo(8)),
+        "delete from outbox_bucket where bucket = 7",
+        "drop table outbox_archive_message cascade");
+    JdbcOutboxStore broken =
+        builder(database.pool)
+            .archive(Archive.FULL)
+            .deadLetterRetention(Duration.ofDays(9))
+            .build();
+    assertThatThrownBy(broken::housekeep).hasMessageContaining("outbox_archive_");
+    assertThat(database.query("select count(*) from outbox_dedup")).as("dedup keys").isEqualTo("0");
+    assertThat(database.query("select count(*) from outbox_bucket")).as("buckets").isEqualTo("64");
+    assertThat(store.deadLetters(0, 10)).as("dead letters that could not be archived").hasSize(1);
+  }
+
+  /** Makes this transaction keep the archive, so that there is something that it does. */
+  protected abstract void keep(Connection transaction);
+
+  @Test
+  @DisplayName("a settle does not wait for housekeeping that is under way")
+  void besideHousekeeping() {
+    OutboxMessage young = message("young");
+    append(message("old"), young);
+    assertThat(delivered()).hasSize(2);
+    database.execute(
+        "update outbox_archive_message set archived_at = %s where aggregate_id = 'old'"
+            .formatted(daysAgo(31)));
+    append(message("now"));
+    database.inTransaction(
+        false,
+        transaction -> {
+          keep(transaction);
+          assertThat(CompletableFuture.supplyAsync(this::delivered).orTimeout(20, SECONDS).join())
+              .hasSize(1);
+        });
+    assertThat(archived()).as("what was young").contains(young.id());
   }
 }

@@ -1,10 +1,10 @@
 package dev.outbox.store.mysql;
 
 import dev.outbox.store.core.internal.Names;
-import dev.outbox.store.core.internal.SchemaVersion;
+import dev.outbox.store.jdbc.internal.ArchiveServer;
 
 /** Where an archive is: the outbox's database, with a changelog of its own. */
-final class MysqlArchiveServer extends MysqlServer {
+final class MysqlArchiveServer extends MysqlServer implements ArchiveServer {
   private final Names names;
 
   /**
@@ -18,17 +18,6 @@ final class MysqlArchiveServer extends MysqlServer {
   @Override
   public String changelog() {
     return "dev/outbox/store/mysql/archive-changelog.sql";
-  }
-
-  /** Those of the outbox have them. */
-  @Override
-  public String grants() {
-    return "";
-  }
-
-  @Override
-  public String migrate() {
-    return SchemaVersion.MIGRATE_ARCHIVE;
   }
 
   @Override

@@ -14,11 +14,11 @@ import dev.outbox.store.core.internal.Row;
 import dev.outbox.store.core.internal.Row.Claimable;
 import dev.outbox.store.core.internal.Row.OfMessage;
 import dev.outbox.store.core.internal.Status;
+import dev.outbox.store.jdbc.internal.ArchiveServer;
 import dev.outbox.store.jdbc.internal.ArchiveTexts;
 import dev.outbox.store.jdbc.internal.Batches;
 import dev.outbox.store.jdbc.internal.JsonRows;
 import dev.outbox.store.jdbc.internal.Rows;
-import dev.outbox.store.jdbc.internal.Server;
 import dev.outbox.store.jdbc.internal.SqlAdministration;
 import dev.outbox.store.jdbc.internal.SqlDialect;
 import java.sql.Connection;
@@ -216,19 +216,12 @@ final class MysqlDialect extends MysqlServer implements SqlDialect {
   }
 
   @Override
-  public String grants() {
-    return kept == Archive.NONE
-        ? super.grants()
-        : super.grants() + Names.resource(getClass(), "archive-grants.sql");
-  }
-
-  @Override
   public Archive archive() {
     return kept;
   }
 
   @Override
-  public Server archiveServer() {
+  public ArchiveServer archiveServer() {
     return new MysqlArchiveServer(names.archive(), flavor);
   }
 
@@ -305,44 +298,48 @@ final class MysqlDialect extends MysqlServer implements SqlDialect {
   // ---- writes
 
   @Override
-  public void forRows(
+  public int forRows(
       Handle handle, String sql, Collection<? extends OfMessage> rows, Map<String, ?> more) {
-    forRows(handle, sql, rows, row -> List.of(row.bucket(), row.sequence(), row.id()), more);
+    return forRows(handle, sql, rows, row -> List.of(row.bucket(), row.sequence(), row.id()), more);
   }
 
   /**
    * @param columns what the statement's list of rows has
    */
-  private static <R extends OfMessage> void forRows(
+  private static <R extends OfMessage> int forRows(
       Handle handle,
       String sql,
       Collection<R> rows,
       Function<R, List<?>> columns,
       Map<String, ?> more) {
     Predicate<OfMessage> pending = row -> row.status() == Status.PENDING;
-    execute(handle, sql, rows.stream().filter(pending).toList(), columns, more);
-    execute(
-        handle,
-        sql.replace("${rows}", "${otherRows}").replace("${archivedRows}", "${otherArchivedRows}"),
-        rows.stream().filter(pending.negate()).toList(),
-        columns,
-        more);
+    return execute(handle, sql, rows.stream().filter(pending).toList(), columns, more)
+        + execute(
+            handle,
+            sql.replace("${rows}", "${otherRows}")
+                .replace("${archivedRows}", "${otherArchivedRows}"),
+            rows.stream().filter(pending.negate()).toList(),
+            columns,
+            more);
   }
 
-  private static <R extends OfMessage> void execute(
+  private static <R extends OfMessage> int execute(
       Handle handle,
       String statement,
       List<R> rows,
       Function<R, List<?>> columns,
       Map<String, ?> more) {
+    int changed = 0;
     for (int from = 0; from < rows.size(); from += MOST_ROWS) {
       List<R> some = rows.subList(from, Math.min(rows.size(), from + MOST_ROWS));
-      handle
-          .createUpdate(statement)
-          .bind("rows", JsonRows.of(some, columns))
-          .bindMap(more)
-          .execute();
+      changed +=
+          handle
+              .createUpdate(statement)
+              .bind("rows", JsonRows.of(some, columns))
+              .bindMap(more)
+              .execute();
     }
+    return changed;
   }
 
   @Override
@@ -366,23 +363,19 @@ final class MysqlDialect extends MysqlServer implements SqlDialect {
   }
 
   @Override
-  public List<Lease> delete(
-      Handle handle, Collection<Lease> leases, Collection<Claimable> delivered) {
-    if (kept != Archive.NONE) {
-      forRows(
-          handle,
-          archive.copy(),
-          delivered,
-          row ->
-              List.of(
-                  row.bucket(),
-                  row.sequence(),
-                  row.id(),
-                  row.message().attempts(),
-                  row.answer() == null ? "" : hex(row.answer())),
-          Map.of());
-    }
-    return SqlDialect.super.delete(handle, leases, delivered);
+  public int copy(Handle handle, Collection<Claimable> delivered) {
+    return forRows(
+        handle,
+        archive.copy(),
+        delivered,
+        row ->
+            List.of(
+                row.bucket(),
+                row.sequence(),
+                row.id(),
+                row.message().attempts(),
+                row.answer() == null ? "" : hex(row.answer())),
+        Map.of());
   }
 
   @Override

@@ -3,8 +3,10 @@
 --changeset outbox-archive:1
 --comment: q is the schema with a dot, or nothing; p is the prefix of all names; collation compares every byte, trailing spaces too
 
+-- Each statement commits by itself: what was interrupted is run again, and the version comes last.
+
 -- What has left the outbox. No payload and no headers: only metadata is kept.
-create table ${q}${p}message (
+create table if not exists ${q}${p}message (
   -- UTC.
   archived_at     datetime(6) not null,
   seq             bigint not null,
@@ -32,7 +34,7 @@ create table ${q}${p}message (
 ) engine = InnoDB default character set utf8mb4 collate ${collation};
 
 -- Who decided about messages by hand.
-create table ${q}${p}audit (
+create table if not exists ${q}${p}audit (
   id          bigint not null auto_increment,
   noted_at    datetime(6) not null default (utc_timestamp(6)),
   action      varchar(16) character set ascii not null,
@@ -47,7 +49,7 @@ create table ${q}${p}audit (
   constraint ${p}audit_action_known check (action in ('REQUEUED', 'DISCARDED', 'REPLAYED'))
 ) engine = InnoDB default character set utf8mb4 collate ${collation};
 
-create table ${q}${p}schema (
+create table if not exists ${q}${p}schema (
   version  integer not null,
   primary key (version)
 ) engine = InnoDB;

@@ -15,8 +15,8 @@ import org.jdbi.v3.core.Handle;
  */
 final class PostgresArchive extends ArchiveTexts {
 
-  /** As all reads of a time that is given as text. */
-  private static final String TIME = "cast(:%s as timestamp) at time zone 'UTC'";
+  /** A hundred years, the most that the function takes. */
+  private static final int MOST_DAYS = 36_500;
 
   PostgresArchive(Archive archive) {
     super(archive);
@@ -54,69 +54,44 @@ final class PostgresArchive extends ArchiveTexts {
   }
 
   @Override
-  protected String archived() {
-    return "select "
-        + columns("''")
-        + " from ${q}${p}archive_message m where m.archived_at >= "
-        + TIME.formatted("from")
-        + " and m.archived_at < "
-        + TIME.formatted("to")
-        + "${and} order by m.archived_at, m.seq limit :limit";
+  protected String now() {
+    return "statement_timestamp()";
+  }
+
+  /** As all reads of a time that is given as text. */
+  @Override
+  protected String time(String parameter) {
+    return "cast(:%s as timestamp) at time zone 'UTC'".formatted(parameter);
   }
 
   @Override
-  protected String key() {
-    return "${messageKey} = :key";
+  protected String dead() {
+    return "from ${q}${p}message m where m.bucket = :bucket and m.seq = :seq";
   }
 
   @Override
-  protected String after() {
-    return "(m.archived_at, m.seq) > (" + TIME.formatted("afterTime") + ", :afterSeq)";
+  protected String text(String id) {
+    return id + "::text";
   }
 
   @Override
-  protected String archiveDeadLetter() {
-    return "insert into ${q}${p}archive_message ("
-        + kept("")
-        + ", attempts, last_error, archived_at, outcome) select "
-        + kept("m.")
-        + ", m.attempts, m.last_error, statement_timestamp(), :outcome from ${q}${p}message m"
-        + " where m.bucket = :bucket and m.seq = :seq";
+  protected String user() {
+    return "session_user";
   }
 
   @Override
-  protected String noteDeadLetter() {
-    return """
-    insert into ${q}${p}archive_audit (action, who, reason, seq, message_id)
-    select :action, :who, :reason, m.seq, m.id::text from ${q}${p}message m
-    where m.bucket = :bucket and m.seq = :seq
-    """;
-  }
-
-  @Override
-  protected String note() {
-    return "insert into ${q}${p}archive_audit (action, who, reason, seq, message_id)"
-        + " values (:action, :who, :reason, :seq, :id)";
-  }
-
-  @Override
-  protected String audit() {
-    return "select n.noted_at, n.action, n.who, n.reason, n.seq, n.message_id"
-        + " from ${q}${p}archive_audit n where n.noted_at >= "
-        + TIME.formatted("from")
-        + " order by n.noted_at, n.id limit :limit";
+  protected String empty() {
+    return "''";
   }
 
   /** A day is dropped as a whole, so what is in it may be a day older than it has to be. */
   @Override
   protected boolean keep(Handle handle, Duration retention) {
     long days = retention.toDays() + (retention.minusDays(retention.toDays()).isZero() ? 0 : 1);
-    boolean ignored =
-        handle
-            .createQuery("select ${q}${p}archive_keep(:days)")
-            .bind("days", (int) Math.min(days, 36_500))
-            .mapTo(Boolean.class)
-            .one();
-    return false;
+    return handle
+        .createQuery("select ${q}${p}archive_keep(:days)")
+        .bind("days", (int) Math.min(days, MOST_DAYS))
+        .mapTo(Boolean.class)
+        .one();
   }
 }

@@ -1,10 +1,10 @@
 package dev.outbox.store.postgres;
 
 import dev.outbox.store.core.internal.Names;
-import dev.outbox.store.core.internal.SchemaVersion;
+import dev.outbox.store.jdbc.internal.ArchiveServer;
 
 /** Where an archive is: the outbox's database, with a changelog of its own. */
-final class PostgresArchiveServer extends PostgresServer {
+final class PostgresArchiveServer extends PostgresServer implements ArchiveServer {
 
   /**
    * @param names the archive's
@@ -16,16 +16,5 @@ final class PostgresArchiveServer extends PostgresServer {
   @Override
   public String changelog() {
     return "dev/outbox/store/postgres/archive-changelog.sql";
-  }
-
-  /** Those of the outbox have them. */
-  @Override
-  public String grants() {
-    return "";
-  }
-
-  @Override
-  public String migrate() {
-    return SchemaVersion.MIGRATE_ARCHIVE;
   }
 }

@@ -13,10 +13,10 @@ import dev.outbox.store.core.internal.Row;
 import dev.outbox.store.core.internal.Row.Claimable;
 import dev.outbox.store.core.internal.Row.OfMessage;
 import dev.outbox.store.core.internal.Status;
+import dev.outbox.store.jdbc.internal.ArchiveServer;
 import dev.outbox.store.jdbc.internal.ArchiveTexts;
 import dev.outbox.store.jdbc.internal.Batches;
 import dev.outbox.store.jdbc.internal.Rows;
-import dev.outbox.store.jdbc.internal.Server;
 import dev.outbox.store.jdbc.internal.SqlAdministration;
 import dev.outbox.store.jdbc.internal.SqlDialect;
 import dev.outbox.store.postgres.Certified.Holder;
@@ -331,19 +331,12 @@ final class PostgresDialect extends PostgresServer implements SqlDialect {
   }
 
   @Override
-  public String grants() {
-    return kept == Archive.NONE
-        ? super.grants()
-        : super.grants() + Names.resource(getClass(), "archive-grants.sql");
-  }
-
-  @Override
   public Archive archive() {
     return kept;
   }
 
   @Override
-  public Server archiveServer() {
+  public ArchiveServer archiveServer() {
     return new PostgresArchiveServer(names.archive(), pooler);
   }
 
@@ -486,21 +479,13 @@ final class PostgresDialect extends PostgresServer implements SqlDialect {
 
   /** One statement for all buckets: the rows are found by the primary key. */
   @Override
-  public void forRows(
+  public int forRows(
       Handle handle, String sql, Collection<? extends OfMessage> rows, Map<String, ?> more) {
-    int ignored = change(handle, sql, rows, more.values());
-  }
-
-  /**
-   * @param first what the statement takes before the rows, integers
-   */
-  private int change(
-      Handle handle, String sql, Collection<? extends OfMessage> rows, Collection<?> first) {
     return hot.update(
         handle,
         sql,
         parameters -> {
-          for (Object value : first) {
+          for (Object value : more.values()) {
             parameters.add((Integer) value);
           }
           these(parameters, rows);

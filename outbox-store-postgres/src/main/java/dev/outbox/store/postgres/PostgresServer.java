@@ -13,6 +13,8 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.postgresql.util.PSQLException;
+import org.postgresql.util.ServerErrorMessage;
 
 /** How PostgreSQL is talked to, and what its errors mean. */
 abstract class PostgresServer implements Server {
@@ -87,6 +89,7 @@ abstract class PostgresServer implements Server {
     String state = failure.getSQLState() == null ? "" : failure.getSQLState();
     return switch (state) {
       case "40001", "40P01", "55P03" -> Trouble.CONFLICT;
+      case "23514" -> isWithoutPartition(failure) ? Trouble.CONFLICT : Trouble.OTHER;
       case "42P01", "42703", "3F000" -> Trouble.MISSING_SCHEMA;
       case "25006" -> Trouble.READ_ONLY;
       case "25P02" -> Trouble.FAILED_BEFORE;
@@ -105,8 +108,25 @@ abstract class PostgresServer implements Server {
     };
   }
 
+  /**
+   * Whether a row has no partition, or the one for the rest just ceased to be for its day: a check
+   * has a name, and bounds have none. Of our tables only the archive has partitions. It is no fault
+   * of a message: tried again, the row has the partition that was made meanwhile.
+   */
+  private static boolean isWithoutPartition(SQLException failure) {
+    if (!"23514".equals(failure.getSQLState()) || !(failure instanceof PSQLException refused)) {
+      return false;
+    }
+    ServerErrorMessage said = refused.getServerErrorMessage();
+    return said != null && said.getConstraint() == null;
+  }
+
   @Override
   public @Nullable String advice(SQLException failure) {
+    if (isWithoutPartition(failure)) {
+      return "if the archive has no partition for today, let housekeeping make it (%s)"
+          .formatted(names.table("archive_keep"));
+    }
     if (Pooler.isMixedUp(failure)) {
       return "is there a pooler between, as PgBouncer in transaction mode? then " + Pooler.REMEDY;
     }

@@ -1,7 +1,7 @@
 --liquibase formatted sql
 
---changeset outbox-archive:1
---comment: q is the schema with a dot, or nothing; p is the prefix of all names
+--changeset outbox-archive:1 splitStatements:false
+--comment: q is the schema with a dot, or nothing; p is the prefix of all names; all of it is one transaction
 
 -- What has left the outbox. Without an index, because each would cost every message: who looks for
 -- something names the days. No payload and no headers: only metadata is kept.
@@ -50,78 +50,132 @@ create table ${q}${p}audit (
 );
 create index ${p}audit_time on ${q}${p}audit (noted_at);
 
-create table ${q}${p}schema (
-  version  integer not null,
-  constraint ${p}schema_pk primary key (version)
-);
-insert into ${q}${p}schema (version) values (1);
-
---changeset outbox-archive:2 splitStatements:false
---comment: a relay may make and alter no table, so this does it for it, with the rights of the tables' owner
-
--- Makes the partitions of today and the next days, and drops those of days that are over for longer
--- than keep_days. A day is one of UTC. Any number may call it at once, and all but one do nothing.
--- False: somebody else does it, or a day could not be dropped yet.
-create function ${q}${p}keep(keep_days integer) returns boolean
-language plpgsql security definer
-set search_path from current
--- What a drop waits for, all others wait for: so it does not wait for long, and the next call tries again.
+-- Keeps the archive with the rights of the tables' owner, because a relay may make and alter no
+-- table. Does one small piece of work, to be committed by itself, and says whether there may be more:
+-- makes the partitions of today and three days more; deletes from the rest what is too old; drops one
+-- day that is too old. Any number may call it at once, and all but one do nothing.
+-- The name of nothing here is looked for where the caller likes: what is not in pg_catalog comes as
+-- an oid or with its schema.
+create function ${q}${p}keep_in(archive regclass, keep_days integer) returns boolean
+language plpgsql
+set search_path = pg_catalog, pg_temp
+-- What this waits for, all others wait for: so it does not wait for long, and the next round tries again.
 set lock_timeout = '500ms'
 set timezone = 'UTC'
 set datestyle = 'ISO'
 as $$
 declare
-  parent constant regclass := '${q}${p}message';
-  rest constant regclass := '${q}${p}message_rest';
   today constant date := (statement_timestamp() at time zone 'UTC')::date;
-  stem text;
-  part text;
-  on_day date;
-  old_part text;
+  -- Of a day that is over for so long no row is younger.
+  oldest date;
+  rest regclass;
+  day_name text;
+  day_from timestamptz;
+  day_to timestamptz;
+  is_taken boolean;
+  was_made boolean := false;
+  deleted bigint := 0;
+  old_day regclass;
 begin
-  -- A table of the caller's, as a temporary one of this name, must not be worked on with other rights.
-  if exists (select from pg_class c where c.oid in (parent, rest)
-      and pg_get_userbyid(c.relowner) <> current_user) then
-    raise exception '% is not of the owner of this function, %', parent, current_user;
+  if (keep_days between 1 and 36500) is not true then
+    raise exception 'keep_days is %, 1 to 36500 are allowed', coalesce(keep_days::text, 'null')
+      using errcode = 'invalid_parameter_value';
   end if;
-  if not pg_try_advisory_xact_lock(parent::oid::bigint) then
+  oldest := today - keep_days;
+  if not pg_try_advisory_xact_lock(archive::oid::bigint) then
     return false;
   end if;
-  select format('%I.%I', n.nspname, c.relname || '_') into stem
-    from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.oid = parent;
+  select nullif(p.partdefid, 0)::regclass into rest
+    from pg_partitioned_table p where p.partrelid = archive;
+
   for ahead in 0..3 loop
-    on_day := today + ahead;
-    part := stem || to_char(on_day, 'YYYYMMDD');
-    continue when to_regclass(part) is not null;
-    -- What came before its day had a partition stays where it is.
-    continue when exists (select from ${q}${p}message_rest r
-      where r.archived_at >= on_day::timestamptz and r.archived_at < (on_day + 1)::timestamptz);
-    execute format('create table %s (like %s including all)', part, parent);
-    -- Unlike "partition of", attaching waits for no settle, and none waits for it.
-    execute format('alter table %s attach partition %s for values from (%L) to (%L)',
-      parent, part, on_day::timestamptz, (on_day + 1)::timestamptz);
-  end loop;
-  for old_part in
-    select i.inhrelid::regclass::text
-    from pg_inherits i join pg_class c on c.oid = i.inhrelid
-    where i.inhparent = parent
-      and case when c.relname ~ '_[0-9]{8}$'
-        then to_date(right(c.relname, 8), 'YYYYMMDD') < today - keep_days else false end
-    order by 1
-  loop
+    select format('%I.%I', n.nspname, c.relname || to_char(today + ahead, '_YYYYMMDD')) into day_name
+      from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.oid = archive;
+    continue when to_regclass(day_name) is not null;
+    day_from := (today + ahead)::timestamptz;
+    day_to := (today + ahead + 1)::timestamptz;
     begin
-      execute format('drop table %s', old_part);
-    exception when lock_not_available then
-      return false;
+      -- What came before its day had a partition stays where it is.
+      if rest is not null then
+        execute format('select exists (select from %s r where r.archived_at >= %L and r.archived_at < %L)',
+          rest, day_from, day_to) into is_taken;
+        continue when is_taken;
+      end if;
+      execute format('create table %s (like %s including all)', day_name, archive);
+      -- Unlike "partition of", attaching waits for no settle, and none waits for it.
+      execute format('alter table %s attach partition %s for values from (%L) to (%L)',
+        archive, day_name, day_from, day_to);
+      was_made := true;
+    exception when lock_not_available or check_violation then
+      exit; -- somebody reads the rest, or has just written there
     end;
   end loop;
-  delete from ${q}${p}message_rest r where r.archived_at < (today - keep_days)::timestamptz;
-  return true;
+  if was_made then
+    return true;
+  end if;
+
+  if rest is not null then
+    execute format('delete from %1$s where ctid = any (array(
+      select r.ctid from %1$s r where r.archived_at < %2$L limit 10000))', rest, oldest::timestamptz);
+    get diagnostics deleted = row_count;
+  end if;
+  if deleted > 0 then
+    return true;
+  end if;
+
+  perform from pg_inherits i join pg_class c on c.oid = i.inhrelid
+    where i.inhparent = archive and c.relname ~ '_[0-9]{8}$'
+      and right(c.relname, 8) < to_char(oldest, 'YYYYMMDD');
+  if not found then
+    return false;
+  end if;
+  begin
+    -- In the order of all others: a settle or a find locks this first. A drop locks the rest, too.
+    execute format('lock table only %s in access exclusive mode', archive);
+    if rest is not null then
+      execute format('lock table %s in access exclusive mode nowait', rest);
+    end if;
+  exception when lock_not_available then
+    return false;
+  end;
+  for old_day in
+    select c.oid::regclass from pg_inherits i join pg_class c on c.oid = i.inhrelid
+      where i.inhparent = archive and c.relname ~ '_[0-9]{8}$'
+        and right(c.relname, 8) < to_char(oldest, 'YYYYMMDD')
+      order by c.relname
+  loop
+    begin
+      execute format('lock table %s in access exclusive mode nowait', old_day);
+      execute format('drop table %s', old_day);
+      return true;
+    exception
+      when lock_not_available then
+        continue; -- somebody reads it: the next one
+      when others then
+        raise warning '% is not dropped: %', old_day, sqlerrm; -- as when a view is made of it
+    end;
+  end loop;
+  return false;
 end
 $$;
 
---changeset outbox-archive:3
---comment: the first days, and nobody calls it who was not told to
+-- What a relay calls. Its body is bound to the table and the function above when it is made, so no
+-- search path counts here, and a schema may be renamed. What the caller chooses is how long is kept:
+-- at least all of yesterday and today.
+create function ${q}${p}keep(keep_days integer) returns boolean
+language sql security definer
+set search_path = pg_catalog, pg_temp
+return ${q}${p}keep_in('${q}${p}message'::regclass, keep_days);
 
+-- Nobody calls it who was not told to, and nobody else has it work on another table.
+revoke all on function ${q}${p}keep_in(regclass, integer) from public;
 revoke all on function ${q}${p}keep(integer) from public;
+-- The first days.
 select ${q}${p}keep(36500);
+
+-- Last, because who finds a version takes the rest for made.
+create table ${q}${p}schema (
+  version  integer not null,
+  constraint ${p}schema_pk primary key (version)
+);
+insert into ${q}${p}schema (version) values (1);

@@ -3,11 +3,14 @@ package dev.outbox.store.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.zaxxer.hikari.HikariConfig;
 import dev.outbox.Archive;
 import dev.outbox.OutboxMessage;
+import dev.outbox.SchemaException;
+import dev.outbox.TransientOutboxException;
 import dev.outbox.spi.ArchiveStore.Search;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
@@ -25,6 +28,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.DisplayName;
@@ -45,6 +49,17 @@ class ArchiveTest extends ArchiveTests {
   @Override
   protected String daysAgo(int days) {
     return "statement_timestamp() - interval '%d days'".formatted(days);
+  }
+
+  /** Makes a day that is missing. */
+  @Override
+  protected void keep(Connection transaction) {
+    database.execute("drop table outbox_archive_message_" + day(-3));
+    try (Statement statement = transaction.createStatement()) {
+      statement.execute("select outbox_archive_keep(30)");
+    } catch (SQLException e) {
+      throw new AssertionError(e);
+    }
   }
 
   @Override
@@ -188,6 +203,124 @@ class ArchiveTest extends ArchiveTests {
     assertThat(isThere(40)).as("after it").isFalse();
   }
 
+  @Test
+  @DisplayName("a day that cannot be dropped keeps no other one, and each is dropped by itself")
+  void dropsOthers() throws Exception {
+    withinADay(this::dropsAllButOne);
+  }
+
+  private void dropsAllButOne() throws SQLException {
+    for (int daysAgo : List.of(43, 42, 41, 40)) {
+      makeDay(daysAgo);
+    }
+    database.execute("create view of_a_day as select * from outbox_archive_message_" + day(43));
+    try (Connection reading = database.pool.getConnection();
+        Statement statement = reading.createStatement()) {
+      reading.setAutoCommit(false);
+      statement.execute(
+          "lock table outbox_archive_message_%s in access share mode".formatted(day(42)));
+      assertThat(database.query("select outbox_archive_keep(30)")).as("more").isEqualTo("t");
+      assertThat(isThere(41)).as("41 days ago").isFalse();
+      assertThat(isThere(40)).as("40 days ago, after one was dropped").isTrue();
+      store.housekeep();
+      assertThat(isThere(40)).as("40 days ago").isFalse();
+      assertThat(isThere(42)).as("42 days ago, while it is read").isTrue();
+      reading.rollback();
+    }
+    store.housekeep();
+    assertThat(isThere(42)).as("42 days ago, after it was read").isFalse();
+    assertThat(isThere(43)).as("43 days ago, of which there is a view").isTrue();
+  }
+
+  @Test
+  @DisplayName("a day begins at midnight in UTC, wherever the session is")
+  void daysOfUtc() throws Exception {
+    withinADay(this::beginsInUtc);
+  }
+
+  private void beginsInUtc() throws SQLException {
+    try (Connection far = database.pool.getConnection();
+        Statement statement = far.createStatement()) {
+      for (String zone : List.of("Pacific/Kiritimati", "Pacific/Pago_Pago")) {
+        for (int daysAgo : List.of(0, -1, -3)) {
+          database.execute("drop table outbox_archive_message_" + day(daysAgo));
+        }
+        statement.execute("set timezone = '%s'".formatted(zone));
+        statement.execute("select outbox_archive_keep(30)");
+        statement.execute("reset timezone");
+        for (int daysAgo : List.of(0, -1, -3)) {
+          assertThat(partition(day(daysAgo) + " 00:00:00+00")).as(zone).endsWith(day(daysAgo));
+          assertThat(partition(day(daysAgo) + " 23:59:59.999999+00"))
+              .as(zone)
+              .endsWith(day(daysAgo));
+        }
+      }
+    }
+  }
+
+  /** Where a row goes that leaves at this time. */
+  private String partition(String time) {
+    database.execute(
+        "delete from outbox_archive_message",
+        """
+        insert into outbox_archive_message (archived_at, outcome, seq, id, aggregate_type, aggregate_id,
+          event_type, content_type, created_at, attempts)
+        values ('%s', 'DELIVERED', 1, gen_random_uuid(), 't', 'i', 'e', 'c', now(), 0)
+        """
+            .formatted(time));
+    return database.query("select tableoid::regclass::text from outbox_archive_message");
+  }
+
+  @Test
+  @DisplayName("a settle that finds no partition is tried again, and works once there is one")
+  void nowhere() throws Exception {
+    withinADay(this::findsNoPartition);
+  }
+
+  private void findsNoPartition() {
+    append(message("a"));
+    Claim claim = store.claim(request());
+    database.execute(
+        "drop table outbox_archive_message_" + day(0), "drop table outbox_archive_message_rest");
+    Map<Long, Decision> delivered =
+        Map.of(claim.messages().get(0).sequence(), Decision.delivered());
+    assertThatThrownBy(() -> claim.settle(delivered))
+        .isInstanceOf(TransientOutboxException.class)
+        .hasMessageContaining("let housekeeping make it (outbox_archive_keep)");
+    store.housekeep();
+    assertThat(claim.settle(delivered)).isEmpty();
+    assertThat(archived()).hasSize(1);
+  }
+
+  @Test
+  @DisplayName("a settle that goes to the rest while its day is made goes there")
+  void dayIsMadeMeanwhile() throws Exception {
+    withinADay(this::goesToTheDayMadeMeanwhile);
+  }
+
+  private void goesToTheDayMadeMeanwhile() throws SQLException {
+    append(message("a"));
+    database.execute("drop table outbox_archive_message_" + day(0));
+    try (Connection keeping = database.pool.getConnection();
+        Statement statement = keeping.createStatement()) {
+      keeping.setAutoCommit(false);
+      statement.execute("select outbox_archive_keep(30)");
+      CompletableFuture<List<OutboxMessage>> settled =
+          CompletableFuture.supplyAsync(this::delivered);
+      await()
+          .until(
+              () ->
+                  "1"
+                      .equals(
+                          database.query(
+                              "select count(*) from pg_locks where not granted and relation = 'outbox_archive_message_rest'::regclass")));
+      keeping.commit();
+      assertThat(settled.join()).hasSize(1);
+    }
+    assertThat(database.query("select count(*) from outbox_archive_message_" + day(0)))
+        .isEqualTo("1");
+  }
+
   // ---- who may
 
   @Test
@@ -237,6 +370,11 @@ class ArchiveTest extends ArchiveTests {
       for (String sql :
           List.of(
               "delete from outbox_archive_message",
+              "update outbox_archive_message set answer = 'x'",
+              "truncate outbox_archive_message",
+              "delete from outbox_archive_message_rest",
+              "drop table outbox_archive_message_rest",
+              "delete from outbox_archive_audit",
               "update outbox_archive_audit set who = 'bob'",
               "drop table outbox_archive_message",
               "create table mine (n int)")) {
@@ -269,26 +407,148 @@ class ArchiveTest extends ArchiveTests {
     }
   }
 
-  @Test
-  @DisplayName("the function that keeps it works on no table but its owner's")
-  void notOnOthers() throws SQLException {
+  /** As a role that may call the function, and no more. */
+  private void asIntruder(StatementWork work) throws Exception {
     assumeRolesCanBeMade();
     String relay = database.schema() + "_intruder";
-    database.execute("create role " + relay);
-    try {
-      database.execute("grant usage on schema %s to %s".formatted(database.schema(), relay));
-      database.execute("grant execute on function outbox_archive_keep to " + relay);
-      try (Connection connection = RoleDataSource.of(database.pool, relay).getConnection();
-          Statement statement = connection.createStatement()) {
-        statement.execute(
-            "create temporary table outbox_archive_message (archived_at timestamptz) partition by range (archived_at)");
-        assertThatThrownBy(() -> statement.execute("select outbox_archive_keep(0)"))
-            .hasMessageContaining("is not of the owner of this function");
-        statement.execute("drop table pg_temp.outbox_archive_message");
+    String hostile = database.schema() + "_hostile";
+    database.execute(
+        "create role " + relay,
+        "create schema %s authorization %s".formatted(hostile, relay),
+        "grant usage on schema %s to %s".formatted(database.schema(), relay),
+        "grant execute on function outbox_archive_keep to " + relay);
+    try (Connection connection = RoleDataSource.of(database.pool, relay).getConnection();
+        Statement statement = connection.createStatement()) {
+      try {
+        work.in(statement, hostile);
+      } finally {
+        statement.execute("discard temp; reset search_path");
       }
     } finally {
       database.execute("drop owned by %1$s; drop role %1$s".formatted(relay));
     }
+  }
+
+  private interface StatementWork {
+    void in(Statement statement, String hostile) throws Exception;
+  }
+
+  @Test
+  @DisplayName("the function that keeps it is not misled by what its caller puts in its way")
+  void notMisled() throws Exception {
+    withinADay(() -> asIntruder(this::misleads));
+  }
+
+  private void misleads(Statement statement, String hostile) throws SQLException {
+    makeDay(40);
+    database.execute("drop table outbox_archive_message_" + day(-2));
+    statement.execute(
+        """
+        create table ${h}.mark (who text);
+        create function ${h}.seen() returns boolean language sql security invoker
+          as 'insert into ${h}.mark values (current_user) returning true';
+        create temporary table outbox_archive_message (archived_at timestamptz)
+          partition by range (archived_at);
+        create temporary table outbox_archive_message_rest partition of outbox_archive_message default;
+        create temporary table pg_class as select * from pg_catalog.pg_class limit 0;
+        create temporary table pg_inherits as select * from pg_catalog.pg_inherits limit 0;
+        create temporary table pg_partitioned_table (partrelid oid, partdefid oid);
+        create domain pg_temp.date as pg_catalog.date check (${h}.seen());
+        create domain pg_temp.regclass as pg_catalog.regclass check (${h}.seen());
+        create function pg_temp.to_regclass(text) returns pg_catalog.regclass language sql
+          as 'select case when ${h}.seen() then pg_catalog.to_regclass($1) end';
+        create function ${h}.to_regclass(text) returns pg_catalog.regclass language sql
+          as 'select case when ${h}.seen() then pg_catalog.to_regclass($1) end';
+        create function ${h}.minus(pg_catalog.date, integer) returns pg_catalog.date language sql
+          as 'select case when ${h}.seen() then $1 end';
+        create operator ${h}.- (function = ${h}.minus, leftarg = pg_catalog.date, rightarg = integer);
+        create function ${h}.outbox_archive_keep_in(pg_catalog.regclass, integer) returns boolean
+          language sql as 'select ${h}.seen()';
+        set search_path = pg_temp, ${h}, pg_catalog, ${s}
+        """
+            .replace("${h}", hostile)
+            .replace("${s}", database.schema()));
+    for (int call = 0; call < 5; call++) {
+      statement.execute("select %s.outbox_archive_keep(30)".formatted(database.schema()));
+    }
+    assertThat(database.query("select string_agg(who, ', ') from %s.mark".formatted(hostile)))
+        .as("as whom something of the caller's was run")
+        .isNull();
+    assertThat(isThere(-2)).as("the day that was missing").isTrue();
+    assertThat(isThere(40)).as("40 days ago").isFalse();
+    assertThat(database.query(PARTITIONS)).isEqualTo("5");
+    assertThat(
+            database.query(
+                "select count(*) from pg_inherits i join pg_class c on c.oid = i.inhparent"
+                    + " where c.relname = 'outbox_archive_message' and c.relpersistence = 't'"))
+        .as("partitions of the caller's table")
+        .isEqualTo("1");
+  }
+
+  @Test
+  @DisplayName("the function that keeps it drops neither today nor yesterday, whatever it is told")
+  void notAnyDays() throws Exception {
+    withinADay(() -> asIntruder(this::asksForDays));
+  }
+
+  private void asksForDays(Statement statement, String hostile) throws SQLException {
+    makeDay(1);
+    makeDay(2);
+    String keep = "select %s.outbox_archive_keep".formatted(database.schema());
+    for (String days : List.of("0", "-1", "null", "-2147483648", "36501")) {
+      assertThatThrownBy(() -> statement.execute(keep + "(" + days + ")"))
+          .as(days)
+          .hasMessageContaining("keep_days is %s, 1 to 36500 are allowed".formatted(days));
+    }
+    for (int call = 0; call < 3; call++) {
+      statement.execute(keep + "(1)");
+    }
+    assertThat(isThere(2)).as("the day before yesterday").isFalse();
+    assertThat(isThere(1)).as("yesterday").isTrue();
+    assertThat(isThere(0)).as("today").isTrue();
+    assertThatThrownBy(
+            () ->
+                statement.execute(
+                    "select %1$s.outbox_archive_keep_in('%1$s.outbox_message'::regclass, 1)"
+                        .formatted(database.schema())))
+        .hasMessageContaining("permission denied");
+  }
+
+  @Test
+  @DisplayName("a schema may be renamed")
+  void renamed() throws Exception {
+    withinADay(
+        () -> {
+          database.execute("drop table outbox_archive_message_" + day(-3));
+          String other = database.schema() + "_2";
+          database.execute("alter schema %s rename to %s".formatted(database.schema(), other));
+          try {
+            assertThat(database.query("select %s.outbox_archive_keep(30)".formatted(other)))
+                .isEqualTo("t");
+          } finally {
+            database.execute("alter schema %s rename to %s".formatted(other, database.schema()));
+          }
+          assertThat(isThere(-3)).isTrue();
+        });
+  }
+
+  @Test
+  @DisplayName("a migration that fails in the middle has made nothing, and is made again")
+  void interrupted() {
+    database.empty();
+    builder(database.pool).build().migrate();
+    database.execute(
+        "create function outbox_archive_keep(keep_days integer) returns boolean language sql as 'select true'");
+    assertThatThrownBy(store::migrate).hasMessageContaining("outbox_archive_keep");
+    database.execute("drop function outbox_archive_keep(integer)");
+    assertThat(database.query("select to_regclass('outbox_archive_message')")).isNull();
+    assertThatThrownBy(store::verify).isInstanceOf(SchemaException.class);
+    store.migrate();
+    store.verify();
+    append(message("a"));
+    assertThat(delivered()).hasSize(1);
+    store.housekeep();
+    assertThat(database.query(PARTITIONS)).isEqualTo("5");
   }
 
   @Test

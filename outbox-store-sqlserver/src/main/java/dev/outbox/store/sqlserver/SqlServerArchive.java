@@ -20,20 +20,15 @@ final class SqlServerArchive extends ArchiveTexts {
       "delete top (:most) from ${q}${p}archive_message ${past} where archived_at < "
           + SqlServerText.later(":millis");
 
-  private static final String TIME = "convert(datetime2(6), :%s, 126)";
-
   SqlServerArchive(Archive archive) {
     super(archive);
   }
 
   /** Takes {@code :messages} with bucket, seq, id, attempts and answer, {@code :was, :place}. */
   String copy() {
-    return "insert into ${q}${p}archive_message ("
-        + kept("")
-        + ", attempts, answer, archived_at, outcome) select "
-        + kept("m.")
+    return insert("attempts, answer")
         + """
-        , l.attempts, nullif(l.answer, N''), sysutcdatetime(), N'DELIVERED'
+        l.attempts, nullif(l.answer, N''), sysutcdatetime(), N'DELIVERED'
         from openjson(:messages)
           with (bucket int '$[0]', seq bigint '$[1]', id uniqueidentifier '$[2]', attempts int '$[3]',
             answer nvarchar(4000) '$[4]') l
@@ -44,14 +39,44 @@ final class SqlServerArchive extends ArchiveTexts {
   }
 
   @Override
-  protected String archived() {
-    return "select top (:limit) "
-        + columns("convert(varbinary(max), N'')")
-        + " from ${q}${p}archive_message m ${now} where m.archived_at >= "
-        + TIME.formatted("from")
-        + " and m.archived_at < "
-        + TIME.formatted("to")
-        + "${and} order by m.archived_at, m.seq";
+  protected String now() {
+    return "sysutcdatetime()";
+  }
+
+  @Override
+  protected String time(String parameter) {
+    return "convert(datetime2(6), :%s, 126)".formatted(parameter);
+  }
+
+  @Override
+  protected String dead() {
+    return "from ${q}${p}message m with (updlock, forceseek) where m.bucket = :bucket"
+        + " and m.status = N'DEAD' and m.place = 0x00 and m.seq = :seq";
+  }
+
+  @Override
+  protected String text(String id) {
+    return "convert(nvarchar(36), %s)".formatted(id);
+  }
+
+  @Override
+  protected String user() {
+    return "original_login()";
+  }
+
+  @Override
+  protected String empty() {
+    return "convert(varbinary(max), N'')";
+  }
+
+  @Override
+  protected String reading() {
+    return " ${now}";
+  }
+
+  @Override
+  protected String first(String columns, String rest) {
+    return "select top (:limit) " + columns + rest;
   }
 
   /** Of the bytes, because T-SQL says that 'a' = 'a '. */
@@ -64,42 +89,7 @@ final class SqlServerArchive extends ArchiveTexts {
   @Override
   protected String after() {
     return "(m.archived_at > %1$s or m.archived_at = %1$s and m.seq > :afterSeq)"
-        .formatted(TIME.formatted("afterTime"));
-  }
-
-  @Override
-  protected String archiveDeadLetter() {
-    return "insert into ${q}${p}archive_message ("
-        + kept("")
-        + ", attempts, last_error, archived_at, outcome) select "
-        + kept("m.")
-        + ", m.attempts, m.last_error, sysutcdatetime(), :outcome"
-        + " from ${q}${p}message m with (updlock, forceseek) where m.bucket = :bucket and m.status = N'DEAD'"
-        + " and m.place = 0x00 and m.seq = :seq";
-  }
-
-  @Override
-  protected String noteDeadLetter() {
-    return """
-    insert into ${q}${p}archive_audit (action, who, reason, seq, message_id)
-    select :action, :who, :reason, m.seq, convert(nvarchar(36), m.id)
-    from ${q}${p}message m with (updlock, forceseek)
-    where m.bucket = :bucket and m.status = N'DEAD' and m.place = 0x00 and m.seq = :seq
-    """;
-  }
-
-  @Override
-  protected String note() {
-    return "insert into ${q}${p}archive_audit (action, who, reason, seq, message_id)"
-        + " values (:action, :who, :reason, :seq, :id)";
-  }
-
-  @Override
-  protected String audit() {
-    return "select top (:limit) n.noted_at, n.action, n.who, n.reason, n.seq, n.message_id"
-        + " from ${q}${p}archive_audit n ${now} where n.noted_at >= "
-        + TIME.formatted("from")
-        + " order by n.noted_at, n.id";
+        .formatted(time("afterTime"));
   }
 
   @Override

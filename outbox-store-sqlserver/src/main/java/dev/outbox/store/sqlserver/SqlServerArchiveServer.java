@@ -1,10 +1,10 @@
 package dev.outbox.store.sqlserver;
 
 import dev.outbox.store.core.internal.Names;
-import dev.outbox.store.core.internal.SchemaVersion;
+import dev.outbox.store.jdbc.internal.ArchiveServer;
 
 /** Where an archive is: the outbox's database, with a changelog of its own. */
-final class SqlServerArchiveServer extends SqlServerServer {
+final class SqlServerArchiveServer extends SqlServerServer implements ArchiveServer {
 
   /**
    * @param names the archive's
@@ -16,16 +16,5 @@ final class SqlServerArchiveServer extends SqlServerServer {
   @Override
   public String changelog() {
     return "dev/outbox/store/sqlserver/archive-changelog.sql";
-  }
-
-  /** Those of the outbox have them. */
-  @Override
-  public String grants() {
-    return "";
-  }
-
-  @Override
-  public String migrate() {
-    return SchemaVersion.MIGRATE_ARCHIVE;
   }
 }

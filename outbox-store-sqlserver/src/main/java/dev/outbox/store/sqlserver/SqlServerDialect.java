@@ -13,17 +13,18 @@ import dev.outbox.store.core.internal.Row;
 import dev.outbox.store.core.internal.Row.Claimable;
 import dev.outbox.store.core.internal.Row.OfMessage;
 import dev.outbox.store.core.internal.Status;
+import dev.outbox.store.jdbc.internal.ArchiveServer;
 import dev.outbox.store.jdbc.internal.ArchiveTexts;
 import dev.outbox.store.jdbc.internal.Batches;
 import dev.outbox.store.jdbc.internal.JsonRows;
 import dev.outbox.store.jdbc.internal.Rows;
-import dev.outbox.store.jdbc.internal.Server;
 import dev.outbox.store.jdbc.internal.SqlAdministration;
 import dev.outbox.store.jdbc.internal.SqlDialect;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -277,19 +278,12 @@ final class SqlServerDialect extends SqlServerServer implements SqlDialect {
   }
 
   @Override
-  public String grants() {
-    return kept == Archive.NONE
-        ? super.grants()
-        : super.grants() + Names.resource(getClass(), "archive-grants.sql");
-  }
-
-  @Override
   public Archive archive() {
     return kept;
   }
 
   @Override
-  public Server archiveServer() {
+  public ArchiveServer archiveServer() {
     return new SqlServerArchiveServer(names.archive());
   }
 
@@ -399,15 +393,15 @@ final class SqlServerDialect extends SqlServerServer implements SqlDialect {
 
   /** One statement a place, in one round trip. */
   @Override
-  public void forRows(
+  public int forRows(
       Handle handle, String sql, Collection<? extends OfMessage> rows, Map<String, ?> more) {
-    forRows(handle, sql, rows, row -> List.of(row.bucket(), row.sequence(), row.id()), more);
+    return forRows(handle, sql, rows, row -> List.of(row.bucket(), row.sequence(), row.id()), more);
   }
 
   /**
    * @param columns what the statement's list of messages has
    */
-  private static <R extends OfMessage> void forRows(
+  private static <R extends OfMessage> int forRows(
       Handle handle,
       String sql,
       Collection<R> rows,
@@ -416,7 +410,7 @@ final class SqlServerDialect extends SqlServerServer implements SqlDialect {
     Map<Place, List<R>> places =
         rows.stream()
             .collect(Collectors.groupingBy(Place::of, LinkedHashMap::new, Collectors.toList()));
-    int[] ignored =
+    int[] changed =
         Batches.run(
             handle,
             sql,
@@ -427,26 +421,23 @@ final class SqlServerDialect extends SqlServerServer implements SqlDialect {
                     .bind("place", place.getKey().bytes())
                     .bind("messages", JsonRows.of(place.getValue(), columns))
                     .bindMap(more));
+    return Arrays.stream(changed).sum();
   }
 
   @Override
-  public List<Lease> delete(
-      Handle handle, Collection<Lease> leases, Collection<Claimable> delivered) {
-    if (kept != Archive.NONE) {
-      forRows(
-          handle,
-          archive.copy(),
-          delivered,
-          row ->
-              List.of(
-                  row.bucket(),
-                  row.sequence(),
-                  row.id(),
-                  row.message().attempts(),
-                  row.answer() == null ? "" : row.answer()),
-          Map.of());
-    }
-    return SqlDialect.super.delete(handle, leases, delivered);
+  public int copy(Handle handle, Collection<Claimable> delivered) {
+    return forRows(
+        handle,
+        archive.copy(),
+        delivered,
+        row ->
+            List.of(
+                row.bucket(),
+                row.sequence(),
+                row.id(),
+                row.message().attempts(),
+                row.answer() == null ? "" : row.answer()),
+        Map.of());
   }
 
   @Override

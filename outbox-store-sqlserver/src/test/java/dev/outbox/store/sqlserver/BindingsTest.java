@@ -2,9 +2,11 @@ package dev.outbox.store.sqlserver;
 
 import static dev.outbox.store.sqlserver.Recorder.row;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.Archive;
 import dev.outbox.OutboxMessage;
+import dev.outbox.TransientOutboxException;
 import dev.outbox.spi.ArchiveStore.Archived;
 import dev.outbox.spi.ArchiveStore.Search;
 import dev.outbox.spi.Claim;
@@ -433,6 +435,18 @@ class BindingsTest {
     assertThat(executed())
         .as("statements that were executed")
         .containsAll(Texts.archiveStatements().keySet().stream().map("ARCHIVE "::concat).toList());
+  }
+
+  @Test
+  @DisplayName("a settle that would delete what was not copied into the archive is undone")
+  void copiesLess() {
+    store = builder(driver).archive(Archive.FULL).build();
+    answerClaims();
+    counts.put("ARCHIVE COPY", 0);
+    Claim claim = claim();
+    assertThatThrownBy(() -> claim.settle(decisions()))
+        .isInstanceOf(TransientOutboxException.class)
+        .hasMessageContaining("0 messages were copied into the archive, and 3 were to be deleted");
   }
 
   private void decides() {

@@ -42,6 +42,9 @@ public final class Engine<H> {
   /** How long an idle store may miss buckets that somebody deleted. */
   private static final long RESTORE_NANOS = Duration.ofSeconds(1).toNanos();
 
+  /** How much of the archive is removed in one round; the next one goes on. */
+  static final int ARCHIVE_STEPS = 1_000;
+
   private static final List<Integer> ALL_BUCKETS =
       IntStream.range(0, Database.BUCKETS).boxed().toList();
 
@@ -241,9 +244,6 @@ public final class Engine<H> {
     for (Consumer<H> step : administration.ownSteps(round, lease)) {
       inTransaction(step);
     }
-    if (retention.archive() != Archive.NONE) {
-      keepArchive();
-    }
     inTransaction(administration::freeHaltedByNothing);
     // There may be many keys: at first all buckets that have any, one bucket at a time after that.
     List<Integer> buckets =
@@ -258,18 +258,26 @@ public final class Engine<H> {
     }
     boolean ignored = run(this::restore);
     housekept = round + 1;
-    Duration deadLetters = retention.deadLetters();
-    if (deadLetters != null) {
-      expireDeadLetters(deadLetters);
-    }
     // In small transactions, so that nobody waits for long for a key that is being purged.
     while (!isStopping()
         && run(handle -> administration.purgeDedup(handle, retention.dedupWindow()))) {}
+    // What may fail because of the archive comes last, and the archive is seen to all the same: it
+    // may be its missing day that dead letters cannot expire into.
+    Duration deadLetters = retention.deadLetters();
+    try {
+      if (deadLetters != null) {
+        expireDeadLetters(deadLetters);
+      }
+    } finally {
+      keepArchive();
+    }
   }
 
   private void keepArchive() {
-    while (!isStopping()
-        && run(handle -> administration.keepArchive(handle, retention.archived()))) {}
+    boolean more = retention.archive() != Archive.NONE;
+    for (int steps = 0; more && steps < ARCHIVE_STEPS && !isStopping(); steps++) {
+      more = run(handle -> administration.keepArchive(handle, retention.archived()));
+    }
   }
 
   /** Some of them each time, and the next at once where some were removed. */

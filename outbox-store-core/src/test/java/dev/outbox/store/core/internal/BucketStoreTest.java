@@ -3,9 +3,12 @@ package dev.outbox.store.core.internal;
 import static dev.outbox.store.core.internal.ClaimsTest.FOUR;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
+import dev.outbox.Archive;
 import dev.outbox.spi.ClaimRequest;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -92,6 +95,39 @@ class BucketStoreTest {
     assertThat(database.ran - transactions)
         .as("transactions: two own steps, halted, blocked keys, buckets, dedup keys")
         .isEqualTo(6);
+  }
+
+  @Test
+  @DisplayName("keeps the archive last, so much a round, also where no dead letter can expire")
+  void keepsArchive() {
+    List<String> asked = new ArrayList<>();
+    Engine<String> engine =
+        new Engine<>(
+            Fakes.database(
+                (proxy, method, arguments) -> {
+                  asked.add(method.getName());
+                  return switch (method.getName()) {
+                    case "ownSteps", "blockedBuckets" -> List.of();
+                    case "restore", "purgeDedup" -> false;
+                    case "expireDeadLetters" -> throw new IllegalStateException("no such day");
+                    case "keepArchive" -> true;
+                    default -> null;
+                  };
+                }),
+            database.transactions,
+            new Retention(
+                Duration.ofDays(7), Archive.FULL, Duration.ofDays(30), Duration.ofDays(9)));
+    assertThatIllegalStateException().isThrownBy(engine::housekeep).withMessage("no such day");
+    assertThat(asked.stream().distinct())
+        .containsExactly(
+            "ownSteps",
+            "freeHaltedByNothing",
+            "blockedBuckets",
+            "restore",
+            "purgeDedup",
+            "expireDeadLetters",
+            "keepArchive");
+    assertThat(Collections.frequency(asked, "keepArchive")).isEqualTo(Engine.ARCHIVE_STEPS);
   }
 
   @Test

@@ -3,6 +3,7 @@ package dev.outbox.store.jdbc.internal;
 import static java.util.stream.Collectors.joining;
 
 import dev.outbox.Archive;
+import dev.outbox.TransientOutboxException;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
@@ -28,6 +29,9 @@ public abstract class ArchiveTexts {
           "available_at",
           "max_attempts");
 
+  private static final String NOTE =
+      "insert into ${q}${p}archive_audit (action, who, db_user, reason, seq, message_id) ";
+
   private static final List<String> CONTENT = List.of("payload", "headers");
 
   private final List<String> kept;
@@ -51,37 +55,103 @@ public abstract class ArchiveTexts {
     return kept.stream().map(column -> of + column).collect(joining(", "));
   }
 
-  /**
-   * Gives what {@link #columns} says of those that left from {@code :from} to before {@code :to}
-   * (ISO 8601 in UTC without a zone), at most {@code :limit}, in the order of archived_at and seq;
-   * further conditions on {@code m} come for ${and}.
-   */
-  protected abstract String archived();
+  // ---- how the database says it
+
+  /** The statement's time. */
+  protected abstract String now();
+
+  /** Of a named parameter with a time, which is text in ISO 8601 in UTC without a zone. */
+  protected abstract String time(String parameter);
+
+  /** The dead letter {@code m} with {@code :bucket, :seq}, which is locked: from FROM on. */
+  protected abstract String dead();
+
+  /** The text of an id. */
+  protected String text(String id) {
+    return id;
+  }
+
+  /** As whom one is connected. */
+  protected abstract String user();
+
+  /** No bytes. */
+  protected abstract String empty();
+
+  /** How what is asked of an archive is read: a hint behind the table, or nothing. */
+  protected String reading() {
+    return "";
+  }
+
+  /** A query whose first rows are wanted, {@code :limit} of them. */
+  protected String first(String columns, String rest) {
+    return "select " + columns + rest + " limit :limit";
+  }
 
   /** A condition on {@code m} with {@code :key}. */
-  protected abstract String key();
+  protected String key() {
+    return "${messageKey} = :key";
+  }
 
   /** A condition on {@code m} with {@code :afterTime} and {@code :afterSeq}: it comes later. */
-  protected abstract String after();
+  protected String after() {
+    return "(m.archived_at, m.seq) > (" + time("afterTime") + ", :afterSeq)";
+  }
 
   /** How the database has a message's id. */
   protected Object id(UUID id) {
     return id;
   }
 
+  // ---- what is asked
+
+  /**
+   * Gives what {@link #columns} says of those that left from {@code :from} to before {@code :to}
+   * (ISO 8601 in UTC without a zone), at most {@code :limit}, in the order of archived_at and seq;
+   * further conditions on {@code m} come for ${and}.
+   */
+  public final String archived() {
+    return first(
+        columns(),
+        " from ${q}${p}archive_message m%s where m.archived_at >= %s and m.archived_at < %s${and}"
+                .formatted(reading(), time("from"), time("to"))
+            + " order by m.archived_at, m.seq");
+  }
+
   /** {@code :bucket, :seq, :outcome}; a copy of the dead letter, without answer. */
-  protected abstract String archiveDeadLetter();
+  public final String archiveDeadLetter() {
+    return insert("attempts, last_error")
+        + "m.attempts, m.last_error, %s, :outcome %s".formatted(now(), dead());
+  }
+
+  /**
+   * The beginning of a copy: what is kept of {@code m}. Values come behind it for the other
+   * columns, archived_at and outcome.
+   */
+  protected final String insert(String others) {
+    return "insert into ${q}${p}archive_message (%s, %s, archived_at, outcome) select %s, "
+        .formatted(kept(""), others, kept("m."));
+  }
 
   /** {@code :action, :who, :reason, :bucket, :seq}; an entry about the dead letter. */
-  protected abstract String noteDeadLetter();
+  public final String noteDeadLetter() {
+    return NOTE
+        + "select :action, :who, %s, :reason, m.seq, %s %s".formatted(user(), text("m.id"), dead());
+  }
 
   /** {@code :action, :who, :reason, :seq, :id}; an entry. */
-  protected abstract String note();
+  public final String note() {
+    return NOTE + "values (:action, :who, %s, :reason, :seq, :id)".formatted(user());
+  }
 
   /**
    * {@code :from, :limit}; gives noted_at, action, who, reason, seq, message_id, in their order.
    */
-  protected abstract String audit();
+  public final String audit() {
+    return first(
+        "n.noted_at, n.action, n.who, n.reason, n.seq, n.message_id",
+        " from ${q}${p}archive_audit n%s where n.noted_at >= %s order by n.noted_at, n.id"
+            .formatted(reading(), time("from")));
+  }
 
   /** As {@link dev.outbox.store.core.internal.Database.Administration#keepArchive}. */
   protected abstract boolean keep(Handle handle, Duration retention);
@@ -89,15 +159,27 @@ public abstract class ArchiveTexts {
   /**
    * What is read of an archived message, by place: as {@link Rows#COLUMNS}, and then whole,
    * archived_at, outcome, answer, last_error.
-   *
-   * @param empty how the database writes no bytes
    */
-  protected static String columns(String empty) {
+  private String columns() {
     return Rows.COLUMNS
             .replace("m.bucket", "0 as bucket")
-            .replace("m.payload", "coalesce(m.payload, %s) as payload".formatted(empty))
+            .replace("m.payload", "coalesce(m.payload, %s) as payload".formatted(empty()))
             .replace("m.headers", "coalesce(m.headers, '[]') as headers")
         + ", case when m.payload is null then 0 else 1 end as whole,"
         + " m.archived_at, m.outcome, m.answer, m.last_error";
+  }
+
+  /**
+   * Undoes what would leave the outbox without being in its archive, or the other way round.
+   *
+   * @throws TransientOutboxException when these are not the same; the next settle sees what is
+   *     there
+   */
+  static void requireSame(int copied, int deleted) {
+    if (copied != deleted) {
+      throw new TransientOutboxException(
+          "%d messages were copied into the archive, and %d were to be deleted: somebody changes them by hand, or something keeps them from the archive; nothing was changed"
+              .formatted(copied, deleted));
+    }
   }
 }

@@ -216,8 +216,8 @@ public final class JdbcTransactions implements Transactions<Handle> {
     return switch (server.trouble(failure)) {
       case CONFLICT ->
           new TransientOutboxException(
-              "%s gave the transaction up because another held its locks, run it again: %s"
-                  .formatted(server.name(), detail),
+              "%s gave the transaction up because another held its locks, run it again%s: %s"
+                  .formatted(server.name(), todo, detail),
               e);
       case UNREACHABLE ->
           new TransientOutboxException(

@@ -204,7 +204,14 @@ public final class SqlAdministration implements Administration<Handle> {
    * @param by null: no entry is written
    */
   private boolean remove(Handle handle, long sequence, Outcome outcome, @Nullable Who by) {
-    Key dead = lockDeadLetter(handle, sequence);
+    return remove(handle, lockDeadLetter(handle, sequence), outcome, by);
+  }
+
+  /**
+   * @param dead is locked; null: there is none
+   * @param by null: no entry is written
+   */
+  private boolean remove(Handle handle, @Nullable Key dead, Outcome outcome, @Nullable Who by) {
     if (dead == null) {
       return false;
     }
@@ -216,30 +223,42 @@ public final class SqlAdministration implements Administration<Handle> {
     handle
         .createUpdate(texts.discard())
         .bind("bucket", dead.bucket())
-        .bind("seq", sequence)
+        .bind("seq", dead.sequence())
         .execute();
     return true;
   }
 
+  private record Looked(long sequence, boolean expired) {}
+
+  private List<Looked> lookAtDead(Handle handle, long after, int limit, Duration retention) {
+    return handle
+        .createQuery(texts.expired())
+        .bind("after", after)
+        .bind("limit", limit)
+        .bind("millis", retention.toMillis())
+        .map((row, context) -> new Looked(row.getLong("seq"), row.getInt("expired") == 1))
+        .list();
+  }
+
   @Override
   public Expired expireDeadLetters(Handle handle, long after, Duration retention) {
-    record Looked(long sequence, boolean expired) {}
-    List<Looked> looked =
-        handle
-            .createQuery(texts.expired())
-            .bind("after", after)
-            .bind("limit", Texts.SOME_DEAD)
-            .bind("millis", retention.toMillis())
-            .map((row, context) -> new Looked(row.getLong("seq"), row.getInt("expired") == 1))
-            .list();
+    List<Looked> looked = lookAtDead(handle, after, Texts.SOME_DEAD, retention);
     int removed = 0;
     for (Looked one : looked) {
-      if (one.expired() && remove(handle, one.sequence(), Outcome.EXPIRED, null)) {
+      if (one.expired() && expire(handle, one.sequence(), retention)) {
         removed++;
       }
     }
     boolean isEnd = looked.size() < Texts.SOME_DEAD;
     return new Expired(isEnd ? 0 : looked.get(looked.size() - 1).sequence(), removed);
+  }
+
+  /** Looks again under the lock: since the first look it may have been requeued, and died anew. */
+  private boolean expire(Handle handle, long sequence, Duration retention) {
+    Key dead = lockDeadLetter(handle, sequence);
+    return dead != null
+        && lookAtDead(handle, sequence - 1, 1, retention).contains(new Looked(sequence, true))
+        && remove(handle, dead, Outcome.EXPIRED, null);
   }
 
   @Override

@@ -109,12 +109,14 @@ final class SqlArchive {
   /** Before the dead letter, which is locked, is removed. */
   void archive(Handle handle, Key dead, Outcome outcome) {
     if (dialect.archive() != Archive.NONE) {
-      handle
-          .createUpdate(dialect.archiveTexts().archiveDeadLetter())
-          .bind("bucket", dead.bucket())
-          .bind("seq", dead.sequence())
-          .bind("outcome", outcome.name())
-          .execute();
+      int copied =
+          handle
+              .createUpdate(dialect.archiveTexts().archiveDeadLetter())
+              .bind("bucket", dead.bucket())
+              .bind("seq", dead.sequence())
+              .bind("outcome", outcome.name())
+              .execute();
+      ArchiveTexts.requireSame(copied, 1);
     }
   }
 

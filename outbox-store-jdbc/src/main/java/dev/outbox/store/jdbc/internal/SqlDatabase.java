@@ -186,7 +186,7 @@ final class SqlDatabase implements Reads<Handle>, Writes<Handle> {
   private void forRows(
       Handle handle, String sql, Collection<? extends OfMessage> messages, Map<String, ?> more) {
     if (!messages.isEmpty()) {
-      dialect.forRows(handle, sql, messages, more);
+      int ignored = dialect.forRows(handle, sql, messages, more);
     }
   }
 

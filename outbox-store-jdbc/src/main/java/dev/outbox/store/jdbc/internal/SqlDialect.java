@@ -11,6 +11,7 @@ import dev.outbox.store.core.internal.Database.Leases;
 import dev.outbox.store.core.internal.Database.Limits;
 import dev.outbox.store.core.internal.Database.Look;
 import dev.outbox.store.core.internal.Lease;
+import dev.outbox.store.core.internal.Names;
 import dev.outbox.store.core.internal.Row;
 import dev.outbox.store.core.internal.Row.Claimable;
 import dev.outbox.store.core.internal.Row.OfMessage;
@@ -65,8 +66,16 @@ public interface SqlDialect extends Server, Rows.Types {
   }
 
   /** Where the archive is, which has tables and a version of its own. */
-  default Server archiveServer() {
+  default ArchiveServer archiveServer() {
     throw new UnsupportedOperationException();
+  }
+
+  /** Those of the archive too, where there is one. */
+  @Override
+  default String grants() {
+    return archive() == Archive.NONE
+        ? Server.super.grants()
+        : Server.super.grants() + Names.resource(getClass(), "archive-grants.sql");
   }
 
   /** What is asked of the archive; a store without one is asked for what another has archived. */
@@ -145,9 +154,12 @@ public interface SqlDialect extends Server, Rows.Types {
 
   // ---- writes
 
-  /** Runs a statement for the messages with these buckets, sequences and ids. */
-  void forRows(
-      Handle handle, String sql, Collection<? extends OfMessage> rows, Map<String, ?> more);
+  /**
+   * Runs a statement for the messages with these buckets, sequences and ids.
+   *
+   * @return how many rows it changed
+   */
+  int forRows(Handle handle, String sql, Collection<? extends OfMessage> rows, Map<String, ?> more);
 
   /** {@link #forRows}: those that are PENDING or SCHEDULED become BLOCKED. */
   String moveToBlocked();
@@ -164,10 +176,24 @@ public interface SqlDialect extends Server, Rows.Types {
   /** {@link #forRows}. */
   String delete();
 
+  /**
+   * Copies messages into the archive, which {@link #delete} then deletes; only where there is one.
+   *
+   * @return how many it found
+   */
+  default int copy(Handle handle, Collection<Claimable> delivered) {
+    throw new UnsupportedOperationException();
+  }
+
   /** As {@link Database.Writes#delete}. */
   default List<Lease> delete(
       Handle handle, Collection<Lease> leases, Collection<Claimable> delivered) {
-    forRows(handle, delete(), delivered, Map.of());
+    boolean archives = archive() != Archive.NONE;
+    int copied = archives ? copy(handle, delivered) : 0;
+    int deleted = forRows(handle, delete(), delivered, Map.of());
+    if (archives) {
+      ArchiveTexts.requireSame(copied, deleted);
+    }
     return List.copyOf(leases);
   }
 
