@@ -588,8 +588,7 @@ class ArchiveTest extends ArchiveTests {
 
   private static void deliver(Keeper keeper) {
     ClaimRequest request = new ClaimRequest("worker", 100, 1_000_000, Duration.ofMinutes(5));
-    Claim claim = keeper.claim(request);
-    assertThat(claim.messages()).hasSize(1);
+    Claim claim = DatabaseTest.claimOne(keeper, request);
     Map<Long, Decision> delivered =
         Map.of(claim.messages().get(0).sequence(), Decision.delivered());
     assertThat(keeper.settleAndClaim(claim, delivered, request).lost()).isEmpty();

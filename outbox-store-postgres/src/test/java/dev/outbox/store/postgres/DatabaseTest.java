@@ -1,10 +1,29 @@
 package dev.outbox.store.postgres;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.KeepingStore.Keeper;
 import dev.outbox.store.jdbc.DatabaseTests;
 
 /** Tests of what only PostgreSQL has. */
 abstract class DatabaseTest extends DatabaseTests {
   DatabaseTest() {
     super(new Postgres());
+  }
+
+  /**
+   * Claims the only message that is due. Now and then a keeper gives back all it kept, and leases
+   * nothing for a moment; on a slow machine its claim is then empty, and says that it is to be
+   * asked again.
+   */
+  static Claim claimOne(Keeper keeper, ClaimRequest request) {
+    Claim claim = keeper.claim(request);
+    while (claim.messages().isEmpty() && claim.pollAgain()) {
+      claim = keeper.claim(request);
+    }
+    assertThat(claim.messages()).hasSize(1);
+    return claim;
   }
 }

@@ -87,9 +87,7 @@ class PostgresLookTest extends DatabaseTest {
   }
 
   private Claim claim() {
-    Claim claim = keeper.claim(request());
-    assertThat(claim.messages()).hasSize(1);
-    return claim;
+    return claimOne(keeper, request());
   }
 
   private void deliver(Claim claim) {

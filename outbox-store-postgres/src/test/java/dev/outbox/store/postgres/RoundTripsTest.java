@@ -109,8 +109,7 @@ class RoundTripsTest extends DatabaseTest {
 
   private static void deliver(Keeper keeper) {
     ClaimRequest request = new ClaimRequest("worker", 100, 1_000_000, Duration.ofMinutes(5));
-    Claim claim = keeper.claim(request);
-    assertThat(claim.messages()).hasSize(1);
+    Claim claim = claimOne(keeper, request);
     Map<Long, Decision> delivered =
         Map.of(claim.messages().get(0).sequence(), Decision.delivered());
     assertThat(keeper.settleAndClaim(claim, delivered, request).lost()).isEmpty();
