@@ -165,7 +165,7 @@ class SecretsLeakTest {
                 org.bson.BsonDocument.parse(
                     command.getFirstKey().matches("hello|is[mM]aster")
                         ? "{ok: 1, helloOk: true, minWireVersion: 0, maxWireVersion: 21, maxBsonObjectSize: 16777216, maxMessageSizeBytes: 48000000, maxWriteBatchSize: 100000, isWritablePrimary: true, ismaster: true, setName: 'rs0'}"
-                        : "{ok: 1}"))) {
+                        : "{ok: 1, cursor: {id: 0, ns: 'shop.any', firstBatch: []}}"))) {
       String printed =
           relay(
               directory,
