@@ -1,0 +1,227 @@
+package dev.outbox.store.postgres;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.outbox.OutboxMessage;
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.Decision;
+import dev.outbox.spi.HandOverStore.Uncommitted;
+import dev.outbox.spi.KeepingStore.Keeper;
+import dev.outbox.spi.StoredMessage;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+@DisplayName("A message is handed over")
+class HandOverTest extends DatabaseTest {
+  private static final Duration LONG = Duration.ofMinutes(5);
+
+  private Keeper keeper;
+
+  @BeforeEach
+  void keep() {
+    store.migrate();
+    keeper = store.keeper(LONG);
+    serve("a");
+    serve("a");
+  }
+
+  @AfterEach
+  void close() {
+    keeper.close();
+  }
+
+  private static OutboxMessage message(String key) {
+    return OutboxMessage.builder()
+        .aggregate("order", key)
+        .eventType("changed")
+        .payload("{\"ä\": 1}")
+        .header("x", "y")
+        .header("x", "z")
+        .correlationId("c")
+        .build();
+  }
+
+  /** After the commit, which nobody has told of. */
+  private Uncommitted append(OutboxMessage... messages) {
+    return append("select 1", messages);
+  }
+
+  private Uncommitted append(String before, OutboxMessage... messages) {
+    return database.inTransaction(
+        false,
+        c -> {
+          execute(c, before);
+          return store.append(keeper, c, List.of(messages));
+        });
+  }
+
+  private static void execute(Connection connection, String sql) {
+    try (Statement statement = connection.createStatement()) {
+      statement.execute(sql);
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private static ClaimRequest request() {
+    return new ClaimRequest("worker", 100, 1_000_000, LONG);
+  }
+
+  private static void settle(Claim claim, Decision decision) {
+    assertThat(
+            claim.settle(
+                claim.messages().stream()
+                    .collect(Collectors.toMap(StoredMessage::sequence, m -> decision))))
+        .isEmpty();
+  }
+
+  private Claim goOn(Claim claim) {
+    Map<Long, Decision> decisions =
+        claim.messages().stream()
+            .collect(Collectors.toMap(StoredMessage::sequence, m -> Decision.delivered()));
+    return keeper.settleAndClaim(claim, decisions, request()).next();
+  }
+
+  private List<StoredMessage> serve(String key) {
+    database.inTransaction(false, c -> store.append(c, message(key)));
+    Claim claim = keeper.claim(request());
+    List<StoredMessage> messages = claim.messages();
+    assertThat(messages).hasSize(1);
+    assertThat(goOn(claim).messages()).isEmpty();
+    return messages;
+  }
+
+  private String messages() {
+    return database.query("select count(*) from outbox_message");
+  }
+
+  @Test
+  @DisplayName("and claimed while nobody can read it, as it would be read, and settled")
+  void withoutReading() throws SQLException {
+    OutboxMessage message = message("a");
+    Uncommitted uncommitted = append(message);
+    assertThat(uncommitted.appended().stored()).containsExactly(message.id());
+    assertThat(uncommitted.committed()).isTrue();
+    Claim claim;
+    try (Connection other = database.pool.getConnection()) {
+      other.setAutoCommit(false);
+      execute(other, "lock table outbox_message, outbox_bucket in access exclusive mode");
+      claim = keeper.claim(request());
+      other.rollback();
+    }
+    assertThat(claim.messages()).singleElement().satisfies(m -> same(m, message));
+    assertThat(claim.messages().get(0).createdAt().toString())
+        .isEqualTo(
+            database.query(
+                "select to_char(created_at at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"') from outbox_message"));
+    assertThat(goOn(claim).messages()).isEmpty();
+    assertThat(messages()).isEqualTo("0");
+    assertThat(append(message("a")).committed()).isTrue();
+    assertThat(keeper.claim(request()).messages()).hasSize(1);
+  }
+
+  private static void same(StoredMessage claimed, OutboxMessage message) {
+    assertThat(claimed.message()).isEqualTo(message);
+    assertThat(claimed.key()).isEqualTo(message.key());
+    assertThat(claimed.attempts()).isZero();
+  }
+
+  @Test
+  @DisplayName("with the others of its append, in their order")
+  void several() {
+    OutboxMessage first = message("a");
+    OutboxMessage second = message("a");
+    assertThat(append(first, second).committed()).isTrue();
+    Claim claim = keeper.claim(request());
+    assertThat(claim.messages())
+        .extracting(m -> m.message().id())
+        .containsExactly(first.id(), second.id());
+    settle(claim, Decision.delivered());
+    assertThat(messages()).isEqualTo("0");
+  }
+
+  @Test
+  @DisplayName("but not behind another one of its bucket, which comes first")
+  void notAlone() {
+    OutboxMessage first = message("a");
+    Uncommitted unknown = append(first);
+    OutboxMessage second = message("a");
+    assertThat(append(second).committed()).isFalse();
+    Claim claim = keeper.claim(request());
+    assertThat(claim.messages())
+        .extracting(m -> m.message().id())
+        .containsExactly(first.id(), second.id());
+    assertThat(unknown.committed()).isFalse();
+    settle(claim, Decision.delivered());
+  }
+
+  @Test
+  @DisplayName("but not again when it was read before its producer could say so")
+  void readBefore() {
+    Uncommitted slow = append(message("a"));
+    Claim claim = keeper.claim(request());
+    assertThat(claim.messages()).hasSize(1);
+    assertThat(goOn(claim).messages()).isEmpty();
+    assertThat(slow.committed()).isFalse();
+    assertThat(keeper.claim(request()).messages()).isEmpty();
+  }
+
+  @Test
+  @DisplayName("but not behind a key that waits")
+  void waits() {
+    assertThat(append(message("a")).committed()).isTrue();
+    Claim claim = keeper.claim(request());
+    settle(claim, Decision.retry(Duration.ofHours(1), "later"));
+    String same =
+        database.query(
+            "select i::text from generate_series(1, 10000) i"
+                + " where (hashtextextended('order/' || i, 0) & 63) = (hashtextextended('order/a', 0) & 63) limit 1");
+    serve(same);
+    serve(same);
+    assertThat(append(message("a")).committed()).isFalse();
+    assertThat(keeper.claim(request()).messages()).isEmpty();
+  }
+
+  @Test
+  @DisplayName("but not one that a savepoint may undo, or whose commit waits for no disk")
+  void flags() {
+    for (String before :
+        List.of(
+            "savepoint s",
+            "set local synchronous_commit = off",
+            "set transaction isolation level repeatable read")) {
+      assertThat(append(before, message("a")).committed()).describedAs(before).isFalse();
+      Claim claim = keeper.claim(request());
+      assertThat(claim.messages()).hasSize(1);
+      assertThat(goOn(claim).messages()).isEmpty();
+    }
+    assertThat(append("select 1", message("a")).committed()).isTrue();
+  }
+
+  @Test
+  @DisplayName("but not when the lease is another than at its append")
+  void anotherLease() {
+    Uncommitted slow = append(message("a"));
+    database.execute("update outbox_bucket set lease_until = now() where claim_id is not null");
+    Claim others = store.claim(request());
+    assertThat(others.messages()).hasSize(1);
+    assertThat(slow.committed()).isTrue(); // the lease that waits here is not known to be lost
+    Claim late = keeper.claim(request());
+    assertThat(late.messages()).hasSize(1); // as one that woke up late: it repeats
+    settle(others, Decision.delivered());
+    assertThat(late.settle(Map.of(late.messages().get(0).sequence(), Decision.delivered())))
+        .hasSize(1);
+    assertThat(append(message("a")).committed()).isFalse();
+    serve("b");
+  }
+}
