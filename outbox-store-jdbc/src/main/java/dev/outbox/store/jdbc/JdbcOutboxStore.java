@@ -130,7 +130,7 @@ public abstract class JdbcOutboxStore extends ArchivingStore<Connection> impleme
 
   @Override
   public Appended append(Connection transaction, List<OutboxMessage> messages) {
-    return append(
+    return appending(
         transaction,
         messages,
         () -> Appended.of(messages, dialect.append(transaction, messages, dedupWindow())),
@@ -143,7 +143,7 @@ public abstract class JdbcOutboxStore extends ArchivingStore<Connection> impleme
     boolean may = dialect.mayBeHandedOver(messages);
     List<Alone> alone =
         may
-            ? append(
+            ? appending(
                 transaction,
                 messages,
                 () -> dialect.appendToHandOver(transaction, messages),
@@ -167,7 +167,7 @@ public abstract class JdbcOutboxStore extends ArchivingStore<Connection> impleme
     R run() throws SQLException;
   }
 
-  private <R> R append(
+  private <R> R appending(
       Connection transaction, List<OutboxMessage> messages, Append<R> append, R nothing) {
     try {
       JdbcTransactions.requireTransaction(transaction);
