@@ -209,7 +209,8 @@ class HandOverTest extends DatabaseTest {
   }
 
   @Test
-  @DisplayName("but not when the lease is another than at its append; one that was lost unknown repeats, and settles nothing")
+  @DisplayName(
+      "but not when the lease is another than at its append; one that was lost unknown repeats, and settles nothing")
   void anotherLease() {
     Uncommitted slow = append(message("a"));
     database.execute("update outbox_bucket set lease_until = now() where claim_id is not null");
