@@ -1,21 +1,35 @@
 package dev.outbox.store.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.outbox.OutboxMessage;
+import dev.outbox.relay.Relay;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.Decision;
 import dev.outbox.spi.HandOverStore.Uncommitted;
 import dev.outbox.spi.KeepingStore.Keeper;
+import dev.outbox.spi.MessagePublisher;
+import dev.outbox.spi.Result;
 import dev.outbox.spi.StoredMessage;
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
@@ -223,5 +237,100 @@ class HandOverTest extends DatabaseTest {
     assertThat(late.settle(Map.of(late.messages().get(0).sequence(), Decision.delivered())))
         .hasSize(1);
     assertThat(append(message("a")).committed()).isFalse();
+  }
+
+  /** Producers lock a row of their key first (O5); each second commits, some are rolled back. */
+  @Test
+  @DisplayName("by relays that append too, which lose keys to each other, in order and once")
+  void relays() throws Exception {
+    keeper.close();
+    database.execute("create table version (key text primary key, n integer not null)");
+    database.execute("insert into version select i::text, 0 from generate_series(0, 9) i");
+    long seed = System.nanoTime();
+    Map<String, List<Integer>> published = new ConcurrentHashMap<>();
+    AtomicInteger handed = new AtomicInteger();
+    MessagePublisher publisher =
+        messages -> {
+          for (StoredMessage m : messages) {
+            published
+                .computeIfAbsent(m.message().aggregateId(), key -> new CopyOnWriteArrayList<>())
+                .add(Integer.valueOf(m.message().eventType()));
+          }
+          return messages.stream().map(m -> (Result) Result.delivered()).toList();
+        };
+    List<PostgresOutboxStore> stores =
+        List.of(PostgresOutboxStore.of(database.pool), PostgresOutboxStore.of(database.pool));
+    List<Relay> relays =
+        stores.stream()
+            .map(
+                each ->
+                    Relay.builder(each, publisher)
+                        .keep(Duration.ofMillis(300))
+                        .handOver(true)
+                        .build())
+            .toList();
+    relays.forEach(Relay::start);
+    try (Stopping stopping = () -> relays.forEach(Relay::close)) {
+      ExecutorService producers = Executors.newFixedThreadPool(3);
+      List<Future<?>> running = new ArrayList<>();
+      for (int p = 0; p < 3; p++) {
+        Random random = new Random(seed + p);
+        running.add(
+            producers.submit(
+                () -> {
+                  for (int i = 0; i < 400; i++) {
+                    int which = random.nextInt(2);
+                    produce(relays.get(which), stores.get(which), random, handed);
+                  }
+                  return null;
+                }));
+      }
+      for (Future<?> each : running) {
+        each.get();
+      }
+      producers.shutdown();
+      await().atMost(Duration.ofMinutes(1)).until(() -> messages().equals("0"));
+    }
+    for (int key = 0; key < 10; key++) {
+      int last =
+          Integer.parseInt(database.query("select n from version where key = '" + key + "'"));
+      assertThat(published.getOrDefault("" + key, List.of()))
+          .describedAs("key %d, seed %d", key, seed)
+          .containsExactlyElementsOf(IntStream.rangeClosed(1, last).boxed().toList());
+    }
+    assertThat(handed.get()).describedAs("handed over of 1,200, seed %d", seed).isGreaterThan(50);
+  }
+
+  private interface Stopping extends AutoCloseable {
+    @Override
+    void close();
+  }
+
+  private void produce(Relay relay, PostgresOutboxStore to, Random random, AtomicInteger handed)
+      throws SQLException {
+    String key = "" + random.nextInt(10);
+    try (Connection c = database.pool.getConnection()) {
+      c.setAutoCommit(false);
+      execute(c, "set local synchronous_commit = on");
+      execute(c, "update version set n = n + 1 where key = '" + key + "'");
+      int n;
+      try (Statement statement = c.createStatement();
+          ResultSet rows =
+              statement.executeQuery("select n from version where key = '" + key + "'")) {
+        assertThat(rows.next()).isTrue();
+        n = rows.getInt(1);
+      }
+      OutboxMessage message =
+          OutboxMessage.builder().aggregate("k", key).eventType("" + n).payload("{}").build();
+      Uncommitted uncommitted = relay.append(to, c, List.of(message));
+      if (random.nextInt(5) == 0) {
+        c.rollback();
+      } else {
+        c.commit();
+        if (uncommitted.committed()) {
+          handed.incrementAndGet();
+        }
+      }
+    }
   }
 }
