@@ -50,11 +50,6 @@ final class MysqlArchive extends ArchiveTexts {
   }
 
   @Override
-  protected String user() {
-    return "user()";
-  }
-
-  @Override
   protected String empty() {
     return "_binary''";
   }

@@ -75,11 +75,6 @@ final class PostgresArchive extends ArchiveTexts {
   }
 
   @Override
-  protected String user() {
-    return "session_user";
-  }
-
-  @Override
   protected String empty() {
     return "''";
   }

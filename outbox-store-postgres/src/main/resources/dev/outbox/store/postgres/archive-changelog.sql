@@ -31,8 +31,10 @@ create table ${q}${p}message (
 -- For days that nobody has made a partition for, so that no settle fails: when housekeeping has not
 -- run for days.
 create table ${q}${p}message_rest partition of ${q}${p}message default;
--- Rows are deleted here, which a publication of all tables allows only with this.
+-- Rows are deleted here, which a publication of all tables allows only with this; the second is for
+-- one that publishes them as the whole table's.
 alter table ${q}${p}message_rest replica identity full;
+alter table ${q}${p}message replica identity full;
 
 -- Who decided about messages by hand.
 create table ${q}${p}audit (
@@ -52,8 +54,9 @@ create index ${p}audit_time on ${q}${p}audit (noted_at);
 
 -- Keeps the archive with the rights of the tables' owner, because a relay may make and alter no
 -- table. Does one small piece of work, to be committed by itself, and says whether there may be more:
--- makes the partitions of today and three days more; deletes from the rest what is too old; drops one
--- day that is too old. Any number may call it at once, and all but one do nothing.
+-- makes the partition for the rest where somebody dropped it, and those of today and three days more;
+-- deletes from the rest what is too old; drops one day that is too old. Any number may call it at
+-- once, and all but one do nothing.
 -- The name of nothing here is looked for where the caller likes: what is not in pg_catalog comes as
 -- an oid or with its schema.
 create function ${q}${p}keep_in(archive regclass, keep_days integer) returns boolean
@@ -68,7 +71,10 @@ declare
   today constant date := (statement_timestamp() at time zone 'UTC')::date;
   -- Of a day that is over for so long no row is younger.
   oldest date;
+  in_schema text;
+  table_name text;
   rest regclass;
+  rest_name text;
   day_name text;
   day_from timestamptz;
   day_to timestamptz;
@@ -82,15 +88,28 @@ begin
       using errcode = 'invalid_parameter_value';
   end if;
   oldest := today - keep_days;
-  if not pg_try_advisory_xact_lock(archive::oid::bigint) then
+  begin
+    -- Settles and finds go on beside it. An advisory lock could be held by anybody.
+    execute format('lock table only %s in share update exclusive mode nowait', archive);
+  exception when lock_not_available then
     return false;
+  end;
+  select format('%I', n.nspname), c.relname, nullif(p.partdefid, 0)::regclass
+    into in_schema, table_name, rest
+    from pg_partitioned_table p join pg_class c on c.oid = p.partrelid
+      join pg_namespace n on n.oid = c.relnamespace
+    where p.partrelid = archive;
+
+  rest_name := format('%s.%I', in_schema, table_name || '_rest');
+  if rest is null and to_regclass(rest_name) is null then
+    execute format('create table %s (like %s including all)', rest_name, archive);
+    execute format('alter table %s replica identity full', rest_name);
+    execute format('alter table %s attach partition %s default', archive, rest_name);
+    return true;
   end if;
-  select nullif(p.partdefid, 0)::regclass into rest
-    from pg_partitioned_table p where p.partrelid = archive;
 
   for ahead in 0..3 loop
-    select format('%I.%I', n.nspname, c.relname || to_char(today + ahead, '_YYYYMMDD')) into day_name
-      from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.oid = archive;
+    day_name := format('%s.%I', in_schema, table_name || to_char(today + ahead, '_YYYYMMDD'));
     continue when to_regclass(day_name) is not null;
     day_from := (today + ahead)::timestamptz;
     day_to := (today + ahead + 1)::timestamptz;

@@ -293,6 +293,64 @@ class ArchiveTest extends ArchiveTests {
   }
 
   @Test
+  @DisplayName("housekeeping makes the partition for the rest again, where somebody dropped it")
+  void restIsMadeAgain() {
+    String described =
+        "select relreplident::text || pg_get_expr(relpartbound, oid) from pg_class"
+            + " where oid = 'outbox_archive_message_rest'::regclass";
+    String made = database.query(described);
+    database.execute("drop table outbox_archive_message_rest");
+    store.housekeep();
+    assertThat(database.query(described)).isEqualTo(made);
+    database.execute(
+        "alter table outbox_archive_message detach partition outbox_archive_message_rest");
+    store.housekeep(); // somebody keeps it under its name
+    database.execute("alter table outbox_archive_message_rest rename to kept");
+    store.housekeep();
+    assertThat(database.query(described)).isEqualTo(made);
+  }
+
+  @Test
+  @DisplayName("no lock that anybody can take keeps housekeeping from it")
+  void lockOfAnybody() throws Exception {
+    withinADay(this::keptBesideAnAdvisoryLock);
+  }
+
+  private void keptBesideAnAdvisoryLock() throws SQLException {
+    makeDay(40);
+    try (Connection anybody = database.pool.getConnection();
+        Statement statement = anybody.createStatement()) {
+      anybody.setAutoCommit(false);
+      statement.execute(
+          "select pg_advisory_xact_lock('outbox_archive_message'::regclass::oid::bigint)");
+      store.housekeep();
+      assertThat(isThere(40)).as("40 days ago").isFalse();
+      anybody.rollback();
+    }
+  }
+
+  @Test
+  @DisplayName("of many that keep it at once one does, and nobody waits")
+  void oneKeeper() throws Exception {
+    withinADay(this::keepsByOne);
+  }
+
+  private void keepsByOne() throws SQLException {
+    makeDay(40);
+    database.execute("drop table outbox_archive_message_" + day(-3));
+    try (Connection keeping = database.pool.getConnection();
+        Statement statement = keeping.createStatement()) {
+      keeping.setAutoCommit(false);
+      statement.execute("select outbox_archive_keep(30)");
+      store.housekeep();
+      assertThat(isThere(40)).as("40 days ago, while another makes a day").isTrue();
+      keeping.rollback();
+    }
+    store.housekeep();
+    assertThat(isThere(40)).as("40 days ago, after it").isFalse();
+  }
+
+  @Test
   @DisplayName("a settle that goes to the rest while its day is made goes there")
   void dayIsMadeMeanwhile() throws Exception {
     withinADay(this::goesToTheDayMadeMeanwhile);
@@ -367,6 +425,11 @@ class ArchiveTest extends ArchiveTests {
                   Search.between(Instant.EPOCH, Instant.parse("2100-01-01T00:00:00Z")), 10))
           .hasSize(2);
       assertThat(own.audit(Instant.EPOCH, 10)).hasSize(2);
+      assertThat(
+              database.query(
+                  "select string_agg(distinct (db_user = session_user)::text, ',') from outbox_archive_audit"))
+          .as("as whom somebody was connected")
+          .isEqualTo("true");
       for (String sql :
           List.of(
               "delete from outbox_archive_message",
@@ -376,6 +439,8 @@ class ArchiveTest extends ArchiveTests {
               "drop table outbox_archive_message_rest",
               "delete from outbox_archive_audit",
               "update outbox_archive_audit set who = 'bob'",
+              forged("db_user", "'alice'"),
+              forged("noted_at", "now()"),
               "drop table outbox_archive_message",
               "create table mine (n int)")) {
         assertRefused(relay, sql);
@@ -386,6 +451,12 @@ class ArchiveTest extends ArchiveTests {
       database.execute("drop owned by %1$s; drop role %1$s".formatted(relay));
       database.execute("drop owned by %1$s; drop role %1$s".formatted(producer));
     }
+  }
+
+  /** An entry with what only the database says. */
+  private static String forged(String column, String value) {
+    return "insert into outbox_archive_audit (action, who, seq, message_id, %s) values ('REQUEUED', 'eve', 1, 'x', %s)"
+        .formatted(column, value);
   }
 
   private void assumeRolesCanBeMade() {

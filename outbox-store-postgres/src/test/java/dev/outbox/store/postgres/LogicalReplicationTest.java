@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.abort;
 
 import com.zaxxer.hikari.HikariDataSource;
+import dev.outbox.Archive;
 import dev.outbox.OutboxException;
 import dev.outbox.OutboxMessage;
 import dev.outbox.embedded.EmbeddedPostgres;
@@ -230,6 +231,48 @@ class LogicalReplicationTest {
       server.store.housekeep();
       assertThat(server.query("select count(*) from outbox_dedup")).isEqualTo("0");
     }
+  }
+
+  @Test
+  @DisplayName("an archive is replicated as one table, whatever days come and go")
+  void archive() {
+    try (Server old = new Server(EmbeddedPostgres.builder());
+        Server young = new Server(EmbeddedPostgres.builder())) {
+      for (Server server : List.of(old, young)) {
+        PostgresOutboxStore.builder(server.pool).archive(Archive.FULL).build().migrate();
+      }
+      old.execute(
+          "create publication p for table outbox_archive_message with (publish_via_partition_root = true)");
+      subscribe(young, old);
+      await().atMost(PATIENCE).until(() -> young.query(COPYING).equals("0"));
+      // A day that only the publisher has, and a row that is deleted from the rest.
+      old.execute(
+          """
+          create table of_2001 partition of outbox_archive_message
+          for values from ('2001-01-01') to ('2002-01-01')
+          """,
+          archived(1, "2001-05-05"),
+          archived(2, "2000-05-05"),
+          "delete from outbox_archive_message_rest",
+          archived(3, "now"));
+      await()
+          .atMost(PATIENCE)
+          .until(
+              () ->
+                  "1,3"
+                      .equals(
+                          young.query(
+                              "select string_agg(seq::text, ',' order by seq) from outbox_archive_message")));
+    }
+  }
+
+  private static String archived(long sequence, String at) {
+    return """
+        insert into outbox_archive_message (archived_at, outcome, seq, id, aggregate_type, aggregate_id,
+          event_type, content_type, created_at, attempts)
+        values ('%s', 'DELIVERED', %d, gen_random_uuid(), 't', 'i', 'e', 'c', now(), 0)
+        """
+        .formatted(at, sequence);
   }
 
   private static List<Result> rejected(int count) {

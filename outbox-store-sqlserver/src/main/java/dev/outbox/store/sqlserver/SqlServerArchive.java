@@ -60,11 +60,6 @@ final class SqlServerArchive extends ArchiveTexts {
   }
 
   @Override
-  protected String user() {
-    return "original_login()";
-  }
-
-  @Override
   protected String empty() {
     return "convert(varbinary(max), N'')";
   }

@@ -29,8 +29,9 @@ public abstract class ArchiveTexts {
           "available_at",
           "max_attempts");
 
+  /** The time and the database's user are defaults, which a relay may not set. */
   private static final String NOTE =
-      "insert into ${q}${p}archive_audit (action, who, db_user, reason, seq, message_id) ";
+      "insert into ${q}${p}archive_audit (action, who, reason, seq, message_id) ";
 
   private static final List<String> CONTENT = List.of("payload", "headers");
 
@@ -70,9 +71,6 @@ public abstract class ArchiveTexts {
   protected String text(String id) {
     return id;
   }
-
-  /** As whom one is connected. */
-  protected abstract String user();
 
   /** No bytes. */
   protected abstract String empty();
@@ -134,13 +132,12 @@ public abstract class ArchiveTexts {
 
   /** {@code :action, :who, :reason, :bucket, :seq}; an entry about the dead letter. */
   public final String noteDeadLetter() {
-    return NOTE
-        + "select :action, :who, %s, :reason, m.seq, %s %s".formatted(user(), text("m.id"), dead());
+    return NOTE + "select :action, :who, :reason, m.seq, %s %s".formatted(text("m.id"), dead());
   }
 
   /** {@code :action, :who, :reason, :seq, :id}; an entry. */
   public final String note() {
-    return NOTE + "values (:action, :who, %s, :reason, :seq, :id)".formatted(user());
+    return NOTE + "values (:action, :who, :reason, :seq, :id)";
   }
 
   /**
