@@ -50,6 +50,11 @@ final class MysqlArchive extends ArchiveTexts {
   }
 
   @Override
+  protected String user() {
+    return "user()";
+  }
+
+  @Override
   protected String empty() {
     return "_binary''";
   }

@@ -40,7 +40,7 @@ create table if not exists ${q}${p}audit (
   action      varchar(16) character set ascii not null,
   who         varchar(255) not null,
   -- As whom that one was connected.
-  db_user     varchar(300) not null default (user()),
+  db_user     varchar(300) not null,
   reason      text,
   seq         bigint not null,
   message_id  varchar(37) not null,

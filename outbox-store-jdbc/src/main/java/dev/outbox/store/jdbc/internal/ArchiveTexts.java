@@ -29,10 +29,6 @@ public abstract class ArchiveTexts {
           "available_at",
           "max_attempts");
 
-  /** The time and the database's user are defaults, which a relay may not set. */
-  private static final String NOTE =
-      "insert into ${q}${p}archive_audit (action, who, reason, seq, message_id) ";
-
   private static final List<String> CONTENT = List.of("payload", "headers");
 
   private final List<String> kept;
@@ -70,6 +66,11 @@ public abstract class ArchiveTexts {
   /** The text of an id. */
   protected String text(String id) {
     return id;
+  }
+
+  /** As whom one is connected, where no column can have that as its default; or else empty. */
+  protected String user() {
+    return "";
   }
 
   /** No bytes. */
@@ -132,12 +133,20 @@ public abstract class ArchiveTexts {
 
   /** {@code :action, :who, :reason, :bucket, :seq}; an entry about the dead letter. */
   public final String noteDeadLetter() {
-    return NOTE + "select :action, :who, :reason, m.seq, %s %s".formatted(text("m.id"), dead());
+    return entry("select ")
+        + ":action, :who, :reason, m.seq, %s %s".formatted(text("m.id"), dead());
   }
 
   /** {@code :action, :who, :reason, :seq, :id}; an entry. */
   public final String note() {
-    return NOTE + "values (:action, :who, :reason, :seq, :id)";
+    return entry("values (") + ":action, :who, :reason, :seq, :id)";
+  }
+
+  /** The beginning of an entry: its time is a default, and its user, if it can be. */
+  private String entry(String begin) {
+    boolean isDefault = user().isEmpty();
+    return "insert into ${q}${p}archive_audit (%saction, who, reason, seq, message_id) %s%s"
+        .formatted(isDefault ? "" : "db_user, ", begin, isDefault ? "" : user() + ", ");
   }
 
   /**
