@@ -6,6 +6,7 @@ import dev.outbox.spi.Result;
 import dev.outbox.spi.StoredMessage;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -21,12 +22,18 @@ import org.jspecify.annotations.Nullable;
 final class Batch {
   private final List<StoredMessage> messages;
   private final Rules rules;
-  private final List<StoredMessage> publishable = new ArrayList<>();
-  private final Map<Long, Decision> decisions = new HashMap<>();
+  private final List<StoredMessage> publishable;
+
+  /** Of each of {@link #messages}, or null. */
+  private final @Nullable Decision[] decisions;
+
+  /** Of each of {@link #publishable} its place among {@link #messages}. */
+  private final int[] places;
+
   private final List<StoredMessage> overtaking = new ArrayList<>();
 
-  /** What the broker as a whole is blamed for. */
-  private final List<StoredMessage> untaken = new ArrayList<>();
+  /** The places of those that the broker as a whole is blamed for. */
+  private final List<Integer> untaken = new ArrayList<>();
 
   private final Set<Long> rejected = new HashSet<>();
   private boolean answered;
@@ -36,16 +43,21 @@ final class Batch {
   Batch(List<StoredMessage> messages, Rules rules) {
     this.messages = messages;
     this.rules = rules;
+    publishable = new ArrayList<>(messages.size());
+    decisions = new Decision[messages.size()];
+    places = new int[messages.size()];
     Set<String> stopped = new HashSet<>();
-    for (StoredMessage message : messages) {
+    for (int i = 0; i < decisions.length; i++) {
+      StoredMessage message = messages.get(i);
       if (isIn(stopped, message)) {
         continue;
       }
       Decision decision = rules.beforePublishing(message);
       if (decision == null) {
+        places[publishable.size()] = i;
         publishable.add(message);
       } else {
-        decisions.put(message.sequence(), decision);
+        decisions[i] = decision;
         stopped.add(message.key());
       }
     }
@@ -80,10 +92,10 @@ final class Batch {
       delivered |= result instanceof Result.Delivered;
       Decision decision = result == null ? null : rules.after(message, result, evidence, now);
       if (decision != null) {
-        decisions.put(message.sequence(), decision);
+        decisions[places[i]] = decision;
       } else if (result instanceof Result.Unavailable u) {
         brokerError = u.error();
-        untaken.add(message);
+        untaken.add(places[i]);
       }
       if (result instanceof Result.Rejected) {
         rejected.add(message.sequence());
@@ -96,9 +108,8 @@ final class Batch {
 
   /** Lets what the broker did not take wait, so that others come first. */
   void setAside(int most, Duration delay) {
-    for (StoredMessage message : untaken.subList(0, Math.min(most, untaken.size()))) {
-      decisions.put(
-          message.sequence(), Decision.retryUncounted(delay, String.valueOf(brokerError)));
+    for (int place : untaken.subList(0, Math.min(most, untaken.size()))) {
+      decisions[place] = Decision.retryUncounted(delay, String.valueOf(brokerError));
     }
   }
 
@@ -107,13 +118,26 @@ final class Batch {
     if (sequences.isEmpty()) {
       return List.of();
     }
-    decisions.keySet().removeAll(sequences);
-    return messages.stream().filter(m -> sequences.contains(m.sequence())).toList();
+    List<StoredMessage> lost = new ArrayList<>();
+    for (int i = 0; i < decisions.length; i++) {
+      if (sequences.contains(messages.get(i).sequence())) {
+        decisions[i] = null;
+        lost.add(messages.get(i));
+      }
+    }
+    return lost;
   }
 
   /** By sequence; a message without one is released as it was. */
   Map<Long, Decision> decisions() {
-    return decisions;
+    Map<Long, Decision> bySequence = new HashMap<>(2 * decisions.length);
+    for (int i = 0; i < decisions.length; i++) {
+      Decision decision = decisions[i];
+      if (decision != null) {
+        bySequence.put(messages.get(i).sequence(), decision);
+      }
+    }
+    return Collections.unmodifiableMap(bySequence);
   }
 
   /** Messages that were delivered after an earlier one of their key was not: P2 is broken. */
@@ -147,8 +171,9 @@ final class Batch {
 
   /** Tells the listener what the store now knows. */
   void tell(RelayListener listener, String worker) {
-    for (StoredMessage message : messages) {
-      Decision decision = decisions.get(message.sequence());
+    for (int i = 0; i < decisions.length; i++) {
+      StoredMessage message = messages.get(i);
+      Decision decision = decisions[i];
       if (decision instanceof Decision.Delivered) {
         listener.on(new RelayEvent.Delivered(worker, message));
       } else if (decision instanceof Decision.Retry retry) {

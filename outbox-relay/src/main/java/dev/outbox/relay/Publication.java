@@ -150,7 +150,7 @@ final class Publication {
 
   /** One a message; null where there is none. What comes later is not in it. */
   List<@Nullable Result> results() {
-    List<@Nullable Result> copy = new ArrayList<>();
+    List<@Nullable Result> copy = new ArrayList<>(results.length());
     for (int i = 0; i < results.length(); i++) {
       copy.add(results.get(i));
     }

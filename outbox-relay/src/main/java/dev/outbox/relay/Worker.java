@@ -305,7 +305,7 @@ final class Worker {
   private Round settle(Lease lease, Batch batch) throws InterruptedException {
     Set<Long> lost = new HashSet<>(lease.lost());
     batch.lost(lost);
-    Map<Long, Decision> decisions = Map.copyOf(batch.decisions());
+    Map<Long, Decision> decisions = batch.decisions();
     boolean along = !decisions.isEmpty() && breaker.closed() && !waiting.stopping();
     Backoff pauses = new Backoff(FIRST_SETTLE_RETRY, LONGEST_SETTLE_RETRY, Worker::random);
     while (true) {

@@ -1,20 +1,14 @@
 package dev.outbox.store.postgres;
 
-import static java.util.stream.Collectors.groupingBy;
-import static java.util.stream.Collectors.mapping;
-import static java.util.stream.Collectors.toSet;
-
+import dev.outbox.store.core.internal.Database;
 import dev.outbox.store.core.internal.Lease;
 import dev.outbox.store.core.internal.Row;
 import dev.outbox.store.core.internal.Row.Claimable;
 import dev.outbox.store.core.internal.Status;
-import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.OptionalLong;
-import java.util.Set;
 import java.util.function.ToIntFunction;
 
 /**
@@ -43,8 +37,8 @@ record Mark(long low, Certified.Sample sample, Read read) {
    * @param passed what the mark may become when all of them are deleted
    * @param below what was certified for the read
    */
-  record Read(List<Long> sequences, long passed, long below) {
-    static final Read NOTHING = new Read(List.of(), 0, 0);
+  record Read(long[] sequences, long passed, long below) {
+    static final Read NOTHING = new Read(new long[0], 0, 0);
   }
 
   /** As it is stored; 0: reading begins at the first message. */
@@ -79,73 +73,78 @@ record Mark(long low, Certified.Sample sample, Read read) {
       ToIntFunction<Lease> most,
       Certified certified,
       long horizon) {
-    Map<Integer, List<Long>> sequences = new HashMap<>();
-    for (Row row : rows) {
-      sequences.computeIfAbsent(row.bucket(), bucket -> new ArrayList<>()).add(row.sequence());
-    }
+    long[][] sequences = byBucket(rows);
     long below = certified.afterRead(of(leases.get(0)).sample, horizon);
     return leases.stream()
         .map(
-            lease -> {
-              List<Long> found = sequences.getOrDefault(lease.bucket(), List.of());
-              return lease.with(of(lease).afterRead(found, most.applyAsInt(lease), below));
-            })
+            lease ->
+                lease.with(
+                    of(lease).afterRead(sequences[lease.bucket()], most.applyAsInt(lease), below)))
         .toList();
+  }
+
+  /** In ascending order. */
+  private static long[][] byBucket(List<Row> rows) {
+    int[] messages = new int[Database.BUCKETS];
+    for (Row row : rows) {
+      messages[row.bucket()]++;
+    }
+    long[][] sequences = new long[Database.BUCKETS][];
+    Arrays.setAll(sequences, bucket -> new long[messages[bucket]]);
+    for (Row row : rows) {
+      sequences[row.bucket()][--messages[row.bucket()]] = row.sequence();
+    }
+    for (long[] ofBucket : sequences) {
+      Arrays.sort(ofBucket);
+    }
+    return sequences;
   }
 
   /**
    * After a read that began at {@link #low}.
    *
-   * @param found the sequences, in any order
+   * @param sequences what it found, in ascending order
    * @param below what is certified for this read
    */
-  Mark afterRead(List<Long> found, int most, long below) {
-    List<Long> sequences = found.stream().sorted().toList();
-    int messages = sequences.size();
-    long behind = messages < most ? below : Math.min(below, sequences.get(messages - 1) + 1);
+  Mark afterRead(long[] sequences, int most, long below) {
+    int messages = sequences.length;
+    long behind = messages < most ? below : Math.min(below, sequences[messages - 1] + 1);
     Mark read = new Mark(low, sample, new Read(sequences, Math.max(low, behind), below));
     return new Mark(read.lowAfterDelete(0), sample, read.read);
   }
 
-  /** By bucket, the sequences of those that were PENDING. */
-  static Map<Integer, Set<Long>> pending(Collection<Claimable> delivered) {
-    return delivered.stream()
-        .filter(row -> row.status() == Status.PENDING)
-        .collect(groupingBy(Row::bucket, mapping(Row::sequence, toSet())));
-  }
-
   /**
-   * How many messages in front were delivered, of those that the read brought.
+   * By bucket, how many messages in front were delivered, of those that the last read brought.
    *
-   * @param delivered sequences
+   * @param delivered of each bucket in sequence order
    */
-  int inFront(Set<Long> delivered) {
-    int messages = 0;
-    while (messages < read.sequences.size() && delivered.contains(read.sequences.get(messages))) {
-      messages++;
+  static int[] inFront(Collection<Lease> leases, Collection<Claimable> delivered) {
+    long[][] read = new long[Database.BUCKETS][0];
+    leases.forEach(lease -> read[lease.bucket()] = of(lease).read.sequences);
+    int[] inFront = new int[Database.BUCKETS];
+    for (Claimable row : delivered) {
+      int bucket = row.bucket();
+      int next = inFront[bucket];
+      if (row.status() == Status.PENDING
+          && next < read[bucket].length
+          && read[bucket][next] == row.sequence()) {
+        inFront[bucket]++;
+      }
     }
-    return messages;
+    return inFront;
   }
 
   /** The last of so many messages in front, or empty when others may come to stand before it. */
   OptionalLong certifiedUpTo(int messages) {
-    long last = messages == 0 ? Long.MAX_VALUE : read.sequences.get(messages - 1);
+    long last = messages == 0 ? Long.MAX_VALUE : read.sequences[messages - 1];
     return last < read.below ? OptionalLong.of(last) : OptionalLong.empty();
   }
 
-  /**
-   * The leases of buckets from which all that was delivered is deleted.
-   *
-   * @param delivered as {@link #pending} gives them
-   */
-  static List<Lease> afterDelete(List<Lease> leases, Map<Integer, Set<Long>> delivered) {
+  /** The leases of buckets from which all that was delivered is deleted. */
+  static List<Lease> afterDelete(List<Lease> leases, Collection<Claimable> delivered) {
+    int[] inFront = inFront(leases, delivered);
     return leases.stream()
-        .map(
-            lease -> {
-              Mark mark = of(lease);
-              int messages = mark.inFront(delivered.getOrDefault(lease.bucket(), Set.of()));
-              return lease.with(mark.afterDelete(messages));
-            })
+        .map(lease -> lease.with(of(lease).afterDelete(inFront[lease.bucket()])))
         .toList();
   }
 
@@ -155,8 +154,8 @@ record Mark(long low, Certified.Sample sample, Read read) {
   }
 
   private long lowAfterDelete(int messages) {
-    return messages == read.sequences.size()
+    return messages == read.sequences.length
         ? Math.max(low, read.passed)
-        : Math.min(read.passed, Math.max(low, read.sequences.get(messages)));
+        : Math.min(read.passed, Math.max(low, read.sequences[messages]));
   }
 }

@@ -2,6 +2,7 @@ package dev.outbox.store.postgres;
 
 import dev.outbox.Archive;
 import dev.outbox.OutboxMessage;
+import dev.outbox.store.core.internal.Database;
 import dev.outbox.store.core.internal.Database.Block;
 import dev.outbox.store.core.internal.Database.Key;
 import dev.outbox.store.core.internal.Database.Leases;
@@ -29,8 +30,8 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -369,11 +370,6 @@ final class PostgresDialect extends PostgresServer implements SqlDialect {
   }
 
   @Override
-  public UUID uuid(ResultSet rows, int column) throws SQLException {
-    return rows.getObject(column, UUID.class);
-  }
-
-  @Override
   public @Nullable Instant instant(ResultSet rows, int column) throws SQLException {
     OffsetDateTime time = rows.getObject(column, OffsetDateTime.class);
     return time == null ? null : time.toInstant();
@@ -502,28 +498,28 @@ final class PostgresDialect extends PostgresServer implements SqlDialect {
   public List<Lease> delete(
       Handle handle, Collection<Lease> leases, Collection<Claimable> delivered) {
     boolean byRange = exactDeletes.getAndUpdate(left -> Math.max(0, left - 1)) == 0;
-    Map<Integer, Set<Long>> pending = Mark.pending(delivered);
+    int[] inFront = Mark.inFront(leases, delivered);
     List<Range> ranges = new ArrayList<>();
-    Map<Integer, Long> upTo = new HashMap<>();
+    long[] upTo = new long[Database.BUCKETS];
+    Arrays.fill(upTo, Long.MIN_VALUE);
     List<Lease> after = new ArrayList<>();
     for (Lease lease : leases) {
       Mark mark = Mark.of(lease);
-      int messages = mark.inFront(pending.getOrDefault(lease.bucket(), Set.of()));
+      int messages = inFront[lease.bucket()];
       after.add(lease.with(mark.afterDelete(messages)));
       OptionalLong last = byRange ? mark.certifiedUpTo(messages) : OptionalLong.empty();
       if (last.isPresent()) {
         ranges.add(new Range(lease.bucket(), mark.low(), last.getAsLong(), messages));
-        upTo.put(lease.bucket(), last.getAsLong());
+        upTo[lease.bucket()] = last.getAsLong();
       }
     }
     delete(handle, ranges, delivered);
-    List<Claimable> rest =
-        delivered.stream()
-            .filter(
-                row ->
-                    row.status() != Status.PENDING
-                        || row.sequence() > upTo.getOrDefault(row.bucket(), Long.MIN_VALUE))
-            .toList();
+    List<Claimable> rest = new ArrayList<>();
+    for (Claimable row : delivered) {
+      if (row.status() != Status.PENDING || row.sequence() > upTo[row.bucket()]) {
+        rest.add(row);
+      }
+    }
     boolean found =
         rest.isEmpty()
             || delete(handle, deleteThese, parameters -> these(parameters, rest), rest)

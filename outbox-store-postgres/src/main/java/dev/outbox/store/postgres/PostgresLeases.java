@@ -331,7 +331,7 @@ final class PostgresLeases implements Leases<Handle> {
     Set<Integer> buckets = held.stream().map(Lease::bucket).collect(toSet());
     long ours = delivered.stream().filter(row -> buckets.contains(row.bucket())).count();
     return cleared.stream().allMatch(each -> each.deleted() == ours)
-        ? Mark.afterDelete(held, Mark.pending(delivered))
+        ? Mark.afterDelete(held, delivered)
         : held;
   }
 

@@ -233,9 +233,13 @@ class MarkPropertyTest {
       held =
           held.afterDelete(
               rule == Rule.PASSES_WHAT_IS_NOT_DELETED
-                  ? held.read().sequences().size()
-                  : held.inFront(Set.copyOf(delivered)));
+                  ? held.read().sequences().length
+                  : MarkTest.inFront(held, sequences(delivered)));
       claimed = List.of();
+    }
+
+    private static long[] sequences(List<Long> boxed) {
+      return boxed.stream().mapToLong(Long::longValue).toArray();
     }
 
     private void read() {
@@ -252,7 +256,7 @@ class MarkPropertyTest {
       if (rule == Rule.PASSES_WHAT_WAS_READ && !claimed.isEmpty()) {
         below = Math.max(below, claimed.get(claimed.size() - 1) + 1);
       }
-      held = held.afterRead(claimed, most, below);
+      held = held.afterRead(sequences(claimed), most, below);
       passed.addAll(pending.headSet(held.low()));
     }
   }

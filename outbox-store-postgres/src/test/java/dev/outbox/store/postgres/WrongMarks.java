@@ -12,6 +12,7 @@ import dev.outbox.store.core.internal.Row;
 import dev.outbox.store.core.internal.Row.Claimable;
 import dev.outbox.store.postgres.Certified.Sample;
 import java.sql.SQLException;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
 import java.util.LongSummaryStatistics;
@@ -43,10 +44,14 @@ final class WrongMarks {
     }
 
     private Lease after(Handle handle, Lease lease, List<Row> rows, Limits limits) {
-      List<Long> found =
-          rows.stream().filter(row -> row.bucket() == lease.bucket()).map(Row::sequence).toList();
+      long[] found =
+          rows.stream()
+              .filter(row -> row.bucket() == lease.bucket())
+              .mapToLong(Row::sequence)
+              .sorted()
+              .toArray();
       Mark mark = Mark.of(lease);
-      long highest = found.stream().mapToLong(Long::longValue).max().orElse(0);
+      long highest = Arrays.stream(found).max().orElse(0);
       long below = below(handle, mark.sample(), highest);
       int most = lease.single() ? 1 : limits.messages();
       return lease.with(mark.afterRead(found, most, Math.max(below, mark.sample().below())));

@@ -1,5 +1,7 @@
 package dev.outbox.store.core.internal;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.store.core.internal.Database.Key;
@@ -10,19 +12,17 @@ import dev.outbox.store.core.internal.Database.Release;
 import dev.outbox.store.core.internal.Row.Claimable;
 import dev.outbox.store.core.internal.Row.ToMove;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
-import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads the first due messages of leased buckets, moves out of the way at once what must move, and
@@ -42,13 +42,10 @@ final class BatchReader<H> {
   private final ClaimRequest request;
   private final boolean keeps;
 
-  /** By bucket, those whose turn comes first in front. */
-  private final Map<Integer, Lease> leases = new LinkedHashMap<>();
+  /** What was leased, those whose turn comes first in front; and the same by number. */
+  private final List<Bucket> buckets = new ArrayList<>();
 
-  /** Of each kind, what may be claimed: by bucket and in order. */
-  private final Map<Status, Map<Integer, List<Claimable>>> kinds = new EnumMap<>(Status.class);
-
-  private final Set<Integer> moved = new HashSet<>();
+  private final @Nullable Bucket[] byNumber = new Bucket[Database.BUCKETS];
   private final Set<Integer> more = new HashSet<>();
   private int found;
   private long bytes;
@@ -65,7 +62,39 @@ final class BatchReader<H> {
     this.claimId = claimId;
     this.request = request;
     this.keeps = keeps;
-    KINDS.forEach(kind -> kinds.put(kind, new HashMap<>()));
+  }
+
+  /** A bucket, and of each kind the messages that may be claimed, in order. */
+  private static final class Bucket {
+    private final Lease lease;
+    private final Map<Status, List<Claimable>> kinds = new EnumMap<>(Status.class);
+    private boolean moved;
+    private boolean served;
+
+    Bucket(Lease lease) {
+      this.lease = lease;
+      KINDS.forEach(kind -> kinds.put(kind, new ArrayList<>()));
+    }
+
+    List<Claimable> of(Status kind) {
+      return requireNonNull(kinds.get(kind));
+    }
+
+    boolean hasMessages() {
+      return kinds.values().stream().anyMatch(kind -> !kind.isEmpty());
+    }
+  }
+
+  private void add(List<Lease> leases) {
+    for (Lease lease : leases) {
+      Bucket bucket = new Bucket(lease);
+      buckets.add(bucket);
+      byNumber[lease.bucket()] = bucket;
+    }
+  }
+
+  private Bucket of(Row row) {
+    return requireNonNull(byNumber[row.bucket()], "a row of a bucket that was not leased");
   }
 
   /**
@@ -117,13 +146,7 @@ final class BatchReader<H> {
 
   /** How many of the buckets that were read are of use; the others are given back. */
   int used() {
-    return (int) leases.keySet().stream().filter(this::isUsed).count();
-  }
-
-  private boolean isUsed(int bucket) {
-    return moved.contains(bucket)
-        || kinds.values().stream()
-            .anyMatch(kind -> !kind.getOrDefault(bucket, List.of()).isEmpty());
+    return (int) buckets.stream().filter(bucket -> bucket.moved || bucket.hasMessages()).count();
   }
 
   /**
@@ -139,7 +162,7 @@ final class BatchReader<H> {
     if (!look.sure() || !pending.rows().stream().allMatch(Claimable.class::isInstance)) {
       return Optional.empty();
     }
-    pending.leases().forEach(lease -> leases.put(lease.bucket(), lease));
+    add(pending.leases());
     take(Status.PENDING, pending.rows(), limits);
     return Optional.of(look);
   }
@@ -166,7 +189,7 @@ final class BatchReader<H> {
   private void readPending(List<Lease> from, int most) {
     Limits limits = limits(from, most);
     Pending pending = database.reads().readPending(handle, from, limits);
-    pending.leases().forEach(lease -> leases.put(lease.bucket(), lease));
+    add(pending.leases());
     take(Status.PENDING, pending.rows(), limits);
   }
 
@@ -195,14 +218,15 @@ final class BatchReader<H> {
   private void take(Status kind, List<Row> rows, Limits limits) {
     List<ToMove> moves = new ArrayList<>();
     List<Key> empty = new ArrayList<>();
-    Map<Integer, Integer> rowsOf = new HashMap<>();
-    Map<Integer, Long> bytesOf = new HashMap<>();
+    int[] rowsOf = new int[Database.BUCKETS];
+    long[] bytesOf = new long[Database.BUCKETS];
     for (Row row : rows) {
-      rowsOf.merge(row.bucket(), 1, Integer::sum);
+      rowsOf[row.bucket()]++;
       if (row instanceof Claimable claimable) {
-        of(kind).computeIfAbsent(row.bucket(), bucket -> new ArrayList<>()).add(claimable);
-        bytesOf.merge(row.bucket(), (long) claimable.payloadSize(), Long::sum);
-        bytes += claimable.payloadSize();
+        int size = claimable.payloadSize();
+        of(row).of(kind).add(claimable);
+        bytesOf[row.bucket()] += size;
+        bytes += size;
         found++;
       } else if (row instanceof ToMove move) {
         moves.add(move);
@@ -210,30 +234,30 @@ final class BatchReader<H> {
         empty.add(Key.of(row));
       }
     }
-    rowsOf.forEach(
-        (bucket, count) -> {
-          if (count >= limits.messages() || bytesOf.getOrDefault(bucket, 0L) > limits.bytes() / 2) {
-            more.add(bucket);
-          }
-        });
+    for (int bucket = 0; bucket < Database.BUCKETS; bucket++) {
+      if (rowsOf[bucket] >= limits.messages() || bytesOf[bucket] > limits.bytes() / 2) {
+        more.add(bucket);
+      }
+    }
     if (!moves.isEmpty()) {
       move(moves);
     }
     if (!empty.isEmpty()) {
       database.writes().advance(handle, empty);
-      empty.forEach(key -> moved.add(key.bucket()));
+      empty.forEach(key -> moved(key.bucket()));
     }
   }
 
-  private Map<Integer, List<Claimable>> of(Status kind) {
-    return kinds.getOrDefault(kind, Map.of());
+  private void moved(int bucket) {
+    requireNonNull(byNumber[bucket]).moved = true;
+    more.add(bucket);
   }
 
   private void move(List<ToMove> moves) {
     database.writes().move(handle, moves);
     Map<String, Key> lowest = new HashMap<>();
     for (ToMove move : moves) {
-      moved.add(move.bucket());
+      moved(move.bucket());
       if (move.target() == Status.BLOCKED) {
         lowest.merge(move.key(), Key.of(move), (a, b) -> a.sequence() <= b.sequence() ? a : b);
       }
@@ -248,36 +272,34 @@ final class BatchReader<H> {
    * @param moreElsewhere whether buckets that probably have more were not read
    */
   Batch choose(boolean moreElsewhere) {
-    List<Claimable> inTurn = inTurn();
-    List<Claimable> rows = chosen(inTurn);
-    Set<Integer> served = rows.stream().map(Row::bucket).collect(Collectors.toSet());
-    Set<Integer> cut = inTurn.stream().map(Row::bucket).collect(Collectors.toSet());
-    cut.removeAll(served);
+    List<Claimable> rows = inOrder(inTurn());
     List<Lease> used = new ArrayList<>();
     List<Lease> idle = new ArrayList<>();
     List<Release> unused = new ArrayList<>();
-    for (Lease lease : leases.values()) {
-      int bucket = lease.bucket();
-      if (served.contains(bucket) || moved.contains(bucket)) {
+    boolean anyMoved = false;
+    for (Bucket bucket : buckets) {
+      Lease lease = bucket.lease;
+      boolean cut = bucket.hasMessages() && !bucket.served;
+      anyMoved |= bucket.moved;
+      if (bucket.served || bucket.moved) {
         used.add(lease);
-      } else if (onlyLooked || isKept(lease) && !cut.contains(bucket)) {
+      } else if (onlyLooked || isKept(lease) && !cut) {
         idle.add(lease);
       } else {
-        unused.add(new Release(lease, 0, lease.batches() > 0, cut.contains(bucket)));
+        unused.add(new Release(lease, 0, lease.batches() > 0, cut));
       }
     }
     if (!unused.isEmpty()) {
       database.leases().release(handle, claimId, unused);
     }
-    count(rows, used);
-    more.addAll(moved);
+    count(rows);
     return new Batch(
         used,
         idle,
-        rows.stream().sorted(Comparator.comparingLong(Claimable::sequence)).toList(),
+        rows,
         Set.copyOf(more),
         onlyLooked && !moreElsewhere,
-        moreElsewhere || !moved.isEmpty() || rows.size() < found);
+        moreElsewhere || anyMoved || rows.size() < found);
   }
 
   private boolean isKept(Lease lease) {
@@ -285,9 +307,8 @@ final class BatchReader<H> {
   }
 
   /** An attempt is counted before it is made where the attempt may end the process (S6). */
-  private void count(List<Claimable> rows, List<Lease> used) {
-    Set<Integer> single = singles(used);
-    List<Claimable> counted = rows.stream().filter(row -> single.contains(row.bucket())).toList();
+  private void count(List<Claimable> rows) {
+    List<Claimable> counted = rows.stream().filter(row -> of(row).lease.single()).toList();
     if (!counted.isEmpty()) {
       database.writes().count(handle, counted, 1);
     }
@@ -300,41 +321,57 @@ final class BatchReader<H> {
    */
   private List<Claimable> inTurn() {
     long turn =
-        leases.values().stream().mapToLong(l -> l.token() + l.batches()).findFirst().orElse(0);
+        buckets.isEmpty() ? 0 : buckets.get(0).lease.token() + buckets.get(0).lease.batches();
     List<Status> turns = new ArrayList<>(KINDS);
     Collections.rotate(turns, -(int) (turn % turns.size()));
     List<Claimable> inTurn = new ArrayList<>(found);
     for (Status kind : turns) {
-      for (Integer bucket : leases.keySet()) {
-        inTurn.addAll(of(kind).getOrDefault(bucket, List.of()));
+      for (Bucket bucket : buckets) {
+        inTurn.addAll(bucket.of(kind));
       }
     }
     return inTurn;
   }
 
-  private List<Claimable> chosen(List<Claimable> inTurn) {
-    Set<Integer> single = singles(leases.values());
-    Set<Integer> singleTaken = new HashSet<>();
+  /** Chooses what fits, in sequence order. */
+  private List<Claimable> inOrder(List<Claimable> inTurn) {
+    List<Claimable> chosen = chosen(inTurn);
+    List<Claimable> inOrder = new ArrayList<>(chosen);
+    inOrder.sort(Comparator.comparingLong(Claimable::sequence));
+    for (int i = 1; i < inOrder.size(); i++) {
+      if (inOrder.get(i - 1).sequence() == inOrder.get(i).sequence()) {
+        return inOrder(beforeRepeated(chosen));
+      }
+    }
+    inOrder.forEach(row -> of(row).served = true);
+    return inOrder;
+  }
+
+  /** Plain SQL may have given a sequence twice, and decisions are by sequence. */
+  private static List<Claimable> beforeRepeated(List<Claimable> chosen) {
     Set<Long> sequences = new HashSet<>();
-    List<Claimable> chosen = new ArrayList<>();
+    int first = 0;
+    while (sequences.add(chosen.get(first).sequence())) {
+      first++;
+    }
+    return chosen.subList(0, first);
+  }
+
+  private List<Claimable> chosen(List<Claimable> inTurn) {
+    Set<Integer> singleTaken = new HashSet<>();
+    List<Claimable> chosen = new ArrayList<>(inTurn.size());
     long size = 0;
     for (Claimable row : inTurn) {
       size += row.payloadSize();
       if (chosen.size() == request.maxMessages()
-          || (size > request.maxBytes() && !chosen.isEmpty())
-          // Plain SQL may have given one twice, and decisions are by sequence.
-          || !sequences.add(row.sequence())) {
+          || (size > request.maxBytes() && !chosen.isEmpty())) {
         break;
       }
-      if (!single.contains(row.bucket()) || singleTaken.add(row.bucket())) {
+      if (!of(row).lease.single() || singleTaken.add(row.bucket())) {
         chosen.add(row);
       }
     }
     return chosen;
-  }
-
-  private static Set<Integer> singles(Collection<Lease> of) {
-    return of.stream().filter(Lease::single).map(Lease::bucket).collect(Collectors.toSet());
   }
 
   private static int ceil(int a, int b) {

@@ -18,8 +18,8 @@ import dev.outbox.store.core.internal.Row.Claimable;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -28,6 +28,7 @@ import java.util.UUID;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 /**
  * A claim's life, in three transactions: lease and read; settle and go on; settle and let go.
@@ -96,7 +97,6 @@ final class Claims<H> {
     private final UUID claimId;
     private final Batch batch;
     private final List<StoredMessage> messages;
-    private final Set<Long> sequences;
 
     /** This claim's own, until it is closed or handed on. */
     private Transactions<H> transactions;
@@ -117,8 +117,11 @@ final class Claims<H> {
       this.batch = batch;
       this.transactions = transactions;
       this.lease = lease;
-      messages = batch.rows().stream().map(Claimable::message).toList();
-      sequences = batch.rows().stream().map(Row::sequence).collect(Collectors.toSet());
+      List<StoredMessage> all = new ArrayList<>(batch.rows().size());
+      for (Claimable row : batch.rows()) {
+        all.add(row.message());
+      }
+      messages = Collections.unmodifiableList(all);
     }
 
     @Override
@@ -134,33 +137,27 @@ final class Claims<H> {
     @Override
     public Set<Long> renew(Duration newLease) {
       lease = newLease;
-      return over || sequences.isEmpty() ? Set.of() : sequences(claims.renew(this)::contains);
+      return over || isEmpty() ? Set.of() : sequences(claims.renew(this)::contains);
     }
 
     @Override
     public Set<Long> settle(Map<Long, Decision> decisions) {
-      check(decisions);
-      return batch.leases().isEmpty() ? Set.of() : lostBut(held(decisions));
+      Decided decided = new Decided(batch.rows(), decisions);
+      return batch.leases().isEmpty() ? Set.of() : lostBut(held(decided));
     }
 
     /** The buckets may be leased on under the same claim id, by the claim that came after it. */
-    private Set<Integer> held(Map<Long, Decision> decisions) {
-      return over ? Set.of() : claims.settleAndLetGo(this, decisions);
+    private Set<Integer> held(Decided decided) {
+      return over ? Set.of() : claims.settleAndLetGo(this, decided);
     }
 
-    void check(Map<Long, Decision> decisions) {
-      if (!sequences.containsAll(decisions.keySet())) {
-        throw new IllegalArgumentException(
-            "decisions name sequences that this claim does not have: "
-                + decisions.keySet().stream()
-                    .filter(s -> !sequences.contains(s))
-                    .sorted()
-                    .toList());
-      }
-    }
-
+    /**
+     * @param buckets those of this claim that are still ours
+     */
     Set<Long> lostBut(Set<Integer> buckets) {
-      return sequences(bucket -> !buckets.contains(bucket));
+      return buckets.size() == batch.leases().size()
+          ? Set.of()
+          : sequences(bucket -> !buckets.contains(bucket));
     }
 
     private Set<Long> sequences(Predicate<Integer> ofBucket) {
@@ -272,16 +269,20 @@ final class Claims<H> {
     Held<H> current = claim;
     while (current.isEmpty() && !current.batch.leases().isEmpty()) {
       if (isOver(MOVES, began)) {
-        Set<Integer> ignored = settleAndLetGo(current, Map.of());
+        Set<Integer> ignored = settleAndLetGo(current, nothing(current));
         current.over();
         return current;
       }
-      current = goOn(current, Map.of(), request).next();
+      current = goOn(current, nothing(current), request).next();
     }
     if (current.isEmpty()) {
       current.end(transactions);
     }
     return current;
+  }
+
+  private static Decided nothing(Held<?> claim) {
+    return new Decided(claim.batch.rows(), Map.of());
   }
 
   private boolean isOver(Duration time, long began) {
@@ -460,8 +461,7 @@ final class Claims<H> {
     }
     @SuppressWarnings("unchecked") // these claims' own have their handle
     Held<H> own = (Held<H>) held;
-    own.check(decisions);
-    Step<H> step = goOn(own, decisions, request);
+    Step<H> step = goOn(own, new Decided(own.batch.rows(), decisions), request);
     Held<H> next = pastMoves(step.next(), request);
     own.over();
     if (next.batch.leases().isEmpty() && !leases.leasesInTransaction()) {
@@ -487,13 +487,13 @@ final class Claims<H> {
    */
   private record Step<H>(Set<Integer> held, List<Lease> idle, Held<H> next) {}
 
-  private Step<H> goOn(Held<H> done, Map<Long, Decision> decisions, ClaimRequest request) {
+  private Step<H> goOn(Held<H> done, Decided decided, ClaimRequest request) {
     long began = clock.getAsLong();
     Step<H> step =
-        isSmall(done, decisions)
-            ? settleAtOnce(done, decisions, request)
+        isSmall(done, decided)
+            ? settleAtOnce(done, decided, request)
             : done.transactions.run(
-                request.lease(), handle -> goOn(handle, done, decisions, request));
+                request.lease(), handle -> goOn(handle, done, decided, request));
     List<Lease> idle = new ArrayList<>(step.idle());
     idle.addAll(step.next().batch.idle());
     done.kept.add(idle.stream().map(lease -> One.until(began, lease, clock.getAsLong())).toList());
@@ -501,26 +501,28 @@ final class Claims<H> {
   }
 
   /** Whether one statement settles it: all was delivered, and all its buckets are to be kept. */
-  private boolean isSmall(Held<H> done, Map<Long, Decision> decisions) {
+  private boolean isSmall(Held<H> done, Decided decided) {
     Batch batch = done.batch;
     return !batch.rows().isEmpty()
         && batch.rows().size() <= leases.mostDeletedWithLock()
         && batch.more().isEmpty()
         && batch.leases().stream()
-            .allMatch(lease -> !lease.single() && done.kept.wouldKeep(lease.bucket()))
-        && batch.rows().stream()
-            .allMatch(row -> decisions.get(row.sequence()) instanceof Decision.Delivered);
+            .allMatch(
+                lease ->
+                    !lease.single()
+                        && decided.areDelivered(lease.bucket())
+                        && done.kept.wouldKeep(lease.bucket()));
   }
 
   /** What else is due in a bucket is found by whoever leases it next. */
-  private Step<H> settleAtOnce(Held<H> done, Map<Long, Decision> decisions, ClaimRequest request) {
+  private Step<H> settleAtOnce(Held<H> done, Decided decided, ClaimRequest request) {
     List<Lease> held =
         done.transactions.runAlone(
             request.lease(),
             handle ->
                 leases.lockHeldAndDelete(
-                    handle, done.claimId, done.batch.leases(), answered(done, decisions)));
-    List<Lease> idle = idle(held, List.of(), done, decisions);
+                    handle, done.claimId, done.batch.leases(), answered(decided)));
+    List<Lease> idle = idle(held, List.of(), done, decided);
     List<Lease> others = held.stream().filter(lease -> !idle.contains(lease)).toList();
     if (!others.isEmpty()) {
       giveBack(done.claimId, others);
@@ -531,13 +533,14 @@ final class Claims<H> {
         unread(done, others, request));
   }
 
-  private List<Claimable> answered(Held<H> done, Map<Long, Decision> decisions) {
+  private List<Claimable> answered(Decided decided) {
     Writes<H> writes = database.writes();
+    List<Claimable> rows = decided.rows();
     return writes.archives()
-        ? done.batch.rows().stream()
-            .map(row -> Settlement.delivered(writes, row, decisions.get(row.sequence())))
+        ? IntStream.range(0, rows.size())
+            .mapToObj(i -> Settlement.delivered(writes, rows.get(i), decided.of(i)))
             .toList()
-        : done.batch.rows();
+        : rows;
   }
 
   /**
@@ -561,23 +564,22 @@ final class Claims<H> {
   }
 
   /** While leases are kept the next claim looks there first, and mostly needs no other. */
-  private Step<H> goOn(
-      H handle, Held<H> done, Map<Long, Decision> decisions, ClaimRequest request) {
-    Map<Integer, Lease> held = settle(handle, done, decisions);
-    List<Lease> wanted = wanted(held.values(), done.batch, decisions);
+  private Step<H> goOn(H handle, Held<H> done, Decided decided, ClaimRequest request) {
+    Map<Integer, Lease> held = settle(handle, done, decided);
+    List<Lease> wanted = wanted(held.values(), done.batch, decided);
     List<Lease> used = used(wanted);
-    List<Lease> idle = idle(held.values(), wanted, done, decisions);
+    List<Lease> idle = idle(held.values(), wanted, done, decided);
     List<Lease> others = new ArrayList<>(held.values());
     others.removeAll(used);
     others.removeAll(idle);
-    release(handle, done, decisions, others);
+    release(handle, done, decided, others);
     if (used.isEmpty() && !idle.isEmpty()) {
       return new Step<>(held.keySet(), idle, unread(done, others, request));
     }
     UUID claimId = used.isEmpty() ? done.kept.claimId() : done.claimId;
     boolean leasesMore =
         leases.leasesInTransaction() && (used.isEmpty() || used.size() == wanted.size());
-    List<Lease> next = decisions.isEmpty() ? extend(handle, claimId, used, request.lease()) : used;
+    List<Lease> next = decided.isEmpty() ? extend(handle, claimId, used, request.lease()) : used;
     return new Step<>(
         held.keySet(),
         idle,
@@ -589,18 +591,12 @@ final class Claims<H> {
    * delivered, and where nothing else is due.
    */
   private static <H> List<Lease> idle(
-      Collection<Lease> held, List<Lease> wanted, Held<H> done, Map<Long, Decision> decisions) {
+      Collection<Lease> held, List<Lease> wanted, Held<H> done, Decided decided) {
     if (!done.kept.keeps()) {
       return List.of();
     }
-    Set<Integer> troubled = new HashSet<>();
-    for (Row row : done.batch.rows()) {
-      if (!(decisions.get(row.sequence()) instanceof Decision.Delivered)) {
-        troubled.add(row.bucket());
-      }
-    }
     return held.stream()
-        .filter(lease -> !wanted.contains(lease) && !troubled.contains(lease.bucket()))
+        .filter(lease -> !wanted.contains(lease) && decided.areDelivered(lease.bucket()))
         .filter(lease -> !lease.single() && !lease.scheduled() && !lease.blocked())
         .filter(lease -> done.kept.served(lease.bucket()))
         .toList();
@@ -611,17 +607,10 @@ final class Claims<H> {
    * messages that have no decision, and not of those whose messages are handed out singly, because
    * a settle that is repeated would take back an attempt twice.
    */
-  private static List<Lease> wanted(
-      Collection<Lease> held, Batch done, Map<Long, Decision> decisions) {
-    Set<Integer> undecided = new HashSet<>();
-    for (Row row : done.rows()) {
-      if (!decisions.containsKey(row.sequence())) {
-        undecided.add(row.bucket());
-      }
-    }
+  private static List<Lease> wanted(Collection<Lease> held, Batch done, Decided decided) {
     return held.stream()
         .filter(lease -> done.more().contains(lease.bucket()))
-        .filter(lease -> !lease.single() && !undecided.contains(lease.bucket()))
+        .filter(lease -> !lease.single() && decided.areDecided(lease.bucket()))
         .toList();
   }
 
@@ -660,13 +649,13 @@ final class Claims<H> {
   // ---- settle and let go
 
   /** Returns the buckets that were still ours. */
-  private Set<Integer> settleAndLetGo(Held<H> done, Map<Long, Decision> decisions) {
+  private Set<Integer> settleAndLetGo(Held<H> done, Decided decided) {
     Set<Integer> held =
         done.transactions.run(
             done.lease,
             handle -> {
-              Map<Integer, Lease> now = settle(handle, done, decisions);
-              release(handle, done, decisions, now.values());
+              Map<Integer, Lease> now = settle(handle, done, decided);
+              release(handle, done, decided, now.values());
               return now.keySet();
             });
     done.end(transactions);
@@ -679,11 +668,8 @@ final class Claims<H> {
    * Locks the buckets that are still ours, and carries the decisions out for their messages.
    * Returns their leases as they stand now.
    */
-  private Map<Integer, Lease> settle(H handle, Held<H> done, Map<Long, Decision> decisions) {
+  private Map<Integer, Lease> settle(H handle, Held<H> done, Decided decided) {
     List<Lease> locked = leases.lockHeld(handle, done.claimId, done.batch.leases());
-    Set<Integer> buckets = locked.stream().map(Lease::bucket).collect(Collectors.toSet());
-    List<Claimable> ours =
-        done.batch.rows().stream().filter(row -> buckets.contains(row.bucket())).toList();
     Set<Integer> counted =
         done.batch.leases().stream()
             .filter(Lease::single)
@@ -691,27 +677,20 @@ final class Claims<H> {
             .collect(Collectors.toSet());
     Map<Integer, Lease> held = new HashMap<>();
     new Settlement<>(handle, database.writes(), counted)
-        .apply(locked, ours, decisions)
+        .apply(locked, decided)
         .forEach(lease -> held.put(lease.bucket(), lease));
     return held;
   }
 
-  private void release(
-      H handle, Held<H> done, Map<Long, Decision> decisions, Collection<Lease> released) {
+  private void release(H handle, Held<H> done, Decided decided, Collection<Lease> released) {
     if (released.isEmpty()) {
       return;
-    }
-    Map<Integer, Integer> decided = new HashMap<>();
-    for (Row row : done.batch.rows()) {
-      if (decisions.containsKey(row.sequence())) {
-        decided.merge(row.bucket(), 1, Integer::sum);
-      }
     }
     leases.release(
         handle,
         done.claimId,
         released.stream()
-            .map(l -> new Release(l, decided.getOrDefault(l.bucket(), 0), true, false))
+            .map(l -> new Release(l, decided.decided(l.bucket()), true, false))
             .toList());
   }
 

@@ -44,14 +44,19 @@ final class Settlement<H> {
   }
 
   /**
-   * @param leases of the buckets that are locked
-   * @param rows in sequence order
+   * @param leases of the buckets that are locked: nothing happens to messages of others
    * @return the leases as they are after it
    */
-  Collection<Lease> apply(
-      Collection<Lease> leases, List<Claimable> rows, Map<Long, Decision> decisions) {
-    for (Claimable row : rows) {
-      Decision decision = decisions.get(row.sequence());
+  Collection<Lease> apply(Collection<Lease> leases, Decided decided) {
+    boolean[] locked = new boolean[Database.BUCKETS];
+    leases.forEach(lease -> locked[lease.bucket()] = true);
+    List<Claimable> rows = decided.rows();
+    for (int i = 0; i < rows.size(); i++) {
+      Claimable row = rows.get(i);
+      Decision decision = decided.of(i);
+      if (!locked[row.bucket()]) {
+        continue;
+      }
       if (decision instanceof Decision.Delivered) {
         delivered.add(delivered(writes, row, decision));
         progressed(row);

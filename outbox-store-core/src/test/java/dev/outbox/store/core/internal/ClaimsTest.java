@@ -341,7 +341,7 @@ class ClaimsTest {
             () -> claim.settle(decisions), () -> store.settleAndClaim(claim, decisions, FOUR))) {
       assertThatThrownBy(settle::run)
           .isInstanceOf(IllegalArgumentException.class)
-          .hasMessage("decisions name sequences that this claim does not have: [7]");
+          .hasMessage("the claim does not have the sequences [7]: settle only what it brought");
     }
     assertThat(database.left()).containsExactly(1L, 2L);
   }

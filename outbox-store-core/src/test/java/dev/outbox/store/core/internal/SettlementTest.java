@@ -69,7 +69,7 @@ class SettlementTest {
             });
     Collection<Lease> after =
         new Settlement<>("handle", database.writes(), counted)
-            .apply(List.of(LEASE), rows, decisions);
+            .apply(List.of(LEASE), new Decided(rows, decisions));
     assertThat(after).as("the leases after it").containsExactly(LEASE);
   }
 

@@ -68,16 +68,6 @@ public final class Rows {
   /** How the driver gives what JDBC has no one type for. */
   public interface Types {
 
-    /** Of a text, unless the database has a type for it. */
-    default UUID uuid(ResultSet rows, int column) throws SQLException {
-      String id = rows.getString(column);
-      try {
-        return UUID.fromString(id);
-      } catch (IllegalArgumentException e) {
-        throw new IllegalArgumentException("id is not a UUID: " + id, e);
-      }
-    }
-
     /** Of a time in UTC, which says no zone unless the database has a type for it. */
     default @Nullable Instant instant(ResultSet rows, int column) throws SQLException {
       LocalDateTime time = rows.getObject(column, LocalDateTime.class);
@@ -111,15 +101,11 @@ public final class Rows {
   }
 
   private Claimable claimable(ResultSet rows, Status status, byte[] payload) throws SQLException {
-    StoredMessage message = message(rows, payload);
+    Object id = requireNonNull(rows.getObject(ID));
+    Instant availableAt = types.instant(rows, AVAILABLE_AT);
+    StoredMessage message = message(rows, id, availableAt, payload);
     return new Claimable(
-        rows.getInt(BUCKET),
-        message.sequence(),
-        message.key(),
-        status,
-        requireNonNull(rows.getObject(ID)),
-        message,
-        types.instant(rows, AVAILABLE_AT));
+        rows.getInt(BUCKET), message.sequence(), message.key(), status, id, message, availableAt);
   }
 
   /**
@@ -172,10 +158,16 @@ public final class Rows {
   }
 
   StoredMessage message(ResultSet rows) throws SQLException {
-    return message(rows, requireNonNull(rows.getBytes(PAYLOAD)));
+    return message(
+        rows,
+        requireNonNull(rows.getObject(ID)),
+        types.instant(rows, AVAILABLE_AT),
+        requireNonNull(rows.getBytes(PAYLOAD)));
   }
 
-  private StoredMessage message(ResultSet rows, byte[] payload) throws SQLException {
+  private StoredMessage message(
+      ResultSet rows, Object id, @Nullable Instant availableAt, byte[] payload)
+      throws SQLException {
     long sequence = rows.getLong(SEQUENCE);
     int attempts = rows.getInt(ATTEMPTS);
     Instant stored = requireNonNull(types.instant(rows, CREATED_AT));
@@ -186,7 +178,7 @@ public final class Rows {
       }
       OutboxMessage message =
           OutboxMessage.builder()
-              .id(types.uuid(rows, ID))
+              .id(uuid(id))
               .aggregate(rows.getString(AGGREGATE_TYPE), rows.getString(AGGREGATE_ID))
               .eventType(rows.getString(EVENT_TYPE))
               .partitionKey(rows.getString(PARTITION_KEY))
@@ -195,13 +187,25 @@ public final class Rows {
               .addHeaders(HeaderCodec.decode(rows.getString(HEADERS)))
               .dedupKey(rows.getString(DEDUP_KEY))
               .correlationId(rows.getString(CORRELATION_ID))
-              .availableAt(types.instant(rows, AVAILABLE_AT))
+              .availableAt(availableAt)
               .maxAttempts(rows.getObject(MAX_ATTEMPTS, Integer.class))
               .build();
       return StoredMessage.of(sequence, attempts, createdAt, message);
     } catch (RuntimeException e) {
       return StoredMessage.undecodable(
           sequence, key(rows), attempts, createdAt, String.valueOf(e.getMessage()));
+    }
+  }
+
+  /** Of a text, unless the database has a type for it. */
+  private static UUID uuid(Object id) {
+    if (id instanceof UUID uuid) {
+      return uuid;
+    }
+    try {
+      return UUID.fromString(id.toString());
+    } catch (IllegalArgumentException e) {
+      throw new IllegalArgumentException("id is not a UUID: " + id, e);
     }
   }
 }
