@@ -26,6 +26,7 @@ import java.nio.ByteBuffer;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Timestamp;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
@@ -229,6 +230,9 @@ final class PostgresDialect extends PostgresServer implements SqlDialect {
         and m.seq + 0 between r.lowest and r.highest
       """;
 
+  /** The year 9999 begins. */
+  private static final long LAST_USUAL = Instant.parse("9999-01-01T00:00:00Z").toEpochMilli();
+
   /** After a range held other messages than were delivered, so many deletes are exact. */
   private static final int EXACT_DELETES = 100;
 
@@ -369,10 +373,21 @@ final class PostgresDialect extends PostgresServer implements SqlDialect {
     return super.fill(sql.replace("${messageKey}", MESSAGE_KEY));
   }
 
+  /**
+   * By the driver's timestamp where that is exact, which it makes without a calendar: the other way
+   * costs about a fifth of what decoding a message does. A time before 1970 or after 9998, or an
+   * infinite one, takes that way.
+   */
   @Override
   public @Nullable Instant instant(ResultSet rows, int column) throws SQLException {
-    OffsetDateTime time = rows.getObject(column, OffsetDateTime.class);
-    return time == null ? null : time.toInstant();
+    Timestamp usual = rows.getTimestamp(column);
+    if (usual == null) {
+      return null;
+    }
+    if (usual.getTime() >= 0 && usual.getTime() < LAST_USUAL) {
+      return usual.toInstant();
+    }
+    return rows.getObject(column, OffsetDateTime.class).toInstant();
   }
 
   @Override
