@@ -40,7 +40,7 @@ public final class Engine<H> {
   private static final Duration PATIENCE = Duration.ofSeconds(30);
 
   /** How long an idle store may miss buckets that somebody deleted. */
-  private static final long RESTORE_NANOS = Duration.ofSeconds(1).toNanos();
+  private static final long RESTORE_NANOS = Duration.ofSeconds(3).toNanos();
 
   /** How much of the archive is removed in one round; the next one goes on. */
   static final int ARCHIVE_STEPS = 1_000;

@@ -27,18 +27,19 @@ class BucketStoreTest {
   }
 
   @Test
-  @DisplayName("looks once a second whether its own rows are whole, when there is nothing to do")
+  @DisplayName(
+      "looks every three seconds whether its own rows are whole, when there is nothing to do")
   void restores() {
     store.claim(FOUR);
     assertThat(database.sessions).as("claims, when all was whole").hasSize(1);
     store.claim(FOUR);
     assertThat(asked("restore")).isEqualTo(1);
-    database.clock += Duration.ofSeconds(1).toNanos() - 1;
+    database.clock += Duration.ofSeconds(3).toNanos() - 1;
     store.claim(FOUR);
-    assertThat(asked("restore")).as("before a second is over").isEqualTo(1);
+    assertThat(asked("restore")).as("before three seconds are over").isEqualTo(1);
     database.clock++;
     store.claim(FOUR);
-    assertThat(asked("restore")).as("after a second").isEqualTo(2);
+    assertThat(asked("restore")).as("after three seconds").isEqualTo(2);
     assertThat(database.restored).as("blocked keys, where no bucket was missing").isEmpty();
   }
 
