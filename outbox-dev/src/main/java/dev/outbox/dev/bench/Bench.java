@@ -29,6 +29,7 @@ public final class Bench {
           new RelaysScenario(),
           new EndToEndScenario(),
           new LatencyScenario(),
+          new HeldScenario(),
           new IdleScenario(),
           new WorkScenario(),
           new PublishScenario());

@@ -41,8 +41,10 @@ public interface BenchDatabase extends AutoCloseable {
   enum Pin {
     /** A read-only snapshot: vacuum can remove nothing that is deleted from now on. */
     SNAPSHOT,
-    /** A transaction that has written, so that it has an id; low-water marks stand still too. */
-    WRITER
+    /** A transaction that has written something else, so that it has an id. */
+    WRITER,
+    /** A transaction that has appended a message; it does not commit. */
+    APPENDER
   }
 
   /** In which state messages are filled in. */

@@ -335,6 +335,11 @@ final class JdbcBenchDatabase implements BenchDatabase {
       switch (pin) {
         case SNAPSHOT -> kind.pinSnapshot(session, schema);
         case WRITER -> session.run(BusinessInsert.sql(schema));
+        case APPENDER -> {
+          try (HikariDataSource pool = pool(1)) {
+            store(pool).append(session.connection(), List.of(OpenLoad.message(0)));
+          }
+        }
       }
       return session;
     } catch (SQLException e) {

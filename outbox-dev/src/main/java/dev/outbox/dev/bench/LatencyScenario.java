@@ -11,13 +11,10 @@ import dev.outbox.relay.Relay;
 import dev.outbox.spi.KeepingStore;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.Callable;
-import java.util.concurrent.locks.LockSupport;
-import java.util.function.ToLongFunction;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -28,7 +25,6 @@ final class LatencyScenario implements Scenario {
   private static final int CLIENTS = 4;
   private static final Duration WARM_UP = Duration.ofSeconds(15);
   private static final Duration TIME = Duration.ofSeconds(20);
-  private static final Duration PATIENCE = Duration.ofMinutes(1);
   private static final Duration KEEP = Duration.ofSeconds(1);
 
   /** Who tells the relay that there is something. */
@@ -145,19 +141,20 @@ final class LatencyScenario implements Scenario {
               "%s, %s: %s"
                   .formatted(
                       name(), name, warmUp ? "warm-up" : "run " + run + " of " + bench.runs()));
-          bench.settle();
-          Work before = work.call().plus(counter);
-          CpuClock.Time cpuBefore = bench.cpu().now();
-          Map<UUID, Long> commits =
-              OpenLoad.run(clients, rate, bench.scaled(warmUp ? WARM_UP : TIME));
-          Map<UUID, Stamp> delivered = await(commits, stamps);
-          Work done = work.call().plus(counter).since(before);
-          CpuClock.Time time = bench.cpu().now().since(cpuBefore);
+          OpenRun done =
+              OpenRun.of(
+                  bench,
+                  clients,
+                  rate,
+                  bench.scaled(warmUp ? WARM_UP : TIME),
+                  counter,
+                  stamps,
+                  work);
           if (!warmUp) {
-            called.add(millis(commits, delivered, Stamp::called));
-            acknowledged.add(millis(commits, delivered, Stamp::acknowledged));
-            statements.add((double) done.statements() / commits.size());
-            cpu.add(time.plus(new CpuClock.Time(0, done.cpuNanos())).perMessage(commits.size()));
+            called.add(done.called());
+            acknowledged.add(done.acknowledged());
+            statements.add(done.statements());
+            cpu.add(done.cpu());
           }
         }
         report(bench, name + ", commit to publisher", called);
@@ -171,50 +168,13 @@ final class LatencyScenario implements Scenario {
     }
   }
 
-  private static Map<UUID, Stamp> await(Map<UUID, Long> commits, Callable<Map<UUID, Stamp>> stamps)
-      throws Exception {
-    Map<UUID, Stamp> all = new HashMap<>();
-    long end = System.nanoTime() + PATIENCE.toNanos();
-    while (true) {
-      all.putAll(stamps.call());
-      if (all.keySet().containsAll(commits.keySet())) {
-        return all;
-      }
-      if (System.nanoTime() - end > 0) {
-        throw new IllegalStateException(
-            "of %d messages %d were delivered within %s"
-                .formatted(commits.size(), all.size(), PATIENCE));
-      }
-      LockSupport.parkNanos(50_000_000);
-    }
-  }
-
-  /** Sorted. A message may be published before its client knows that it is committed: then 0. */
-  private static double[] millis(
-      Map<UUID, Long> commits, Map<UUID, Stamp> stamps, ToLongFunction<Stamp> time) {
-    return commits.entrySet().stream()
-        .mapToDouble(
-            commit -> {
-              Stamp stamp = stamps.get(commit.getKey());
-              long end = stamp == null ? Long.MAX_VALUE : time.applyAsLong(stamp);
-              return Math.max(0, end - commit.getValue()) / 1e3;
-            })
-        .sorted()
-        .toArray();
-  }
-
   private void report(Bench bench, String name, List<double[]> runs) {
     for (double percentile : PERCENTILES) {
-      List<Double> values = runs.stream().map(run -> percentile(run, percentile)).toList();
+      List<Double> values = runs.stream().map(run -> OpenRun.percentile(run, percentile)).toList();
       String which = percentile % 1 == 0 ? "%.0f" : "%.1f";
       bench.report(
           Line.alone(
               name(), name + ", p" + which.formatted(percentile), "ms", new Samples(values)));
     }
-  }
-
-  private static double percentile(double[] sorted, double percentile) {
-    int rank = (int) Math.ceil(sorted.length * percentile / 100);
-    return sorted[Math.max(1, rank) - 1];
   }
 }

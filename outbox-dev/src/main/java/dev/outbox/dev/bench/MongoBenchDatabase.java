@@ -240,6 +240,7 @@ final class MongoBenchDatabase implements BenchDatabase {
       case SNAPSHOT -> {
         var unused = business.find(session).first();
       }
+      case APPENDER -> store.append(session, List.of(OpenLoad.message(0)));
       case WRITER -> business.insertOne(session, new Document("customer", "pin"));
     }
     return session;

@@ -53,7 +53,10 @@ enum Dialect {
           """
           select 'PENDING, but below the mark: ' || m.seq || ' in ' || b::text
           from outbox_message m join outbox_bucket b on b.bucket = m.bucket
-          where m.status = 'PENDING' and m.seq < b.low_water
+          where m.status = 'PENDING' and (m.seq < b.low_water
+            or m.seq < b.low_water_ahead and b.ahead_of is not null and not exists (
+              select from unnest(b.ahead_of) x
+              where pg_visible_in_snapshot(x::text::xid8, pg_current_snapshot())))
           """)),
 
   MYSQL(

@@ -2,7 +2,6 @@ package dev.outbox.store.postgres;
 
 import java.time.Duration;
 import java.util.HashSet;
-import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -22,11 +21,10 @@ import org.jspecify.annotations.Nullable;
  *       horizon}). When that is beyond the transaction of a sample, all those writers are over, and
  *       the sample is certified: for this read, and for each one that is sent from now on. It is
  *       not for one that is on its way, whose snapshot may be older.
- *   <li>Beside a transaction that stays open no such horizon comes, whatever that one does. Then
- *       those are asked for that hold a lock on the table of messages, as an insert takes it before
- *       it draws a sequence and keeps it until its transaction is over. When none is left of those
- *       that were found after a sample was taken, the sample is certified for each read that is
- *       sent from now on. So only a transaction that has appended stands in the way.
+ *   <li>Beside a transaction that stays open no such horizon comes. Then a snapshot is asked for,
+ *       once in a while, and says of an earlier sample that all its writers are over but those
+ *       which the snapshot names ({@link Beside}). A read may begin there as long as its own
+ *       snapshot has all of these as open: what they append it cannot see anyway.
  * </ol>
  *
  * <p>Kept in memory, shared by the workers of a store. Losing it costs time and nothing else. Safe
@@ -40,41 +38,46 @@ final class Certified {
    */
   private static final int MOST_WAITING = 64;
 
-  /** How long a sample has waited before anybody asks for locks, and how often at most. */
+  /** How long a sample has waited before anybody asks for a snapshot, and how often at most. */
   static final Duration PATIENCE = Duration.ofMillis(100);
+
+  /** With more transactions than these that stay open, reads begin where nobody is open. */
+  private static final int MOST_BESIDE = 64;
 
   /**
    * What a transaction knows.
    *
    * @param history what its sequences and ids belong to
    * @param next the sequence that came next when it began
+   * @param transaction its id, drawn after the sample; 0 when it was drawn before
    * @param below what was certified then
+   * @param beside what was certified then, but for some transactions
    */
-  record Sample(String history, long next, long below) {}
+  record Sample(String history, long next, long transaction, long below, Beside beside) {
+    /** With what else is certified. */
+    Sample with(long certified, Beside some) {
+      return new Sample(history, next, transaction, certified, some);
+    }
+  }
 
   /**
-   * A transaction that holds a lock on the table of messages.
+   * What is certified but for some.
    *
-   * @param transaction its virtual id
-   * @param prepared whether it has no session any more; on some versions its virtual id is then
-   *     another one
+   * @param below every row with a lower sequence is visible to each later snapshot, or never will
+   *     be, or is of one of these
+   * @param open the ids of transactions that were open
    */
-  record Holder(String transaction, boolean prepared) {}
+  record Beside(long below, Set<Long> open) {
+    static final Beside NONE = new Beside(0, Set.of());
+  }
 
   /**
-   * The holders of locks are to be asked for.
+   * A snapshot.
    *
-   * @param number of the question, from 1 on
-   * @param sample of the transaction that asks
+   * @param limit it says nothing of transactions with this id or a higher one
+   * @param open the ids of the others that are not over, without the transaction that has asked
    */
-  record Question(long number, Sample sample) {}
-
-  /**
-   * A sample that waits for holders of locks.
-   *
-   * @param left of those that were found after the sample was taken
-   */
-  private record Beside(Sample sample, Set<Holder> left) {}
+  record Snapshot(long limit, Set<Long> open) {}
 
   /**
    * A sample that waits for the horizon.
@@ -92,8 +95,14 @@ final class Certified {
   /** The oldest sample that the last read left waiting. */
   private @Nullable Waiting stuck;
 
-  private @Nullable Beside beside;
-  private long questions;
+  private Beside beside = Beside.NONE;
+
+  /** The last sample of a transaction that has an id. */
+  private @Nullable Sample latest;
+
+  /** The same, when the last snapshot was asked for. */
+  private @Nullable Sample asked;
+
   private long askedAt;
 
   /**
@@ -117,17 +126,21 @@ final class Certified {
       below = 0;
       waiting.clear();
       stuck = null;
-      beside = null;
+      beside = Beside.NONE;
+      latest = null;
+      asked = null;
     }
     if (transaction != 0 && waiting.size() < MOST_WAITING) {
       waiting.put(transaction, new Waiting(next, clock.getAsLong()));
     }
-    return new Sample(now, next, below);
+    Sample sample = new Sample(now, next, transaction, below, beside);
+    latest = transaction == 0 ? latest : sample;
+    return sample;
   }
 
   /** What is certified now; nothing is known of the sequence that comes next. */
   synchronized Sample known() {
-    return new Sample(history, 0, below);
+    return new Sample(history, 0, 0, below, beside);
   }
 
   /**
@@ -144,54 +157,51 @@ final class Certified {
     SortedMap<Long, Waiting> over = waiting.headMap(horizon);
     long certified = over.values().stream().mapToLong(Waiting::next).reduce(0, Math::max);
     over.clear();
+    if (sample.transaction != 0 && sample.transaction < horizon) {
+      certified = Math.max(certified, sample.next);
+    }
     stuck = waiting.isEmpty() ? null : waiting.firstEntry().getValue();
     below = Math.max(below, certified);
+    beside = beside.below <= below ? Beside.NONE : beside;
     return Math.max(sample.below, certified);
   }
 
   /**
-   * Whether to ask now who holds a lock on the table. The answer goes to {@link #answered}; a
-   * question that nobody answers is asked anew.
+   * Whether to ask for a snapshot now; it goes to {@link #answered}.
    *
    * @param sample of the transaction that would ask
    */
-  synchronized Optional<Question> question(Sample sample) {
+  synchronized boolean asks(Sample sample) {
     long now = clock.getAsLong();
     if (stuck == null
         || now - stuck.since < patience.toNanos()
-        || (questions > 0 && now - askedAt < patience.toNanos())
+        || (asked != null && now - askedAt < patience.toNanos())
         || !sample.history.equals(history)) {
-      return Optional.empty();
+      return false;
     }
     askedAt = now;
-    questions++;
-    return Optional.of(new Question(questions, sample));
+    return true;
   }
 
   /**
-   * An answer to the last question; one to an older question says nothing, because it may be older
-   * than what was found for the last one.
+   * A snapshot says which of the writers of an earlier sample are open still. Those are there for a
+   * while: the sample is at least as old as the last question.
    *
-   * @param holders all but the transaction that has asked, which appends nothing
+   * @param sample of the transaction that has asked
    */
-  synchronized void answered(Question question, Set<Holder> holders) {
-    if (question.number != questions || !question.sample.history.equals(history)) {
+  synchronized void answered(Sample sample, Snapshot snapshot) {
+    if (!sample.history.equals(history)) {
       return;
     }
-    if (beside != null) {
-      // One that is prepared now may be one that was found under another id.
-      beside.left.removeIf(holder -> !holders.contains(holder));
-      holders.stream().filter(Holder::prepared).forEach(beside.left::add);
+    if (asked != null && asked.transaction <= snapshot.limit) {
+      Set<Long> open = new HashSet<>(snapshot.open);
+      long writer = asked.transaction;
+      open.removeIf(transaction -> transaction >= writer);
+      if (open.isEmpty()) {
+        below = Math.max(below, asked.next);
+      }
+      beside = open.size() > MOST_BESIDE ? Beside.NONE : new Beside(asked.next, Set.copyOf(open));
     }
-    if (beside == null || certifies(beside)) {
-      beside = new Beside(question.sample, new HashSet<>(holders));
-      boolean ignored = certifies(beside);
-    }
-  }
-
-  private boolean certifies(Beside one) {
-    boolean over = one.left.isEmpty();
-    below = over ? Math.max(below, one.sample.next) : below;
-    return over;
+    asked = latest;
   }
 }

@@ -5,10 +5,13 @@ import dev.outbox.store.core.internal.Lease;
 import dev.outbox.store.core.internal.Row;
 import dev.outbox.store.core.internal.Row.Claimable;
 import dev.outbox.store.core.internal.Status;
+import dev.outbox.store.postgres.Certified.Beside;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.function.ToIntFunction;
 
 /**
@@ -20,30 +23,67 @@ import java.util.function.ToIntFunction;
  * mark on, or else what it brought. And it passes no message that was brought before that is
  * deleted.
  *
+ * <p>Beside transactions that stay open there is a second one, {@link Ahead}, which passes also
+ * what is certified but for these.
+ *
  * <p>The holder of the lease keeps it in memory, which nothing contradicts because nothing returns
  * to PENDING, and stores it when it lets go. Losing it costs time and nothing else.
  *
  * @param low nothing below this sequence is PENDING
+ * @param ahead where reading begins beside transactions that stay open
  * @param sample what the transaction that holds the bucket's row knows; its history is the mark's:
  *     after a failover or a restart of the sequence the same numbers are given again
  * @param read what the last read brought
  */
-record Mark(long low, Certified.Sample sample, Read read) {
+record Mark(long low, Ahead ahead, Certified.Sample sample, Read read) {
+
+  /**
+   * A mark beside transactions that were open.
+   *
+   * @param low nothing below this sequence is PENDING for a snapshot that has all of these as open;
+   *     at least the mark
+   * @param open their ids; none: it is the mark
+   */
+  record Ahead(long low, Set<Long> open) {
+    /** Those of some buckets that are read together. */
+    static Set<Long> openOf(Collection<Lease> leases) {
+      Set<Long> all = Set.of();
+      for (Lease lease : leases) {
+        all = both(all, of(lease).ahead.open);
+      }
+      return all;
+    }
+
+    static Set<Long> both(Set<Long> some, Set<Long> others) {
+      if (some.containsAll(others)) {
+        return some;
+      }
+      Set<Long> all = new HashSet<>(some);
+      all.addAll(others);
+      return all;
+    }
+  }
 
   /**
    * What a read brought of a bucket.
    *
    * @param sequences of the messages, in ascending order
    * @param passed what the mark may become when all of them are deleted
-   * @param below what was certified for the read
+   * @param ahead what the other one may become then
+   * @param below what was certified for the read, and for each later snapshot that has all of these
+   *     as open
    */
-  record Read(long[] sequences, long passed, long below) {
-    static final Read NOTHING = new Read(new long[0], 0, 0);
+  record Read(long[] sequences, long passed, Ahead ahead, Beside below) {
+    static final Read NOTHING = new Read(new long[0], 0, new Ahead(0, Set.of()), Beside.NONE);
   }
 
   /** As it is stored; 0: reading begins at the first message. */
   static Mark stored(long low, Certified.Sample sample) {
-    return new Mark(low, sample, Read.NOTHING);
+    return stored(low, new Ahead(low, Set.of()), sample);
+  }
+
+  static Mark stored(long low, Ahead ahead, Certified.Sample sample) {
+    return new Mark(low, ahead, sample, Read.NOTHING);
   }
 
   /** Of a bucket that is held. */
@@ -55,8 +95,8 @@ record Mark(long low, Certified.Sample sample, Read read) {
    * In the next transaction. A mark of another history, or beyond the next sequence, is forgotten.
    */
   Mark in(Certified.Sample now) {
-    return now.history().equals(sample.history()) && low <= now.next()
-        ? new Mark(low, now, read)
+    return now.history().equals(sample.history()) && ahead.low <= now.next()
+        ? new Mark(low, ahead, now, read)
         : stored(0, now);
   }
 
@@ -65,7 +105,8 @@ record Mark(long low, Certified.Sample sample, Read read) {
    *
    * @param leases at least one; all were locked by the same statement
    * @param most how many messages of a bucket the read had room for
-   * @param horizon as {@link Certified#afterRead} takes it
+   * @param horizon as {@link Certified#afterRead} takes it; 0: some of the transactions that were
+   *     open are over, and the read began at the marks
    */
   static List<Lease> afterRead(
       List<Lease> leases,
@@ -77,10 +118,24 @@ record Mark(long low, Certified.Sample sample, Read read) {
     long below = certified.afterRead(of(leases.get(0)).sample, horizon);
     return leases.stream()
         .map(
-            lease ->
-                lease.with(
-                    of(lease).afterRead(sequences[lease.bucket()], most.applyAsInt(lease), below)))
+            lease -> {
+              Mark mark = horizon == 0 ? of(lease).alone() : of(lease);
+              return lease.with(
+                  mark.afterRead(sequences[lease.bucket()], most.applyAsInt(lease), below));
+            })
         .toList();
+  }
+
+  /** With what is certified now, for a read that samples nothing and is sent from now on. */
+  Mark knowing(Certified.Sample now) {
+    return now.history().equals(sample.history())
+        ? new Mark(low, ahead, sample.with(now.below(), now.beside()), read)
+        : this;
+  }
+
+  /** Without what is known beside open transactions, which are not open any more. */
+  Mark alone() {
+    return new Mark(low, new Ahead(low, Set.of()), sample.with(sample.below(), Beside.NONE), read);
   }
 
   /** In ascending order. */
@@ -101,16 +156,23 @@ record Mark(long low, Certified.Sample sample, Read read) {
   }
 
   /**
-   * After a read that began at {@link #low}.
+   * After a read that began at {@link #ahead}.
    *
    * @param sequences what it found, in ascending order
    * @param below what is certified for this read
    */
   Mark afterRead(long[] sequences, int most, long below) {
     int messages = sequences.length;
-    long behind = messages < most ? below : Math.min(below, sequences[messages - 1] + 1);
-    Mark read = new Mark(low, sample, new Read(sequences, Math.max(low, behind), below));
-    return new Mark(read.lowAfterDelete(0), sample, read.read);
+    long brought = messages < most ? Long.MAX_VALUE : sequences[messages - 1] + 1;
+    long passed = Math.max(low, Math.min(below, brought));
+    Beside certified =
+        sample.beside().below() > below ? sample.beside() : new Beside(below, Set.of());
+    Ahead behind =
+        new Ahead(
+            Math.max(ahead.low, Math.min(certified.below(), brought)),
+            Ahead.both(ahead.open, certified.open()));
+    return new Mark(low, ahead, sample, new Read(sequences, passed, behind, certified))
+        .afterDelete(0, true);
   }
 
   /**
@@ -134,10 +196,13 @@ record Mark(long low, Certified.Sample sample, Read read) {
     return inFront;
   }
 
-  /** The last of so many messages in front, or empty when others may come to stand before it. */
+  /**
+   * The last of so many messages in front, or empty when others may come to stand before it. It
+   * holds for snapshots that have all of {@link Read#below} as open.
+   */
   OptionalLong certifiedUpTo(int messages) {
     long last = messages == 0 ? Long.MAX_VALUE : read.sequences[messages - 1];
-    return last < read.below ? OptionalLong.of(last) : OptionalLong.empty();
+    return last < read.below.below() ? OptionalLong.of(last) : OptionalLong.empty();
   }
 
   /** The leases of buckets from which all that was delivered is deleted. */
@@ -150,12 +215,19 @@ record Mark(long low, Certified.Sample sample, Read read) {
 
   /** When so many messages in front are deleted, of those that the read brought. */
   Mark afterDelete(int messages) {
-    return new Mark(lowAfterDelete(messages), sample, Read.NOTHING);
+    return afterDelete(messages, false);
   }
 
-  private long lowAfterDelete(int messages) {
+  private Mark afterDelete(int messages, boolean goesOn) {
+    long passed = after(messages, low, read.passed);
+    long further = after(messages, ahead.low, read.ahead.low);
+    Ahead after = new Ahead(further, further > passed ? read.ahead.open : Set.of());
+    return new Mark(passed, after, sample, goesOn ? read : Read.NOTHING);
+  }
+
+  private long after(int messages, long before, long passed) {
     return messages == read.sequences.length
-        ? Math.max(low, read.passed)
-        : Math.min(read.passed, Math.max(low, read.sequences[messages]));
+        ? Math.max(before, passed)
+        : Math.min(passed, Math.max(before, read.sequences[messages]));
   }
 }

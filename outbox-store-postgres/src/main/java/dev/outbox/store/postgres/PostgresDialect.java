@@ -20,7 +20,8 @@ import dev.outbox.store.jdbc.internal.Batches;
 import dev.outbox.store.jdbc.internal.Rows;
 import dev.outbox.store.jdbc.internal.SqlAdministration;
 import dev.outbox.store.jdbc.internal.SqlDialect;
-import dev.outbox.store.postgres.Certified.Holder;
+import dev.outbox.store.postgres.Certified.Sample;
+import dev.outbox.store.postgres.Certified.Snapshot;
 import dev.outbox.store.postgres.Hot.Parameters;
 import java.nio.ByteBuffer;
 import java.sql.Connection;
@@ -116,25 +117,42 @@ final class PostgresDialect extends PostgresServer implements SqlDialect {
           .replace("${where}", "m.status = 'SCHEDULED' and m.available_at <= statement_timestamp()")
           .replace("${order}", "m.available_at, m.seq");
 
+  /** Whether all of these transactions are open, as the statement's snapshot has it. */
+  static final String ALL_OPEN =
+      " not exists (select from unnest(${open}) x"
+          + " where pg_visible_in_snapshot(x::text::xid8, pg_current_snapshot()))";
+
+  /** Reading begins further ahead as long as some transactions are open, see {@link Mark.Ahead}. */
+  static final String LEASED_AHEAD =
+      """
+      (select l.bucket, case when o.ahead then l.ahead else l.low_water end as low_water,
+          l.most, o.ahead
+        from unnest(?, ?, ?, ?) l (bucket, low_water, most, ahead),
+          (select """
+          + ALL_OPEN.replace("${open}", "?")
+          + """
+              as ahead offset 0) o)
+          """;
+
+  static final String HORIZON_AHEAD = "case when l.ahead then l.horizon else 0 end as horizon";
+
   private static final String READ_PENDING = messages(PENDING).replace("${leased}", LEASED);
+  private static final String READ_AHEAD = ahead(messages(PENDING));
   private static final String READ_SCHEDULED = messages(SCHEDULED).replace("${leased}", LEASED);
   private static final String SIZES_PENDING = sizes(PENDING).replace("${leased}", LEASED);
-
-  /**
-   * Who may have drawn a sequence and not be over. Vacuum is not among them, which may hold its
-   * lock for long and appends nothing.
-   */
-  private static final String HOLDERS =
-      """
-      select l.virtualtransaction, l.pid is null
-      from pg_locks l
-      where l.locktype = 'relation' and l.relation = '${q}${p}message'::regclass
-        and l.database = (select d.oid from pg_database d where d.datname = current_database())
-        and l.mode not in ('AccessShareLock', 'RowShareLock', 'ShareUpdateExclusiveLock')
-        and l.pid is distinct from pg_backend_pid()
-      """;
-
+  private static final String SIZES_AHEAD = ahead(sizes(PENDING));
   private static final String SIZES_SCHEDULED = sizes(SCHEDULED).replace("${leased}", LEASED);
+
+  static String ahead(String read) {
+    return read.replace("${leased}", LEASED_AHEAD).replace("l.horizon", HORIZON_AHEAD);
+  }
+
+  /** What {@link Certified} takes. */
+  private static final String SNAPSHOT =
+      """
+      select pg_snapshot_xmax(s.now)::text::bigint, x::text::bigint
+      from (select pg_current_snapshot() as now) s left join pg_snapshot_xip(s.now) x on true
+      """;
 
   static String messages(String read) {
     String content =
@@ -222,13 +240,16 @@ final class PostgresDialect extends PostgresServer implements SqlDialect {
 
   private static final String DELETE = "delete from ${q}${p}message m where" + THESE;
 
+  /** Nothing, where one of those is over that the ranges stand beside: it may have put a row in. */
   private static final String DELETE_RANGES =
       """
       delete from ${q}${p}message m
       using unnest(?, ?, ?) r (bucket, lowest, highest)
       where m.bucket = r.bucket and m.status = 'PENDING'
         and m.seq + 0 between r.lowest and r.highest
-      """;
+        and (select """
+          + ALL_OPEN.replace("${open}", "?")
+          + ")";
 
   /** The year 9999 begins. */
   private static final long LAST_USUAL = Instant.parse("9999-01-01T00:00:00Z").toEpochMilli();
@@ -411,28 +432,43 @@ final class PostgresDialect extends PostgresServer implements SqlDialect {
       ToIntFunction<Lease> most,
       long bytes,
       Reader<R> reader) {
-    certified
-        .question(Mark.of(leases.get(0)).sample())
-        .ifPresent(question -> certified.answered(question, holders(handle)));
+    ask(handle, Mark.of(leases.get(0)).sample());
+    boolean ahead = status == Status.PENDING && isAhead(leases);
     return hot.query(
         handle,
-        status == Status.PENDING ? READ_PENDING : READ_SCHEDULED,
-        parameters -> bind(parameters.add(bytes), leases, most),
+        ahead ? READ_AHEAD : status == Status.PENDING ? READ_PENDING : READ_SCHEDULED,
+        parameters -> bind(parameters.add(bytes), leases, most, ahead),
         reader);
   }
 
-  private Set<Holder> holders(Handle handle) {
+  /** Asks for a snapshot when it is time for one. */
+  void ask(Handle handle, Sample sample) {
+    if (certified.asks(sample)) {
+      certified.answered(sample, snapshot(handle));
+    }
+  }
+
+  private Snapshot snapshot(Handle handle) {
     return hot.query(
         handle,
-        HOLDERS,
+        SNAPSHOT,
         parameters -> {},
         rows -> {
-          Set<Holder> holders = new HashSet<>();
+          long limit = 0;
+          Set<Long> open = new HashSet<>();
           while (rows.next()) {
-            holders.add(new Holder(rows.getString(1), rows.getBoolean(2)));
+            limit = rows.getLong(1);
+            long transaction = rows.getLong(2);
+            if (!rows.wasNull()) {
+              open.add(transaction);
+            }
           }
-          return holders;
+          return new Snapshot(limit, open);
         });
+  }
+
+  static boolean isAhead(List<Lease> leases) {
+    return leases.stream().anyMatch(lease -> !Mark.of(lease).ahead().open().isEmpty());
   }
 
   @Override
@@ -442,10 +478,11 @@ final class PostgresDialect extends PostgresServer implements SqlDialect {
       List<Lease> leases,
       ToIntFunction<Lease> most,
       Reader<R> reader) {
+    boolean ahead = status == Status.PENDING && isAhead(leases);
     return hot.query(
         handle,
-        status == Status.PENDING ? SIZES_PENDING : SIZES_SCHEDULED,
-        parameters -> bind(parameters, leases, most),
+        ahead ? SIZES_AHEAD : status == Status.PENDING ? SIZES_PENDING : SIZES_SCHEDULED,
+        parameters -> bind(parameters, leases, most, ahead),
         reader);
   }
 
@@ -478,12 +515,26 @@ final class PostgresDialect extends PostgresServer implements SqlDialect {
         });
   }
 
-  static Parameters bind(Parameters parameters, List<Lease> leases, ToIntFunction<Lease> most)
-      throws SQLException {
+  private static Parameters bind(
+      Parameters parameters, List<Lease> leases, ToIntFunction<Lease> most) throws SQLException {
     return parameters
         .integers(leases, Lease::bucket)
         .longs(leases, lease -> Mark.of(lease).low())
         .integers(leases, most);
+  }
+
+  /**
+   * @param ahead whether for {@link #LEASED_AHEAD}
+   */
+  static Parameters bind(
+      Parameters parameters, List<Lease> leases, ToIntFunction<Lease> most, boolean ahead)
+      throws SQLException {
+    bind(parameters, leases, most);
+    return ahead
+        ? parameters
+            .longs(leases, lease -> Mark.of(lease).ahead().low())
+            .longs(Mark.Ahead.openOf(leases), Long::longValue)
+        : parameters;
   }
 
   // ---- writes
@@ -506,8 +557,9 @@ final class PostgresDialect extends PostgresServer implements SqlDialect {
   /**
    * Of each bucket the messages that stand in front, as a range, where nothing else can come to
    * stand between. That is most of them, and costs half. When a range holds another number of
-   * messages than were delivered, because somebody changes rows by hand or a settle is repeated,
-   * the transaction is undone and run again, message by message.
+   * messages than were delivered, because somebody changes rows by hand, a settle is repeated, or a
+   * transaction that stayed open is over, the transaction is undone and run again, message by
+   * message.
    */
   @Override
   public List<Lease> delete(
@@ -515,6 +567,7 @@ final class PostgresDialect extends PostgresServer implements SqlDialect {
     boolean byRange = exactDeletes.getAndUpdate(left -> Math.max(0, left - 1)) == 0;
     int[] inFront = Mark.inFront(leases, delivered);
     List<Range> ranges = new ArrayList<>();
+    Set<Long> open = Set.of();
     long[] upTo = new long[Database.BUCKETS];
     Arrays.fill(upTo, Long.MIN_VALUE);
     List<Lease> after = new ArrayList<>();
@@ -524,11 +577,12 @@ final class PostgresDialect extends PostgresServer implements SqlDialect {
       after.add(lease.with(mark.afterDelete(messages)));
       OptionalLong last = byRange ? mark.certifiedUpTo(messages) : OptionalLong.empty();
       if (last.isPresent()) {
-        ranges.add(new Range(lease.bucket(), mark.low(), last.getAsLong(), messages));
+        ranges.add(new Range(lease.bucket(), mark.ahead().low(), last.getAsLong(), messages));
+        open = Mark.Ahead.both(open, mark.read().below().open());
         upTo[lease.bucket()] = last.getAsLong();
       }
     }
-    delete(handle, ranges, delivered);
+    delete(handle, ranges, open, delivered);
     List<Claimable> rest = new ArrayList<>();
     for (Claimable row : delivered) {
       if (row.status() != Status.PENDING || row.sequence() > upTo[row.bucket()]) {
@@ -559,7 +613,8 @@ final class PostgresDialect extends PostgresServer implements SqlDialect {
             row -> row.next() ? row.getInt(1) : 0);
   }
 
-  private void delete(Handle handle, List<Range> ranges, Collection<Claimable> delivered) {
+  private void delete(
+      Handle handle, List<Range> ranges, Set<Long> open, Collection<Claimable> delivered) {
     if (ranges.isEmpty()) {
       return;
     }
@@ -572,7 +627,8 @@ final class PostgresDialect extends PostgresServer implements SqlDialect {
                 parameters
                     .integers(ranges, Range::bucket)
                     .longs(ranges, Range::lowest)
-                    .longs(ranges, Range::highest),
+                    .longs(ranges, Range::highest)
+                    .longs(open, Long::longValue),
             delivered);
     if (deleted != expected) {
       exactDeletes.set(EXACT_DELETES);

@@ -14,6 +14,8 @@ import dev.outbox.store.jdbc.internal.Rows;
 import dev.outbox.store.jdbc.internal.SqlDialect.Reader;
 import dev.outbox.store.postgres.Certified.Sample;
 import dev.outbox.store.postgres.Hot.Parameters;
+import dev.outbox.store.postgres.Mark.Ahead;
+import java.sql.Array;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -93,14 +95,19 @@ final class PostgresLeases implements Leases<Handle> {
             select b.ctid as place, b.bucket, b.worker, b.lease_until > statement_timestamp() as leased, """
           + FREE
           + """
-              as free, b.low_water_history = now.history and b.low_water <= now.next as marked, b.low_water
+              as free, b.low_water_history = now.history
+                and greatest(b.low_water, b.low_water_ahead) <= now.next as marked,
+              case when b.ahead_of is not null and"""
+          + PostgresDialect.ALL_OPEN.replace("${open}", "b.ahead_of")
+          + """
+              then b.low_water_ahead else b.low_water end as start
             from ${q}${p}bucket b cross join now where b.ctid >= '(0,0)'
           ), work as materialized (
             select * from (
               select f.place, f.marked,
                 (select true from ${q}${p}message m
                   where m.bucket = f.bucket and m.status = 'PENDING'
-                    and m.seq + 0 >= case when f.marked then f.low_water else 0 end
+                    and m.seq + 0 >= case when f.marked then f.start else 0 end
                   order by m.seq + 0 limit 1) is not null as pending,
           """
           + DUE.replace("${bucket}", "f.bucket")
@@ -137,10 +144,11 @@ final class PostgresLeases implements Leases<Handle> {
               when b.takeovers >= 2 then 0 else b.takeovers + 1 end,
             singles = case when b.claim_id is not null and b.takeovers >= 2 then ? else b.singles end,
             low_water = case when b.claim_id is null and p.marked then b.low_water else 0 end,
-            low_water_history = now.history
+            low_water_history = now.history,
+            ahead_of = case when b.claim_id is null and p.marked then b.ahead_of end
           from picked p cross join now
           where b.ctid = p.place
-          returning b.bucket, b.token, b.low_water, now.history, now.next, """
+          returning b.bucket, b.token, b.low_water, b.low_water_ahead, b.ahead_of, now.history, now.next, """
           + TRANSACTION
           + """
                as txid,
@@ -206,8 +214,10 @@ final class PostgresLeases implements Leases<Handle> {
         served_at = case when l.keeps_turn then b.served_at else statement_timestamp() end,
         takeovers = case when l.settled then 0 else b.takeovers end,
         singles = greatest(0, b.singles - l.decided),
-        low_water = l.low_water
-      from unnest(?, ?, ?, ?, ?) l (bucket, decided, settled, keeps_turn, low_water)
+        low_water = l.low_water,
+        low_water_ahead = l.ahead,
+        ahead_of = nullif(?, '{}'::bigint[])
+      from unnest(?, ?, ?, ?, ?, ?) l (bucket, decided, settled, keeps_turn, low_water, ahead)
       where b.bucket = l.bucket and b.claim_id = ?
       """;
 
@@ -256,13 +266,22 @@ final class PostgresLeases implements Leases<Handle> {
                     .add(request.worker())
                     .add(request.lease().toMillis())
                     .add(request.maxMessages()),
-            each(
-                (row, sample) ->
-                    rows.served(row, Mark.stored(row.getLong("low_water"), sample), request)));
+            each((row, sample) -> rows.served(row, mark(row, sample), request)));
     if (leased.isEmpty()) {
       elsewhere.nothing(before.history(), Math.max(before.below(), over));
     }
     return Served.inTurn(leased);
+  }
+
+  private static Mark mark(ResultSet row, Sample sample) throws SQLException {
+    long low = row.getLong("low_water");
+    Array open = row.getArray("ahead_of");
+    return open == null
+        ? Mark.stored(low, sample)
+        : Mark.stored(
+            low,
+            new Ahead(row.getLong("low_water_ahead"), Set.of((Long[]) open.getArray())),
+            sample);
   }
 
   /** A row of a statement that samples the sequence. */
@@ -354,11 +373,15 @@ final class PostgresLeases implements Leases<Handle> {
             RELEASE,
             parameters ->
                 parameters
+                    .longs(
+                        Ahead.openOf(releases.stream().map(Release::lease).toList()),
+                        Long::longValue)
                     .integers(releases, release -> release.lease().bucket())
                     .integers(releases, Release::decided)
                     .booleans(releases, Release::settled)
                     .booleans(releases, Release::keepsTurn)
                     .longs(releases, release -> Mark.of(release.lease()).low())
+                    .longs(releases, release -> Mark.of(release.lease()).ahead().low())
                     .add(claimId));
   }
 }

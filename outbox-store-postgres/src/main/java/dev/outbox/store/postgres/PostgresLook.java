@@ -7,6 +7,7 @@ import dev.outbox.store.core.internal.Lease;
 import dev.outbox.store.core.internal.Row;
 import dev.outbox.store.core.internal.Status;
 import dev.outbox.store.jdbc.internal.Rows;
+import dev.outbox.store.postgres.Certified.Sample;
 import dev.outbox.store.postgres.Elsewhere.Seen;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -42,19 +43,20 @@ final class PostgresLook {
           + PostgresLeases.HISTORY
           + ") h, (select case current_setting('synchronous_standby_names')"
           + " when '' then pg_current_wal_insert_lsn() end as written offset 0) w),"
+          + " held as materialized (select l.* from "
+          + PostgresDialect.LEASED_AHEAD
           + """
-             held as materialized (
-            select l.bucket, l.low_water, l.most
-            from unnest(?, ?, ?, ?) l (bucket, low_water, most, token)
+             l join unnest(?, ?) t (bucket, token) on t.bucket = l.bucket
             join ${q}${p}bucket b on b.bucket = l.bucket
-            where b.token = l.token and b.claim_id = ? and b.lease_until > clock_timestamp()
+            where b.token = t.token and b.claim_id = ? and b.lease_until > clock_timestamp()
           )
           """
           + PostgresDialect.messages(PostgresDialect.PENDING)
               .replace("${leased}", "(select * from held, now)")
               .replace(
                   "l.horizon",
-                  "l.horizon, l.bucket as held, l.history, l.next, l.pid, l.written, l.flushed, l.scheduled or l.blocked, l.running")
+                  PostgresDialect.HORIZON_AHEAD
+                      + ", l.bucket as held, l.history, l.next, l.pid, l.written, l.flushed, l.scheduled or l.blocked, l.running")
               .replace(
                   "as any_blocked",
                   "as any_blocked, " + PostgresLeases.DUE.replace("${bucket}", "l.bucket"));
@@ -115,7 +117,11 @@ final class PostgresLook {
   private record Found(List<Row> rows, Moment moment) {}
 
   /** See {@link dev.outbox.store.core.internal.Database.Reads#look}. */
-  Look at(Handle handle, UUID claimId, List<Lease> leases, Limits limits) {
+  Look at(Handle handle, UUID claimId, List<Lease> kept, Limits limits) {
+    Sample known = certified.known();
+    dialect.ask(handle, known);
+    List<Lease> leases =
+        kept.stream().map(lease -> lease.with(Mark.of(lease).knowing(known))).toList();
     return read(handle, claimId, leases, limits)
         .map(found -> look(handle, leases, limits, found))
         .orElseGet(() -> new Look(new Pending(List.of(), List.of()), false, false, true));
@@ -140,7 +146,8 @@ final class PostgresLook {
           handle,
           STATEMENT,
           parameters ->
-              PostgresDialect.bind(parameters, leases, lease -> limits.messages())
+              PostgresDialect.bind(parameters, leases, lease -> limits.messages(), true)
+                  .integers(leases, Lease::bucket)
                   .longs(leases, Lease::token)
                   .add(claimId)
                   .add(share),

@@ -22,7 +22,7 @@ import javax.sql.DataSource;
  *                     claim_id, worker, leased_at, lease_until     while leased
  *                     served_at                               whose turn is next
  *                     takeovers, singles                      how often holders did not come back
- *                     low_water, low_water_history: its mark
+ *                     low_water, low_water_history, low_water_ahead, ahead_of: its mark
  * outbox_blocked_key  bucket, key, retry_at, halted_by, low_seq
  * outbox_dedup        dedup_key, created_at
  * outbox_schema       version

@@ -99,6 +99,9 @@ create table ${q}${p}bucket (
   -- The file of seq's sequence and the start of the server when the bucket was leased: after a
   -- restart of the sequence, or a failover, sequences may be given again below the mark.
   low_water_history    text collate "C" not null default '',
+  -- Nor below this one, while all transactions with these ids are open.
+  low_water_ahead      bigint,
+  ahead_of             bigint[],
   constraint ${p}bucket_pk primary key (bucket),
   constraint ${p}bucket_number check (bucket between 0 and 63),
   -- Claims reckon with these for all buckets at once: one that overflows would stop them all.

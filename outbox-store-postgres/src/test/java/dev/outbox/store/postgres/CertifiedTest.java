@@ -1,14 +1,14 @@
 package dev.outbox.store.postgres;
 
-import static java.util.stream.Collectors.toSet;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.outbox.store.postgres.Certified.Holder;
-import dev.outbox.store.postgres.Certified.Question;
+import dev.outbox.store.postgres.Certified.Beside;
 import dev.outbox.store.postgres.Certified.Sample;
+import dev.outbox.store.postgres.Certified.Snapshot;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.Set;
-import java.util.stream.Stream;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
@@ -88,103 +88,115 @@ class CertifiedTest {
     for (int i = 1; i < 1_000; i++) {
       last = begin(10 + i, 101 + i);
     }
-    assertThat(certified.afterRead(last, 2_000)).as("the oldest").isEqualTo(10 + 63);
+    assertThat(certified.afterRead(last, 1_000)).as("the oldest").isEqualTo(10 + 63);
+    assertThat(certified.afterRead(last, 2_000)).as("that of the reader").isEqualTo(10 + 999);
     assertThat(certified.afterRead(begin(5_000, 3_000), 3_001)).isEqualTo(5_000);
   }
 
   // ---- beside a transaction that stays open
 
-  private static Set<Holder> holders(String... transactions) {
-    return Stream.of(transactions).map(t -> new Holder(t, false)).collect(toSet());
-  }
-
-  /** 100 stays open; a sample has waited so long that the holders of locks are asked for. */
+  /** 100 stays open, and a sample has waited so long that a snapshot is asked for. */
   private void stuck() {
     Sample sample = begin(10, 101);
     nanos += PATIENCE.toNanos();
-    assertThat(certified.question(sample)).as("nothing has been read since").isEmpty();
+    assertThat(certified.asks(sample)).as("nothing has been read since").isFalse();
     assertThat(certified.afterRead(sample, 100)).isZero();
   }
 
-  private Question ask(long next) {
+  /** A transaction asks, and this is the answer. */
+  private void snapshot(long next, long transaction, long limit, Long... open) {
     nanos += PATIENCE.toNanos();
-    return certified.question(begin(next, 0)).orElseThrow();
+    Sample sample = begin(next, transaction);
+    assertThat(certified.asks(sample)).isTrue();
+    certified.answered(sample, new Snapshot(limit, Set.of(open)));
   }
 
   @Test
-  @DisplayName("is not certified by locks while the horizon comes in time")
+  @DisplayName("is not certified by a snapshot while the horizon comes in time")
   void inTime() {
     Sample sample = begin(10, 101);
     nanos += PATIENCE.toNanos() - 1;
     assertThat(certified.afterRead(sample, 100)).isZero();
-    assertThat(certified.question(sample)).isEmpty();
+    assertThat(certified.asks(sample)).isFalse();
     nanos += 1;
-    assertThat(certified.question(sample)).isPresent();
-    assertThat(certified.question(sample)).as("once in a while").isEmpty();
+    assertThat(certified.asks(sample)).isTrue();
+    certified.answered(sample, new Snapshot(102, Set.of(100L)));
+    assertThat(certified.asks(sample)).as("once in a while").isFalse();
     nanos += PATIENCE.toNanos();
-    assertThat(certified.question(sample)).isPresent();
+    assertThat(certified.asks(sample)).isTrue();
     assertThat(certified.afterRead(sample, 102)).isEqualTo(10);
     nanos += PATIENCE.toNanos();
-    assertThat(certified.question(sample)).as("nothing waits").isEmpty();
+    assertThat(certified.asks(sample)).as("nothing waits").isFalse();
   }
 
   @Test
-  @DisplayName("is certified by locks at once where nobody has one")
-  void noHolders() {
+  @DisplayName("is certified but for those who were open at a later snapshot")
+  void beside() {
     stuck();
-    certified.answered(ask(20), Set.of());
-    assertThat(certified.known().below()).isEqualTo(20);
+    snapshot(20, 102, 110, 100L, 105L);
+    assertThat(certified.known().beside()).as("nobody has waited yet").isEqualTo(Beside.NONE);
+    snapshot(30, 112, 120, 100L, 105L, 115L);
+    assertThat(certified.known().beside())
+        .as("whoever came later draws higher sequences")
+        .isEqualTo(new Beside(20, Set.of(100L)));
+    snapshot(40, 122, 130, 100L, 105L, 125L);
+    assertThat(certified.known().beside()).isEqualTo(new Beside(30, Set.of(100L, 105L)));
+    snapshot(50, 132, 140, 105L);
+    assertThat(certified.known().beside()).isEqualTo(new Beside(40, Set.of(105L)));
+    assertThat(certified.known().below()).isZero();
+    snapshot(60, 142, 150);
+    assertThat(certified.known().below()).as("when nobody is left").isEqualTo(50);
   }
 
   @Test
-  @DisplayName("is certified by locks when all are over who had one, whoever has come since")
-  void holders() {
+  @DisplayName("says nothing beside others once the same is certified for all")
+  void forAll() {
     stuck();
-    certified.answered(ask(20), holders("a", "b"));
-    assertThat(certified.known().below()).isZero();
-    certified.answered(ask(30), holders("b", "c"));
-    assertThat(certified.known().below()).isZero();
-    certified.answered(ask(40), holders("c", "d"));
-    assertThat(certified.known().below()).as("of when a and b were found").isEqualTo(20);
-    certified.answered(ask(50), holders("d"));
-    assertThat(certified.known().below()).as("c and d were found at 40").isEqualTo(20);
-    certified.answered(ask(60), Set.of());
-    assertThat(certified.known().below()).isEqualTo(60);
+    snapshot(20, 102, 110, 100L);
+    snapshot(30, 112, 120, 100L);
+    Sample sample = begin(40, 122);
+    assertThat(sample.beside()).isEqualTo(new Beside(20, Set.of(100L)));
+    assertThat(certified.afterRead(sample, 123)).isEqualTo(40);
+    assertThat(certified.known().beside()).isEqualTo(Beside.NONE);
   }
 
   @Test
-  @DisplayName("waits for one that was found and is prepared now, whatever its id is then")
-  void prepared() {
+  @DisplayName("is not certified by a snapshot that does not reach its transaction")
+  void limit() {
     stuck();
-    certified.answered(ask(20), holders("3/15"));
-    certified.answered(ask(30), Set.of(new Holder("-1/700", true)));
-    assertThat(certified.known().below()).isZero();
-    certified.answered(ask(40), Set.of());
-    assertThat(certified.known().below()).isEqualTo(40);
+    snapshot(20, 102, 110, 100L);
+    snapshot(30, 112, 101, 100L);
+    assertThat(certified.known().beside()).as("101 may be open").isEqualTo(Beside.NONE);
+    snapshot(40, 122, 112, 100L);
+    assertThat(certified.known().beside()).isEqualTo(new Beside(30, Set.of(100L)));
   }
 
   @Test
-  @DisplayName("is not certified by an answer that was late")
-  void lateAnswer() {
+  @DisplayName("is not certified beside too many")
+  void tooMany() {
     stuck();
-    Question late = ask(20);
-    certified.answered(ask(30), holders("began since"));
-    certified.answered(late, Set.of());
-    assertThat(certified.known().below()).isZero();
+    Long[] many = LongStream.rangeClosed(30, 94).boxed().toArray(Long[]::new);
+    snapshot(20, 102, 110, many);
+    snapshot(30, 112, 120, Arrays.copyOf(many, 64));
+    assertThat(certified.known().beside().below()).isEqualTo(20);
+    snapshot(40, 122, 130, many);
+    assertThat(certified.known().beside()).isEqualTo(Beside.NONE);
   }
 
   @Test
-  @DisplayName("is not certified by locks of another history")
-  void locksOfAnotherHistory() {
+  @DisplayName("is not certified by a snapshot of another history")
+  void snapshotOfAnotherHistory() {
     stuck();
-    certified.answered(ask(20), holders("a"));
-    Question old = ask(30);
-    Sample fresh = certified.begin("new primary", 7, 3);
-    certified.answered(old, Set.of());
-    assertThat(certified.known().below()).isZero();
+    snapshot(20, 102, 110, 100L);
     nanos += PATIENCE.toNanos();
+    Sample old = begin(30, 112);
+    Sample fresh = certified.begin("new primary", 7, 3);
+    certified.answered(old, new Snapshot(120, Set.of(100L)));
+    assertThat(certified.known().beside()).isEqualTo(Beside.NONE);
     assertThat(certified.afterRead(fresh, 2)).isZero();
-    certified.answered(certified.question(fresh).orElseThrow(), Set.of());
-    assertThat(certified.known().below()).as("nothing of a is left").isEqualTo(7);
+    nanos += PATIENCE.toNanos();
+    assertThat(certified.asks(fresh)).isTrue();
+    certified.answered(fresh, new Snapshot(4, Set.of(2L)));
+    assertThat(certified.known().beside()).as("the old sample is gone").isEqualTo(Beside.NONE);
   }
 }

@@ -15,6 +15,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
@@ -54,12 +55,25 @@ class LowWaterTest extends DatabaseTest {
     return Long.parseLong(database.query("select max(low_water) from outbox_bucket"));
   }
 
+  /** That of transactions that are open, too. */
+  private long ahead() {
+    return Long.parseLong(
+        database.query("select max(greatest(low_water, low_water_ahead)) from outbox_bucket"));
+  }
+
   /** Appends and delivers until the mark has passed all that is there now. */
   private void moveMark() {
-    long last =
-        Long.parseLong(
-            database.query(
-                "select coalesce(pg_sequence_last_value(pg_get_serial_sequence('outbox_message', 'seq')::regclass), 0)"));
+    move(this::mark);
+  }
+
+  private long lastSequence() {
+    return Long.parseLong(
+        database.query(
+            "select coalesce(pg_sequence_last_value(pg_get_serial_sequence('outbox_message', 'seq')::regclass), 0)"));
+  }
+
+  private void move(LongSupplier mark) {
+    long last = lastSequence();
     await()
         .atMost(PATIENCE)
         .pollDelay(Duration.ZERO)
@@ -68,7 +82,7 @@ class LowWaterTest extends DatabaseTest {
             () -> {
               append(1);
               assertThat(deliver()).isEqualTo(1);
-              assertThat(mark()).isGreaterThan(last);
+              assertThat(mark.getAsLong()).isGreaterThan(last);
             });
   }
 
@@ -124,15 +138,23 @@ class LowWaterTest extends DatabaseTest {
   }
 
   @Test
-  @DisplayName("move beside a transaction that stays open and appends nothing")
+  @DisplayName("have others ahead beside a transaction that stays open, and follow after it")
   void openElsewhere() throws Exception {
     append(1);
     try (Connection elsewhere = database.pool.getConnection();
         Statement statement = elsewhere.createStatement()) {
       elsewhere.setAutoCommit(false);
       boolean ignored = statement.execute("create table elsewhere (id integer)");
-      moveMark();
+      long last = lastSequence();
+      move(this::ahead);
+      assertThat(mark()).as("the one that needs nobody to be open").isBetween(0L, last + 1);
+      long ahead = ahead();
+      elsewhere.rollback();
+      append(1);
+      assertThat(deliver()).isEqualTo(1);
+      assertThat(mark()).as("after it").isLessThan(ahead);
     }
+    moveMark();
   }
 
   @Test

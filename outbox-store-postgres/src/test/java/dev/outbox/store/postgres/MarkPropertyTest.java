@@ -1,15 +1,13 @@
 package dev.outbox.store.postgres;
 
-import static java.util.stream.Collectors.toSet;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.outbox.store.postgres.Certified.Holder;
-import dev.outbox.store.postgres.Certified.Question;
 import dev.outbox.store.postgres.Certified.Sample;
+import dev.outbox.store.postgres.Certified.Snapshot;
+import dev.outbox.store.postgres.Mark.Ahead;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
@@ -33,9 +31,9 @@ class MarkPropertyTest {
     LATER_HORIZON,
     PASSES_WHAT_WAS_READ,
     PASSES_WHAT_IS_NOT_DELETED,
-    HOLDERS_BEFORE_SAMPLE,
-    LOCK_ENDS_EARLY,
-    LOCK_AFTER_SEQUENCE
+    SNAPSHOT_WITHOUT_LIMIT,
+    AHEAD_WHOEVER_IS_OVER,
+    AHEAD_AS_SEEN_BEFORE
   }
 
   @Property(tries = 3_000)
@@ -61,8 +59,8 @@ class MarkPropertyTest {
   }
 
   /**
-   * One bucket's messages; producers that draw an id, lock the table and draw a sequence, end, and
-   * let go of the lock; the bucket's holder; and other workers of the same store.
+   * One bucket's messages; producers that draw an id, draw a sequence, and end; the bucket's
+   * holder; and other workers of the same store.
    */
   private static final class World {
     private final Random random;
@@ -74,11 +72,12 @@ class MarkPropertyTest {
     /** Open transactions that have an id, and the sequence they have drawn, or 0. */
     private final TreeMap<Long, Long> producers = new TreeMap<>();
 
-    /** Transactions that hold a lock on the table, also those that have just ended. */
-    private final TreeSet<Long> locks = new TreeSet<>();
+    /** The highest id of a transaction that is over: a snapshot knows nothing of higher ones. */
+    private long over;
 
     private final TreeSet<Long> pending = new TreeSet<>();
     private long stored;
+    private Ahead storedAhead = new Ahead(0, Set.of());
     private Mark held;
     private List<Long> claimed = List.of();
 
@@ -97,60 +96,54 @@ class MarkPropertyTest {
         case 6 -> lease();
         case 7 -> settleAndRead();
         case 8 -> certifyElsewhere();
-        case 9 -> askForHolders();
+        case 9 -> askForSnapshot();
         default -> letGo();
       }
       passed.addAll(pending.headSet(stored));
+      passed.addAll(missedFrom(storedAhead));
+    }
+
+    /** What a read that begins there does not bring. */
+    private Set<Long> missedFrom(Ahead ahead) {
+      return isOpen(ahead) ? pending.headSet(ahead.low()) : Set.of();
+    }
+
+    private boolean isOpen(Ahead ahead) {
+      return rule == Rule.AHEAD_WHOEVER_IS_OVER || producers.keySet().containsAll(ahead.open());
     }
 
     private void drawSequence() {
       List<Long> without = producers.keySet().stream().filter(p -> producers.get(p) == 0).toList();
       if (!without.isEmpty()) {
         long id = without.get(random.nextInt(without.size()));
-        if (rule != Rule.LOCK_AFTER_SEQUENCE) {
-          locks.add(id);
-        }
         producers.put(id, nextSequence++);
       }
     }
 
-    /** Some who are over let go of their locks. */
-    private void unlock() {
-      locks.removeIf(
-          id ->
-              (rule == Rule.LOCK_ENDS_EARLY || !producers.containsKey(id)) && random.nextBoolean());
-      if (rule == Rule.LOCK_AFTER_SEQUENCE) {
-        producers.forEach(
-            (id, sequence) -> {
-              if (sequence != 0 && random.nextBoolean()) {
-                locks.add(id);
-              }
-            });
-      }
-    }
-
-    private Set<Holder> holders() {
-      return locks.stream().map(id -> new Holder("" + id, false)).collect(toSet());
-    }
-
     /** A worker with other buckets asks, and the answer takes its time. */
-    private void askForHolders() {
-      Set<Holder> before = holders();
-      if (rule == Rule.HOLDERS_BEFORE_SAMPLE) {
-        meanwhile();
+    private void askForSnapshot() {
+      long next = nextSequence;
+      meanwhile();
+      long id = nextId++;
+      Sample sample = certified.begin("", next, id);
+      meanwhile();
+      boolean asks = certified.asks(sample);
+      long limit = rule == Rule.SNAPSHOT_WITHOUT_LIMIT ? Long.MAX_VALUE : over + 1;
+      Snapshot snapshot = new Snapshot(limit, Set.copyOf(producers.headMap(over + 1).keySet()));
+      meanwhile();
+      if (asks) {
+        certified.answered(sample, snapshot);
       }
-      Sample sample = certified.begin("", nextSequence, nextId++);
-      meanwhile();
-      Optional<Question> question = certified.question(sample);
-      Set<Holder> found = rule == Rule.HOLDERS_BEFORE_SAMPLE ? before : holders();
-      meanwhile();
-      question.ifPresent(asked -> certified.answered(asked, found));
+      // Or it is open still when the next one asks.
+      over = random.nextBoolean() ? Math.max(over, id) : over;
     }
 
     private void end() {
       if (!producers.isEmpty()) {
         List<Long> ids = List.copyOf(producers.keySet());
-        long sequence = producers.remove(ids.get(random.nextInt(ids.size())));
+        long id = ids.get(random.nextInt(ids.size()));
+        long sequence = producers.remove(id);
+        over = Math.max(over, id);
         if (sequence != 0 && random.nextInt(4) > 0) {
           pending.add(sequence);
         }
@@ -160,11 +153,10 @@ class MarkPropertyTest {
     /** Between statements, and while an answer is on its way, others go on. */
     private void meanwhile() {
       for (int i = random.nextInt(12); i > 0; i--) {
-        switch (random.nextInt(5)) {
+        switch (random.nextInt(4)) {
           case 0 -> producers.put(nextId++, 0L);
           case 1 -> drawSequence();
           case 2 -> end();
-          case 3 -> unlock();
           default -> certifyElsewhere();
         }
       }
@@ -200,9 +192,11 @@ class MarkPropertyTest {
 
     /** Also of a lease that ran out: then the mark is forgotten, and the claim is nobody's. */
     private void lease() {
-      long low = held == null ? stored : 0;
-      stored = low;
-      held = Mark.stored(low, begin());
+      if (held != null) {
+        stored = 0;
+        storedAhead = new Ahead(0, Set.of());
+      }
+      held = Mark.stored(stored, storedAhead, begin());
       meanwhile();
       read();
     }
@@ -221,6 +215,7 @@ class MarkPropertyTest {
         held = held.in(begin());
         settle();
         stored = held.low();
+        storedAhead = held.ahead();
         held = null;
       }
     }
@@ -244,20 +239,28 @@ class MarkPropertyTest {
 
     private void read() {
       int most = 1 + random.nextInt(3);
-      claimed = pending.tailSet(held.low()).stream().limit(most).toList();
-      long horizon = horizon(own);
+      boolean open = isOpen(held.ahead());
+      if (rule == Rule.AHEAD_AS_SEEN_BEFORE) {
+        meanwhile();
+      }
+      Mark mark = open ? held : held.alone();
+      claimed = pending.tailSet(mark.ahead().low()).stream().limit(most).toList();
+      passed.addAll(pending.headSet(mark.ahead().low()));
+      long horizon = open ? horizon(own) : 0;
       meanwhile();
       if (rule == Rule.LATER_HORIZON) {
         horizon = horizon(own);
       }
-      Sample sample =
-          rule == Rule.KNOWN_WHEN_IT_RETURNS ? certified.begin("", nextSequence, 0) : held.sample();
-      long below = certified.afterRead(sample, horizon);
+      if (rule == Rule.KNOWN_WHEN_IT_RETURNS) {
+        mark = mark.in(certified.begin("", nextSequence, 0));
+      }
+      long below = certified.afterRead(mark.sample(), horizon);
       if (rule == Rule.PASSES_WHAT_WAS_READ && !claimed.isEmpty()) {
         below = Math.max(below, claimed.get(claimed.size() - 1) + 1);
       }
-      held = held.afterRead(sequences(claimed), most, below);
+      held = mark.afterRead(sequences(claimed), most, below);
       passed.addAll(pending.headSet(held.low()));
+      passed.addAll(missedFrom(held.ahead()));
     }
   }
 }

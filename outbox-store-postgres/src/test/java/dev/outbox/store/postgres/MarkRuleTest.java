@@ -47,22 +47,17 @@ class MarkRuleTest {
   }
 
   @Test
-  @DisplayName("those who hold the table's lock were listed before the sequence was sampled")
-  void holdersBeforeSample() throws Exception {
+  @DisplayName("reading began ahead though a transaction that was open then is over")
+  void aheadWhoeverIsOver() throws Exception {
     MarkScript.run(
         server,
         script -> {
-          script.append();
           Producer late = script.producer();
-          script.beforeLease(
-              () -> {
-                late.insert();
-                script.append();
-              });
-          script.deliver(10);
+          long low = late.insert();
+          script.moveAhead(low);
           late.commit();
         },
-        WrongMarks.HoldersBeforeSample::new);
+        WrongMarks.AheadWhoeverIsOver::new);
   }
 
   @Test
@@ -134,6 +129,25 @@ class MarkRuleTest {
           script.deliver(claim);
         },
         WrongMarks.RangeOfWhatWasRead::new);
+  }
+
+  @Test
+  @DisplayName("a range beside an open transaction were deleted though that one is over")
+  void rangeWhoeverIsOver() throws Exception {
+    MarkScript.run(
+        server,
+        script -> {
+          long first = script.append();
+          Producer late = script.producer();
+          late.insert();
+          script.append();
+          script.certifyBeside();
+          Claim claim = script.claim(10);
+          late.commit();
+          script.delete(first);
+          script.deliver(claim);
+        },
+        WrongMarks.RangeWhoeverIsOver::new);
   }
 
   @Test

@@ -49,9 +49,12 @@ final class MarkScript implements AutoCloseable {
   /** What is PENDING and will not be read, or null. */
   static final String BELOW =
       """
-      select string_agg(m.seq || ' is below ' || b.low_water, ', ')
+      select string_agg(m.seq || ' is below ' || b.low_water || ', ' || b.low_water_ahead, ', ')
       from outbox_message m join outbox_bucket b on b.bucket = m.bucket
-      where m.status = 'PENDING' and m.seq < b.low_water
+      where m.status = 'PENDING' and (m.seq < b.low_water
+        or m.seq < b.low_water_ahead and b.ahead_of is not null and not exists (
+          select from unnest(b.ahead_of) x
+          where pg_visible_in_snapshot(x::text::xid8, pg_current_snapshot())))
       """;
 
   interface Steps {
@@ -126,6 +129,28 @@ final class MarkScript implements AutoCloseable {
     deliver(10);
   }
 
+  /** Appends and delivers until reading begins behind a message that is not committed yet. */
+  void moveAhead(long open) {
+    await()
+        .atMost(PATIENCE)
+        .pollDelay(Duration.ZERO)
+        .pollInterval(Duration.ofMillis(5))
+        .untilAsserted(
+            () -> {
+              append();
+              deliver(10);
+              assertThat(number("max(low_water_ahead)")).isGreaterThan(open);
+            });
+    assertThat(mark()).isLessThanOrEqualTo(open);
+  }
+
+  /** Claims and delivers nothing, until all that is committed is certified beside who is open. */
+  void certifyBeside() {
+    for (int i = 0; i < 4; i++) {
+      assertThat(claim(10).settle(Map.of())).isEmpty();
+    }
+  }
+
   private void assertNothingIsLost() {
     assertThat(below()).as("PENDING below the mark").isNull();
     moveMark();
@@ -147,7 +172,11 @@ final class MarkScript implements AutoCloseable {
   }
 
   private long mark() {
-    return Long.parseLong(database.query("select max(low_water) from outbox_bucket"));
+    return number("max(low_water)");
+  }
+
+  private long number(String ofBuckets) {
+    return Long.parseLong(database.query("select " + ofBuckets + " from outbox_bucket"));
   }
 
   // ---- the relay's steps

@@ -8,18 +8,34 @@ import dev.outbox.store.core.internal.Row;
 import dev.outbox.store.core.internal.Row.Claimable;
 import dev.outbox.store.core.internal.Row.ToMove;
 import dev.outbox.store.core.internal.Status;
+import dev.outbox.store.postgres.Certified.Beside;
 import dev.outbox.store.postgres.Certified.Sample;
+import dev.outbox.store.postgres.Mark.Ahead;
 import dev.outbox.store.postgres.Mark.Read;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 @DisplayName("A mark")
 class MarkTest {
-  private static final Sample SAMPLE = new Sample("primary", 100, 0);
+  private static final Sample SAMPLE = sample("primary", 100);
+
+  private static Sample sample(String history, long next) {
+    return new Sample(history, next, 0, 0, Beside.NONE);
+  }
+
+  private static Ahead none(long low) {
+    return new Ahead(low, Set.of());
+  }
+
+  private static Mark read(long low, Sample sample, long[] found, long passed, long below) {
+    return new Mark(
+        low, none(low), sample, new Read(found, passed, none(passed), new Beside(below, Set.of())));
+  }
 
   private static Mark at(long low) {
     return Mark.stored(low, SAMPLE);
@@ -44,9 +60,7 @@ class MarkTest {
   @DisplayName("passes what a full read brought when that is deleted")
   void fullRead() {
     Mark read = at(3).afterRead(sequences(5, 9), 2, 50);
-    assertThat(read)
-        .usingRecursiveComparison()
-        .isEqualTo(new Mark(5, SAMPLE, new Read(sequences(5, 9), 10, 50)));
+    assertThat(read).usingRecursiveComparison().isEqualTo(read(5, SAMPLE, sequences(5, 9), 10, 50));
     assertThat(read.afterDelete(2)).isEqualTo(at(10));
   }
 
@@ -78,17 +92,13 @@ class MarkTest {
   @DisplayName("never passes what is not certified")
   void notCertified() {
     Mark full = at(3).afterRead(sequences(5, 9), 2, 9);
-    assertThat(full)
-        .usingRecursiveComparison()
-        .isEqualTo(new Mark(5, SAMPLE, new Read(sequences(5, 9), 9, 9)));
+    assertThat(full).usingRecursiveComparison().isEqualTo(read(5, SAMPLE, sequences(5, 9), 9, 9));
     assertThat(full.afterDelete(2)).isEqualTo(at(9));
     assertThat(full.certifiedUpTo(0)).as("of nothing").isEmpty();
     assertThat(full.certifiedUpTo(1)).hasValue(5);
     assertThat(full.certifiedUpTo(2)).as("9 is not certified").isEmpty();
     Mark low = at(3).afterRead(sequences(5, 9), 3, 4);
-    assertThat(low)
-        .usingRecursiveComparison()
-        .isEqualTo(new Mark(4, SAMPLE, new Read(sequences(5, 9), 4, 4)));
+    assertThat(low).usingRecursiveComparison().isEqualTo(read(4, SAMPLE, sequences(5, 9), 4, 4));
     assertThat(low.afterDelete(1)).isEqualTo(at(4));
   }
 
@@ -103,17 +113,17 @@ class MarkTest {
   @Test
   @DisplayName("stays in its history, and knows what the next transaction knows")
   void sameHistory() {
-    Sample next = new Sample("primary", 8, 7);
+    Sample next = new Sample("primary", 8, 0, 7, Beside.NONE);
     Mark read = at(8).afterRead(sequences(8), 1, 50);
-    assertThat(read.in(next)).isEqualTo(new Mark(8, next, read.read()));
+    assertThat(read.in(next)).isEqualTo(new Mark(8, read.ahead(), next, read.read()));
   }
 
   @Test
   @DisplayName("is forgotten in another history, and when the sequence was set back below it")
   void otherHistory() {
-    Sample promoted = new Sample("new primary", 100, 0);
+    Sample promoted = sample("new primary", 100);
     assertThat(at(8).in(promoted)).isEqualTo(Mark.stored(0, promoted));
-    Sample setBack = new Sample("primary", 7, 0);
+    Sample setBack = sample("primary", 7);
     assertThat(at(8).in(setBack)).isEqualTo(Mark.stored(0, setBack));
   }
 
@@ -134,9 +144,63 @@ class MarkTest {
         .extracting(Mark::of)
         .usingRecursiveFieldByFieldElementComparator()
         .containsExactly(
-            new Mark(7, sample, new Read(sequences(7, 8, 9), 10, 20)),
-            new Mark(20, sample, new Read(sequences(30), 20, 20)),
-            new Mark(20, sample, new Read(sequences(), 20, 20)));
+            read(7, sample, sequences(7, 8, 9), 10, 20),
+            read(20, sample, sequences(30), 20, 20),
+            read(20, sample, sequences(), 20, 20));
+  }
+
+  // ---- beside transactions that stay open
+
+  private static final Set<Long> OPEN = Set.of(77L);
+
+  private static final Sample BESIDE = new Sample("primary", 100, 0, 4, new Beside(50, OPEN));
+
+  @Test
+  @DisplayName("has another one ahead that passes what is certified but for some")
+  void ahead() {
+    Mark read = Mark.stored(3, BESIDE).afterRead(sequences(5, 9), 3, 4);
+    assertThat(read.low()).isEqualTo(4);
+    assertThat(read.ahead()).as("9 and 5 are there still").isEqualTo(new Ahead(5, OPEN));
+    assertThat(read.certifiedUpTo(2)).hasValue(9);
+    assertThat(read.read().below()).as("for ranges").isEqualTo(new Beside(50, OPEN));
+    assertThat(read.afterDelete(1)).isEqualTo(Mark.stored(4, new Ahead(9, OPEN), BESIDE));
+    Mark after = read.afterDelete(2);
+    assertThat(after).isEqualTo(Mark.stored(4, new Ahead(50, OPEN), BESIDE));
+    Mark full = after.afterRead(sequences(60), 1, 4);
+    assertThat(full.afterDelete(1).ahead()).as("not certified").isEqualTo(new Ahead(50, OPEN));
+    assertThat(full.certifiedUpTo(1)).isEmpty();
+  }
+
+  @Test
+  @DisplayName("has another one beside all who stood beside it, and none that it has passed itself")
+  void besideAll() {
+    Set<Long> more = Set.of(78L);
+    Mark mark = Mark.stored(3, new Ahead(20, more), BESIDE);
+    assertThat(mark.afterRead(sequences(), 3, 4).ahead())
+        .isEqualTo(new Ahead(50, Set.of(77L, 78L)));
+    assertThat(mark.afterRead(sequences(), 3, 60))
+        .usingRecursiveComparison()
+        .isEqualTo(
+            new Mark(
+                60,
+                none(60),
+                BESIDE,
+                new Read(sequences(), 60, new Ahead(60, Set.of(78L)), new Beside(60, Set.of()))));
+  }
+
+  @Test
+  @DisplayName("has none ahead after a read that began at the mark because somebody is over")
+  void over() {
+    Mark mark = Mark.stored(3, new Ahead(20, OPEN), BESIDE);
+    Certified certified = new Certified(() -> 0, Certified.PATIENCE);
+    List<Lease> leases = List.of(lease(1, mark));
+    List<Row> rows = List.of(row(1, 9));
+    assertThat(Mark.afterRead(leases, rows, lease -> 5, certified, 1))
+        .extracting(lease -> Mark.of(lease).ahead())
+        .containsExactly(new Ahead(20, OPEN));
+    assertThat(Mark.afterRead(leases, rows, lease -> 5, certified, 0))
+        .extracting(lease -> Mark.of(lease).ahead())
+        .containsExactly(none(4));
   }
 
   private static Lease lease(int bucket, Mark mark) {

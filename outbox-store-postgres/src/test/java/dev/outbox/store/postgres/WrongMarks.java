@@ -10,12 +10,15 @@ import dev.outbox.store.core.internal.Database.Writes;
 import dev.outbox.store.core.internal.Lease;
 import dev.outbox.store.core.internal.Row;
 import dev.outbox.store.core.internal.Row.Claimable;
+import dev.outbox.store.postgres.Certified.Beside;
 import dev.outbox.store.postgres.Certified.Sample;
+import dev.outbox.store.postgres.Mark.Read;
 import java.sql.SQLException;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
 import java.util.LongSummaryStatistics;
+import java.util.Set;
 import java.util.UUID;
 import org.jdbi.v3.core.Handle;
 
@@ -93,24 +96,39 @@ final class WrongMarks {
     }
   }
 
-  /** Those who hold a lock are listed before the sample, and writers may have come between. */
-  static final class HoldersBeforeSample extends Otherwise {
-    private long holders;
-
+  /** Begins ahead, whoever of the transactions that were open is over. */
+  static final class AheadWhoeverIsOver extends Variant {
     @Override
     List<Lease> lease(
         Leases<Handle> right, Handle handle, UUID claimId, ClaimRequest request, int most) {
-      holders =
-          number(
-              handle,
-              "select count(*) from pg_locks where relation = 'outbox_message'::regclass"
-                  + " and mode = 'RowExclusiveLock'");
-      return super.lease(right, handle, claimId, request, most);
+      return super.lease(right, handle, claimId, request, most).stream()
+          .map(lease -> lease.with(ahead(Mark.of(lease))))
+          .toList();
     }
 
+    private static Mark ahead(Mark mark) {
+      return Mark.stored(mark.ahead().low(), mark.sample());
+    }
+  }
+
+  /** Deletes ranges, whoever of the transactions that they stand beside is over. */
+  static final class RangeWhoeverIsOver extends Variant {
     @Override
-    long below(Handle handle, Sample sample, long highest) {
-      return holders == 0 ? sample.next() : 0;
+    Pending readPending(Reads<Handle> right, Handle handle, List<Lease> leases, Limits limits) {
+      Pending read = super.readPending(right, handle, leases, limits);
+      return new Pending(
+          read.rows(),
+          read.leases().stream().map(lease -> lease.with(beside(Mark.of(lease)))).toList());
+    }
+
+    private static Mark beside(Mark mark) {
+      Read read = mark.read();
+      Beside nobody = new Beside(read.below().below(), Set.of());
+      return new Mark(
+          mark.low(),
+          mark.ahead(),
+          mark.sample(),
+          new Read(read.sequences(), read.passed(), read.ahead(), nobody));
     }
   }
 

@@ -1,0 +1,102 @@
+package dev.outbox.dev.bench;
+
+import dev.outbox.dev.bench.BenchDatabase.Access;
+import dev.outbox.dev.bench.BenchDatabase.Business;
+import dev.outbox.dev.bench.BenchDatabase.Pin;
+import dev.outbox.dev.bench.BenchDatabase.Side;
+import dev.outbox.dev.bench.OtherProcess.Work;
+import dev.outbox.relay.Relay;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+
+/** How long messages take while a transaction stays open that has appended a message itself. */
+final class HeldScenario implements Scenario {
+  private static final int RATE = 2_000;
+  private static final int CLIENTS = 4;
+  private static final int PARTS = 5;
+  private static final Duration TIME = Duration.ofMinutes(10);
+  private static final Duration WARM_UP = Duration.ofSeconds(15);
+  private static final Duration KEEP = Duration.ofSeconds(1);
+  private static final double[] PERCENTILES = {50, 99};
+
+  @Override
+  public String name() {
+    return "held";
+  }
+
+  @Override
+  public String what() {
+    return """
+        From when a commit has returned to the call of the publisher, with 2,000 transactions a second for 10 minutes: \
+        4 clients and a relay in the same process, which is woken by appends, and keeps keys for a second where the store can. Beside nothing, and beside a \
+        transaction that has appended a message and stays open all the time. In each fifth, with the CPU time of a \
+        message. There is no limit to compare with.""";
+  }
+
+  @Override
+  public void run(Bench bench) throws Exception {
+    measure(bench, "nothing", null);
+    measure(bench, "one that has appended", Pin.APPENDER);
+  }
+
+  private void measure(Bench bench, String beside, @Nullable Pin pin) throws Exception {
+    BenchDatabase database = bench.database();
+    List<List<OpenRun>> parts = new ArrayList<>();
+    IntStream.range(0, PARTS).forEach(part -> parts.add(new ArrayList<>()));
+    for (int run = 1; run <= bench.runs(); run++) {
+      database.empty(Side.OURS);
+      WorkCounter counter = new WorkCounter();
+      try (Access clients = database.open(CLIENTS, counter);
+          Access access = database.open(Relay.Builder.DEFAULT_WORKERS + 1, counter);
+          Stamps stamps = new Stamps(Drain.NO_OP);
+          Relay relay = Relay.builder(access.store(), stamps).keep(KEEP).build()) {
+        relay.start();
+        List<Business> business =
+            IntStream.range(0, CLIENTS).mapToObj(i -> clients.business(relay)).toList();
+        bench.progress("%s, %s: warm-up %d".formatted(name(), beside, run));
+        OpenRun ignored =
+            OpenRun.of(
+                bench, business, RATE, bench.scaled(WARM_UP), counter, stamps::take, Work::nothing);
+        try (AutoCloseable held = pin == null ? () -> {} : database.pin(pin)) {
+          for (int part = 0; part < PARTS; part++) {
+            bench.progress("%s, %s: run %d, part %d".formatted(name(), beside, run, part + 1));
+            parts
+                .get(part)
+                .add(
+                    OpenRun.of(
+                        bench,
+                        business,
+                        RATE,
+                        bench.scaled(TIME.dividedBy(PARTS)),
+                        counter,
+                        stamps::take,
+                        Work::nothing));
+          }
+        }
+        business.forEach(Business::close);
+      }
+    }
+    for (int part = 0; part < PARTS; part++) {
+      report(bench, "beside %s, fifth %d".formatted(beside, part + 1), parts.get(part));
+    }
+  }
+
+  private void report(Bench bench, String name, List<OpenRun> runs) {
+    for (double percentile : PERCENTILES) {
+      List<Double> values =
+          runs.stream().map(run -> OpenRun.percentile(run.called(), percentile)).toList();
+      bench.report(
+          Line.alone(name(), name + ", p%.0f".formatted(percentile), "ms", new Samples(values)));
+    }
+    bench.report(
+        Line.of(
+            name(),
+            name + ", " + bench.database().requests(),
+            "a message",
+            new Samples(runs.stream().map(OpenRun::statements).toList()),
+            runs.stream().map(OpenRun::cpu).toList()));
+  }
+}

@@ -1,0 +1,91 @@
+package dev.outbox.dev.bench;
+
+import dev.outbox.dev.bench.BenchDatabase.Business;
+import dev.outbox.dev.bench.OtherProcess.Work;
+import dev.outbox.dev.bench.Stamps.Stamp;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.Callable;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.ToLongFunction;
+
+/**
+ * What became of an {@link OpenLoad}.
+ *
+ * @param called milliseconds from a message's commit to the call of the publisher, sorted
+ * @param acknowledged the same, to the end of that call
+ * @param statements a message
+ * @param cpu a message
+ */
+record OpenRun(double[] called, double[] acknowledged, double statements, CpuClock.Time cpu) {
+  private static final Duration PATIENCE = Duration.ofMinutes(1);
+
+  /**
+   * Runs the load, and waits until all is delivered.
+   *
+   * @param counter of what is done in this process
+   * @param work of a relay in another process
+   */
+  static OpenRun of(
+      Bench bench,
+      List<Business> clients,
+      int rate,
+      Duration time,
+      WorkCounter counter,
+      Callable<Map<UUID, Stamp>> stamps,
+      Callable<Work> work)
+      throws Exception {
+    bench.settle();
+    Work before = work.call().plus(counter);
+    CpuClock.Time cpuBefore = bench.cpu().now();
+    Map<UUID, Long> commits = OpenLoad.run(clients, rate, time);
+    Map<UUID, Stamp> delivered = await(commits, stamps);
+    Work done = work.call().plus(counter).since(before);
+    CpuClock.Time cpu = bench.cpu().now().since(cpuBefore);
+    return new OpenRun(
+        millis(commits, delivered, Stamp::called),
+        millis(commits, delivered, Stamp::acknowledged),
+        (double) done.statements() / commits.size(),
+        cpu.plus(new CpuClock.Time(0, done.cpuNanos())).perMessage(commits.size()));
+  }
+
+  private static Map<UUID, Stamp> await(Map<UUID, Long> commits, Callable<Map<UUID, Stamp>> stamps)
+      throws Exception {
+    Map<UUID, Stamp> all = new HashMap<>();
+    long end = System.nanoTime() + PATIENCE.toNanos();
+    while (true) {
+      all.putAll(stamps.call());
+      if (all.keySet().containsAll(commits.keySet())) {
+        return all;
+      }
+      if (System.nanoTime() - end > 0) {
+        throw new IllegalStateException(
+            "of %d messages %d were delivered within %s"
+                .formatted(commits.size(), all.size(), PATIENCE));
+      }
+      LockSupport.parkNanos(50_000_000);
+    }
+  }
+
+  /** Sorted. A message may be published before its client knows that it is committed: then 0. */
+  private static double[] millis(
+      Map<UUID, Long> commits, Map<UUID, Stamp> stamps, ToLongFunction<Stamp> time) {
+    return commits.entrySet().stream()
+        .mapToDouble(
+            commit -> {
+              Stamp stamp = stamps.get(commit.getKey());
+              long end = stamp == null ? Long.MAX_VALUE : time.applyAsLong(stamp);
+              return Math.max(0, end - commit.getValue()) / 1e3;
+            })
+        .sorted()
+        .toArray();
+  }
+
+  static double percentile(double[] sorted, double percentile) {
+    int rank = (int) Math.ceil(sorted.length * percentile / 100);
+    return sorted[Math.max(1, rank) - 1];
+  }
+}
