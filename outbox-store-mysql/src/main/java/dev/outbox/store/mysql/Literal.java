@@ -19,15 +19,21 @@ final class Literal implements SqlParser {
   private Literal() {}
 
   static Query query(Handle handle, String sql) {
-    return handle
-        .createQuery(sql)
-        .configure(
-            SqlStatements.class, c -> c.setSqlParser(PARSER).setTemplateEngine(TemplateEngine.NOP));
+    return handle.createQuery(sql).configure(SqlStatements.class, Literal::asItIs);
+  }
+
+  /** Returns how many rows it changed. */
+  static int update(Handle handle, String sql) {
+    return handle.createUpdate(sql).configure(SqlStatements.class, Literal::asItIs).execute();
+  }
+
+  private static void asItIs(SqlStatements statements) {
+    statements.setSqlParser(PARSER).setTemplateEngine(TemplateEngine.NOP);
   }
 
   @Override
   public ParsedSql parse(String sql, StatementContext context) {
-    int parameters = (int) sql.chars().filter(c -> c == '?').count();
+    int parameters = sql.length() - sql.replace("?", "").length();
     return ParsedSql.of(sql, ParsedParameters.positional(parameters));
   }
 
