@@ -1,5 +1,7 @@
 package dev.outbox.store.mysql;
 
+import java.sql.SQLException;
+import java.sql.Statement;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.statement.ParsedParameters;
 import org.jdbi.v3.core.statement.ParsedSql;
@@ -8,6 +10,7 @@ import org.jdbi.v3.core.statement.SqlParser;
 import org.jdbi.v3.core.statement.SqlStatements;
 import org.jdbi.v3.core.statement.StatementContext;
 import org.jdbi.v3.core.statement.TemplateEngine;
+import org.jdbi.v3.core.transaction.TransactionException;
 
 /**
  * Statements whose text differs from call to call: they are not parsed, and not kept, in search of
@@ -19,21 +22,28 @@ final class Literal implements SqlParser {
   private Literal() {}
 
   static Query query(Handle handle, String sql) {
-    return handle.createQuery(sql).configure(SqlStatements.class, Literal::asItIs);
+    return handle
+        .createQuery(sql)
+        .configure(
+            SqlStatements.class, c -> c.setSqlParser(PARSER).setTemplateEngine(TemplateEngine.NOP));
   }
 
-  /** Returns how many rows it changed. */
+  /**
+   * Without parameters: the driver would look for them from the first to the last character.
+   *
+   * @return how many rows it changed
+   */
   static int update(Handle handle, String sql) {
-    return handle.createUpdate(sql).configure(SqlStatements.class, Literal::asItIs).execute();
-  }
-
-  private static void asItIs(SqlStatements statements) {
-    statements.setSqlParser(PARSER).setTemplateEngine(TemplateEngine.NOP);
+    try (Statement statement = handle.getConnection().createStatement()) {
+      return statement.executeUpdate(sql);
+    } catch (SQLException e) {
+      throw new TransactionException(e);
+    }
   }
 
   @Override
   public ParsedSql parse(String sql, StatementContext context) {
-    int parameters = sql.length() - sql.replace("?", "").length();
+    int parameters = (int) sql.chars().filter(c -> c == '?').count();
     return ParsedSql.of(sql, ParsedParameters.positional(parameters));
   }
 
