@@ -8,6 +8,7 @@ enum Flavor {
       "utf8mb4_0900_bin",
       "$1",
       "for update of m",
+      true,
       "transaction_isolation",
       "transaction_read_only"),
   MARIADB(
@@ -16,6 +17,7 @@ enum Flavor {
       "utf8mb4_nopad_bin",
       "_utf8mb4$1 collate utf8mb4_nopad_bin",
       "for update",
+      false,
       "tx_isolation",
       "tx_read_only");
 
@@ -32,6 +34,9 @@ enum Flavor {
   /** How messages, {@code m}, are locked that are found by a list: MySQL refuses to lock a list. */
   final String lockMessages;
 
+  /** Whether a DELETE looks up by the index that a hint in its comment names. */
+  final boolean obeysHints;
+
   final String isolation;
   final String readOnly;
 
@@ -41,6 +46,7 @@ enum Flavor {
       String collation,
       String status,
       String lockMessages,
+      boolean obeysHints,
       String isolation,
       String readOnly) {
     this.title = title;
@@ -48,6 +54,7 @@ enum Flavor {
     this.collation = collation;
     this.status = status;
     this.lockMessages = lockMessages;
+    this.obeysHints = obeysHints;
     this.isolation = isolation;
     this.readOnly = readOnly;
   }

@@ -1,5 +1,7 @@
 package dev.outbox.store.mysql;
 
+import java.sql.SQLException;
+import java.sql.Statement;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.statement.ParsedParameters;
 import org.jdbi.v3.core.statement.ParsedSql;
@@ -8,6 +10,7 @@ import org.jdbi.v3.core.statement.SqlParser;
 import org.jdbi.v3.core.statement.SqlStatements;
 import org.jdbi.v3.core.statement.StatementContext;
 import org.jdbi.v3.core.statement.TemplateEngine;
+import org.jdbi.v3.core.transaction.TransactionException;
 
 /**
  * Statements whose text differs from call to call: they are not parsed, and not kept, in search of
@@ -23,6 +26,19 @@ final class Literal implements SqlParser {
         .createQuery(sql)
         .configure(
             SqlStatements.class, c -> c.setSqlParser(PARSER).setTemplateEngine(TemplateEngine.NOP));
+  }
+
+  /**
+   * Without parameters: the driver would look for them from the first to the last character.
+   *
+   * @return how many rows it changed
+   */
+  static int update(Handle handle, String sql) {
+    try (Statement statement = handle.getConnection().createStatement()) {
+      return statement.executeUpdate(sql);
+    } catch (SQLException e) {
+      throw new TransactionException(e);
+    }
   }
 
   @Override

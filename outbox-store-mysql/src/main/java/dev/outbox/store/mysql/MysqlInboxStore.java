@@ -4,7 +4,7 @@ import dev.outbox.store.jdbc.JdbcInboxStore;
 import javax.sql.DataSource;
 
 /**
- * The inbox on MySQL 8.0.19 and newer; {@link JdbcInboxStore} says what is stored, and how.
+ * The inbox on MySQL 8.0.20 and newer; {@link JdbcInboxStore} says what is stored, and how.
  *
  * <p>{@code firstTime} sees what was committed last, at any isolation level of the caller's
  * transaction. A repetition keeps the key's row locked until the caller's transaction ends. Where

@@ -4,7 +4,7 @@ import dev.outbox.store.jdbc.JdbcOutboxStore;
 import javax.sql.DataSource;
 
 /**
- * The outbox on MySQL 8.0.19 and newer.
+ * The outbox on MySQL 8.0.20 and newer.
  *
  * <p>What is stored, in tables whose names begin with the prefix:
  *

@@ -71,7 +71,9 @@ create table ${q}${p}message (
   constraint ${p}message_created_at_real check ((dayofmonth(created_at) between 1 and dayofmonth(last_day(created_at))) is true),
   constraint ${p}message_available_at_real check (available_at is null or (dayofmonth(available_at) between 1 and dayofmonth(last_day(available_at))) is true),
   constraint ${p}message_last_failed_at_real check (last_failed_at is null or (dayofmonth(last_failed_at) between 1 and dayofmonth(last_day(last_failed_at))) is true)
-) engine = InnoDB default character set utf8mb4 collate ${collation};
+-- A page of a queue is empty soon: to merge it with its neighbour when half of it has gone, as InnoDB
+-- does by default, writes all that is left twice.
+) engine = InnoDB default character set utf8mb4 collate ${collation} comment 'MERGE_THRESHOLD=1';
 
 -- One row a key that waits: for its next try, or for a person.
 create table ${q}${p}blocked_key (

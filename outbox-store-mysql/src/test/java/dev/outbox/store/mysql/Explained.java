@@ -16,7 +16,7 @@ import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import javax.sql.DataSource;
 
-/** A data source that has each prepared statement explained right before it is run. */
+/** A data source that has each statement of the store explained right before it is run. */
 final class Explained {
   private final List<Plan> plans = new CopyOnWriteArrayList<>();
 
@@ -47,19 +47,25 @@ final class Explained {
     if (target instanceof PreparedStatement statement
         && List.of("execute", "executeQuery", "executeUpdate", "addBatch")
             .contains(method.getName())) {
-      String text = text(statement);
-      plans.add(new Plan(text, explain(statement.getConnection(), text)));
+      add(statement.getConnection(), text(statement));
+    } else if (target instanceof Statement statement && method.getName().equals("executeUpdate")) {
+      add(statement.getConnection(), (String) arguments[0]);
     }
     try {
       Object result = method.invoke(target, arguments);
       return switch (method.getName()) {
         case "getConnection" -> proxy(Connection.class, (Connection) result);
         case "prepareStatement" -> proxy(PreparedStatement.class, (PreparedStatement) result);
+        case "createStatement" -> proxy(Statement.class, (Statement) result);
         default -> result;
       };
     } catch (InvocationTargetException e) {
       throw e.getCause();
     }
+  }
+
+  private void add(Connection connection, String text) throws SQLException {
+    plans.add(new Plan(text, explain(connection, text)));
   }
 
   /** The driver's statement shows its text behind its class's name. */

@@ -288,6 +288,29 @@ class MysqlPlansTest extends DatabaseTests {
     noneIsBad("in a small outbox");
   }
 
+  @Test
+  @DisplayName("neither scan nor sort when all that there is was delivered, of one key or of many")
+  void allOfIt() {
+    for (int keys : List.of(1, 3, 200)) {
+      for (int messages : List.of(1, 10, 40, 70, BATCH)) {
+        for (boolean analyzed : List.of(false, true)) {
+          insert(messages, keys, "PENDING", "null");
+          if (analyzed) {
+            analyze();
+          }
+          for (int left = messages; left > 0; ) {
+            Claim claim = watched.claim(all(10_000_000));
+            assertThat(claim.messages()).isNotEmpty();
+            assertThat(claim.settle(decisions(claim, Decision.delivered()))).isEmpty();
+            left -= claim.messages().size();
+          }
+        }
+      }
+    }
+    assertThat(explained.plans()).anyMatch(plan -> plan.statement().startsWith("delete"));
+    noneIsBad("when all was delivered");
+  }
+
   private void assertFewRows(String when) {
     RowsRead read = new RowsRead(database);
     for (int i = 0; i < 3; i++) {

@@ -177,6 +177,15 @@ public interface SqlDialect extends Server, Rows.Types {
   String delete();
 
   /**
+   * Deletes messages with these buckets, sequences and ids.
+   *
+   * @return how many it found
+   */
+  default int delete(Handle handle, Collection<Claimable> delivered) {
+    return forRows(handle, delete(), delivered, Map.of());
+  }
+
+  /**
    * Copies messages into the archive, which {@link #delete} then deletes; only where there is one.
    *
    * @return how many it found
@@ -190,7 +199,7 @@ public interface SqlDialect extends Server, Rows.Types {
       Handle handle, Collection<Lease> leases, Collection<Claimable> delivered) {
     boolean archives = archive() != Archive.NONE;
     int copied = archives ? copy(handle, delivered) : 0;
-    int deleted = forRows(handle, delete(), delivered, Map.of());
+    int deleted = delete(handle, delivered);
     if (archives) {
       ArchiveTexts.requireSame(copied, deleted);
     }
