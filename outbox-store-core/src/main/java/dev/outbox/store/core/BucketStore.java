@@ -13,12 +13,14 @@ import dev.outbox.spi.PooledStore;
 import dev.outbox.spi.SchemaStore;
 import dev.outbox.spi.StatisticsStore;
 import dev.outbox.spi.WarningStore;
+import dev.outbox.store.core.internal.Alone;
 import dev.outbox.store.core.internal.Database;
 import dev.outbox.store.core.internal.Engine;
 import dev.outbox.store.core.internal.Kept;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 
 /**
  * A store with every ability that the stores of this library have in common: it makes and checks
@@ -109,6 +111,24 @@ public abstract class BucketStore<T>
   /** For stores that can: {@link KeepingStore#keeper}. */
   protected final Keeper keep(Duration idle) {
     return new KeptClaims(engine.keep(idle));
+  }
+
+  /**
+   * For stores that can: hands over what was alone in its bucket when it was appended.
+   *
+   * @param messages in the order of the append
+   * @return whether the keeper took all of them
+   */
+  protected static boolean handOver(Keeper keeper, List<Alone> messages) {
+    if (!(keeper instanceof BucketStore<?>.KeptClaims claims)) {
+      return false;
+    }
+    boolean all = true;
+    for (List<Alone> ofBucket :
+        messages.stream().collect(Collectors.groupingBy(m -> m.row().bucket())).values()) {
+      all &= claims.kept.handOver(ofBucket);
+    }
+    return all;
   }
 
   private final class KeptClaims implements Keeper {

@@ -6,7 +6,11 @@ import dev.outbox.Appended;
 import dev.outbox.Archive;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.GrantsStore;
+import dev.outbox.spi.HandOverStore;
+import dev.outbox.spi.HandOverStore.Uncommitted;
+import dev.outbox.spi.KeepingStore.Keeper;
 import dev.outbox.store.core.ArchivingStore;
+import dev.outbox.store.core.internal.Alone;
 import dev.outbox.store.core.internal.Engine;
 import dev.outbox.store.core.internal.Names;
 import dev.outbox.store.core.internal.Retention;
@@ -126,10 +130,49 @@ public abstract class JdbcOutboxStore extends ArchivingStore<Connection> impleme
 
   @Override
   public Appended append(Connection transaction, List<OutboxMessage> messages) {
+    return appending(
+        transaction,
+        messages,
+        () -> Appended.of(messages, dialect.append(transaction, messages, dedupWindow())),
+        Appended.of(messages, Set.of()));
+  }
+
+  /** For stores that can: {@link HandOverStore#append}. */
+  protected final Uncommitted appendToHandOver(
+      Keeper keeper, Connection transaction, List<OutboxMessage> messages) {
+    boolean may = dialect.mayBeHandedOver(messages);
+    List<Alone> alone =
+        may
+            ? appending(
+                transaction,
+                messages,
+                () -> dialect.appendToHandOver(transaction, messages),
+                List.<Alone>of())
+            : List.of();
+    Appended appended = may ? Appended.of(messages, Set.of()) : append(transaction, messages);
+    return new Uncommitted() {
+      @Override
+      public Appended appended() {
+        return appended;
+      }
+
+      @Override
+      public boolean committed() {
+        return handOver(keeper, alone) && alone.size() == messages.size();
+      }
+    };
+  }
+
+  private interface Append<R> {
+    R run() throws SQLException;
+  }
+
+  private <R> R appending(
+      Connection transaction, List<OutboxMessage> messages, Append<R> append, R nothing) {
     try {
       JdbcTransactions.requireTransaction(transaction);
       if (messages.isEmpty()) {
-        return Appended.of(messages, Set.of());
+        return nothing;
       }
       if (!mayAppend && !verified()) {
         schema.check(dialect.schemaVersion(transaction));
@@ -138,7 +181,7 @@ public abstract class JdbcOutboxStore extends ArchivingStore<Connection> impleme
           setVerified();
         }
       }
-      return Appended.of(messages, dialect.append(transaction, messages, dedupWindow()));
+      return append.run();
     } catch (SQLException e) {
       throw transactions.translate(e, Grants.Role.PRODUCER);
     }

@@ -2,6 +2,7 @@ package dev.outbox.store.postgres;
 
 import dev.outbox.Archive;
 import dev.outbox.OutboxMessage;
+import dev.outbox.store.core.internal.Alone;
 import dev.outbox.store.core.internal.Database;
 import dev.outbox.store.core.internal.Database.Block;
 import dev.outbox.store.core.internal.Database.Key;
@@ -387,6 +388,18 @@ final class PostgresDialect extends PostgresServer implements SqlDialect {
       throws SQLException {
     pooler.check(connection);
     return append.append(connection, messages, dedupWindow);
+  }
+
+  @Override
+  public boolean mayBeHandedOver(List<OutboxMessage> messages) {
+    return Append.mayBeHandedOver(messages);
+  }
+
+  @Override
+  public List<Alone> appendToHandOver(Connection connection, List<OutboxMessage> messages)
+      throws SQLException {
+    pooler.check(connection);
+    return append.appendToHandOver(connection, messages);
   }
 
   @Override

@@ -307,6 +307,11 @@ final class PostgresLeases implements Leases<Handle> {
   }
 
   @Override
+  public void handedOver(Collection<Claimable> handed) {
+    elsewhere.read(handed.stream().map(Claimable::sequence).toList());
+  }
+
+  @Override
   public List<Lease> lockHeld(Handle handle, UUID claimId, Collection<Lease> leases) {
     return hot.query(
         handle, LOCK_HELD, parameters -> bind(parameters, claimId, leases), each(goingOn(leases)));

@@ -1,6 +1,9 @@
 package dev.outbox.store.core.internal;
 
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.store.core.internal.Row.Claimable;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Comparator;
@@ -42,6 +45,10 @@ public final class Kept {
   private final LongSupplier clock;
   private final Map<Integer, One> waiting = new HashMap<>();
   private final long[] servedAt = new long[Database.BUCKETS];
+
+  /** By bucket, the highest sequence that a claim here has had: what is below may be settled. */
+  private final long[] read = new long[Database.BUCKETS];
+
   private long leasedAt;
   private long takenAt;
   private volatile boolean closed;
@@ -52,22 +59,28 @@ public final class Kept {
    *
    * @param endsAt it lasts until then at least
    * @param usedAt when its bucket had messages last
+   * @param handed messages that wait with it and that nobody has read, in sequence order
    */
-  record One(Lease lease, long endsAt, long usedAt) {
+  record One(Lease lease, long endsAt, long usedAt, List<Claimable> handed) {
 
     /**
      * @param asked before the database said how long it lasts, by the clock
      */
     static One until(long asked, Lease lease, long usedAt) {
-      return new One(lease, asked + lease.left().toNanos(), usedAt);
+      return new One(lease, asked + lease.left().toNanos(), usedAt, List.of());
     }
 
     int bucket() {
       return lease.bucket();
     }
 
+    /** After a look, which has read what was handed over. */
     One with(Lease newLease) {
-      return new One(newLease, endsAt, usedAt);
+      return new One(newLease, endsAt, usedAt, List.of());
+    }
+
+    One with(List<Claimable> messages) {
+      return new One(lease, endsAt, usedAt, messages);
     }
   }
 
@@ -116,6 +129,67 @@ public final class Kept {
   /** All that wait, where no claim has taken them for too long. */
   synchronized List<One> takeUnused() {
     return clock.getAsLong() - takenAt >= idle ? take() : List.of();
+  }
+
+  /**
+   * Hands messages of one append over, whose transaction has committed. Only what waits here can
+   * have them: while it does, nobody reads its bucket. The token says that it is the lease of the
+   * append's snapshot, so nobody else has read them before; and of the workers here none has, above
+   * what they have read. A bucket has room for one append at a time.
+   *
+   * @param messages of one bucket, in sequence order
+   * @return whether they were taken
+   */
+  public synchronized boolean handOver(List<Alone> messages) {
+    Alone first = messages.get(0);
+    int bucket = first.row().bucket();
+    One one = waiting.get(bucket);
+    if (closed
+        || one == null
+        || one.lease.token() != first.token()
+        || !first.claimId().equals(claimId)
+        || first.row().sequence() <= read[bucket]
+        || !one.handed.isEmpty()) {
+      return false;
+    }
+    waiting.put(bucket, one.with(messages.stream().map(Alone::row).toList()));
+    return true;
+  }
+
+  /** A claim has these messages. */
+  void read(Collection<Claimable> rows) {
+    if (claimId != null) {
+      synchronized (this) {
+        rows.forEach(row -> read[row.bucket()] = Math.max(read[row.bucket()], row.sequence()));
+      }
+    }
+  }
+
+  /**
+   * Those of the leases whose messages were handed over, as many as a claim may have.
+   *
+   * @return empty when none were, or when all leases are to be given back
+   */
+  List<One> handed(List<One> taken, ClaimRequest request) {
+    if (taken.stream().allMatch(one -> one.handed.isEmpty()) || givesAllBack()) {
+      return List.of();
+    }
+    long now = clock.getAsLong();
+    int messages = 0;
+    long bytes = 0;
+    List<One> chosen = new ArrayList<>();
+    for (One one : taken) {
+      int size = one.handed.stream().mapToInt(Claimable::payloadSize).sum();
+      if (!one.handed.isEmpty()
+          && one.endsAt - now >= request.lease().toNanos()
+          && messages + one.handed.size() <= request.maxMessages()
+          && bytes + size <= request.maxBytes()) {
+        chosen.add(one);
+        messages += one.handed.size();
+        bytes += size;
+      }
+    }
+    return chosen;
   }
 
   /** They wait for the next claim. */

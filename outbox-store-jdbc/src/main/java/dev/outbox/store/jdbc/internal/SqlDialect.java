@@ -3,6 +3,7 @@ package dev.outbox.store.jdbc.internal;
 import dev.outbox.Archive;
 import dev.outbox.OutboxMessage;
 import dev.outbox.PermanentOutboxException;
+import dev.outbox.store.core.internal.Alone;
 import dev.outbox.store.core.internal.Database;
 import dev.outbox.store.core.internal.Database.Block;
 import dev.outbox.store.core.internal.Database.Failure;
@@ -81,6 +82,22 @@ public interface SqlDialect extends Server, Rows.Types {
   /** What is asked of the archive; a store without one is asked for what another has archived. */
   default ArchiveTexts archiveTexts() {
     throw new PermanentOutboxException("the store of %s has no archive".formatted(name()));
+  }
+
+  /** Whether {@link #appendToHandOver} takes these messages. */
+  default boolean mayBeHandedOver(List<OutboxMessage> messages) {
+    return false;
+  }
+
+  /**
+   * Appends messages and asks what may be handed over.
+   *
+   * @return in their order those that may be handed over when the transaction has committed: all of
+   *     a bucket, or none
+   */
+  default List<Alone> appendToHandOver(Connection connection, List<OutboxMessage> messages)
+      throws SQLException {
+    throw new UnsupportedOperationException();
   }
 
   // ---- leases
