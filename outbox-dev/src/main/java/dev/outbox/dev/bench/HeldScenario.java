@@ -80,23 +80,9 @@ final class HeldScenario implements Scenario {
       }
     }
     for (int part = 0; part < PARTS; part++) {
-      report(bench, "beside %s, fifth %d".formatted(beside, part + 1), parts.get(part));
+      String name = "beside %s, fifth %d".formatted(beside, part + 1);
+      OpenRun.reportTimes(bench, name(), name, parts.get(part), OpenRun::called, PERCENTILES);
+      OpenRun.reportCost(bench, name(), name, parts.get(part));
     }
-  }
-
-  private void report(Bench bench, String name, List<OpenRun> runs) {
-    for (double percentile : PERCENTILES) {
-      List<Double> values =
-          runs.stream().map(run -> OpenRun.percentile(run.called(), percentile)).toList();
-      bench.report(
-          Line.alone(name(), name + ", p%.0f".formatted(percentile), "ms", new Samples(values)));
-    }
-    bench.report(
-        Line.of(
-            name(),
-            name + ", " + bench.database().requests(),
-            "a message",
-            new Samples(runs.stream().map(OpenRun::statements).toList()),
-            runs.stream().map(OpenRun::cpu).toList()));
   }
 }

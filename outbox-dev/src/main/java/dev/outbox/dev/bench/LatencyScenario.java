@@ -131,10 +131,7 @@ final class LatencyScenario implements Scenario {
     try {
       for (int rate : RATES) {
         String name = "%,d/s, %s".formatted(rate, where);
-        List<double[]> called = new ArrayList<>();
-        List<double[]> acknowledged = new ArrayList<>();
-        List<Double> statements = new ArrayList<>();
-        List<CpuClock.Time> cpu = new ArrayList<>();
+        List<OpenRun> runs = new ArrayList<>();
         for (int run = 0; run <= bench.runs(); run++) {
           boolean warmUp = run == 0;
           bench.progress(
@@ -151,30 +148,22 @@ final class LatencyScenario implements Scenario {
                   stamps,
                   work);
           if (!warmUp) {
-            called.add(done.called());
-            acknowledged.add(done.acknowledged());
-            statements.add(done.statements());
-            cpu.add(done.cpu());
+            runs.add(done);
           }
         }
-        report(bench, name + ", commit to publisher", called);
-        report(bench, name + ", commit to acknowledgement", acknowledged);
-        String requests = bench.database().requests();
-        bench.report(
-            Line.of(name(), name + ", " + requests, "a message", new Samples(statements), cpu));
+        OpenRun.reportTimes(
+            bench, name(), name + ", commit to publisher", runs, OpenRun::called, PERCENTILES);
+        OpenRun.reportTimes(
+            bench,
+            name(),
+            name + ", commit to acknowledgement",
+            runs,
+            OpenRun::acknowledged,
+            PERCENTILES);
+        OpenRun.reportCost(bench, name(), name, runs);
       }
     } finally {
       clients.forEach(Business::close);
-    }
-  }
-
-  private void report(Bench bench, String name, List<double[]> runs) {
-    for (double percentile : PERCENTILES) {
-      List<Double> values = runs.stream().map(run -> OpenRun.percentile(run, percentile)).toList();
-      String which = percentile % 1 == 0 ? "%.0f" : "%.1f";
-      bench.report(
-          Line.alone(
-              name(), name + ", p" + which.formatted(percentile), "ms", new Samples(values)));
     }
   }
 }

@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Function;
 import java.util.function.ToLongFunction;
 
 /**
@@ -84,7 +85,39 @@ record OpenRun(double[] called, double[] acknowledged, double statements, CpuClo
         .toArray();
   }
 
-  static double percentile(double[] sorted, double percentile) {
+  /**
+   * @param scenario its name
+   * @param percentiles of all messages of a run
+   */
+  static void reportTimes(
+      Bench bench,
+      String scenario,
+      String name,
+      List<OpenRun> runs,
+      Function<OpenRun, double[]> times,
+      double[] percentiles) {
+    for (double percentile : percentiles) {
+      List<Double> values =
+          runs.stream().map(run -> percentile(times.apply(run), percentile)).toList();
+      String which = percentile % 1 == 0 ? "%.0f" : "%.1f";
+      bench.report(
+          Line.alone(
+              scenario, name + ", p" + which.formatted(percentile), "ms", new Samples(values)));
+    }
+  }
+
+  /** Of a message the requests and the CPU time. */
+  static void reportCost(Bench bench, String scenario, String name, List<OpenRun> runs) {
+    bench.report(
+        Line.of(
+            scenario,
+            name + ", " + bench.database().requests(),
+            "a message",
+            new Samples(runs.stream().map(OpenRun::statements).toList()),
+            runs.stream().map(OpenRun::cpu).toList()));
+  }
+
+  private static double percentile(double[] sorted, double percentile) {
     int rank = (int) Math.ceil(sorted.length * percentile / 100);
     return sorted[Math.max(1, rank) - 1];
   }

@@ -171,8 +171,8 @@ record Mark(long low, Ahead ahead, Certified.Sample sample, Read read) {
         new Ahead(
             Math.max(ahead.low, Math.min(certified.below(), brought)),
             Ahead.both(ahead.open, certified.open()));
-    return new Mark(low, ahead, sample, new Read(sequences, passed, behind, certified))
-        .afterDelete(0, true);
+    Read read = new Read(sequences, passed, behind, certified);
+    return new Mark(low, ahead, sample, read).passing(0, read);
   }
 
   /**
@@ -215,14 +215,17 @@ record Mark(long low, Ahead ahead, Certified.Sample sample, Read read) {
 
   /** When so many messages in front are deleted, of those that the read brought. */
   Mark afterDelete(int messages) {
-    return afterDelete(messages, false);
+    return passing(messages, Read.NOTHING);
   }
 
-  private Mark afterDelete(int messages, boolean goesOn) {
+  /**
+   * @param left what is known of the last read from now on
+   */
+  private Mark passing(int messages, Read left) {
     long passed = after(messages, low, read.passed);
     long further = after(messages, ahead.low, read.ahead.low);
     Ahead after = new Ahead(further, further > passed ? read.ahead.open : Set.of());
-    return new Mark(passed, after, sample, goesOn ? read : Read.NOTHING);
+    return new Mark(passed, after, sample, left);
   }
 
   private long after(int messages, long before, long passed) {

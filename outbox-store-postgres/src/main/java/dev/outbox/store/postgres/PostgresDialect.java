@@ -433,7 +433,7 @@ final class PostgresDialect extends PostgresServer implements SqlDialect {
       long bytes,
       Reader<R> reader) {
     ask(handle, Mark.of(leases.get(0)).sample());
-    boolean ahead = status == Status.PENDING && isAhead(leases);
+    boolean ahead = isAhead(status, leases);
     return hot.query(
         handle,
         ahead ? READ_AHEAD : status == Status.PENDING ? READ_PENDING : READ_SCHEDULED,
@@ -467,8 +467,8 @@ final class PostgresDialect extends PostgresServer implements SqlDialect {
         });
   }
 
-  static boolean isAhead(List<Lease> leases) {
-    return leases.stream().anyMatch(lease -> !Mark.of(lease).ahead().open().isEmpty());
+  private static boolean isAhead(Status status, List<Lease> leases) {
+    return status == Status.PENDING && !Mark.Ahead.openOf(leases).isEmpty();
   }
 
   @Override
@@ -478,7 +478,7 @@ final class PostgresDialect extends PostgresServer implements SqlDialect {
       List<Lease> leases,
       ToIntFunction<Lease> most,
       Reader<R> reader) {
-    boolean ahead = status == Status.PENDING && isAhead(leases);
+    boolean ahead = isAhead(status, leases);
     return hot.query(
         handle,
         ahead ? SIZES_AHEAD : status == Status.PENDING ? SIZES_PENDING : SIZES_SCHEDULED,

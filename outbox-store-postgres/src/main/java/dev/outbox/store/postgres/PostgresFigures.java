@@ -36,12 +36,8 @@ final class PostgresFigures {
   static final String STATISTICS =
       """
       with marks as materialized (
-        select n as bucket, coalesce((
-          select case when b.ahead_of is not null and ${allOpen} then b.low_water_ahead else b.low_water end
-          from ${q}${p}bucket b, (${history}) now
-          where b.bucket = n and b.low_water_history = now.history
-            and greatest(b.low_water, b.low_water_ahead) <= now.next), 0)
-          as low_water
+        select n as bucket, coalesce((select ${start} from ${q}${p}bucket b, (${history}) now
+          where b.bucket = n and ${marked}), 0) as low_water
         from generate_series(0, 63) n
       ), fronts as materialized (
         select b.*, ${frontOfPending} as pending, ${frontOfScheduled} as scheduled,
@@ -72,7 +68,8 @@ final class PostgresFigures {
       from counted c
       """
           .replace("${history}", PostgresLeases.HISTORY)
-          .replace("${allOpen}", PostgresDialect.ALL_OPEN.replace("${open}", "b.ahead_of"))
+          .replace("${start}", PostgresLeases.START)
+          .replace("${marked}", PostgresLeases.MARKED)
           .replace("${frontOfPending}", front(PENDING))
           .replace("${frontOfScheduled}", front(SCHEDULED))
           .replace("${frontOfBlocked}", front(BLOCKED))

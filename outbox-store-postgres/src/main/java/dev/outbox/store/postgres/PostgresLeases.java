@@ -64,6 +64,16 @@ final class PostgresLeases implements Leases<Handle> {
   private static final String TRANSACTION =
       "case when now.first then pg_current_xact_id()::text::bigint else 0 end";
 
+  /** Whether a bucket's stored marks are of this history, {@code now}. */
+  static final String MARKED =
+      "b.low_water_history = now.history and greatest(b.low_water, b.low_water_ahead) <= now.next";
+
+  /** Where reading begins by a bucket's stored marks. */
+  static final String START =
+      "case when b.ahead_of is not null and"
+          + PostgresDialect.ALL_OPEN.replace("${open}", "b.ahead_of")
+          + " then b.low_water_ahead else b.low_water end";
+
   /** Whether a bucket has SCHEDULED messages and blocked keys that are due. */
   static final String DUE =
       """
@@ -95,12 +105,12 @@ final class PostgresLeases implements Leases<Handle> {
             select b.ctid as place, b.bucket, b.worker, b.lease_until > statement_timestamp() as leased, """
           + FREE
           + """
-              as free, b.low_water_history = now.history
-                and greatest(b.low_water, b.low_water_ahead) <= now.next as marked,
-              case when b.ahead_of is not null and"""
-          + PostgresDialect.ALL_OPEN.replace("${open}", "b.ahead_of")
+              as free, """
+          + MARKED
+          + " as marked, "
+          + START
           + """
-              then b.low_water_ahead else b.low_water end as start
+               as start
             from ${q}${p}bucket b cross join now where b.ctid >= '(0,0)'
           ), work as materialized (
             select * from (

@@ -115,22 +115,16 @@ final class MarkScript implements AutoCloseable {
 
   /** Appends and delivers until the mark is past all that was appended before. */
   void moveMark() {
-    long last = append();
-    await()
-        .atMost(PATIENCE)
-        .pollDelay(Duration.ZERO)
-        .pollInterval(Duration.ofMillis(5))
-        .untilAsserted(
-            () -> {
-              deliver(10);
-              append();
-              assertThat(mark()).isGreaterThan(last);
-            });
-    deliver(10);
+    moveBeyond(append(), "max(low_water)");
   }
 
   /** Appends and delivers until reading begins behind a message that is not committed yet. */
   void moveAhead(long open) {
+    moveBeyond(open, "max(low_water_ahead)");
+    assertThat(mark()).isLessThanOrEqualTo(open);
+  }
+
+  private void moveBeyond(long sequence, String mark) {
     await()
         .atMost(PATIENCE)
         .pollDelay(Duration.ZERO)
@@ -139,9 +133,8 @@ final class MarkScript implements AutoCloseable {
             () -> {
               append();
               deliver(10);
-              assertThat(number("max(low_water_ahead)")).isGreaterThan(open);
+              assertThat(number(mark)).isGreaterThan(sequence);
             });
-    assertThat(mark()).isLessThanOrEqualTo(open);
   }
 
   /** Claims and delivers nothing, until all that is committed is certified beside who is open. */
