@@ -10,7 +10,7 @@ import java.util.Set;
  * <p>More abilities are small interfaces beside this one: {@link SchemaStore}, {@link
  * DeadLetterStore}, {@link StatisticsStore}, {@link LeaseStore}, {@link WarningStore}, {@link
  * HousekeepingStore}, {@link PooledStore}, {@link WakeUpStore}, {@link KeepingStore}, {@link
- * ArchiveStore}, {@link AuditStore}.
+ * HandOverStore}, {@link ArchiveStore}, {@link AuditStore}.
  *
  * @param <T> the transaction's type
  */

@@ -4,8 +4,12 @@ import static java.util.Objects.requireNonNull;
 
 import dev.outbox.Appended;
 import dev.outbox.Outbox;
+import dev.outbox.OutboxMessage;
+import dev.outbox.spi.HandOverStore;
+import dev.outbox.spi.HandOverStore.Uncommitted;
 import dev.outbox.spi.HousekeepingStore;
 import dev.outbox.spi.KeepingStore;
+import dev.outbox.spi.KeepingStore.Keeper;
 import dev.outbox.spi.MessagePublisher;
 import dev.outbox.spi.OutboxStore;
 import dev.outbox.spi.PooledStore;
@@ -57,6 +61,7 @@ public final class Relay implements AutoCloseable {
   private final Threads threads;
   private final Worker.Shared shared;
   private final @Nullable WakeUpStore wakesUp;
+  private final boolean handsOver;
   private final Duration housekeeping;
   private final ReentrantLock lock = new ReentrantLock();
   private State state = State.NEW;
@@ -66,6 +71,7 @@ public final class Relay implements AutoCloseable {
     this.settings = settings;
     store = builder.store;
     wakesUp = builder.wakeUps && store instanceof WakeUpStore able ? able : null;
+    handsOver = builder.handOver;
     housekeeping = builder.housekeeping;
     listener = new Listeners(builder.listeners);
     DoubleSupplier random = () -> ThreadLocalRandom.current().nextDouble();
@@ -198,6 +204,62 @@ public final class Relay implements AutoCloseable {
   }
 
   /**
+   * Appends to this relay's store, and returns what to say after the commit: then the relay looks
+   * at once, as after {@link #wake}. With {@link Builder#handOver} it publishes what it can without
+   * asking the store.
+   *
+   * @param store the relay's own
+   * @return its {@code committed} is to be called only after a commit that is known to have
+   *     succeeded. Where it is not called, as after a rollback, nothing happens
+   * @throws dev.outbox.OutboxException as {@link Outbox#append}
+   */
+  public <T> Uncommitted append(OutboxStore<T> store, T transaction, List<OutboxMessage> messages) {
+    if (store != this.store) {
+      throw new IllegalArgumentException(
+          "this is not the store of relay %s: append to that one".formatted(settings.name()));
+    }
+    if (handsOver
+        && store instanceof HandOverStore<T> able
+        && shared.source() instanceof Keeper keeper) {
+      return told(able.append(keeper, transaction, messages), messages.size());
+    }
+    Appended appended = store.append(transaction, messages);
+    return told(
+        new Uncommitted() {
+          @Override
+          public Appended appended() {
+            return appended;
+          }
+
+          @Override
+          public boolean committed() {
+            return false;
+          }
+        },
+        messages.size());
+  }
+
+  private Uncommitted told(Uncommitted uncommitted, int messages) {
+    return new Uncommitted() {
+      @Override
+      public Appended appended() {
+        return uncommitted.appended();
+      }
+
+      @Override
+      public boolean committed() {
+        boolean all = uncommitted.committed();
+        if (all) {
+          waiting.handedOver(messages);
+        } else {
+          waiting.committed();
+        }
+        return all;
+      }
+    };
+  }
+
+  /**
    * Whether it was started, was not closed, and the threads of all its workers are alive: for
    * health checks. Nothing that a store, a publisher or a listener throws ends a worker.
    */
@@ -300,6 +362,7 @@ public final class Relay implements AutoCloseable {
     private Duration keep = DEFAULT_KEEP;
     private Duration idlePause = DEFAULT_IDLE_PAUSE;
     private boolean wakeUps;
+    private boolean handOver;
     private Duration stopTimeout = DEFAULT_STOP_TIMEOUT;
     private LongSupplier clock = System::nanoTime;
     private Duration housekeeping = Threads.HOUSEKEEPING;
@@ -438,6 +501,17 @@ public final class Relay implements AutoCloseable {
       return this;
     }
 
+    /**
+     * Whether what {@link Relay#append} has appended may be published without reading it, when this
+     * relay keeps its key and nothing else of its part of the outbox waits; needs a {@link
+     * HandOverStore} and {@link #keep}. Default: false, because it asks more of who appends: the
+     * right to read, READ COMMITTED, and to say truly what has committed.
+     */
+    public Builder handOver(boolean handOver) {
+      this.handOver = handOver;
+      return this;
+    }
+
     /** How long {@link Relay#close} may take; default 20 s. */
     public Builder stopTimeout(Duration stopTimeout) {
       this.stopTimeout = requireNonNull(stopTimeout, "stopTimeout");
@@ -479,6 +553,11 @@ public final class Relay implements AutoCloseable {
       if (wakeUps && !(store instanceof WakeUpStore)) {
         throw new IllegalArgumentException(
             "wakeUps is true, but this store cannot tell of appends: leave it out, and shorten idlePause where the first message must not wait");
+      }
+      if (handOver && (keep.isZero() || !(store instanceof HandOverStore))) {
+        throw new IllegalArgumentException(
+            "handOver is true, and keep is %s: it needs a store that can hand over, and keys that are kept: set keep, or leave handOver out"
+                .formatted(keep));
       }
       if (store instanceof PooledStore pooled) {
         pooled.maxConnections().ifPresent(settings::checkPool);

@@ -21,7 +21,8 @@ import org.jspecify.annotations.Nullable;
  * polls quickly, at first after {@value #QUICK_MICROS} microseconds, until as many messages were
  * found as were announced, or for {@value #EXPECTED_MILLIS} ms. It polls once in any case: what was
  * appended while it polled, it may not have seen, however long the poll took. After a commit it
- * polls at once. Messages that were announced do not change how often it polls for others.
+ * polls at once. Messages that were announced do not change how often it polls for others, and such
+ * as were handed over let it poll as seldom as if there were none.
  */
 final class Waiting {
   private static final long EXPECTED_MILLIS = 50;
@@ -48,6 +49,9 @@ final class Waiting {
 
   /** How many messages were announced and not found. A hint: another relay may take them. */
   private final AtomicInteger expected = new AtomicInteger();
+
+  /** How many messages were handed over and not claimed, as far as is known. */
+  private final AtomicInteger handed = new AtomicInteger();
 
   private volatile long expectedUntil;
   private volatile boolean committed;
@@ -93,6 +97,16 @@ final class Waiting {
   /** At least one message was committed, or will be in a moment. */
   void committed() {
     announce(1);
+    wake();
+  }
+
+  /** Messages wait for whoever claims next. They say nothing of what polls would find. */
+  void handedOver(int messages) {
+    int ignored = handed.addAndGet(messages);
+    wake();
+  }
+
+  private void wake() {
     committed = true;
     if (nap != Nap.NONE) {
       wakePoller();
@@ -152,10 +166,13 @@ final class Waiting {
   void working(Object worker, int messages) {
     lock.lock();
     try {
-      if (expected.getAndUpdate(before -> Math.max(0, before - messages)) > 0) {
-        pauses.workedAsAnnounced();
-      } else {
-        pauses.worked();
+      int found = messages - handed.getAndUpdate(before -> Math.max(0, before - messages));
+      if (found > 0) {
+        if (expected.getAndUpdate(before -> Math.max(0, before - found)) > 0) {
+          pauses.workedAsAnnounced();
+        } else {
+          pauses.worked();
+        }
       }
       handOver(worker);
     } finally {

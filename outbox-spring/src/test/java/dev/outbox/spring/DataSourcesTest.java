@@ -102,7 +102,7 @@ class DataSourcesTest {
   }
 
   /** Whose connections are not in auto-commit mode, so that they do not betray a mistake. */
-  private static HikariDataSource pool(String name, Environment environment, int size) {
+  static HikariDataSource pool(String name, Environment environment, int size) {
     HikariDataSource pool = new HikariDataSource();
     pool.setPoolName(name + "-pool");
     pool.setDriverClassName("org.postgresql.Driver");

@@ -117,6 +117,15 @@ class RefusalsTest {
   }
 
   @Test
+  void aHandOverOfWhatIsNotKept(CapturedOutput output) {
+    refused(
+        output,
+        "--outbox.relay.hand-over=true",
+        "The relay's settings are refused: handOver is true, and keep is PT0S",
+        "Correct outbox.relay.*");
+  }
+
+  @Test
   void aPropertyThatIsNotThere(CapturedOutput output) {
     refused(output, "--outbox.relay.worker=3", "outbox.relay.worker", "left unbound");
   }

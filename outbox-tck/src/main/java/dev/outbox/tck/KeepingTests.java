@@ -1,98 +1,27 @@
 package dev.outbox.tck;
 
-import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
-import dev.outbox.spi.ClaimSource;
 import dev.outbox.spi.Decision;
-import dev.outbox.spi.KeepingStore;
 import dev.outbox.spi.KeepingStore.Keeper;
 import dev.outbox.spi.OutboxStore.Settled;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** C8. A store may keep a key or not: what is said of what is kept holds for what is not, too. */
-abstract class KeepingTests<T> extends StoreTests<T> {
-
-  /** A key that has been served so often is kept by a store that ever keeps one. */
-  private static final int OFTEN = 3;
-
-  private @Nullable KeepingStore keeping;
+abstract class KeepingTests<T> extends KeeperTests<T> {
 
   KeepingTests(OutboxStoreTck<T> tck) {
     super(tck);
-  }
-
-  @BeforeEach
-  void unlock() {
-    keeping = tck.ability(KeepingStore.class);
-  }
-
-  private Keeper keeper(Duration idle) {
-    return requireNonNull(keeping).keeper(idle);
-  }
-
-  /** Delivers what is due, in claims that follow each other. */
-  private List<UUID> deliver(ClaimSource source, Duration lease) {
-    ClaimRequest request = request(100, lease);
-    List<UUID> came = new ArrayList<>();
-    Claim claim = claim(source, request);
-    while (!claim.messages().isEmpty()) {
-      came.addAll(ids(claim));
-      Settled settled = settleAndClaim(source, claim, delivered(claim), request);
-      assertThat(settled.lost()).as("lost by those for whom the key is kept").isEmpty();
-      claim = settled.next();
-    }
-    return came;
-  }
-
-  private static Map<Long, Decision> delivered(Claim claim) {
-    return all(claim, Decision.delivered());
-  }
-
-  private Settled settleAndClaim(
-      ClaimSource source, Claim done, Map<Long, Decision> decisions, ClaimRequest next) {
-    return call("settle and claim", () -> source.settleAndClaim(done, decisions, next));
-  }
-
-  /** Delivers until so many have come. */
-  private List<UUID> awaitDelivered(String what, Keeper keeper, int count) {
-    List<UUID> came = new ArrayList<>();
-    return await(
-        what,
-        () -> {
-          came.addAll(deliver(keeper, LONG));
-          return came.size() >= count ? came : null;
-        });
-  }
-
-  /** Delivers until these have come, in this order. */
-  private void assertDelivered(String what, Keeper keeper, List<UUID> ids) {
-    assertCame(awaitDelivered(what, keeper, ids.size()))
-        .as("%s", what)
-        .containsExactlyElementsOf(ids);
-  }
-
-  private void serveOften(Keeper keeper, String order, Duration lease) {
-    for (int i = 0; i < OFTEN; i++) {
-      committed(order, 1);
-      boolean ignored =
-          await(
-              "a message of a key that is served often",
-              () -> deliver(keeper, lease).isEmpty() ? null : true);
-    }
   }
 
   @Test
@@ -251,7 +180,8 @@ abstract class KeepingTests<T> extends StoreTests<T> {
   @Rule("C8")
   @Sentence("others have a key of a relay that crashed, after the lease")
   void abandoned() {
-    serveOften(keeper(LONG), "k", soon());
+    Keeper keeper = keeper(LONG);
+    requires("C4", () -> serveOften(keeper, "k", soon()));
     OutboxMessage message = committed(message("k"));
     assertCame(ids(awaitClaim("the end of the lease of a relay that crashed with a key kept")))
         .as("claimed by another")
@@ -263,7 +193,7 @@ abstract class KeepingTests<T> extends StoreTests<T> {
   @Sentence("what another took over is not handed out")
   void lost() {
     Keeper keeper = keeper(LONG);
-    serveOften(keeper, "k", soon());
+    requires("C4", () -> serveOften(keeper, "k", soon()));
     committed("k", 2);
     Claim other = awaitClaim("the end of the lease of a relay that stood still");
     assertCame(claim(keeper, request(100, LONG)).messages())

@@ -176,6 +176,14 @@ public abstract class OutboxStoreTck<T> {
   }
 
   @Nested
+  @DisplayName("Hand-over")
+  class HandOver extends HandOverTests<T> {
+    HandOver() {
+      super(OutboxStoreTck.this);
+    }
+  }
+
+  @Nested
   @DisplayName("Fairness")
   class Fairness extends FairnessTests<T> {
     Fairness() {

@@ -6,6 +6,8 @@ import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.ClaimSource;
 import dev.outbox.spi.Decision;
+import dev.outbox.spi.HandOverStore;
+import dev.outbox.spi.HandOverStore.Uncommitted;
 import dev.outbox.spi.KeepingStore.Keeper;
 import dev.outbox.spi.OutboxStore;
 import dev.outbox.spi.StoredMessage;
@@ -41,6 +43,7 @@ final class Workload<T> {
   private final PatientFixture<T> tck;
   private final long seed;
   private final @Nullable Keeper keeper;
+  private final @Nullable HandOverStore<T> handing;
   private final AtomicInteger workers = new AtomicInteger();
   final Oracle oracle = new Oracle();
   private final AtomicInteger left;
@@ -54,6 +57,18 @@ final class Workload<T> {
   }
 
   Workload(PatientFixture<T> tck, long seed, @Nullable Keeper keeper) {
+    this(tck, seed, keeper, null);
+  }
+
+  /**
+   * @param handing the keeper's store, if every second append is to be handed over
+   */
+  Workload(
+      PatientFixture<T> tck,
+      long seed,
+      @Nullable Keeper keeper,
+      @Nullable HandOverStore<T> handing) {
+    this.handing = handing;
     this.tck = tck;
     this.seed = seed;
     this.keeper = keeper;
@@ -178,10 +193,17 @@ final class Workload<T> {
     messages.forEach(oracle::appending);
     boolean rollBack = random.nextInt(10) == 0;
     Set<UUID> duplicates = new HashSet<>();
+    List<Uncommitted> uncommitted = new ArrayList<>();
     try {
       tck.inTransaction(
           t -> {
-            duplicates.addAll(store.append(t, messages).duplicates());
+            if (handing != null && keeper != null && random.nextBoolean()) {
+              Uncommitted appended = handing.append(keeper, t, messages);
+              uncommitted.add(appended);
+              duplicates.addAll(appended.appended().duplicates());
+            } else {
+              duplicates.addAll(store.append(t, messages).duplicates());
+            }
             if (rollBack) {
               throw new RollBack();
             }
@@ -202,6 +224,7 @@ final class Workload<T> {
         oracle.committed(List.of(message));
       }
     }
+    uncommitted.forEach(Uncommitted::committed);
   }
 
   // ---- workers

@@ -153,6 +153,15 @@ public interface BenchDatabase extends AutoCloseable {
     Business business(@Nullable Relay relay);
 
     /**
+     * The same, whose messages are handed over to that relay.
+     *
+     * @param relays its store
+     */
+    default Business handing(Relay relay, OutboxStore<?> relays) {
+      throw new UnsupportedOperationException("nothing can be handed over here");
+    }
+
+    /**
      * One client that handles messages, with an inbox in the same database and a connection of its
      * own.
      */

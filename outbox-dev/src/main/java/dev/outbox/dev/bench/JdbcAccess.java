@@ -2,12 +2,10 @@ package dev.outbox.dev.bench;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.Archive;
-import dev.outbox.Outbox;
 import dev.outbox.relay.Relay;
 import dev.outbox.spi.OutboxStore;
 import dev.outbox.store.jdbc.JdbcInboxStore;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
-import java.sql.Connection;
 import java.sql.SQLException;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -42,9 +40,18 @@ record JdbcAccess(
 
   @Override
   public BenchDatabase.Business business(@Nullable Relay relay) {
+    return business(JdbcBusiness.Appending.to(relay == null ? store : relay.wakeOnAppend(store)));
+  }
+
+  @Override
+  public BenchDatabase.Business handing(Relay relay, OutboxStore<?> relays) {
+    JdbcOutboxStore to = (JdbcOutboxStore) relays;
+    return business((connection, messages) -> relay.append(to, connection, messages)::committed);
+  }
+
+  private BenchDatabase.Business business(JdbcBusiness.Appending appending) {
     try {
-      Outbox<Connection> outbox = relay == null ? store : relay.wakeOnAppend(store);
-      return new JdbcBusiness(kind, dataSource.getConnection(), outbox, schema);
+      return new JdbcBusiness(kind, dataSource.getConnection(), appending, schema);
     } catch (SQLException e) {
       throw new IllegalStateException("there is no connection: " + e.getMessage(), e);
     }

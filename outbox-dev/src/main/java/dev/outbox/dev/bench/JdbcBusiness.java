@@ -10,15 +10,27 @@ import java.util.List;
 final class JdbcBusiness implements BenchDatabase.Business {
   private final BenchKind kind;
   private final Connection connection;
-  private final Outbox<Connection> outbox;
+  private final Appending appending;
   private final String schema;
   private final BusinessInsert insert;
 
-  JdbcBusiness(BenchKind kind, Connection connection, Outbox<Connection> outbox, String schema)
+  /** Appends, and returns what is to be run after the commit. */
+  interface Appending {
+    Runnable append(Connection connection, List<OutboxMessage> messages);
+
+    static Appending to(Outbox<Connection> outbox) {
+      return (connection, messages) -> {
+        outbox.append(connection, messages);
+        return () -> {};
+      };
+    }
+  }
+
+  JdbcBusiness(BenchKind kind, Connection connection, Appending appending, String schema)
       throws SQLException {
     this.kind = kind;
     this.connection = connection;
-    this.outbox = outbox;
+    this.appending = appending;
     this.schema = schema;
     insert = new BusinessInsert(connection, schema);
   }
@@ -27,12 +39,14 @@ final class JdbcBusiness implements BenchDatabase.Business {
   public void transaction(BenchDatabase.Append append, List<OutboxMessage> messages) {
     try {
       insert.execute();
+      Runnable committed = () -> {};
       switch (append) {
-        case OUTBOX -> outbox.append(connection, messages);
+        case OUTBOX -> committed = appending.append(connection, messages);
         case BARE -> JdbcLimit.insert(kind, connection, schema, messages);
         case NONE -> {}
       }
       connection.commit();
+      committed.run();
     } catch (SQLException e) {
       throw new IllegalStateException("a business transaction failed: " + e.getMessage(), e);
     }

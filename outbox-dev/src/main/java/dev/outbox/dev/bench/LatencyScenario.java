@@ -1,5 +1,7 @@
 package dev.outbox.dev.bench;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.outbox.OutboxMessage;
 import dev.outbox.dev.bench.BenchDatabase.Access;
 import dev.outbox.dev.bench.BenchDatabase.Append;
@@ -8,7 +10,9 @@ import dev.outbox.dev.bench.BenchDatabase.Side;
 import dev.outbox.dev.bench.OtherProcess.Work;
 import dev.outbox.dev.bench.Stamps.Stamp;
 import dev.outbox.relay.Relay;
+import dev.outbox.spi.HandOverStore;
 import dev.outbox.spi.KeepingStore;
+import dev.outbox.spi.OutboxStore;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,13 +29,14 @@ final class LatencyScenario implements Scenario {
   private static final int CLIENTS = 4;
   private static final Duration WARM_UP = Duration.ofSeconds(15);
   private static final Duration TIME = Duration.ofSeconds(20);
-  private static final Duration KEEP = Duration.ofSeconds(1);
+  private static final Duration KEEP = Duration.ofSeconds(5);
 
   /** Who tells the relay that there is something. */
   private enum Woken {
     BY_APPENDS("same process, woken by appends"),
     AFTER_COMMITS("same process, woken after commits"),
-    NOT("another process");
+    NOT("another process"),
+    HANDED_OVER("same process, handed over");
 
     private final String name;
 
@@ -50,19 +55,24 @@ final class LatencyScenario implements Scenario {
     return """
         From when a commit has returned to the call of the publisher, and to the end of that call, when Kafka has \
         acknowledged all of it. Transactions with one message of 200 bytes, 10,000 keys, 4 clients on a fixed schedule; \
-        a relay with defaults, and one that keeps keys for a second, where the store can: in the same process, woken \
-        by appends or after each commit, or in another, which polls. Of a message also the statements of clients and \
+        a relay with defaults, and one that keeps keys for five seconds, where the store can: in the same process, \
+        woken by appends or after each commit, or given what was committed, or in another, which polls. Of a message also the statements of clients and \
         relay together, and the CPU time of their processes. There is no limit to compare with.""";
   }
 
   @Override
   public void run(Bench bench) throws Exception {
     boolean keeps;
+    boolean handsOver;
     try (Access access = bench.database().open(1)) {
       keeps = access.store() instanceof KeepingStore;
+      handsOver = access.store() instanceof HandOverStore;
     }
     for (Duration keep : keeps ? List.of(Duration.ZERO, KEEP) : List.of(Duration.ZERO)) {
       for (Woken woken : Woken.values()) {
+        if (woken == Woken.HANDED_OVER && (keep.isZero() || !handsOver)) {
+          continue;
+        }
         String name = woken.name + (keep.isZero() ? "" : ", keeps keys");
         bench.database().empty(Side.OURS);
         WorkCounter counter = new WorkCounter();
@@ -71,17 +81,26 @@ final class LatencyScenario implements Scenario {
           if (woken == Woken.NOT) {
             try (OtherProcess other = new OtherProcess(bench.database(), topic, keep, true)) {
               measure(
-                  bench, name, clients(clients, woken, null), counter, other::stamps, other::work);
+                  bench,
+                  name,
+                  clients(clients, woken, null, null),
+                  counter,
+                  other::stamps,
+                  other::work);
             }
           } else {
             try (Access access = bench.database().open(Relay.Builder.DEFAULT_WORKERS + 1, counter);
                 Stamps stamps = new Stamps(topic.publisher());
-                Relay relay = Relay.builder(access.store(), stamps).keep(keep).build()) {
+                Relay relay =
+                    Relay.builder(access.store(), stamps)
+                        .keep(keep)
+                        .handOver(woken == Woken.HANDED_OVER)
+                        .build()) {
               relay.start();
               measure(
                   bench,
                   name,
-                  clients(clients, woken, relay),
+                  clients(clients, woken, relay, access.store()),
                   counter,
                   stamps::take,
                   Work::nothing);
@@ -92,7 +111,13 @@ final class LatencyScenario implements Scenario {
     }
   }
 
-  private static List<Business> clients(Access access, Woken woken, @Nullable Relay relay) {
+  private static List<Business> clients(
+      Access access, Woken woken, @Nullable Relay relay, @Nullable OutboxStore<?> store) {
+    if (woken == Woken.HANDED_OVER) {
+      return IntStream.range(0, CLIENTS)
+          .mapToObj(i -> access.handing(requireNonNull(relay), requireNonNull(store)))
+          .toList();
+    }
     return IntStream.range(0, CLIENTS)
         .mapToObj(
             i ->

@@ -52,7 +52,7 @@ class RestartsTest {
                     work(publisher, exchange, worker, new Random(seed + worker), delivered, quiet),
                 executor));
       }
-      trouble(rabbit, new Random(seed), delivered);
+      trouble(rabbit, new Random(seed), delivered, workers);
       quiet.complete(null);
       for (CompletableFuture<Map<String, List<Long>>> worker : workers) {
         appended.putAll(worker.get(5, TimeUnit.MINUTES));
@@ -103,14 +103,25 @@ class RestartsTest {
     }
   }
 
-  private static void trouble(EmbeddedRabbit rabbit, Random random, AtomicInteger delivered)
+  /** Ends early when a worker fails. */
+  private static void trouble(
+      EmbeddedRabbit rabbit,
+      Random random,
+      AtomicInteger delivered,
+      List<? extends CompletableFuture<?>> workers)
       throws Exception {
     for (int i = 0; i < 3; i++) {
       int before = delivered.get();
       Awaitility.await()
           .atMost(Duration.ofMinutes(3))
           .pollInterval(Duration.ofMillis(5))
-          .until(() -> delivered.get() >= before + 30);
+          .until(
+              () ->
+                  delivered.get() >= before + 30
+                      || workers.stream().anyMatch(CompletableFuture::isDone));
+      if (workers.stream().anyMatch(CompletableFuture::isDone)) {
+        return;
+      }
       TimeUnit.MILLISECONDS.sleep(random.nextInt(200));
       switch (i == 0 ? 0 : random.nextInt(3)) {
         case 0 -> rabbit.kill();

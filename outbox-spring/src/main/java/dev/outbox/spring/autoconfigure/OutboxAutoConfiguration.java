@@ -1,8 +1,8 @@
 package dev.outbox.spring.autoconfigure;
 
-import dev.outbox.Appended;
 import dev.outbox.CurrentTransaction;
 import dev.outbox.JoinedOutbox;
+import dev.outbox.Outbox;
 import dev.outbox.relay.Relay;
 import dev.outbox.relay.RelayListener;
 import dev.outbox.spi.MessagePublisher;
@@ -47,27 +47,27 @@ final class OutboxAutoConfiguration {
   }
 
   @Bean
+  HandOver outboxHandOver(WakeAfterCommit wake) {
+    return new HandOver(wake);
+  }
+
+  @Bean
   @ConditionalOnMissingBean
   @ConditionalOnBean({OutboxStore.class, CurrentTransaction.class})
   JoinedOutbox outbox(
       OutboxStore<?> store,
       CurrentTransaction<?> transaction,
-      WakeAfterCommit wake,
+      HandOver handOver,
       ObjectProvider<Traces> traces) {
-    JoinedOutbox joined = join(store, transaction);
+    JoinedOutbox joined = join(handOver.outbox(store), transaction);
     Traces present = traces.getIfAvailable();
-    JoinedOutbox traced = present == null ? joined : present.outbox(joined);
-    return messages -> {
-      Appended appended = traced.append(messages);
-      wake.afterThisTransaction();
-      return appended;
-    };
+    return present == null ? joined : present.outbox(joined);
   }
 
   /** Both are of one type of transaction: they were made for the same database. */
   @SuppressWarnings("unchecked")
-  private static <T> JoinedOutbox join(OutboxStore<T> store, CurrentTransaction<?> transaction) {
-    return store.joining((CurrentTransaction<T>) transaction);
+  private static <T> JoinedOutbox join(Outbox<T> outbox, CurrentTransaction<?> transaction) {
+    return outbox.joining((CurrentTransaction<T>) transaction);
   }
 
   /** The first, so that others can change what the properties say. A test's relay takes it too. */
@@ -82,6 +82,8 @@ final class OutboxAutoConfiguration {
   @ConditionalOnBooleanProperty(name = "outbox.relay.enabled", matchIfMissing = true)
   @ConditionalOnBean({OutboxStore.class, MessagePublisher.class})
   OutboxRelay outboxRelay(
+      OutboxProperties properties,
+      HandOver handOver,
       OutboxStore<?> store,
       ObjectProvider<RelayStore> own,
       MessagePublisher publisher,
@@ -96,7 +98,11 @@ final class OutboxAutoConfiguration {
           Relay.Builder builder = Relay.builder(relayStore.store(), traced);
           listeners.orderedStream().forEach(builder::listener);
           customizers.orderedStream().forEach(customizer -> customizer.customize(builder));
-          return build(builder);
+          Relay relay = build(builder);
+          if (properties.relay().handOver()) {
+            handOver.to(relay, relayStore.store());
+          }
+          return relay;
         });
   }
 

@@ -110,6 +110,8 @@ record OutboxProperties(
    * @param publishTimeout When the relay gives up on a call of the publisher; below the lease. By
    *     default five sixths of it.
    * @param keep How long keys without messages are kept, where the store can. By default none are.
+   * @param handOver Whether what a transaction of this application has appended may be published
+   *     after its commit without reading it, where the store can; needs keep.
    * @param idlePause The longest pause between two polls. By default 500ms.
    * @param wakeUps Whether the store tells of appends by other processes, where it can.
    * @param stopTimeout How long stopping may take. By default 20s.
@@ -126,6 +128,7 @@ record OutboxProperties(
       @Nullable Duration lease,
       @Nullable Duration publishTimeout,
       @Nullable Duration keep,
+      @DefaultValue("false") boolean handOver,
       @Nullable Duration idlePause,
       @DefaultValue("false") boolean wakeUps,
       @Nullable Duration stopTimeout,
@@ -142,7 +145,11 @@ record OutboxProperties(
       set(keep, relay::keep);
       set(idlePause, relay::idlePause);
       set(stopTimeout, relay::stopTimeout);
-      relay.wakeUps(wakeUps).retryPolicy(retry.policy()).haltKeyWhenDead(haltKeyWhenDead);
+      relay
+          .handOver(handOver)
+          .wakeUps(wakeUps)
+          .retryPolicy(retry.policy())
+          .haltKeyWhenDead(haltKeyWhenDead);
     }
 
     /** As the relay itself has it. */

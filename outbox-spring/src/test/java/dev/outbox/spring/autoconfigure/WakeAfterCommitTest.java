@@ -29,7 +29,7 @@ class WakeAfterCommitTest {
           .outbox(
               new Store(),
               (CurrentTransaction<Object>) append -> append.apply("current"),
-              wake,
+              new HandOver(wake),
               noBeans.getBeanProvider(Traces.class));
 
   /** Of which nothing is kept. */

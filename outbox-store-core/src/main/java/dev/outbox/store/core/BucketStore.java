@@ -13,9 +13,11 @@ import dev.outbox.spi.PooledStore;
 import dev.outbox.spi.SchemaStore;
 import dev.outbox.spi.StatisticsStore;
 import dev.outbox.spi.WarningStore;
+import dev.outbox.store.core.internal.Alone;
 import dev.outbox.store.core.internal.Database;
 import dev.outbox.store.core.internal.Engine;
 import dev.outbox.store.core.internal.Kept;
+import dev.outbox.store.core.internal.Lease;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -109,6 +111,23 @@ public abstract class BucketStore<T>
   /** For stores that can: {@link KeepingStore#keeper}. */
   protected final Keeper keep(Duration idle) {
     return new KeptClaims(engine.keep(idle));
+  }
+
+  /** The leases that messages could be handed over to. */
+  protected static List<Lease> open(Keeper keeper) {
+    return keeper instanceof BucketStore<?>.KeptClaims claims ? claims.kept.open() : List.of();
+  }
+
+  /**
+   * For stores that can: hands over what was alone in its bucket when it was appended.
+   *
+   * @param appended how many messages the transaction has
+   * @param alone those of them, in the order of the append
+   * @return whether the keeper took all of the transaction
+   */
+  protected static boolean handOver(Keeper keeper, int appended, List<Alone> alone) {
+    return keeper instanceof BucketStore<?>.KeptClaims claims
+        && claims.kept.handOver(appended, alone);
   }
 
   private final class KeptClaims implements Keeper {

@@ -6,7 +6,11 @@ import dev.outbox.Appended;
 import dev.outbox.Archive;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.GrantsStore;
+import dev.outbox.spi.HandOverStore;
+import dev.outbox.spi.HandOverStore.Uncommitted;
+import dev.outbox.spi.KeepingStore.Keeper;
 import dev.outbox.store.core.ArchivingStore;
+import dev.outbox.store.core.internal.Alone;
 import dev.outbox.store.core.internal.Engine;
 import dev.outbox.store.core.internal.Names;
 import dev.outbox.store.core.internal.Retention;
@@ -19,10 +23,13 @@ import dev.outbox.store.jdbc.internal.SqlDialect;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
+import java.util.UUID;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 import javax.sql.DataSource;
@@ -126,6 +133,53 @@ public abstract class JdbcOutboxStore extends ArchivingStore<Connection> impleme
 
   @Override
   public Appended append(Connection transaction, List<OutboxMessage> messages) {
+    return appending(
+        transaction,
+        messages,
+        Set.of(Grants.Role.PRODUCER),
+        () -> dialect.append(transaction, messages, dedupWindow()));
+  }
+
+  /** For stores that can: {@link HandOverStore#append}. */
+  protected final Uncommitted appendToHandOver(
+      Keeper keeper, Connection transaction, List<OutboxMessage> messages) {
+    List<Alone> alone = new ArrayList<>();
+    Appended appended =
+        appending(
+            transaction,
+            messages,
+            Set.of(Grants.Role.PRODUCER, Grants.Role.RELAY),
+            () -> {
+              Optional<List<Alone>> asked =
+                  dialect.appendToHandOver(transaction, messages, open(keeper));
+              asked.ifPresent(alone::addAll);
+              return asked.isPresent()
+                  ? Set.of()
+                  : dialect.append(transaction, messages, dedupWindow());
+            });
+    return new Uncommitted() {
+      @Override
+      public Appended appended() {
+        return appended;
+      }
+
+      @Override
+      public boolean committed() {
+        return handOver(keeper, messages.size(), alone);
+      }
+    };
+  }
+
+  private interface Append {
+    /** Returns the ids of duplicates. */
+    Set<UUID> run() throws SQLException;
+  }
+
+  /**
+   * @param whose rights it takes
+   */
+  private Appended appending(
+      Connection transaction, List<OutboxMessage> messages, Set<Grants.Role> whose, Append append) {
     try {
       JdbcTransactions.requireTransaction(transaction);
       if (messages.isEmpty()) {
@@ -138,9 +192,9 @@ public abstract class JdbcOutboxStore extends ArchivingStore<Connection> impleme
           setVerified();
         }
       }
-      return Appended.of(messages, dialect.append(transaction, messages, dedupWindow()));
+      return Appended.of(messages, append.run());
     } catch (SQLException e) {
-      throw transactions.translate(e, Grants.Role.PRODUCER);
+      throw transactions.translate(e, whose);
     }
   }
 

@@ -10,6 +10,7 @@ import dev.outbox.spi.OutboxStore.Settled;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
@@ -33,6 +34,21 @@ class MemoryKeeper implements Keeper {
     this.idle = idle;
     kept = new MemoryClaim(store);
     claimedAt = store.now();
+  }
+
+  /** Whether it keeps the keys of all these, and each is what comes next of its key. */
+  boolean handOver(List<Row> rows) {
+    synchronized (store) {
+      return rows.stream().allMatch(row -> isNext(row, store.now()));
+    }
+  }
+
+  private boolean isNext(Row row, Instant now) {
+    Key key = store.keys.get(row.key);
+    return key != null
+        && idleSince.containsKey(key)
+        && isKept(key, now)
+        && key.due(now).contains(row);
   }
 
   @Override

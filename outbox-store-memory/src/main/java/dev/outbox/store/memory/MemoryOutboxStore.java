@@ -12,8 +12,8 @@ import dev.outbox.spi.AuditStore;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Decision;
+import dev.outbox.spi.HandOverStore;
 import dev.outbox.spi.HousekeepingStore;
-import dev.outbox.spi.KeepingStore;
 import dev.outbox.spi.OutboxStore;
 import dev.outbox.spi.Result;
 import dev.outbox.spi.StatisticsStore;
@@ -61,7 +61,8 @@ import org.jspecify.annotations.Nullable;
  *       ends the process: it is claimed as the only one, and its attempt counts at the claim (S6).
  *   <li>What leaves its key, delivered or discarded, goes into the archive in the same breath (S7).
  *   <li>A {@link MemoryKeeper} does not give keys back with their messages, but holds them for the
- *       next claims that come through it (C8).
+ *       next claims that come through it (C8), and says of a commit whether they will find its
+ *       messages at once (C9).
  * </ol>
  *
  * <p>The class is not final, and some steps are not private, for the sake of the broken stores in
@@ -69,7 +70,7 @@ import org.jspecify.annotations.Nullable;
  */
 public class MemoryOutboxStore
     implements OutboxStore<MemoryTransaction>,
-        KeepingStore,
+        HandOverStore<MemoryTransaction>,
         StatisticsStore,
         ArchiveStore,
         AuditStore,
@@ -174,6 +175,27 @@ public class MemoryOutboxStore
       }
     }
     return Appended.of(messages, duplicates, sequences);
+  }
+
+  /** A claim reads memory in any case: all there is to hand over is the word. */
+  @Override
+  public synchronized Uncommitted append(
+      Keeper keeper, MemoryTransaction transaction, List<OutboxMessage> messages) {
+    requireOpen(transaction);
+    int before = transaction.rows.size();
+    Appended appended = append(transaction, messages);
+    List<Row> rows = List.copyOf(transaction.rows.subList(before, transaction.rows.size()));
+    return new Uncommitted() {
+      @Override
+      public Appended appended() {
+        return appended;
+      }
+
+      @Override
+      public boolean committed() {
+        return keeper instanceof MemoryKeeper own && own.handOver(rows);
+      }
+    };
   }
 
   /** Refuses a transaction of another store, and one that is over. */

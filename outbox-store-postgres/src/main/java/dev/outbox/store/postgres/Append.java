@@ -2,13 +2,20 @@ package dev.outbox.store.postgres;
 
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.HeaderCodec;
+import dev.outbox.spi.StoredMessage;
+import dev.outbox.store.core.internal.Alone;
 import dev.outbox.store.core.internal.Names;
+import dev.outbox.store.core.internal.Row.Claimable;
+import dev.outbox.store.core.internal.Status;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Types;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.HashSet;
@@ -79,6 +86,50 @@ final class Append {
 
   private static final String PLAIN_ROW = "(?, ?, ?, ?, ?, ?, ?, ?::json, ?, ?)";
 
+  /**
+   * And by which lease each message's bucket is held, where the message may be handed over; null
+   * where not. It may when its bucket has no other messages and no key that waits, as this
+   * statement's snapshot has it: so not where that may be from before the aggregate was locked. And
+   * when the commit waits for the disk, and nothing but the whole transaction can be rolled back: a
+   * row of a subtransaction has another xmin. It asks from the buckets' mark on and no more than a
+   * read does, and only in the mark's own history.
+   */
+  private static final String ALONE =
+      """
+       returning m.seq, m.bucket, m.created_at,
+        (select b.token || ' ' || b.claim_id
+          from ${q}${p}bucket b cross join (
+      """
+          + PostgresLeases.ONLY_HISTORY
+          + """
+           ) now
+          where b.bucket = m.bucket
+            and (? >> m.bucket) & 1 = 1
+            and now.history = ?
+            and m.xmin = pg_current_xact_id()::xid
+            and current_setting('transaction_isolation') = 'read committed'
+            and current_setting('synchronous_commit') in ('on', 'remote_apply')
+            and m.seq >= ?
+            and not exists (select from ${q}${p}message o
+              where o.bucket = m.bucket and o.status = 'PENDING' and o.seq + 0 >= ?)
+            and not exists (select from ${q}${p}blocked_key k where k.bucket = m.bucket)),
+        set_config('enable_seqscan', current_setting('outbox.enable_seqscan'), true)
+      """;
+
+  /**
+   * A plan with sequential scans that is cached while tables are empty would make appends slow when
+   * they are long. The transaction is not ours: its setting is put back when the next statement
+   * runs, which is planned by then.
+   */
+  private static final String NO_SEQUENTIAL_SCANS =
+      """
+      select set_config('outbox.enable_seqscan', current_setting('enable_seqscan'), true),
+        set_config('enable_seqscan', 'off', true);
+      """;
+
+  /** What is handed over stays in memory: no more bytes of payload than this of one append. */
+  private static final int MOST_BYTES = 1 << 16;
+
   /** One array a column, so that a statement with any number of messages is the same statement. */
   private static final String MANY =
       """
@@ -107,6 +158,9 @@ final class Append {
   /** By the number of messages, from one on. */
   private final List<String> plain;
 
+  /** The same that says what may be handed over. */
+  private final List<String> asking;
+
   private final String many;
   private final String one;
   private final String manyWithDedup;
@@ -116,6 +170,16 @@ final class Append {
     plain =
         IntStream.rangeClosed(1, FEW)
             .mapToObj(n -> PLAIN + String.join(", ", Collections.nCopies(n, PLAIN_ROW)))
+            .map(names::fill)
+            .toList();
+    asking =
+        IntStream.rangeClosed(1, FEW)
+            .mapToObj(
+                n ->
+                    NO_SEQUENTIAL_SCANS
+                        + PLAIN.replace("message (", "message as m (")
+                        + String.join(", ", Collections.nCopies(n, PLAIN_ROW))
+                        + ALONE)
             .map(names::fill)
             .toList();
     many = append(names, MANY);
@@ -210,6 +274,58 @@ final class Append {
       }
       return Set.copyOf(duplicates);
     }
+  }
+
+  /** As {@link dev.outbox.store.jdbc.internal.SqlDialect#appendToHandOver}. */
+  List<Alone> appendToHandOver(
+      Connection connection, List<OutboxMessage> messages, Mark.Asked asked) throws SQLException {
+    List<Alone> alone = new ArrayList<>();
+    try (PreparedStatement statement =
+        connection.prepareStatement(asking.get(messages.size() - 1))) {
+      int bound = 0;
+      for (OutboxMessage message : messages) {
+        bound = bind(statement, bound, COLUMNS, message);
+      }
+      statement.setLong(bound + 1, asked.buckets());
+      statement.setString(bound + 2, asked.history());
+      statement.setLong(bound + 3, asked.low());
+      statement.setLong(bound + 4, asked.low());
+      boolean ignoredSettings = statement.execute() && statement.getMoreResults();
+      try (ResultSet rows = statement.getResultSet()) {
+        for (OutboxMessage message : messages) {
+          boolean ignored = rows.next();
+          String lease = rows.getString(4);
+          if (lease != null) {
+            alone.add(alone(message, rows, lease.split(" ")));
+          }
+        }
+      }
+    }
+    return alone;
+  }
+
+  private static Alone alone(OutboxMessage message, ResultSet rows, String[] lease)
+      throws SQLException {
+    long sequence = rows.getLong(1);
+    Instant createdAt = rows.getObject(3, OffsetDateTime.class).toInstant();
+    return new Alone(
+        new Claimable(
+            rows.getInt(2),
+            sequence,
+            message.key(),
+            Status.PENDING,
+            message.id(),
+            StoredMessage.of(sequence, 0, createdAt, message),
+            null),
+        Long.parseLong(lease[0]),
+        UUID.fromString(lease[1]));
+  }
+
+  /** Whether these are messages that may be handed over: few, small, due at once. */
+  static boolean mayBeHandedOver(List<OutboxMessage> messages) {
+    return messages.size() <= FEW
+        && messages.stream().noneMatch(m -> m.dedupKey() != null || hasTime(m))
+        && messages.stream().mapToLong(OutboxMessage::payloadSize).sum() <= MOST_BYTES;
   }
 
   private static boolean hasTime(OutboxMessage message) {

@@ -76,9 +76,7 @@ final class Elsewhere {
       over = 0;
       missing = new Missing(look.next, 0, clock.getAsLong());
     }
-    if (seen.size() < MOST_SEEN) {
-      sequences.stream().filter(sequence -> sequence >= explained).forEach(seen::add);
-    }
+    read(sequences);
     while (seen.remove(explained)) {
       explained++;
     }
@@ -90,6 +88,13 @@ final class Elsewhere {
       over = missing.below;
     }
     return over >= missing.below || clock.getAsLong() - missing.since >= PATIENCE;
+  }
+
+  /** Messages were read, or handed over without that. */
+  synchronized void read(Collection<Long> sequences) {
+    if (seen.size() < MOST_SEEN) {
+      sequences.stream().filter(sequence -> sequence >= explained).forEach(seen::add);
+    }
   }
 
   /** Whether some sequence below was not read. */

@@ -2,6 +2,7 @@ package dev.outbox.store.postgres;
 
 import dev.outbox.Archive;
 import dev.outbox.OutboxMessage;
+import dev.outbox.store.core.internal.Alone;
 import dev.outbox.store.core.internal.Database;
 import dev.outbox.store.core.internal.Database.Block;
 import dev.outbox.store.core.internal.Database.Key;
@@ -37,6 +38,7 @@ import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.UUID;
@@ -387,6 +389,16 @@ final class PostgresDialect extends PostgresServer implements SqlDialect {
       throws SQLException {
     pooler.check(connection);
     return append.append(connection, messages, dedupWindow);
+  }
+
+  @Override
+  public Optional<List<Alone>> appendToHandOver(
+      Connection connection, List<OutboxMessage> messages, List<Lease> open) throws SQLException {
+    pooler.check(connection);
+    Mark.Asked asked = Mark.Asked.of(open);
+    return asked.buckets() != 0 && Append.mayBeHandedOver(messages)
+        ? Optional.of(append.appendToHandOver(connection, messages, asked))
+        : Optional.empty();
   }
 
   @Override

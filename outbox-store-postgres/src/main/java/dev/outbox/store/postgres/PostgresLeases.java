@@ -33,6 +33,16 @@ import org.jspecify.annotations.Nullable;
 /** Who holds which buckets, and each bucket's {@link Mark}, which is a lease's state here. */
 final class PostgresLeases implements Leases<Handle> {
 
+  /** Of the messages, as {@code s.seq}. */
+  private static final String SEQUENCE =
+      "(select pg_get_serial_sequence('${q}${p}message', 'seq')::regclass as seq offset 0) s";
+
+  private static final String HISTORY_NAME =
+      "pg_relation_filenode(s.seq) || ' ' || extract(epoch from pg_postmaster_start_time())";
+
+  /** What is below alone, for who may not read the sequence. */
+  static final String ONLY_HISTORY = "select " + HISTORY_NAME + " as history from " + SEQUENCE;
+
   /**
    * What sequences and transactions' ids belong to: the file of the sequence, which a restart of it
    * replaces, on this start of the server. A standby that was promoted, a restored backup and an
@@ -43,11 +53,13 @@ final class PostgresLeases implements Leases<Handle> {
    */
   static final String HISTORY =
       """
-      select pg_relation_filenode(s.seq) || ' ' || extract(epoch from pg_postmaster_start_time()) as history,
+      select ${name} as history,
         1 + coalesce(pg_sequence_last_value(s.seq), 0) as next,
         pg_current_xact_id_if_assigned() is null as first
-      from (select pg_get_serial_sequence('${q}${p}message', 'seq')::regclass as seq offset 0) s
-      """;
+      from ${sequence}
+      """
+          .replace("${name}", HISTORY_NAME)
+          .replace("${sequence}", SEQUENCE);
 
   /**
    * A lease counts while it lasts; one that lies too far ahead is from before the clock jumped
@@ -314,6 +326,11 @@ final class PostgresLeases implements Leases<Handle> {
       }
       return all;
     };
+  }
+
+  @Override
+  public void handedOver(Collection<Claimable> handed) {
+    elsewhere.read(handed.stream().map(Claimable::sequence).toList());
   }
 
   @Override

@@ -1,8 +1,11 @@
 package dev.outbox.store.postgres;
 
-import dev.outbox.spi.KeepingStore;
+import dev.outbox.OutboxMessage;
+import dev.outbox.spi.HandOverStore;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
+import java.sql.Connection;
 import java.time.Duration;
+import java.util.List;
 import javax.sql.DataSource;
 
 /**
@@ -51,7 +54,8 @@ import javax.sql.DataSource;
  * prepareThreshold=0}, for append too; without, both are refused ({@link
  * Builder#poolerKeepsSessions}).
  */
-public final class PostgresOutboxStore extends JdbcOutboxStore implements KeepingStore {
+public final class PostgresOutboxStore extends JdbcOutboxStore
+    implements HandOverStore<Connection> {
 
   private PostgresOutboxStore(Builder b) {
     super(
@@ -72,6 +76,11 @@ public final class PostgresOutboxStore extends JdbcOutboxStore implements Keepin
   @Override
   public Keeper keeper(Duration idle) {
     return keep(idle);
+  }
+
+  @Override
+  public Uncommitted append(Keeper keeper, Connection transaction, List<OutboxMessage> messages) {
+    return appendToHandOver(keeper, transaction, messages);
   }
 
   /** Not safe for use by many threads. */

@@ -15,6 +15,9 @@ import dev.outbox.inbox.Lock;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Decision;
+import dev.outbox.spi.HandOverStore.Uncommitted;
+import dev.outbox.spi.KeepingStore.Keeper;
+import dev.outbox.spi.OutboxStore.Settled;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -23,8 +26,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
@@ -202,6 +208,46 @@ class GrantsTest {
         .isInstanceOf(OutboxException.class)
         .hasMessageContaining("run: grant insert (id, ")
         .hasMessageContaining("on outbox_message to this user");
+  }
+
+  @Test
+  @DisplayName(
+      "of a producer and of a relay together let one append and hand over; each is told what it lacks")
+  void handsOver() throws SQLException {
+    String both = owner.schema() + "_both";
+    owner.execute("create role " + both, "grant %s, %s to %s".formatted(producer, relay, both));
+    try {
+      assertThat(handedOverAs(both)).isTrue();
+      assertThatThrownBy(() -> handedOverAs(producer))
+          .isInstanceOf(OutboxException.class)
+          .hasMessageContaining("grant select, update, delete on outbox_message to this user");
+    } finally {
+      owner.execute("drop role " + both);
+    }
+  }
+
+  /** Whether a message of a key that is kept was handed over. */
+  private static boolean handedOverAs(String role) throws SQLException {
+    PostgresOutboxStore relays = storeAs(relay);
+    ClaimRequest request = new ClaimRequest("r", 100, 1_000_000, Duration.ofMinutes(1));
+    OutboxMessage message =
+        OutboxMessage.builder().aggregate("order", "1").eventType("e").payload("{}").build();
+    AtomicBoolean handedOver = new AtomicBoolean();
+    try (Keeper keeper = relays.keeper(Duration.ofMinutes(1))) {
+      for (int i = 0; i < 100 && !handedOver.get(); i++) {
+        AtomicReference<Uncommitted> uncommitted = new AtomicReference<>();
+        inTransactionAs(role, c -> uncommitted.set(relays.append(keeper, c, List.of(message))));
+        handedOver.set(uncommitted.get().committed());
+        Claim claim = keeper.claim(request);
+        Map<Long, Decision> delivered =
+            claim.messages().stream()
+                .collect(Collectors.toMap(m -> m.sequence(), m -> Decision.delivered()));
+        Settled settled = keeper.settleAndClaim(claim, delivered, request);
+        assertThat(settled.lost()).isEmpty();
+        assertThat(settled.next().settle(Map.of())).isEmpty();
+      }
+    }
+    return handedOver.get();
   }
 
   @Test

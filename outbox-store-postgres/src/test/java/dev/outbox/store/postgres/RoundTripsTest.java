@@ -12,11 +12,13 @@ import dev.outbox.inbox.Lock;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Decision;
+import dev.outbox.spi.HandOverStore.Uncommitted;
 import dev.outbox.spi.KeepingStore.Keeper;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
@@ -103,6 +105,32 @@ class RoundTripsTest extends DatabaseTest {
             () -> {
               database.inTransaction(false, c -> store.append(c, messages(1, false)));
               return CountedSockets.roundTrips(() -> deliver(keeper)) == 2;
+            });
+    keeper.close();
+  }
+
+  @Test
+  @DisplayName("a message that is handed over is one, to settle it, and its append is one as well")
+  void handedOver() {
+    PostgresOutboxStore handing = PostgresOutboxStore.of(database.pool);
+    handing.verify();
+    Keeper keeper = handing.keeper(Duration.ofMinutes(5));
+    AtomicReference<Uncommitted> uncommitted = new AtomicReference<>();
+    await()
+        .atMost(Duration.ofMinutes(1))
+        .until(
+            () -> {
+              database.inTransaction(
+                  false,
+                  c -> {
+                    assertThat(
+                            CountedSockets.roundTrips(
+                                () ->
+                                    uncommitted.set(handing.append(keeper, c, messages(1, false)))))
+                        .isEqualTo(1);
+                  });
+              boolean handed = uncommitted.get().committed();
+              return CountedSockets.roundTrips(() -> deliver(keeper)) == 1 && handed;
             });
     keeper.close();
   }

@@ -416,6 +416,160 @@ public final class BrokenStores {
     }
   }
 
+  /** Hands over by a queue, which is what the next claim has. */
+  abstract static class HandsOver extends Broken {
+
+    /**
+     * Whether a message may be handed over.
+     *
+     * @param key null where nothing is known of it
+     */
+    abstract boolean may(Queueing keeper, @Nullable Key key, Row row);
+
+    @Override
+    public Keeper keeper(Duration idle) {
+      return new Queueing(this, idle);
+    }
+
+    /** Nothing else of the key is there, apart from dead letters that halt nothing. */
+    static boolean isAlone(Key key, Row row) {
+      return !key.isHalted() && key.live().stream().allMatch(other -> other == row);
+    }
+  }
+
+  static final class Queueing extends MemoryKeeper {
+    private final HandsOver broken;
+    private final List<Row> queue = new ArrayList<>();
+
+    Queueing(HandsOver broken, Duration idle) {
+      super(broken, idle);
+      this.broken = broken;
+    }
+
+    boolean keeps(Key key) {
+      return isKept(key, broken.now()) && idleSince.containsKey(key);
+    }
+
+    @Override
+    boolean handOver(List<Row> rows) {
+      synchronized (broken) {
+        return rows.stream().allMatch(row -> broken.may(this, broken.keys.get(row.key), row))
+            && queue.addAll(rows);
+      }
+    }
+
+    @Override
+    public Claim claim(ClaimRequest request) {
+      synchronized (broken) {
+        List<Row> rows = List.copyOf(queue);
+        queue.clear();
+        if (rows.isEmpty() || rows.size() > request.maxMessages()) {
+          return super.claim(request);
+        }
+        MemoryClaim claim = new MemoryClaim(broken, kept);
+        for (Row row : rows) {
+          Key key = broken.keys.computeIfAbsent(row.key, Key::new);
+          claim.add(key, row);
+          key.lease(claim, broken.now(), request.lease());
+          idleSince.remove(key);
+        }
+        return claim;
+      }
+    }
+  }
+
+  /** Does not ask for other messages of the key. */
+  @Rule("C9")
+  static final class HandsOverBeforeOlder extends HandsOver {
+    @Override
+    boolean may(Queueing keeper, @Nullable Key key, Row row) {
+      return key != null
+          && keeper.keeps(key)
+          && key.rows.containsKey(row.sequence)
+          && !key.isWaiting()
+          && !key.isHalted();
+    }
+  }
+
+  /** Asks for other messages of the key that are due. */
+  @Rule("C9")
+  static final class HandsOverBeforeWhatWaits extends HandsOver {
+    @Override
+    boolean may(Queueing keeper, @Nullable Key key, Row row) {
+      return key != null
+          && keeper.keeps(key)
+          && key.rows.containsKey(row.sequence)
+          && key.live().stream().allMatch(other -> other == row || other.failed);
+    }
+  }
+
+  /** Does not ask whether a claim had it in the meantime. */
+  @Rule("C9")
+  static final class HandsOverAgain extends HandsOver {
+    @Override
+    boolean may(Queueing keeper, @Nullable Key key, Row row) {
+      return key != null && keeper.keeps(key) && isAlone(key, row);
+    }
+  }
+
+  /** Does not ask who has the key now. */
+  @Rule("C9")
+  static final class HandsOverWhatAnotherHas extends HandsOver {
+    @Override
+    boolean may(Queueing keeper, @Nullable Key key, Row row) {
+      return key != null && key.rows.containsKey(row.sequence) && isAlone(key, row);
+    }
+  }
+
+  /** Does not wait for the commit. */
+  @Rule("C9")
+  static final class HandsOverBeforeTheCommit extends HandsOver {
+    @Override
+    boolean may(Queueing keeper, @Nullable Key key, Row row) {
+      return key != null && keeper.keeps(key) && isAlone(key, row);
+    }
+
+    @Override
+    public synchronized Uncommitted append(
+        Keeper keeper, MemoryTransaction transaction, List<OutboxMessage> messages) {
+      Uncommitted uncommitted = super.append(keeper, transaction, messages);
+      boolean ignored = uncommitted.committed();
+      return uncommitted;
+    }
+  }
+
+  /** Leaves to whoever commits what was appended to be handed over. */
+  @Rule("C9")
+  static final class ClaimsOnlyWhatIsSaid extends Broken {
+    private final Set<UUID> unsaid = ConcurrentHashMap.newKeySet();
+
+    @Override
+    public synchronized Uncommitted append(
+        Keeper keeper, MemoryTransaction transaction, List<OutboxMessage> messages) {
+      Uncommitted uncommitted = super.append(keeper, transaction, messages);
+      List<UUID> ids = messages.stream().map(OutboxMessage::id).toList();
+      unsaid.addAll(ids);
+      return new Uncommitted() {
+        @Override
+        public Appended appended() {
+          return uncommitted.appended();
+        }
+
+        @Override
+        public boolean committed() {
+          return unsaid.removeAll(ids);
+        }
+      };
+    }
+
+    @Override
+    List<Row> due(Key key, Instant now) {
+      return super.due(key, now).stream()
+          .filter(row -> row.message == null || !unsaid.contains(row.message.id()))
+          .toList();
+    }
+  }
+
   /** Looks at others when there is nothing in what it keeps. */
   @Rule("C8")
   static final class LooksAtOthersLast extends Broken {

@@ -19,6 +19,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -117,6 +118,7 @@ final class Claims<H> {
       this.batch = batch;
       this.transactions = transactions;
       this.lease = lease;
+      kept.read(batch.rows());
       List<StoredMessage> all = new ArrayList<>(batch.rows().size());
       for (Claimable row : batch.rows()) {
         all.add(row.message());
@@ -192,6 +194,10 @@ final class Claims<H> {
     if (taken.isEmpty()) {
       return leaseAndRead(request, kept);
     }
+    List<One> handed = kept.handed(taken, request);
+    if (!handed.isEmpty()) {
+      return handedOver(handed, taken, request, kept);
+    }
     Optional<Looked> looked =
         kept.wantCloseLook(taken, request.lease()) ? Optional.empty() : look(taken, request, kept);
     if (looked.isEmpty()) {
@@ -204,6 +210,22 @@ final class Claims<H> {
         : pastMoves(
             new Held<>(this, kept, kept.claimId(), batch, transactions.forClaim(), request.lease()),
             request);
+  }
+
+  /**
+   * Messages that were handed over, without asking the database: their leases last for long enough,
+   * and each was alone in its bucket when it was appended (C9).
+   */
+  private Held<H> handedOver(List<One> handed, List<One> taken, ClaimRequest request, Kept kept) {
+    kept.add(taken.stream().filter(one -> !handed.contains(one)).toList());
+    List<Claimable> rows =
+        handed.stream()
+            .flatMap(one -> one.handed().stream())
+            .sorted(Comparator.comparingLong(Claimable::sequence))
+            .toList();
+    leases.handedOver(rows);
+    Batch batch = new Batch(leases(handed), List.of(), rows, Set.of(), true, false);
+    return new Held<>(this, kept, kept.claimId(), batch, transactions.forClaim(), request.lease());
   }
 
   /** Until there is something, or nothing more. */
@@ -395,8 +417,11 @@ final class Claims<H> {
                         .toList();
                 release(handle, kept.claimId(), over);
                 List<Lease> rest = held.stream().filter(lease -> !over.contains(lease)).toList();
-                List<Lease> next = extend(handle, kept.claimId(), rest, request.lease());
-                return fill(handle, own, kept, kept.claimId(), next, !all, request);
+                Held<H> found = fill(handle, own, kept, kept.claimId(), rest, !all, request);
+                if (over.isEmpty() && !found.isEmpty()) {
+                  boolean ignored = makeDurable(handle, found.batch, request, kept);
+                }
+                return found;
               });
     } catch (RuntimeException | Error e) {
       own.abandon();

@@ -41,6 +41,9 @@ public record Database<H>(
   /** Who holds which buckets. */
   public interface Leases<H> {
 
+    /** These messages were handed over, and will not be read. */
+    default void handedOver(Collection<Claimable> rows) {}
+
     /** The most buckets of one claim: enough to fill a batch, few enough to leave others some. */
     default int mostBuckets() {
       return 16;

@@ -1,6 +1,9 @@
 package dev.outbox.store.core.internal;
 
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.store.core.internal.Row.Claimable;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Comparator;
@@ -9,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.function.LongSupplier;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,6 +38,12 @@ public final class Kept {
    */
   private static final Duration GIVES_ALL_BACK = LEASES_NOW_AND_THEN.multipliedBy(2);
 
+  /**
+   * While messages are handed over, claims look at the leases after so long all the same: what
+   * other processes have appended is announced by nothing.
+   */
+  private static final Duration LOOKS = Duration.ofMillis(50);
+
   /** For claims that stand for themselves. */
   static final Kept NOTHING = new Kept(null, Duration.ZERO, () -> 0);
 
@@ -41,9 +51,26 @@ public final class Kept {
   private final long idle;
   private final LongSupplier clock;
   private final Map<Integer, One> waiting = new HashMap<>();
+
+  /** By bucket, what was committed while a worker had the lease. */
+  private final Map<Integer, List<Alone>> inHand = new HashMap<>();
+
   private final long[] servedAt = new long[Database.BUCKETS];
+
+  /** By bucket, the highest sequence that a claim here has had: what is below may be settled. */
+  private final long[] read = new long[Database.BUCKETS];
+
   private long leasedAt;
   private long takenAt;
+
+  /** Whether claims had what was handed over, and none has looked since. */
+  private boolean handing;
+
+  private long handingSince;
+
+  /** Whether messages were committed since the last look that could not be handed over. */
+  private boolean missed;
+
   private volatile boolean closed;
   private volatile boolean durable = true;
 
@@ -52,22 +79,36 @@ public final class Kept {
    *
    * @param endsAt it lasts until then at least
    * @param usedAt when its bucket had messages last
+   * @param handed messages that wait with it and that nobody has read, in sequence order
    */
-  record One(Lease lease, long endsAt, long usedAt) {
+  record One(Lease lease, long endsAt, long usedAt, List<Claimable> handed) {
 
     /**
      * @param asked before the database said how long it lasts, by the clock
      */
     static One until(long asked, Lease lease, long usedAt) {
-      return new One(lease, asked + lease.left().toNanos(), usedAt);
+      return new One(lease, asked + lease.left().toNanos(), usedAt, List.of());
     }
 
     int bucket() {
       return lease.bucket();
     }
 
+    /** After a look, which has read what was handed over. */
     One with(Lease newLease) {
-      return new One(newLease, endsAt, usedAt);
+      return new One(newLease, endsAt, usedAt, List.of());
+    }
+
+    /**
+     * With messages beside it, if they may be published under it and none are there yet. The token
+     * says that it is the lease of their append's snapshot, so nobody else has read them before;
+     * and of the workers here none has, above what they have read.
+     */
+    One and(List<Alone> messages, long read) {
+      Alone first = messages.get(0);
+      return handed.isEmpty() && first.token() == lease.token() && first.row().sequence() > read
+          ? new One(lease, endsAt, usedAt, messages.stream().map(Alone::row).toList())
+          : this;
     }
   }
 
@@ -118,23 +159,125 @@ public final class Kept {
     return clock.getAsLong() - takenAt >= idle ? take() : List.of();
   }
 
-  /** They wait for the next claim. */
-  void add(Collection<One> leases) {
-    if (!leases.isEmpty()) {
+  /**
+   * The leases that messages could be handed over to. None while there is so much that some could
+   * not be, and claims look in any case.
+   */
+  public synchronized List<Lease> open() {
+    return missed || closed ? List.of() : waiting.values().stream().map(One::lease).toList();
+  }
+
+  /**
+   * Hands over what it can of a transaction that has committed. Where that is not all, the next
+   * claim looks.
+   *
+   * @param appended how many messages the transaction has
+   * @param alone those that were alone in their buckets, in sequence order
+   * @return whether it was all
+   */
+  public synchronized boolean handOver(int appended, List<Alone> alone) {
+    boolean all = alone.size() == appended;
+    missed |= !all;
+    for (List<Alone> ofBucket :
+        alone.stream().collect(Collectors.groupingBy(m -> m.row().bucket())).values()) {
+      all &= handOver(ofBucket);
+    }
+    return all;
+  }
+
+  /**
+   * Messages of one bucket are put beside its lease, when that waits here or comes back. A bucket
+   * has room for one append at a time.
+   */
+  private boolean handOver(List<Alone> messages) {
+    Alone first = messages.get(0);
+    int bucket = first.row().bucket();
+    One one = waiting.get(bucket);
+    if (closed || !first.claimId().equals(claimId)) {
+      missed = true;
+    } else if (one == null) {
+      missed |= inHand.putIfAbsent(bucket, messages) != null;
+    } else {
+      One now = one.and(messages, read[bucket]);
+      waiting.put(bucket, now);
+      missed |= now == one;
+      return now != one;
+    }
+    return false;
+  }
+
+  /** A claim has these messages. */
+  void read(Collection<Claimable> rows) {
+    if (claimId != null) {
       synchronized (this) {
-        leases.forEach(one -> waiting.put(one.bucket(), one));
+        rows.forEach(row -> read[row.bucket()] = Math.max(read[row.bucket()], row.sequence()));
       }
     }
   }
 
   /**
-   * Whether leases must be locked before they are read: one may end soon, or must be given back.
+   * Those of the leases whose messages were handed over, as many as a claim may have.
+   *
+   * @return empty when none were, or when the claim has to look
+   */
+  synchronized List<One> handed(List<One> taken, ClaimRequest request) {
+    long now = clock.getAsLong();
+    if (taken.stream().allMatch(one -> one.handed.isEmpty())
+        || missed
+        || handing && now - handingSince >= LOOKS.toNanos()
+        || leasesNowAndThen()) {
+      missed = false;
+      handing = false;
+      return List.of();
+    }
+    handingSince = handing ? handingSince : now;
+    handing = true;
+    int messages = 0;
+    long bytes = 0;
+    List<One> chosen = new ArrayList<>();
+    for (One one : taken) {
+      int size = one.handed.stream().mapToInt(Claimable::payloadSize).sum();
+      if (!one.handed.isEmpty()
+          && one.endsAt - now >= request.lease().toNanos()
+          && messages + one.handed.size() <= request.maxMessages()
+          && bytes + size <= request.maxBytes()) {
+        chosen.add(one);
+        messages += one.handed.size();
+        bytes += size;
+      }
+    }
+    return chosen;
+  }
+
+  /** They wait for the next claim. */
+  void add(Collection<One> leases) {
+    if (!leases.isEmpty()) {
+      synchronized (this) {
+        leases.forEach(this::add);
+      }
+    }
+  }
+
+  private void add(One one) {
+    List<Alone> meanwhile = inHand.remove(one.bucket());
+    waiting.put(one.bucket(), meanwhile == null ? one : one.and(meanwhile, read[one.bucket()]));
+  }
+
+  /**
+   * Whether leases must be locked before they are read: one may end soon, or must be given back, or
+   * what is found there must not stand in the way of others.
    *
    * @param lease how long a claim must last
    */
   boolean wantCloseLook(List<One> taken, Duration lease) {
     long now = clock.getAsLong();
-    return taken.stream().anyMatch(one -> one.endsAt - now < lease.toNanos() || isOver(one));
+    boolean othersTurn = leasesNowAndThen();
+    return taken.stream()
+        .anyMatch(
+            one ->
+                one.endsAt - now < lease.toNanos()
+                    || isOver(one)
+                    || othersTurn && !one.handed.isEmpty());
   }
 
   /** Whether a bucket must be given back: it had no messages for so long, or others wait. */

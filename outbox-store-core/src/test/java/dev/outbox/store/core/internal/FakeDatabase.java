@@ -187,7 +187,7 @@ final class FakeDatabase {
                 case "ownSteps" -> List.of(ownStep(1, a), ownStep(2, a));
                 case "blockedBuckets" -> blocked;
                 case "restoreBlockedKeys" -> restored.add((List<Integer>) a[1]);
-                case "lower", "count", "freeHaltedByNothing" -> null;
+                case "handedOver", "lower", "count", "freeHaltedByNothing" -> null;
                 default -> throw new UnsupportedOperationException(method.getName());
               };
           began |= a != null;
@@ -262,7 +262,7 @@ final class FakeDatabase {
     return new Pending(rows, leases);
   }
 
-  private static Row row(int bucket, long sequence, boolean mustMove) {
+  static Row row(int bucket, long sequence, boolean mustMove) {
     String key = "key of " + bucket;
     return mustMove
         ? new ToMove(bucket, sequence, key, Status.PENDING, sequence, Status.SCHEDULED)

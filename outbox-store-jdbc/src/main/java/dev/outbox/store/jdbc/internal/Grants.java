@@ -2,6 +2,7 @@ package dev.outbox.store.jdbc.internal;
 
 import dev.outbox.store.core.internal.Names;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -64,12 +65,16 @@ public final class Grants {
   }
 
   /** The statement that gives a role what an error says it lacks, or else where all of them are. */
-  String missing(Role role, String error) {
+  String missing(Collection<Role> roles, String error) {
     List<String> missing =
         Arrays.stream(COMMENT.matcher(text()).replaceAll("").split(";"))
             .map(grant -> grant.strip().replaceAll("\\s+", " "))
-            .filter(grant -> grant.endsWith(" to " + role.placeholder()) && isOn(grant, error))
-            .map(grant -> grant.replace(role.placeholder(), "this user"))
+            .filter(grant -> isOn(grant, error))
+            .flatMap(
+                grant ->
+                    roles.stream()
+                        .filter(role -> grant.endsWith(" to " + role.placeholder()))
+                        .map(role -> grant.replace(role.placeholder(), "this user")))
             .toList();
     return missing.isEmpty()
         ? "give this user what ./outbox grants prints"

@@ -189,9 +189,9 @@ public final class JdbcTransactions implements Transactions<Handle> {
     }
   }
 
-  /** As {@link #translate(Exception, Grants.Role)}, for what is done through these. */
+  /** As {@link #translate(Exception, Set)}, for what is done through these. */
   public OutboxException translate(Exception e) {
-    return translate(e, role);
+    return translate(e, Set.of(role));
   }
 
   /**
@@ -199,7 +199,7 @@ public final class JdbcTransactions implements Transactions<Handle> {
    *
    * @param whose rights it took
    */
-  public OutboxException translate(Exception e, Grants.Role whose) {
+  public OutboxException translate(Exception e, Set<Grants.Role> whose) {
     if (isOutOfMemory(e)) {
       return new TransientOutboxException(
           "this process ran out of memory in a call of the %s store: raise -Xmx, or lower the relay's batchBytes or workers"

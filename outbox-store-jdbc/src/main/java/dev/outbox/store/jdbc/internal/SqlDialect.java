@@ -3,6 +3,7 @@ package dev.outbox.store.jdbc.internal;
 import dev.outbox.Archive;
 import dev.outbox.OutboxMessage;
 import dev.outbox.PermanentOutboxException;
+import dev.outbox.store.core.internal.Alone;
 import dev.outbox.store.core.internal.Database;
 import dev.outbox.store.core.internal.Database.Block;
 import dev.outbox.store.core.internal.Database.Failure;
@@ -23,6 +24,7 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Supplier;
@@ -81,6 +83,18 @@ public interface SqlDialect extends Server, Rows.Types {
   /** What is asked of the archive; a store without one is asked for what another has archived. */
   default ArchiveTexts archiveTexts() {
     throw new PermanentOutboxException("the store of %s has no archive".formatted(name()));
+  }
+
+  /**
+   * Appends messages and asks what may be handed over.
+   *
+   * @param open the leases that they could be handed over to
+   * @return in their order those that may be handed over when the transaction has committed: all of
+   *     a bucket, or none. Empty: nothing was appended, because nothing could be handed over
+   */
+  default Optional<List<Alone>> appendToHandOver(
+      Connection connection, List<OutboxMessage> messages, List<Lease> open) throws SQLException {
+    return Optional.empty();
   }
 
   // ---- leases

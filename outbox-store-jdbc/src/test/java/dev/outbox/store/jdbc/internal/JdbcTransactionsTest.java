@@ -16,6 +16,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import javax.sql.DataSource;
 import org.jdbi.v3.core.HandleCallback;
 import org.junit.jupiter.api.DisplayName;
@@ -270,7 +271,7 @@ class JdbcTransactionsTest {
     })
     @DisplayName("with the right that is missing")
     void forbidden(Grants.Role role, String detail, String advice) {
-      assertThat(transactions.translate(new SQLException(detail, "FORBIDDEN"), role))
+      assertThat(transactions.translate(new SQLException(detail, "FORBIDDEN"), Set.of(role)))
           .isInstanceOf(OutboxException.class)
           .isNotInstanceOf(TransientOutboxException.class)
           .hasMessageStartingWith(

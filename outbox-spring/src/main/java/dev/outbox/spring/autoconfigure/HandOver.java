@@ -1,0 +1,109 @@
+package dev.outbox.spring.autoconfigure;
+
+import dev.outbox.Appended;
+import dev.outbox.Outbox;
+import dev.outbox.relay.Relay;
+import dev.outbox.spi.HandOverStore.Uncommitted;
+import dev.outbox.spi.OutboxStore;
+import java.util.Collection;
+import org.jspecify.annotations.Nullable;
+import org.springframework.core.Ordered;
+import org.springframework.jdbc.datasource.ConnectionHolder;
+import org.springframework.transaction.support.ResourceHolderSupport;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+/**
+ * Lets the relay that we build append, and tells it of the commit, so that it need not read what
+ * was appended. Where there is none, the store appends, and the commit wakes whoever publishes.
+ *
+ * <p>Spring calls after a commit, which need not be the outbox's: an append may join a transaction
+ * that is open around the one of another manager, and what it registers is called when that one has
+ * committed. So the relay is told only where the append's connection is still bound after the
+ * commit, as it is until its manager cleans up, and where no second transaction has anything bound.
+ * Managers bind what they manage. JTA's has nothing to bind: inside a transaction of the outbox it
+ * is not seen. (Spring's JDBC is in no signature, because it may be missing.)
+ */
+final class HandOver {
+  private final WakeAfterCommit wake;
+  private volatile @Nullable Target target;
+
+  /**
+   * @param store the relay's; the same outbox as the application's
+   */
+  private record Target(Relay relay, OutboxStore<Object> store) {}
+
+  HandOver(WakeAfterCommit wake) {
+    this.wake = wake;
+  }
+
+  /**
+   * From now on.
+   *
+   * @param store the relay's
+   */
+  @SuppressWarnings("unchecked") // of the same type of transaction as the application's store
+  void to(Relay relay, OutboxStore<?> store) {
+    target = new Target(relay, (OutboxStore<Object>) store);
+  }
+
+  /** A view of the application's store. */
+  <T> Outbox<T> outbox(OutboxStore<T> store) {
+    return (transaction, messages) -> {
+      Target to = target;
+      Object bound = to == null ? null : boundFor(transaction);
+      if (to == null || bound == null) {
+        Appended appended = store.append(transaction, messages);
+        wake.afterThisTransaction();
+        return appended;
+      }
+      Uncommitted uncommitted = to.relay().append(to.store(), transaction, messages);
+      TransactionSynchronizationManager.registerSynchronization(
+          new AfterCommit(uncommitted, bound, wake));
+      return uncommitted.appended();
+    };
+  }
+
+  /** Null where the connection is not that of a transaction which Spring tells of. */
+  private static @Nullable Object boundFor(Object connection) {
+    return TransactionSynchronizationManager.isSynchronizationActive()
+        ? TransactionSynchronizationManager.getResourceMap().values().stream()
+            .filter(ConnectionHolder.class::isInstance)
+            .filter(holder -> ((ConnectionHolder) holder).getConnection() == connection)
+            .findFirst()
+            .orElse(null)
+        : null;
+  }
+
+  /** Whether what has just committed is the transaction of this connection. */
+  private static boolean isOf(Object holder) {
+    Collection<Object> bound = TransactionSynchronizationManager.getResourceMap().values();
+    return bound.contains(holder)
+        && bound.stream().allMatch(ResourceHolderSupport.class::isInstance)
+        && bound.stream().filter(HandOver::isOfATransaction).count() == 1;
+  }
+
+  /** Of a manager's: JPA's counts by its entity manager, and not by its connection as well. */
+  private static boolean isOfATransaction(Object resource) {
+    return ((ResourceHolderSupport) resource).isSynchronizedWithTransaction();
+  }
+
+  /** Of one append. Before those of the application, which may take their time, or fail. */
+  private record AfterCommit(Uncommitted uncommitted, Object holder, WakeAfterCommit wake)
+      implements TransactionSynchronization {
+
+    @Override
+    public int getOrder() {
+      return Ordered.HIGHEST_PRECEDENCE;
+    }
+
+    @Override
+    public void afterCommit() {
+      if (isOf(holder)) {
+        uncommitted.committed();
+      } else {
+        wake.afterCommit();
+      }
+    }
+  }
+}

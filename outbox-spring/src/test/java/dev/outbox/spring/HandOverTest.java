@@ -1,0 +1,403 @@
+package dev.outbox.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import com.zaxxer.hikari.HikariDataSource;
+import dev.outbox.Appended;
+import dev.outbox.JoinedOutbox;
+import dev.outbox.OutboxMessage;
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.HandOverStore;
+import dev.outbox.spring.shop.ShopApplication;
+import dev.outbox.store.postgres.PostgresOutboxStore;
+import dev.outbox.testing.RecordingPublisher;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Stream;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.SpringBootConfiguration;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.Environment;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/** Which commits the relay is told of, and that it takes what was appended then. */
+@ExtendWith(Servers.Resolver.class)
+class HandOverTest {
+  private static final String HAND_OVER = "--outbox.relay.hand-over=true";
+  private static final String[] KEEP = {
+    "--outbox.relay.keep=5m", "--outbox.metrics.enabled=false" // the store counts nothing
+  };
+
+  private static Application withoutJpa(Servers servers, Class<?> source) throws SQLException {
+    return Application.start(
+        servers.schema(),
+        List.of(source),
+        HAND_OVER,
+        Stream.of(KEEP, Application.WITHOUT_JPA).flatMap(Stream::of).toArray(String[]::new));
+  }
+
+  /** Another database, whose transactions are none of the outbox's. */
+  @SpringBootConfiguration
+  @EnableAutoConfiguration
+  static class App {
+    @Bean
+    @OutboxDataSource
+    HikariDataSource billing(Environment environment) {
+      return DataSourcesTest.pool("billing", environment, 6);
+    }
+
+    @Bean
+    HikariDataSource orders(Environment environment) {
+      return DataSourcesTest.pool("orders", environment, 2);
+    }
+
+    @Bean
+    DataSourceTransactionManager billingTransactions(@OutboxDataSource DataSource billing) {
+      return new DataSourceTransactionManager(billing);
+    }
+
+    @Bean
+    DataSourceTransactionManager ordersTransactions(DataSource orders) {
+      return new DataSourceTransactionManager(orders);
+    }
+
+    @Bean
+    Told store(@OutboxDataSource DataSource billing) {
+      return new Told(billing);
+    }
+
+    @Bean
+    RecordingPublisher publisher() {
+      return new RecordingPublisher();
+    }
+  }
+
+  /** With the JPA of the shop. */
+  @Configuration(proxyBeanMethods = false)
+  static class Shop {
+    @Bean
+    Told store(DataSource dataSource) {
+      return new Told(dataSource);
+    }
+  }
+
+  /** Notes the commits that a store is told of. */
+  static final class Told implements HandOverStore<Connection> {
+    private final PostgresOutboxStore store;
+    private final List<String> commits = new CopyOnWriteArrayList<>();
+    private final List<String> handedOver = new CopyOnWriteArrayList<>();
+
+    Told(DataSource dataSource) {
+      store = PostgresOutboxStore.of(dataSource);
+      store.migrate();
+    }
+
+    @Override
+    public Appended append(Connection transaction, List<OutboxMessage> messages) {
+      return store.append(transaction, messages);
+    }
+
+    @Override
+    public Uncommitted append(Keeper keeper, Connection transaction, List<OutboxMessage> messages) {
+      Uncommitted uncommitted = store.append(keeper, transaction, messages);
+      return new Uncommitted() {
+        @Override
+        public Appended appended() {
+          return uncommitted.appended();
+        }
+
+        @Override
+        public boolean committed() {
+          List<String> types = messages.stream().map(OutboxMessage::eventType).toList();
+          commits.addAll(types);
+          boolean all = uncommitted.committed();
+          if (all) {
+            handedOver.addAll(types);
+          }
+          return all;
+        }
+      };
+    }
+
+    @Override
+    public Claim claim(ClaimRequest request) {
+      return store.claim(request);
+    }
+
+    @Override
+    public Keeper keeper(Duration idle) {
+      return store.keeper(idle);
+    }
+  }
+
+  private static Application app;
+
+  @BeforeAll
+  static void start(Servers servers) throws SQLException {
+    app = withoutJpa(servers, App.class);
+  }
+
+  @AfterAll
+  static void stop() {
+    if (app != null) {
+      app.close();
+    }
+  }
+
+  @BeforeEach
+  void forget() {
+    forget(app);
+  }
+
+  private static void forget(Application app) {
+    app.bean(RecordingPublisher.class).clear();
+    app.bean(Told.class).commits.clear();
+    app.bean(Told.class).handedOver.clear();
+  }
+
+  private static TransactionTemplate in(String transactions) {
+    return new TransactionTemplate(
+        app.context().getBean(transactions, PlatformTransactionManager.class));
+  }
+
+  private static TransactionTemplate billing() {
+    return in("billingTransactions");
+  }
+
+  private static TransactionTemplate billing(int propagation) {
+    TransactionTemplate template = billing();
+    template.setPropagationBehavior(propagation);
+    return template;
+  }
+
+  private static void append(String eventType) {
+    append(app, eventType);
+  }
+
+  private static void append(Application app, String eventType) {
+    app.bean(JoinedOutbox.class)
+        .append(
+            OutboxMessage.builder()
+                .aggregate("bill", eventType)
+                .eventType(eventType)
+                .payload("{}")
+                .build());
+  }
+
+  private static List<String> commits() {
+    return app.bean(Told.class).commits;
+  }
+
+  /** In any order: they are of different keys. */
+  private static void awaitDelivered(String... eventTypes) {
+    await()
+        .atMost(Duration.ofMinutes(1))
+        .untilAsserted(
+            () ->
+                assertThat(app.delivered())
+                    .containsExactlyInAnyOrderElementsOf(
+                        Stream.of(eventTypes).map(type -> type + " " + type).toList()));
+  }
+
+  /** The first of a key finds nothing kept; one of the next is alone in what is kept. */
+  private static void awaitHandedOver(Application app, Runnable commit) {
+    await()
+        .atMost(Duration.ofMinutes(1))
+        .until(
+            () -> {
+              int delivered = app.delivered().size();
+              commit.run();
+              await().until(() -> app.delivered().size() > delivered);
+              return !app.bean(Told.class).handedOver.isEmpty();
+            });
+  }
+
+  @Test
+  void whatIsCommittedIsHandedOver() {
+    awaitHandedOver(app, () -> billing().executeWithoutResult(status -> append("Billed")));
+    assertThat(app.delivered())
+        .hasSameSizeAs(commits())
+        .allMatch(message -> message.equals("Billed Billed"));
+  }
+
+  @Test
+  void inTheOrderOfTheAppendsAndNotBeforeTheCommit() {
+    billing()
+        .executeWithoutResult(
+            status -> {
+              append("First");
+              billing().executeWithoutResult(joined -> append("Second"));
+              append("Third");
+              assertThat(commits()).isEmpty();
+            });
+    assertThat(commits()).containsExactly("First", "Second", "Third");
+    awaitDelivered("First", "Second", "Third");
+  }
+
+  @Test
+  void whatIsRolledBackIsNot() {
+    billing()
+        .executeWithoutResult(
+            status -> {
+              append("RolledBack");
+              status.setRollbackOnly();
+            });
+    billing().executeWithoutResult(status -> append("Committed"));
+    assertThat(commits()).containsExactly("Committed");
+    awaitDelivered("Committed");
+  }
+
+  @Test
+  void eachOfTwoTransactionsHasItsOwnCommit() {
+    TransactionTemplate requiresNew = billing(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+    billing()
+        .executeWithoutResult(
+            outer -> {
+              append("OuterRolledBack");
+              requiresNew.executeWithoutResult(inner -> append("InnerCommitted"));
+              assertThat(commits()).containsExactly("InnerCommitted");
+              outer.setRollbackOnly();
+            });
+    billing()
+        .executeWithoutResult(
+            outer -> {
+              append("OuterCommitted");
+              requiresNew.executeWithoutResult(
+                  inner -> {
+                    append("InnerRolledBack");
+                    inner.setRollbackOnly();
+                  });
+              assertThat(commits()).containsExactly("InnerCommitted");
+            });
+    assertThat(commits()).containsExactly("InnerCommitted", "OuterCommitted");
+    awaitDelivered("InnerCommitted", "OuterCommitted");
+  }
+
+  /** The savepoint has no moment of its own; the store never hands over what is after one. */
+  @Test
+  void whatIsRolledBackToASavepointIsNot() {
+    billing()
+        .executeWithoutResult(
+            outer -> {
+              append("Before");
+              billing(TransactionDefinition.PROPAGATION_NESTED)
+                  .executeWithoutResult(
+                      nested -> {
+                        append("Nested");
+                        nested.setRollbackOnly();
+                      });
+              append("After");
+            });
+    awaitDelivered("Before", "After");
+    assertThat(app.bean(Told.class).handedOver).doesNotContain("Nested");
+  }
+
+  /** The append joins the outer one, and Spring calls after the commit of the inner one. */
+  @Test
+  void aCommitInsideTheOutboxsTransactionIsNotIts() {
+    billing()
+        .executeWithoutResult(
+            outer -> {
+              in("ordersTransactions").executeWithoutResult(inner -> append("OuterRolledBack"));
+              outer.setRollbackOnly();
+            });
+    billing()
+        .executeWithoutResult(
+            outer ->
+                in("ordersTransactions").executeWithoutResult(inner -> append("OuterCommitted")));
+    assertThat(commits()).isEmpty();
+    awaitDelivered("OuterCommitted");
+  }
+
+  /** Nobody can tell it from the one above; the relay is woken. */
+  @Test
+  void norIsACommitInsideAnothersTransaction() {
+    in("ordersTransactions")
+        .executeWithoutResult(
+            outer -> billing().executeWithoutResult(inner -> append("InnerCommitted")));
+    assertThat(commits()).isEmpty();
+    awaitDelivered("InnerCommitted");
+  }
+
+  /** The outer one is the outbox's, and the other is gone when it commits. */
+  @Test
+  void anotherManagersTransactionInsideIsNoHindrance() {
+    billing()
+        .executeWithoutResult(
+            outer -> {
+              append("OuterCommitted");
+              in("ordersTransactions").executeWithoutResult(inner -> inner.setRollbackOnly());
+            });
+    assertThat(commits()).containsExactly("OuterCommitted");
+    awaitDelivered("OuterCommitted");
+  }
+
+  /** A context that is stopped and started has another relay. */
+  @Test
+  void theRelayOfTheNextStartIsTold() {
+    OutboxRelay relay = app.bean(OutboxRelay.class);
+    relay.stop();
+    billing().executeWithoutResult(status -> append("WhileItIsStopped"));
+    assertThat(app.bean(Told.class).handedOver).isEmpty();
+    relay.start();
+    awaitDelivered("WhileItIsStopped");
+    awaitHandedOver(app, () -> billing().executeWithoutResult(status -> append("Billed")));
+  }
+
+  @Test
+  void transactionsOfJpaHandOver(Servers servers) throws SQLException {
+    try (Application shop =
+        Application.start(
+            servers.schema(),
+            List.of(ShopApplication.class, Shop.class),
+            "--shop.recording=true",
+            HAND_OVER,
+            KEEP[0],
+            KEEP[1])) {
+      shop.shop().place("order-1");
+      awaitHandedOver(shop, () -> shop.shop().pay("order-1"));
+      forget(shop);
+      assertThatThrownBy(() -> shop.shop().placeAndFail("order-2")).hasMessage("out of stock");
+      assertThat(shop.bean(Told.class).commits).isEmpty();
+    }
+  }
+
+  @Test
+  void withoutARelayHereThePropertyAsksForNothing(Servers servers) throws SQLException {
+    try (Application shop =
+        Application.start(servers.schema(), "--outbox.relay.enabled=false", HAND_OVER)) {
+      shop.shop().place("order-1");
+      assertThat(shop.messages()).isOne();
+    }
+  }
+
+  /** Its store is another than the application's, and appends on the application's connection. */
+  @Test
+  void aRelayWithAPoolOfItsOwnHandsOver(Servers servers) throws SQLException {
+    try (Application marked = withoutJpa(servers, DataSourcesTest.Marked.class)) {
+      TransactionTemplate transaction =
+          new TransactionTemplate(
+              marked.context().getBean("billingTransactions", PlatformTransactionManager.class));
+      for (int i = 1; i <= 3; i++) {
+        transaction.executeWithoutResult(status -> append(marked, "Billed"));
+      }
+      await().atMost(Duration.ofMinutes(1)).until(() -> marked.delivered().size() == 3);
+    }
+  }
+}

@@ -1,0 +1,183 @@
+package dev.outbox.store.core.internal;
+
+import static dev.outbox.store.core.internal.ClaimsTest.FOUR;
+import static dev.outbox.store.core.internal.ClaimsTest.delivered;
+import static dev.outbox.store.core.internal.ClaimsTest.sequences;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.outbox.spi.Claim;
+import dev.outbox.store.core.internal.Row.Claimable;
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+/** C9, as far as memory decides it; what the append asks is the stores' own. */
+@DisplayName("A message that was alone in its bucket")
+class HandedOverTest {
+  private final FakeDatabase database = new FakeDatabase(false);
+  private final Engine<String> engine =
+      new Engine<>(
+          database.asked(), database.transactions, Duration.ofDays(1), () -> database.clock);
+  private final Kept kept = engine.keep(Duration.ofMinutes(1));
+  private long last;
+
+  @BeforeEach
+  void keep() {
+    database.mostDeletedWithLock = 4;
+    for (int i = 0; i < 2; i++) {
+      database.add(1, ++last, false);
+      settle(claim());
+    }
+    assertThat(kept.open()).extracting(Lease::bucket).containsExactly(1);
+    database.asked.clear();
+  }
+
+  @AfterEach
+  void nothingForbidden() {
+    assertThat(database.misuse).isEmpty();
+  }
+
+  private Claim claim() {
+    return engine.claim(FOUR, kept);
+  }
+
+  private void settle(Claim claim) {
+    assertThat(engine.settleAndClaim(claim, delivered(claim), FOUR).orElseThrow().lost()).isEmpty();
+  }
+
+  private void passes(Duration time) {
+    database.clock += time.toNanos();
+  }
+
+  private Alone append() {
+    return append(1, kept.claimId());
+  }
+
+  /** And commits. */
+  private Alone append(long token, UUID claimId) {
+    database.add(1, ++last, false);
+    return new Alone((Claimable) FakeDatabase.row(1, last, false), token, claimId);
+  }
+
+  private boolean handOver(Alone message) {
+    return kept.handOver(1, List.of(message));
+  }
+
+  /** Of the database: that rows are handed over it is not told. */
+  private List<String> asked() {
+    List<String> asked =
+        database.asked.stream()
+            .filter(each -> !each.endsWith(": handedOver"))
+            .map(each -> each.substring(each.indexOf(':') + 2))
+            .toList();
+    database.asked.clear();
+    return asked;
+  }
+
+  private void isHandedOver() {
+    assertThat(handOver(append())).isTrue();
+    Claim claim = claim();
+    assertThat(sequences(claim)).containsExactly(last);
+    settle(claim);
+    assertThat(asked()).containsExactly("lockHeldAndDelete");
+  }
+
+  private void isRead(Alone message) {
+    boolean ignored = handOver(message);
+    Claim claim = claim();
+    assertThat(sequences(claim)).containsExactly(last);
+    settle(claim);
+    assertThat(asked()).contains("look");
+  }
+
+  @Test
+  @DisplayName("is claimed without a question")
+  void withoutReading() {
+    isHandedOver();
+    isHandedOver();
+    assertThat(database.left()).isEmpty();
+  }
+
+  @Test
+  @DisplayName("is read when it was of another lease, or of others' one")
+  void anotherLease() {
+    isRead(append(2, kept.claimId()));
+    isRead(append(1, UUID.randomUUID()));
+    isHandedOver();
+  }
+
+  @Test
+  @DisplayName("waits for the lease that a worker has, and is claimed when that comes back")
+  void inHand() {
+    database.add(1, ++last, false);
+    Claim before = claim();
+    Alone message = append();
+    assertThat(handOver(message)).isFalse();
+    assertThat(claim().messages()).isEmpty();
+    settle(before);
+    database.asked.clear();
+    Claim claim = claim();
+    assertThat(sequences(claim)).containsExactly(last);
+    settle(claim);
+    assertThat(asked()).containsExactly("lockHeldAndDelete");
+  }
+
+  @Test
+  @DisplayName("is not claimed again when the worker that has the lease has read it")
+  void readMeanwhile() {
+    Alone message = append();
+    Claim read = claim();
+    assertThat(sequences(read)).containsExactly(last);
+    assertThat(handOver(message)).isFalse();
+    settle(read);
+    assertThat(claim().messages()).isEmpty();
+    assertThat(handOver(message)).isFalse();
+    assertThat(claim().messages()).isEmpty();
+  }
+
+  @Test
+  @DisplayName(
+      "makes the next claim look where it is not the only one, and is not asked for before")
+  void missed() {
+    Alone first = append();
+    database.add(1, last + 1, false);
+    assertThat(kept.handOver(2, List.of(first))).isFalse();
+    assertThat(kept.open()).isEmpty();
+    Claim claim = claim();
+    assertThat(sequences(claim)).containsExactly(last, last + 1);
+    last++;
+    settle(claim);
+    assertThat(kept.open()).isNotEmpty();
+    database.asked.clear();
+    isHandedOver();
+  }
+
+  @Test
+  @DisplayName("does not keep claims from looking for those of other processes")
+  void looks() {
+    isHandedOver();
+    passes(Duration.ofMillis(49));
+    isHandedOver();
+    passes(Duration.ofMillis(1));
+    isRead(append());
+    isHandedOver();
+  }
+
+  @Test
+  @DisplayName("does not keep claims from leasing others' buckets, and its own is kept meanwhile")
+  void leases() {
+    passes(Duration.ofMillis(250));
+    assertThat(handOver(append())).isTrue();
+    Claim claim = claim();
+    assertThat(sequences(claim)).containsExactly(last);
+    assertThat(asked()).containsSequence("lockHeld", "readPending").contains("lease", "renew");
+    settle(claim);
+    assertThat(kept.open()).hasSize(1);
+    database.asked.clear();
+    isHandedOver();
+  }
+}

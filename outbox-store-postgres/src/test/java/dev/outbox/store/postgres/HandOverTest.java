@@ -1,0 +1,444 @@
+package dev.outbox.store.postgres;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.outbox.OutboxMessage;
+import dev.outbox.relay.Relay;
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.Decision;
+import dev.outbox.spi.HandOverStore.Uncommitted;
+import dev.outbox.spi.KeepingStore.Keeper;
+import dev.outbox.spi.MessagePublisher;
+import dev.outbox.spi.Result;
+import dev.outbox.spi.StoredMessage;
+import dev.outbox.store.jdbc.TestDatabase;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+@DisplayName("A message is handed over")
+class HandOverTest extends DatabaseTest {
+  private static final Duration LONG = Duration.ofMinutes(5);
+
+  private PostgresOutboxStore handing;
+  private Keeper keeper;
+
+  @BeforeEach
+  void keep() {
+    store.migrate();
+    handing = PostgresOutboxStore.of(database.pool);
+    keeper = handing.keeper(LONG);
+    keepA();
+  }
+
+  /** What was leased half a second ago is given back, which may be now. */
+  private void keepA() {
+    do {
+      serve("a");
+    } while (!database
+        .query("select count(*) from outbox_bucket where claim_id is not null")
+        .equals("1"));
+  }
+
+  @AfterEach
+  void close() {
+    keeper.close();
+  }
+
+  private static OutboxMessage message(String key) {
+    return OutboxMessage.builder()
+        .aggregate("order", key)
+        .eventType("changed")
+        .payload("{\"ä\": 1}")
+        .header("x", "y")
+        .header("x", "z")
+        .correlationId("c")
+        .build();
+  }
+
+  /** After the commit, which nobody has told of. */
+  private Uncommitted append(OutboxMessage... messages) {
+    return append("select 1", messages);
+  }
+
+  private Uncommitted append(String before, OutboxMessage... messages) {
+    return append(database, before, messages);
+  }
+
+  private Uncommitted append(TestDatabase by, String before, OutboxMessage... messages) {
+    AtomicReference<Uncommitted> uncommitted = new AtomicReference<>();
+    by.inTransaction(
+        false,
+        c -> {
+          execute(c, before);
+          uncommitted.set(handing.append(keeper, c, List.of(messages)));
+        });
+    return uncommitted.get();
+  }
+
+  private static void execute(Connection connection, String sql) {
+    try (Statement statement = connection.createStatement()) {
+      statement.execute(sql);
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private static void settle(Claim claim, Decision decision) {
+    assertThat(
+            claim.settle(
+                claim.messages().stream()
+                    .collect(Collectors.toMap(StoredMessage::sequence, m -> decision))))
+        .isEmpty();
+  }
+
+  /** A claim that gives back what is kept leases nothing. */
+  private Claim claim() {
+    AtomicReference<Claim> claim = new AtomicReference<>();
+    await()
+        .atMost(Duration.ofMinutes(1))
+        .until(
+            () -> {
+              claim.set(keeper.claim(request()));
+              return !claim.get().messages().isEmpty();
+            });
+    return claim.get();
+  }
+
+  private void handOver(OutboxMessage... messages) {
+    handOver(database, messages);
+  }
+
+  private void handOver(TestDatabase by, OutboxMessage... messages) {
+    while (!append(by, "select 1", messages).committed()) {
+      assertThat(goOn(claim()).messages()).isEmpty();
+      keepA();
+    }
+  }
+
+  private Claim goOn(Claim claim) {
+    Map<Long, Decision> decisions =
+        claim.messages().stream()
+            .collect(Collectors.toMap(StoredMessage::sequence, m -> Decision.delivered()));
+    return keeper.settleAndClaim(claim, decisions, request()).next();
+  }
+
+  private List<StoredMessage> serve(String key) {
+    database.inTransaction(false, c -> store.append(c, message(key)));
+    Claim claim = claim();
+    List<StoredMessage> messages = claim.messages();
+    assertThat(messages).hasSize(1);
+    assertThat(goOn(claim).messages()).isEmpty();
+    return messages;
+  }
+
+  private String messages() {
+    return database.query("select count(*) from outbox_message");
+  }
+
+  /** That nothing is read is in {@link RoundTripsTest}. */
+  @Test
+  @DisplayName("and claimed as it would be read, and settled")
+  void withoutReading() {
+    OutboxMessage message = message("a");
+    handOver(message);
+    Claim claim = claim();
+    assertThat(claim.messages()).singleElement().satisfies(m -> same(m, message));
+    assertThat(claim.messages().get(0).createdAt().toString())
+        .isEqualTo(
+            database.query(
+                "select to_char(created_at at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"') from outbox_message"));
+    assertThat(goOn(claim).messages()).isEmpty();
+    assertThat(messages()).isEqualTo("0");
+  }
+
+  private static void same(StoredMessage claimed, OutboxMessage message) {
+    assertThat(claimed.message()).isEqualTo(message);
+    assertThat(claimed.key()).isEqualTo(message.key());
+    assertThat(claimed.attempts()).isZero();
+  }
+
+  @Test
+  @DisplayName("with the others of its append, in their order")
+  void several() {
+    OutboxMessage first = message("a");
+    OutboxMessage second = message("a");
+    handOver(first, second);
+    Claim claim = claim();
+    assertThat(claim.messages())
+        .extracting(m -> m.message().id())
+        .containsExactly(first.id(), second.id());
+    settle(claim, Decision.delivered());
+    assertThat(messages()).isEqualTo("0");
+  }
+
+  @Test
+  @DisplayName("but not behind another one of its bucket, which comes first")
+  void notAlone() {
+    OutboxMessage first = message("a");
+    Uncommitted unknown = append(first);
+    OutboxMessage second = message("a");
+    assertThat(append(second).committed()).isFalse();
+    Claim claim = claim();
+    assertThat(claim.messages())
+        .extracting(m -> m.message().id())
+        .containsExactly(first.id(), second.id());
+    assertThat(unknown.committed()).isFalse();
+    settle(claim, Decision.delivered());
+  }
+
+  @Test
+  @DisplayName("but not again when it was read before its producer could say so")
+  void readBefore() {
+    Uncommitted slow = append(message("a"));
+    Claim claim = claim();
+    assertThat(claim.messages()).hasSize(1);
+    assertThat(goOn(claim).messages()).isEmpty();
+    assertThat(slow.committed()).isFalse();
+    assertThat(keeper.claim(request()).messages()).isEmpty();
+  }
+
+  @Test
+  @DisplayName("but not behind a key that waits")
+  void waits() {
+    handOver(message("a"));
+    Claim claim = claim();
+    settle(claim, Decision.retry(Duration.ofHours(1), "later"));
+    String same =
+        database.query(
+            "select i::text from generate_series(1, 10000) i"
+                + " where (hashtextextended('order/' || i, 0) & 63) = (hashtextextended('order/a', 0) & 63) limit 1");
+    serve(same);
+    serve(same);
+    assertThat(append(message("a")).committed()).isFalse();
+    assertThat(keeper.claim(request()).messages()).isEmpty();
+  }
+
+  @Test
+  @DisplayName("but not one that a savepoint may undo, or whose commit waits for no disk")
+  void flags() {
+    for (String before :
+        List.of(
+            "savepoint s",
+            "set local synchronous_commit = off",
+            "set transaction isolation level repeatable read")) {
+      assertThat(append(before, message("a")).committed()).describedAs(before).isFalse();
+      Claim claim = claim();
+      assertThat(claim.messages()).hasSize(1);
+      assertThat(goOn(claim).messages()).isEmpty();
+    }
+    handOver(message("a"));
+  }
+
+  @Test
+  @DisplayName(
+      "but not when the lease is another than at its append; one that was lost unknown repeats, and settles nothing")
+  void anotherLease() {
+    Uncommitted slow = append(message("a"));
+    database.execute("update outbox_bucket set lease_until = now() where claim_id is not null");
+    Claim others = store.claim(request());
+    assertThat(others.messages()).hasSize(1);
+    assertThat(slow.committed()).isTrue(); // that the lease was lost is not known here
+    Claim late = keeper.claim(request());
+    settle(others, Decision.delivered());
+    Set<Long> repeated =
+        late.messages().stream().map(StoredMessage::sequence).collect(Collectors.toSet());
+    assertThat(
+            late.settle(
+                repeated.stream().collect(Collectors.toMap(s -> s, s -> Decision.delivered()))))
+        .isEqualTo(repeated);
+    assertThat(append(message("a")).committed()).isFalse();
+  }
+
+  /** Producers lock a row of their key first (O5); each second commits, some are rolled back. */
+  @Test
+  @DisplayName(
+      "by an append that reads neither what was delivered nor tables that have become long, beside an old snapshot")
+  void readsLittle() throws SQLException {
+    database.execute(
+        "alter table outbox_message set (autovacuum_enabled = false)",
+        "vacuum analyze outbox_message"); // now the server knows that it is empty
+    TestDatabase one = database.withOneConnection();
+    Reads reads = new Reads(one);
+    try (Connection old = database.pool.getConnection()) {
+      old.setAutoCommit(false);
+      old.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
+      execute(old, "select 1 from outbox_message");
+      for (int i = 0; i < 20; i++) { // the server has its plan from here on
+        handOver(one, message("a"));
+        settle(claim(), Decision.delivered());
+        keepA();
+      }
+      database.execute(
+          """
+          insert into outbox_message (aggregate_type, aggregate_id, event_type, payload, status, available_at)
+          select 'order', n::text, 'e', '{}', 'SCHEDULED', now() + interval '1 day'
+          from generate_series(1, 50000) n
+          """,
+          """
+          insert into outbox_message (aggregate_type, aggregate_id, event_type, payload)
+          select 'order', 'a', 'e', '{}' from generate_series(1, 5000) n
+          """);
+      while (!messages().equals("50000")) {
+        settle(claim(), Decision.delivered());
+      }
+      keepA();
+      List<Long> pages = new ArrayList<>();
+      while (pages.size() < 3) {
+        AtomicReference<Uncommitted> last = new AtomicReference<>();
+        long read = reads.pagesDuring(() -> last.set(append(one, "select 1", message("a"))));
+        if (last.get().committed()) {
+          pages.add(read);
+        }
+        settle(claim(), Decision.delivered());
+        keepA();
+      }
+      old.rollback();
+      assertThat(pages).allMatch(read -> read < 60);
+    } finally {
+      one.pool.close();
+    }
+  }
+
+  @Test
+  @DisplayName("by an append that leaves the settings of the transaction as they are")
+  void settings() {
+    for (String setting : List.of("on", "off")) {
+      database.inTransaction(
+          false,
+          c -> {
+            execute(c, "set local enable_seqscan = " + setting);
+            handing.append(keeper, c, List.of(message("a"), message("a")));
+            assertThat(show(c)).isEqualTo(setting);
+          });
+      assertThat(database.query("show enable_seqscan")).isEqualTo("on");
+      settle(claim(), Decision.delivered());
+      keepA();
+    }
+  }
+
+  private static String show(Connection connection) {
+    try (Statement statement = connection.createStatement();
+        ResultSet rows = statement.executeQuery("show enable_seqscan")) {
+      assertThat(rows.next()).isTrue();
+      return rows.getString(1);
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  @Test
+  @DisplayName("by relays that append too, which lose keys to each other, in order and once")
+  void relays() throws Exception {
+    keeper.close();
+    database.execute("create table version (key text primary key, n integer not null)");
+    database.execute("insert into version select i::text, 0 from generate_series(0, 9) i");
+    long seed = System.nanoTime();
+    Map<String, List<Integer>> published = new ConcurrentHashMap<>();
+    AtomicInteger handed = new AtomicInteger();
+    MessagePublisher publisher =
+        messages -> {
+          for (StoredMessage m : messages) {
+            published
+                .computeIfAbsent(m.message().aggregateId(), key -> new CopyOnWriteArrayList<>())
+                .add(Integer.valueOf(m.message().eventType()));
+          }
+          return messages.stream().map(m -> (Result) Result.delivered()).toList();
+        };
+    List<PostgresOutboxStore> stores =
+        List.of(PostgresOutboxStore.of(database.pool), PostgresOutboxStore.of(database.pool));
+    List<Relay> relays =
+        stores.stream()
+            .map(
+                each ->
+                    Relay.builder(each, publisher)
+                        .keep(Duration.ofMillis(300))
+                        .handOver(true)
+                        .build())
+            .toList();
+    relays.forEach(Relay::start);
+    try (Stopping stopping = () -> relays.forEach(Relay::close)) {
+      ExecutorService producers = Executors.newFixedThreadPool(3);
+      List<Future<?>> running = new ArrayList<>();
+      for (int p = 0; p < 3; p++) {
+        Random random = new Random(seed + p);
+        running.add(
+            producers.submit(
+                () -> {
+                  for (int i = 0; i < 400; i++) {
+                    int which = random.nextInt(2);
+                    produce(relays.get(which), stores.get(which), random, handed);
+                  }
+                  return null;
+                }));
+      }
+      for (Future<?> each : running) {
+        each.get();
+      }
+      producers.shutdown();
+      await().atMost(Duration.ofMinutes(1)).until(() -> messages().equals("0"));
+    }
+    for (int key = 0; key < 10; key++) {
+      int last =
+          Integer.parseInt(database.query("select n from version where key = '" + key + "'"));
+      assertThat(published.getOrDefault("" + key, List.of()))
+          .describedAs("key %d, seed %d", key, seed)
+          .containsExactlyElementsOf(IntStream.rangeClosed(1, last).boxed().toList());
+    }
+    assertThat(handed.get()).describedAs("handed over of 1,200, seed %d", seed).isPositive();
+  }
+
+  private interface Stopping extends AutoCloseable {
+    @Override
+    void close();
+  }
+
+  private void produce(Relay relay, PostgresOutboxStore to, Random random, AtomicInteger handed)
+      throws SQLException {
+    String key = "" + random.nextInt(10);
+    try (Connection c = database.pool.getConnection()) {
+      c.setAutoCommit(false);
+      execute(c, "set local synchronous_commit = on");
+      execute(c, "update version set n = n + 1 where key = '" + key + "'");
+      int n;
+      try (Statement statement = c.createStatement();
+          ResultSet rows =
+              statement.executeQuery("select n from version where key = '" + key + "'")) {
+        assertThat(rows.next()).isTrue();
+        n = rows.getInt(1);
+      }
+      OutboxMessage message =
+          OutboxMessage.builder().aggregate("k", key).eventType("" + n).payload("{}").build();
+      Uncommitted uncommitted = relay.append(to, c, List.of(message));
+      if (random.nextInt(5) == 0) {
+        c.rollback();
+      } else {
+        c.commit();
+        if (uncommitted.committed()) {
+          handed.incrementAndGet();
+        }
+      }
+    }
+  }
+}
