@@ -4,6 +4,7 @@ import dev.outbox.Appended;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.KeepingStore.Keeper;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 
 /**
  * A store that can hand messages over to the workers of a relay in the process that appends them,
@@ -31,5 +32,22 @@ public interface HandOverStore<T> extends OutboxStore<T>, KeepingStore {
      * @return whether everything was handed over; what was not, a claim has to find
      */
     boolean committed();
+
+    /**
+     * @param committed what {@link #committed} does
+     */
+    static Uncommitted of(Appended appended, BooleanSupplier committed) {
+      return new Uncommitted() {
+        @Override
+        public Appended appended() {
+          return appended;
+        }
+
+        @Override
+        public boolean committed() {
+          return committed.getAsBoolean();
+        }
+      };
+    }
   }
 }

@@ -218,45 +218,24 @@ public final class Relay implements AutoCloseable {
       throw new IllegalArgumentException(
           "this is not the store of relay %s: append to that one".formatted(settings.name()));
     }
-    if (handsOver
-        && store instanceof HandOverStore<T> able
-        && shared.source() instanceof Keeper keeper) {
-      return told(able.append(keeper, transaction, messages), messages.size());
-    }
-    Appended appended = store.append(transaction, messages);
-    return told(
-        new Uncommitted() {
-          @Override
-          public Appended appended() {
-            return appended;
+    Uncommitted uncommitted =
+        handsOver
+                && store instanceof HandOverStore<T> able
+                && shared.source() instanceof Keeper keeper
+            ? able.append(keeper, transaction, messages)
+            : Uncommitted.of(store.append(transaction, messages), () -> false);
+    int appended = messages.size();
+    return Uncommitted.of(
+        uncommitted.appended(),
+        () -> {
+          boolean all = uncommitted.committed();
+          if (all) {
+            waiting.handedOver(appended);
+          } else {
+            waiting.committed();
           }
-
-          @Override
-          public boolean committed() {
-            return false;
-          }
-        },
-        messages.size());
-  }
-
-  private Uncommitted told(Uncommitted uncommitted, int messages) {
-    return new Uncommitted() {
-      @Override
-      public Appended appended() {
-        return uncommitted.appended();
-      }
-
-      @Override
-      public boolean committed() {
-        boolean all = uncommitted.committed();
-        if (all) {
-          waiting.handedOver(messages);
-        } else {
-          waiting.committed();
-        }
-        return all;
-      }
-    };
+          return all;
+        });
   }
 
   /**

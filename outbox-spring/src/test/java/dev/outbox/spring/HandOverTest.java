@@ -116,23 +116,17 @@ class HandOverTest {
     @Override
     public Uncommitted append(Keeper keeper, Connection transaction, List<OutboxMessage> messages) {
       Uncommitted uncommitted = store.append(keeper, transaction, messages);
-      return new Uncommitted() {
-        @Override
-        public Appended appended() {
-          return uncommitted.appended();
-        }
-
-        @Override
-        public boolean committed() {
-          List<String> types = messages.stream().map(OutboxMessage::eventType).toList();
-          commits.addAll(types);
-          boolean all = uncommitted.committed();
-          if (all) {
-            handedOver.addAll(types);
-          }
-          return all;
-        }
-      };
+      return Uncommitted.of(
+          uncommitted.appended(),
+          () -> {
+            List<String> types = messages.stream().map(OutboxMessage::eventType).toList();
+            commits.addAll(types);
+            boolean all = uncommitted.committed();
+            if (all) {
+              handedOver.addAll(types);
+            }
+            return all;
+          });
     }
 
     @Override

@@ -157,17 +157,7 @@ public abstract class JdbcOutboxStore extends ArchivingStore<Connection> impleme
                   ? Set.of()
                   : dialect.append(transaction, messages, dedupWindow());
             });
-    return new Uncommitted() {
-      @Override
-      public Appended appended() {
-        return appended;
-      }
-
-      @Override
-      public boolean committed() {
-        return handOver(keeper, messages.size(), alone);
-      }
-    };
+    return Uncommitted.of(appended, () -> handOver(keeper, messages.size(), alone));
   }
 
   private interface Append {

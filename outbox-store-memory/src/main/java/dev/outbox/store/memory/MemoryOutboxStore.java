@@ -185,17 +185,7 @@ public class MemoryOutboxStore
     int before = transaction.rows.size();
     Appended appended = append(transaction, messages);
     List<Row> rows = List.copyOf(transaction.rows.subList(before, transaction.rows.size()));
-    return new Uncommitted() {
-      @Override
-      public Appended appended() {
-        return appended;
-      }
-
-      @Override
-      public boolean committed() {
-        return keeper instanceof MemoryKeeper own && own.handOver(rows);
-      }
-    };
+    return Uncommitted.of(appended, () -> keeper instanceof MemoryKeeper own && own.handOver(rows));
   }
 
   /** Refuses a transaction of another store, and one that is over. */

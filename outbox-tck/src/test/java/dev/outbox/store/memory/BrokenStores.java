@@ -549,17 +549,7 @@ public final class BrokenStores {
       Uncommitted uncommitted = super.append(keeper, transaction, messages);
       List<UUID> ids = messages.stream().map(OutboxMessage::id).toList();
       unsaid.addAll(ids);
-      return new Uncommitted() {
-        @Override
-        public Appended appended() {
-          return uncommitted.appended();
-        }
-
-        @Override
-        public boolean committed() {
-          return unsaid.removeAll(ids);
-        }
-      };
+      return Uncommitted.of(uncommitted.appended(), () -> unsaid.removeAll(ids));
     }
 
     @Override
