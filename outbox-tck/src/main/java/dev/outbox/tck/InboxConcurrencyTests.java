@@ -84,7 +84,7 @@ abstract class InboxConcurrencyTests<T> extends InboxTests<T> {
   }
 
   @Test
-  @Rule("I1")
+  @Rule({"I1", "I2"})
   @Sentence("of many that have a message at once, some of which roll back, exactly one handles it")
   void onlyOneCommits() {
     Map<InboxKey, AtomicInteger> handled = new ConcurrentHashMap<>();
