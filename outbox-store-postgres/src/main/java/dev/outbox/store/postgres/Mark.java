@@ -65,21 +65,24 @@ record Mark(long low, Ahead ahead, Certified.Sample sample, Read read) {
   }
 
   /**
-   * The buckets whose messages are asked for beside an append. Not those that are read beside open
-   * transactions.
+   * The buckets whose messages are asked for beside an append. Not those where much is delivered
+   * already that the mark cannot pass, because transactions are open.
    *
    * @param buckets by bit
    * @param low nothing below this sequence is PENDING in any of them
    * @param history of that mark
    */
   record Asked(long buckets, long low, String history) {
+    /** So many sequences an append may have to read past. */
+    private static final int MOST_PASSED = 1_000;
+
     static Asked of(List<Lease> leases) {
       String history = leases.isEmpty() ? "" : Mark.of(leases.get(0)).sample.history();
       long buckets = 0;
       long low = Long.MAX_VALUE;
       for (Lease lease : leases) {
         Mark mark = Mark.of(lease);
-        if (mark.ahead.open.isEmpty() && mark.sample.history().equals(history)) {
+        if (mark.ahead.low - mark.low <= MOST_PASSED && mark.sample.history().equals(history)) {
           buckets |= 1L << lease.bucket();
           low = Math.min(low, mark.low);
         }

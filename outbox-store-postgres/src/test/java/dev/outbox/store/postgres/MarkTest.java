@@ -203,6 +203,19 @@ class MarkTest {
         .containsExactly(none(4));
   }
 
+  @Test
+  @DisplayName("is where an append asks from, if not too much is delivered behind it")
+  void asked() {
+    Mark near = Mark.stored(40, new Ahead(1_040, Set.of(7L)), SAMPLE);
+    Mark far = Mark.stored(3, new Ahead(1_004, Set.of(7L)), SAMPLE);
+    Mark other = Mark.stored(1, sample("another", 100));
+    assertThat(
+            Mark.Asked.of(
+                List.of(lease(1, at(50)), lease(2, near), lease(3, far), lease(4, other))))
+        .isEqualTo(new Mark.Asked(0b110, 40, "primary"));
+    assertThat(Mark.Asked.of(List.of()).buckets()).isZero();
+  }
+
   private static Lease lease(int bucket, Mark mark) {
     return Lease.begins(bucket, 1, mark, false, false, false, Duration.ofSeconds(1));
   }
