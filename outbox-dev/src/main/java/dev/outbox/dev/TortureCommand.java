@@ -190,6 +190,11 @@ final class TortureCommand implements Callable<Integer> {
   }
 
   private Path empty(Path directory) throws IOException {
+    if (Files.exists(directory) && !Files.isDirectory(directory)) {
+      throw new ParameterException(
+          spec.commandLine(),
+          "--history is %s, a file: name an empty directory or a new one".formatted(directory));
+    }
     if (Files.exists(directory)) {
       try (Stream<Path> files = Files.list(directory)) {
         if (files.findAny().isPresent()) {

@@ -47,6 +47,7 @@ class UsageTest {
         "torture --store mongo         ! --store is mongo, but it takes a database that can be started and killed here: one of postgres, mysql, mariadb, redis",
         "torture --broker nats         ! --broker is nats, but it takes one of kafka, rabbitmq",
         "torture --history /           ! --history is /, where files are already: name an empty directory or a new one",
+        "torture --history pom.xml      ! --history is pom.xml, a file: name an empty directory or a new one",
         "demo --orders x               ! Invalid value for option '--orders': 'x' is not an int",
       })
   void badUsage(String arguments, String sentence) {

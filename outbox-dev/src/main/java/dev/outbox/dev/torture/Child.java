@@ -20,6 +20,9 @@ final class Child implements AutoCloseable {
   /** "exhaust 1500": somebody in the process takes all connections for so many milliseconds. */
   static final String EXHAUST = "exhaust";
 
+  /** "long 5000": a transaction stays open for so many milliseconds after it has appended. */
+  static final String LONG = "long";
+
   private final ParentJvm parent;
   private final Journal journal;
 

@@ -48,9 +48,11 @@ final class Fleet implements AutoCloseable {
     }
 
     private ChildJvm start() {
-      name = role.name().toLowerCase(Locale.ROOT) + "-" + started.merge(role, 1, Integer::sum);
+      int number = started.merge(role, 1, Integer::sum);
+      name = role.name().toLowerCase(Locale.ROOT) + "-" + number;
       Map<String, String> own = new LinkedHashMap<>(settings);
       own.put("name", name);
+      own.put("number", "" + number);
       own.put("seed", Long.toString(random.nextLong()));
       return ChildJvm.start(
           role.main, own, clocks.environment(name), directory.resolve(name + ".log"));
@@ -128,7 +130,9 @@ final class Fleet implements AutoCloseable {
     return ended;
   }
 
-  /** All go on, with their clocks right; relays have no trouble of their own, producers pause. */
+  /**
+   * All go on, with their clocks right; relays have no trouble of their own, and nobody appends.
+   */
   void pause() {
     for (Member member : members) {
       member.go();
@@ -138,7 +142,7 @@ final class Fleet implements AutoCloseable {
       }
     }
     members.stream()
-        .filter(member -> member.role == Role.PRODUCER)
+        .filter(member -> member.role != Role.CONSUMER)
         .forEach(member -> member.jvm.await(Child.PAUSED));
   }
 

@@ -118,7 +118,8 @@ final class Havoc {
               : Optional.empty();
       case EXHAUST_POOL -> tell(fleet.pick(which, Role.RELAY, Role.PRODUCER), Child.EXHAUST, fault);
       case EXHAUST_DATABASE -> exhaustDatabase(fault);
-      case LONG_TRANSACTION -> tell(fleet.pick(which, Role.PRODUCER), ProducerMain.LONG, fault);
+      case LONG_TRANSACTION ->
+          tell(fleet.pick(which, Role.RELAY, Role.PRODUCER), Child.LONG, fault);
       case SNAPSHOT -> snapshot(fault);
     };
   }

@@ -7,14 +7,17 @@ import dev.outbox.OutboxMessage;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.dev.JdbcTransaction;
 import dev.outbox.dev.torture.Handling.Way;
+import dev.outbox.spi.HandOverStore.Uncommitted;
 import dev.outbox.store.jdbc.JdbcInboxStore;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Savepoint;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
@@ -80,12 +83,12 @@ final class JdbcPlace implements Place<Connection> {
   }
 
   @Override
-  public Business begin() {
+  public Business begin(Appending<Connection> appending) {
     try {
       Connection connection = pool.getConnection();
       try {
         connection.setAutoCommit(false);
-        return new OnConnection(connection);
+        return new OnConnection(connection, appending);
       } catch (SQLException e) {
         connection.close();
         throw e;
@@ -113,10 +116,13 @@ final class JdbcPlace implements Place<Connection> {
 
   private final class OnConnection implements Business {
     private final Connection connection;
+    private final Appending<Connection> appending;
+    private final List<Uncommitted> appended = new ArrayList<>();
     private boolean committed;
 
-    OnConnection(Connection connection) {
+    OnConnection(Connection connection, Appending<Connection> appending) {
       this.connection = connection;
+      this.appending = appending;
     }
 
     @Override
@@ -151,7 +157,21 @@ final class JdbcPlace implements Place<Connection> {
 
     @Override
     public Set<UUID> append(List<OutboxMessage> messages) {
-      return store.append(connection, messages).duplicates();
+      Uncommitted uncommitted = appending.append(connection, messages);
+      appended.add(uncommitted);
+      return uncommitted.appended().duplicates();
+    }
+
+    /** It is told of the commit all the same, as by a framework that knows no savepoints. */
+    @Override
+    public void appendInVain(List<OutboxMessage> messages) {
+      try {
+        Savepoint before = connection.setSavepoint();
+        Set<UUID> ignored = append(messages);
+        connection.rollback(before);
+      } catch (SQLException e) {
+        throw away(e);
+      }
     }
 
     @Override
@@ -198,6 +218,7 @@ final class JdbcPlace implements Place<Connection> {
       try {
         connection.commit();
         committed = true;
+        appended.forEach(Uncommitted::committed);
       } catch (SQLException e) {
         throw away(e);
       }

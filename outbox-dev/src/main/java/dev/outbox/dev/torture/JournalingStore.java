@@ -4,8 +4,11 @@ import dev.outbox.Appended;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.ClaimSource;
 import dev.outbox.spi.Decision;
+import dev.outbox.spi.HandOverStore;
 import dev.outbox.spi.HousekeepingStore;
+import dev.outbox.spi.KeepingStore;
 import dev.outbox.spi.OutboxStore;
 import dev.outbox.spi.SchemaStore;
 import dev.outbox.spi.StoredMessage;
@@ -23,11 +26,12 @@ import java.util.stream.Stream;
  * the store gave it, to before the store is asked to settle it.
  *
  * <pre>
- *   claim   NUMBER ASKED_AT LEASE_NANOS SEQUENCE|KEY,…
- *   renewed NUMBER ASKED_AT LEASE_NANOS SEQUENCE,…     those still ours
- *   settle  NUMBER
- *   settled NUMBER SEQUENCE,…                          those not lost
- *   dead    SEQUENCE
+ *   claim     NUMBER ASKED_AT LEASE_NANOS SEQUENCE|KEY,…
+ *   renewed   NUMBER ASKED_AT LEASE_NANOS SEQUENCE,…     those still ours
+ *   settle    NUMBER
+ *   settled   NUMBER SEQUENCE,…                          those not lost
+ *   delivered NUMBER SEQUENCE,…                          those of them that are gone
+ *   dead      SEQUENCE
  * </pre>
  *
  * @param <T> a transaction
@@ -35,26 +39,76 @@ import java.util.stream.Stream;
  */
 record JournalingStore<T>(
     OutboxStore<T> store, Journal journal, AtomicLong numbers, Runnable beforeSettle)
-    implements OutboxStore<T>, HousekeepingStore, SchemaStore {
+    implements HandOverStore<T>, HousekeepingStore, SchemaStore {
 
   @Override
   public Appended append(T transaction, List<OutboxMessage> messages) {
     return store.append(transaction, messages);
   }
 
+  /** Only where the store can. */
+  @Override
+  public Uncommitted append(Keeper keeper, T transaction, List<OutboxMessage> messages) {
+    return ((HandOverStore<T>) store)
+        .append(((JournalingKeeper) keeper).keeper, transaction, messages);
+  }
+
   @Override
   public Claim claim(ClaimRequest request) {
-    long asked = System.nanoTime();
-    return begun(store.claim(request), asked, request);
+    return claim(store, request);
   }
 
   @Override
   public Settled settleAndClaim(Claim done, Map<Long, Decision> decisions, ClaimRequest next) {
+    return settleAndClaim(store, done, decisions, next);
+  }
+
+  /** Only where the store can. */
+  @Override
+  public Keeper keeper(Duration idle) {
+    return new JournalingKeeper(((KeepingStore) store).keeper(idle));
+  }
+
+  private final class JournalingKeeper implements Keeper {
+    private final Keeper keeper;
+
+    private JournalingKeeper(Keeper keeper) {
+      this.keeper = keeper;
+    }
+
+    @Override
+    public Claim claim(ClaimRequest request) {
+      return JournalingStore.this.claim(keeper, request);
+    }
+
+    @Override
+    public Settled settleAndClaim(Claim done, Map<Long, Decision> decisions, ClaimRequest next) {
+      return JournalingStore.this.settleAndClaim(keeper, done, decisions, next);
+    }
+
+    @Override
+    public void giveBackUnused() {
+      keeper.giveBackUnused();
+    }
+
+    @Override
+    public void close() {
+      keeper.close();
+    }
+  }
+
+  private Claim claim(ClaimSource source, ClaimRequest request) {
+    long asked = System.nanoTime();
+    return begun(source.claim(request), asked, request);
+  }
+
+  private Settled settleAndClaim(
+      ClaimSource source, Claim done, Map<Long, Decision> decisions, ClaimRequest next) {
     Journaled ending = own(done);
     ending.settles(decisions);
     long asked = System.nanoTime();
-    Settled settled = store.settleAndClaim(ending.claim, decisions, next);
-    ending.settled(settled.lost());
+    Settled settled = source.settleAndClaim(ending.claim, decisions, next);
+    ending.settled(decisions, settled.lost());
     return new Settled(settled.lost(), begun(settled.next(), asked, next));
   }
 
@@ -136,7 +190,7 @@ record JournalingStore<T>(
     public Set<Long> settle(Map<Long, Decision> decisions) {
       settles(decisions);
       Set<Long> lost = claim.settle(decisions);
-      settled(lost);
+      settled(decisions, lost);
       return lost;
     }
 
@@ -153,10 +207,16 @@ record JournalingStore<T>(
       }
     }
 
-    private void settled(Set<Long> lost) {
+    private void settled(Map<Long, Decision> decisions, Set<Long> lost) {
       if (!messages().isEmpty()) {
         Set<Long> gone = new HashSet<>(lost);
         journal.write("settled", number, Journal.list(sequences(s -> !gone.contains(s))));
+        journal.write(
+            "delivered",
+            number,
+            Journal.list(
+                sequences(
+                    s -> !gone.contains(s) && decisions.get(s) instanceof Decision.Delivered)));
       }
     }
 

@@ -212,6 +212,30 @@ public final class Oracle {
     }
   }
 
+  /** What was settled as delivered is in no claim that was asked for later (S1, C9). */
+  void compareSettled(List<Line> lines) {
+    Map<Long, Long> deliveredAt = new HashMap<>();
+    for (Line line : lines) {
+      if (line.what().equals("delivered")) {
+        line.list(1)
+            .forEach(sequence -> deliveredAt.merge(Long.valueOf(sequence), line.at(), Math::min));
+      }
+    }
+    for (Line line : lines) {
+      if (line.what().equals("claim")) {
+        for (String message : line.list(3)) {
+          long sequence = Long.parseLong(message.split("\\|", 2)[0]);
+          if (line.number(1) > deliveredAt.getOrDefault(sequence, Long.MAX_VALUE)) {
+            wrong(
+                Wrong.OTHER,
+                "claimed by %s after it was settled as delivered: sequence %d"
+                    .formatted(claim(line), sequence));
+          }
+        }
+      }
+    }
+  }
+
   /** No key is in two live claims (C1). Returns how many claims there were. */
   int compareClaims(List<Line> lines) {
     Map<String, Span> claims = new HashMap<>();

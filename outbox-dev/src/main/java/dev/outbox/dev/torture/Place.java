@@ -4,6 +4,7 @@ import dev.outbox.Archive;
 import dev.outbox.OutboxException;
 import dev.outbox.OutboxMessage;
 import dev.outbox.dev.torture.Handling.Way;
+import dev.outbox.spi.HandOverStore.Uncommitted;
 import dev.outbox.spi.InboxStore;
 import dev.outbox.spi.OutboxStore;
 import java.time.Duration;
@@ -59,8 +60,21 @@ interface Place<T> extends AutoCloseable {
   /** Whether commits can return before they are durable. */
   boolean canCommitLater();
 
-  /** Begins a transaction of a producer. */
-  Business begin();
+  /** Begins a transaction of a producer that appends to the store. */
+  default Business begin() {
+    return begin(
+        (transaction, messages) ->
+            Uncommitted.of(store().append(transaction, messages), () -> false));
+  }
+
+  /** Begins one that appends as a relay beside it does. */
+  Business begin(Appending<T> appending);
+
+  /** How a producer appends. */
+  interface Appending<T> {
+    /** What it returns is told of the commit. */
+    Uncommitted append(T transaction, List<OutboxMessage> messages);
+  }
 
   /** Somebody in the process takes all connections of the pool; begins to, and returns. */
   void exhaust(long millis);
@@ -79,6 +93,9 @@ interface Place<T> extends AutoCloseable {
 
     /** Appends, and returns which are duplicates. */
     Set<UUID> append(List<OutboxMessage> messages);
+
+    /** Appends, and rolls back to before it, where a part of a transaction can be. */
+    void appendInVain(List<OutboxMessage> messages);
 
     /** Appends as a program in another language does, standing still in the middle if it can. */
     void appendPlain(OutboxMessage message, int stallMillis);

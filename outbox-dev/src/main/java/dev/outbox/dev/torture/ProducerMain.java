@@ -1,243 +1,29 @@
 package dev.outbox.dev.torture;
 
-import dev.outbox.OutboxException;
-import dev.outbox.OutboxMessage;
-import dev.outbox.dev.torture.Place.Business;
-import dev.outbox.dev.torture.Work.Kind;
-import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Map;
-import java.util.Random;
-import java.util.Set;
-import java.util.TreeMap;
-import java.util.UUID;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.atomic.AtomicLong;
-import org.jspecify.annotations.Nullable;
-
-/**
- * A process whose threads run business transactions, until it is told to end or killed. Each locks
- * its keys before it appends, as O5 asks for, and writes beside the outbox what it appends: that is
- * what the oracle believes. Some stand still inside an insert, with a sequence drawn, and some
- * before they commit.
- *
- * <p>It writes down what it was told: "committed true|false ID,…", with whether the commit was
- * durable when it returned.
- */
+/** A process that only produces, until it is told to end or killed. */
 final class ProducerMain {
-  /** "long 5000": a transaction stays open for so many milliseconds after it has appended. */
-  static final String LONG = "long";
-
   private static final int THREADS = 2;
-  private static final int FEW_KEYS = 5;
-  private static final int LONGEST_STALL_MILLIS = 300;
-  private static final int LONGEST_DELAY_MILLIS = 1_500;
-  private static final int LONGEST_PAUSE_MILLIS = 60;
-  private static final int REMEMBERED = 200;
 
-  private final Child child;
-  private final int keys;
-  private final Place<?> place;
-  private final AtomicLong standStill = new AtomicLong();
-  private volatile CountDownLatch paused = new CountDownLatch(0);
-  private volatile boolean pausing;
-  private volatile boolean ending;
-
-  private ProducerMain(Child child) {
-    this.child = child;
-    keys = Integer.parseInt(child.get("keys"));
-    place = child.place(THREADS);
-  }
+  private ProducerMain() {}
 
   public static void main(String[] args) throws Exception {
-    try (Child child = Child.connect()) {
-      new ProducerMain(child).run();
-    }
-  }
-
-  private void run() throws InterruptedException {
-    List<Thread> threads = new ArrayList<>();
-    for (int i = 0; i < THREADS; i++) {
-      Producer producer = new Producer(i, child.seed() + i);
-      Thread thread = new Thread(producer::run, "producer-" + i);
-      thread.start();
-      threads.add(thread);
-    }
-    child.say(Child.STARTED);
-    for (String command = child.command(); !command.equals(Child.END); command = child.command()) {
-      String[] words = command.split(" ");
-      switch (words[0]) {
-        case Child.PAUSE -> pause();
-        case Child.GO_ON -> pausing = false;
-        case Child.EXHAUST -> place.exhaust(Long.parseLong(words[1]));
-        case LONG -> standStill.set(Long.parseLong(words[1]));
-        default -> throw new IllegalArgumentException(command);
-      }
-    }
-    ending = true;
-    pausing = false;
-    for (Thread thread : threads) {
-      thread.join();
-    }
-    place.close();
-  }
-
-  private void pause() throws InterruptedException {
-    paused = new CountDownLatch(THREADS);
-    pausing = true;
-    paused.await();
-    child.say(Child.PAUSED);
-  }
-
-  private final class Producer {
-    private final String name;
-    private final boolean durable;
-    private final Random random;
-    private final List<String> dedupKeys = new ArrayList<>();
-
-    /** The first of them does not wait for its commits to be durable, where that is possible. */
-    private Producer(int number, long seed) {
-      name = child.name() + "/" + number;
-      durable = number != 0 || !place.canCommitLater();
-      random = new Random(seed);
-    }
-
-    private void run() {
-      try {
-        while (!ending) {
-          if (pausing) {
-            paused.countDown();
-            while (pausing) {
-              Thread.sleep(10);
-            }
-            continue;
-          }
-          try (Business business = place.begin()) {
-            transaction(business);
-          } catch (OutboxException e) {
-            System.err.println(name + ": " + e);
-          }
-          Thread.sleep(random.nextInt(LONGEST_PAUSE_MILLIS));
-        }
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-      }
-    }
-
-    private void transaction(Business business) throws InterruptedException {
-      if (!durable) {
-        business.commitLater();
-      }
-      Map<String, Integer> last = lockKeys(business);
-      List<Appended> appended = new ArrayList<>();
-      for (int i = random.nextInt(3); i >= 0; i--) {
-        appended.addAll(append(business, last));
-      }
-      record(business, last, appended);
-      standStill();
-      if (random.nextInt(12) != 0) {
-        business.commit();
-        committed(appended);
-      }
-    }
-
-    private Map<String, Integer> lockKeys(Business business) {
-      Map<String, Integer> last = new TreeMap<>(); // locked in one order by all
-      for (int i = random.nextInt(2); i >= 0; i--) {
-        last.put("key-" + random.nextInt(random.nextBoolean() ? keys : FEW_KEYS), 0);
-      }
-      last.entrySet().forEach(key -> key.setValue(business.lock(key.getKey())));
-      return last;
-    }
-
-    /** A message for each key. */
-    private List<Appended> append(Business business, Map<String, Integer> last) {
-      boolean bySql = random.nextInt(10) == 0;
-      List<Work> works = new ArrayList<>();
-      for (Map.Entry<String, Integer> key : last.entrySet()) {
-        key.setValue(key.getValue() + 1);
-        Kind kind = bySql ? Kind.PLAIN : kind();
-        works.add(new Work(UUID.randomUUID(), key.getKey(), key.getValue(), kind));
-      }
-      if (bySql) {
-        works.forEach(work -> appendPlain(business, work));
-        return works.stream().map(work -> new Appended(work, null, false)).toList();
-      }
-      List<OutboxMessage> messages = works.stream().map(this::message).toList();
-      Set<UUID> refused = business.append(messages);
-      List<Appended> appended = new ArrayList<>();
-      for (int i = 0; i < works.size(); i++) {
-        Work work = works.get(i);
-        appended.add(new Appended(work, messages.get(i).dedupKey(), refused.contains(work.id())));
-      }
-      return appended;
-    }
-
-    private void appendPlain(Business business, Work work) {
-      int stall = random.nextInt(3) == 0 ? random.nextInt(LONGEST_STALL_MILLIS) : 0;
-      business.appendPlain(work.message().build(), stall);
-    }
-
-    private Kind kind() {
-      int dice = random.nextInt(1_000);
-      if (dice < 950) {
-        return dice < 40 ? Kind.DELAYED : Kind.PLAIN;
-      }
-      Kind[] rare = {Kind.DOOMED, Kind.TOO_LARGE, Kind.POISON, Kind.HALTING};
-      return dice < 970 ? rare[dice % rare.length] : Kind.PLAIN;
-    }
-
-    private OutboxMessage message(Work work) {
-      OutboxMessage.Builder message = work.message();
-      if (work.kind() == Kind.DELAYED) {
-        message.deliverAfter(Duration.ofMillis(random.nextInt(LONGEST_DELAY_MILLIS)));
-      }
-      int dice = random.nextInt(20);
-      if (dice == 0 && !dedupKeys.isEmpty()) {
-        message.dedupKey(dedupKeys.get(random.nextInt(dedupKeys.size())));
-      } else if (dice < 3) {
-        message.dedupKey(name + "/" + work.id());
-      }
-      return message.build();
-    }
-
-    /** What the oracle will believe, in the same transaction. */
-    private static void record(
-        Business business, Map<String, Integer> last, List<Appended> appended) {
-      for (Appended one : appended) {
-        if (one.refused()) {
-          business.refused(one.work().id(), String.valueOf(one.dedup()));
-        } else {
-          business.appended(one.work(), one.dedup());
+    try (Child child = Child.connect();
+        Place<?> place = child.place(THREADS)) {
+      Producers producers = new Producers(child, THREADS, place::begin, place.canCommitLater());
+      child.say(Child.STARTED);
+      for (String command = child.command();
+          !command.equals(Child.END);
+          command = child.command()) {
+        String[] words = command.split(" ");
+        switch (words[0]) {
+          case Child.PAUSE -> producers.pause();
+          case Child.GO_ON -> producers.goOn();
+          case Child.EXHAUST -> place.exhaust(Long.parseLong(words[1]));
+          case Child.LONG -> producers.standStill(Long.parseLong(words[1]));
+          default -> throw new IllegalArgumentException(command);
         }
       }
-      last.forEach(business::last);
-    }
-
-    /** Sequences are drawn, and others commit first. */
-    private void standStill() throws InterruptedException {
-      long told = standStill.getAndSet(0);
-      Thread.sleep(told > 0 ? told : random.nextInt(random.nextInt(20) == 0 ? 200 : 4));
-    }
-
-    private void committed(List<Appended> appended) {
-      child
-          .journal()
-          .write(
-              "committed",
-              durable,
-              Journal.list(appended.stream().filter(a -> !a.refused()).map(a -> a.work().id())));
-      for (Appended one : appended) {
-        if (one.dedup() != null && !one.refused()) {
-          dedupKeys.add(one.dedup());
-        }
-      }
-      while (dedupKeys.size() > REMEMBERED) {
-        dedupKeys.remove(0);
-      }
+      producers.end();
     }
   }
-
-  private record Appended(Work work, @Nullable String dedup, boolean refused) {}
 }

@@ -3,11 +3,13 @@ package dev.outbox.dev.torture;
 import dev.outbox.OutboxMessage;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.dev.torture.Handling.Way;
+import dev.outbox.spi.HandOverStore.Uncommitted;
 import dev.outbox.store.redis.RedisInboxStore;
 import dev.outbox.store.redis.RedisOutboxStore;
 import dev.outbox.store.redis.RedisTransaction;
 import dev.outbox.store.redis.RedisUrl;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
@@ -73,8 +75,8 @@ final class RedisPlace implements Place<RedisTransaction> {
   }
 
   @Override
-  public Business begin() {
-    return new InTransaction(RedisTransaction.begin(client));
+  public Business begin(Appending<RedisTransaction> appending) {
+    return new InTransaction(RedisTransaction.begin(client), appending);
   }
 
   private static <R> R read(Supplier<R> read) {
@@ -87,9 +89,12 @@ final class RedisPlace implements Place<RedisTransaction> {
 
   private final class InTransaction implements Business {
     private final RedisTransaction transaction;
+    private final Appending<RedisTransaction> appending;
+    private final List<Uncommitted> appended = new ArrayList<>();
 
-    InTransaction(RedisTransaction transaction) {
+    InTransaction(RedisTransaction transaction, Appending<RedisTransaction> appending) {
       this.transaction = transaction;
+      this.appending = appending;
     }
 
     @Override
@@ -110,8 +115,14 @@ final class RedisPlace implements Place<RedisTransaction> {
 
     @Override
     public Set<UUID> append(List<OutboxMessage> messages) {
-      return store.append(transaction, messages).duplicates();
+      Uncommitted uncommitted = appending.append(transaction, messages);
+      appended.add(uncommitted);
+      return uncommitted.appended().duplicates();
     }
+
+    /** A MULTI is taken back as a whole. */
+    @Override
+    public void appendInVain(List<OutboxMessage> messages) {}
 
     /** There is no other way than the script that the store runs. */
     @Override
@@ -142,6 +153,7 @@ final class RedisPlace implements Place<RedisTransaction> {
     @Override
     public void commit() {
       RedisPlace.commit(transaction);
+      appended.forEach(Uncommitted::committed);
     }
 
     @Override

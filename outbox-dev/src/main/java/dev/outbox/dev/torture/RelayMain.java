@@ -1,15 +1,26 @@
 package dev.outbox.dev.torture;
 
 import dev.outbox.OutboxException;
+import dev.outbox.OutboxMessage;
 import dev.outbox.relay.Relay;
 import dev.outbox.relay.RetryPolicy;
+import dev.outbox.spi.HandOverStore;
+import dev.outbox.spi.HandOverStore.Uncommitted;
+import dev.outbox.spi.KeepingStore;
 import dev.outbox.spi.MessagePublisher;
+import dev.outbox.spi.OutboxStore;
 import dev.outbox.spi.StoredMessage;
 import java.time.Duration;
+import java.util.List;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** A process that is a relay, until it is told to end or killed. */
+/**
+ * A process that is a relay and appends too, until it is told to end or killed. Two of three keep
+ * keys, and hand over what they have committed, where the store can.
+ *
+ * <p>It writes down "handed-over" for each append that was handed over as a whole.
+ */
 final class RelayMain {
   static final Duration LEASE = Duration.ofSeconds(3);
   static final Duration LONGEST_RETRY = Duration.ofSeconds(1);
@@ -17,7 +28,10 @@ final class RelayMain {
   private static final Duration IDLE_PAUSE = Duration.ofMillis(100);
   private static final Duration PUBLISH_TIMEOUT = Duration.ofMillis(1_500);
   private static final Duration SLOW = Duration.ofSeconds(8);
+  private static final Duration KEEP = Duration.ofSeconds(2);
+  private static final int SLOW_TO_TELL_MILLIS = 100;
   private static final int WORKERS = 2;
+  private static final int PRODUCERS = 2;
   private static final int BATCH = 50;
 
   /** How often a worker settles only when its lease may be over. */
@@ -25,11 +39,13 @@ final class RelayMain {
 
   private final Child child;
   private final Random late;
+  private final Random slow;
   private volatile boolean calm;
 
   private RelayMain(Child child) {
     this.child = child;
     late = new Random(child.seed() + 1);
+    slow = new Random(child.seed() + 2);
   }
 
   public static void main(String[] args) throws Exception {
@@ -39,13 +55,18 @@ final class RelayMain {
   }
 
   private void run() throws InterruptedException {
+    try (Place<?> place = child.place(WORKERS + 1 + PRODUCERS)) {
+      run(place);
+    }
+  }
+
+  private <T> void run(Place<T> place) throws InterruptedException {
     Repairs repairs = new Repairs(child.directory());
     MessagePublisher broker = child.broker().publisher(PUBLISH_TIMEOUT);
-    try (Place<?> place = child.place(WORKERS + 1);
-        TroubledPublisher publisher =
-            new TroubledPublisher(
-                broker, child.journal(), repairs, SLOW.toMillis(), child.seed())) {
-      JournalingStore<?> store =
+    try (TroubledPublisher publisher =
+        new TroubledPublisher(broker, child.journal(), repairs, SLOW.toMillis(), child.seed())) {
+      boolean keeps = Integer.parseInt(child.get("number")) % 3 != 0;
+      JournalingStore<T> store =
           new JournalingStore<>(
               place.store(), child.journal(), new AtomicLong(), this::perhapsLate);
       Relay relay =
@@ -54,26 +75,72 @@ final class RelayMain {
               .workers(WORKERS)
               .batchSize(BATCH)
               .lease(LEASE)
+              .keep(keeps && place.store() instanceof KeepingStore ? KEEP : Duration.ZERO)
+              .handOver(keeps && place.store() instanceof HandOverStore)
               .idlePause(IDLE_PAUSE)
               .retryPolicy(RelayMain::policy)
               .haltKeyWhenDead(m -> kind(m) == Work.Kind.HALTING)
               .build();
-      child.say(Child.STARTED);
       Thread starting = new Thread(() -> start(relay), "start");
       starting.setDaemon(true);
       starting.start();
+      Producers producers =
+          new Producers(
+              child,
+              PRODUCERS,
+              () -> place.begin((transaction, all) -> append(relay, store, transaction, all)),
+              place.canCommitLater());
+      child.say(Child.STARTED);
       for (String command = child.command();
           !command.equals(Child.END);
           command = child.command()) {
         String[] words = command.split(" ");
         switch (words[0]) {
-          case Child.PAUSE -> calm(publisher, true);
-          case Child.GO_ON -> calm(publisher, false);
+          case Child.PAUSE -> {
+            calm(publisher, true);
+            producers.pause();
+          }
+          case Child.GO_ON -> {
+            calm(publisher, false);
+            producers.goOn();
+          }
           case Child.EXHAUST -> place.exhaust(Long.parseLong(words[1]));
+          case Child.LONG -> producers.standStill(Long.parseLong(words[1]));
           default -> throw new IllegalArgumentException(command);
         }
       }
+      producers.end();
       relay.close();
+    }
+  }
+
+  private <T> Uncommitted append(
+      Relay relay, OutboxStore<T> store, T transaction, List<OutboxMessage> messages) {
+    Uncommitted uncommitted = relay.append(store, transaction, messages);
+    return Uncommitted.of(
+        uncommitted.appended(),
+        () -> {
+          beSlow();
+          boolean all = uncommitted.committed();
+          if (all) {
+            child.journal().write("handed-over");
+          }
+          return all;
+        });
+  }
+
+  /** Workers may read what was committed before they are told. */
+  private void beSlow() {
+    if (slow.nextInt(4) == 0) {
+      pause(slow.nextInt(SLOW_TO_TELL_MILLIS));
+    }
+  }
+
+  private static void pause(long millis) {
+    try {
+      Thread.sleep(millis);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
     }
   }
 
@@ -105,11 +172,7 @@ final class RelayMain {
   private void perhapsLate() {
     if (!calm && late.nextDouble() < LATE) {
       child.journal().write("trouble", "settles-late");
-      try {
-        Thread.sleep((long) (LEASE.toMillis() * (0.8 + late.nextDouble())));
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-      }
+      pause((long) (LEASE.toMillis() * (0.8 + late.nextDouble())));
     }
   }
 

@@ -15,6 +15,7 @@ import java.util.stream.Collectors;
  * @param duplicates deliveries of what had been delivered before
  * @param archived how many the archive has
  * @param claims those with messages
+ * @param handedOver appends whose messages were handed over to the relay of their process
  * @param effects what consumers did about messages
  * @param repetitions how often an inbox said that it was done
  * @param locks that consumers had
@@ -33,6 +34,7 @@ public record Summary(
     long discarded,
     long archived,
     long claims,
+    long handedOver,
     long effects,
     long repetitions,
     long locks,
@@ -53,6 +55,7 @@ public record Summary(
         messages     %d committed, %d deliveries of which %d again, %d dead letters left, %d discarded
         archive      %s, %d messages
         claims       %d
+        handed over  %d appends
         inboxes      %d effects, %d repetitions told, %d locks
         standstill   %d ms at most, once all faults were over
         violations   %d%s
@@ -73,6 +76,7 @@ public record Summary(
             settings.archive().name().toLowerCase(Locale.ROOT),
             archived,
             claims,
+            handedOver,
             effects,
             repetitions,
             locks,

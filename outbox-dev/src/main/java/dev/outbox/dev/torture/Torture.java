@@ -14,6 +14,7 @@ import dev.outbox.dev.torture.Tortured.Kept;
 import dev.outbox.embedded.ChildJvm;
 import dev.outbox.inbox.Begin;
 import dev.outbox.inbox.InboxKey;
+import dev.outbox.spi.HandOverStore;
 import dev.outbox.spi.InboxStore;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -238,6 +239,10 @@ public final class Torture implements AutoCloseable {
 
   private Summary judge() throws Exception {
     saw(fleet.end(Role.PRODUCER, Role.RELAY));
+    long held = servers.database().held();
+    if (held > 0) {
+      saw(List.of(held + " buckets or keys are still leased after all relays have ended"));
+    }
     List<Delivery> log = servers.client().readLog();
     awaitConsumers(log);
     saw(fleet.end(Role.CONSUMER));
@@ -258,8 +263,13 @@ public final class Torture implements AutoCloseable {
     oracle.compareDuplicates(servers.database().refused());
     oracle.compareConsumers(lines, log);
     int claims = oracle.compareClaims(lines);
+    oracle.compareSettled(lines);
     if (oracle.count() == 0 || claims == 0) {
       oracle.saw("nothing was appended, or nothing claimed: see the processes' logs");
+    }
+    long handedOver = lines.stream().filter(line -> line.what().equals("handed-over")).count();
+    if (handedOver == 0 && servers.database().store() instanceof HandOverStore) {
+      oracle.saw("no message was handed over: see the relays' logs");
     }
     oracle.compareReasons(lines, letters);
     List<Effect> effects = servers.database().effects();
@@ -270,10 +280,6 @@ public final class Torture implements AutoCloseable {
     compareStuck(lines, oracle);
     if (effects.isEmpty() || inbox.count("completed") == 0) {
       oracle.saw("no consumer handled anything: see the processes' logs");
-    }
-    long held = servers.database().held();
-    if (held > 0) {
-      oracle.saw(held + " buckets or keys are still leased after all relays have ended");
     }
     Summary summary =
         new Summary(
@@ -287,6 +293,7 @@ public final class Torture implements AutoCloseable {
             operator.discarded().size(),
             kept.map(archive -> archive.archived().size()).orElse(0),
             claims,
+            handedOver,
             effects.size() + inbox.count("completed"),
             inbox.count("repeated"),
             inbox.count("locked"),

@@ -216,6 +216,22 @@ class OracleTest {
     assertThat(oracle.violations()).isEmpty();
   }
 
+  @Test
+  @DisplayName("sees a message that is claimed again after it was settled as delivered")
+  void again() {
+    line("relay-1", 1, "claim", 1, 0, SECOND, "1|k,2|k");
+    line("relay-2", 3, "claim", 1, 2, SECOND, "1|k"); // asked for before
+    line("relay-1", 3, "delivered", 1, "1");
+    line("relay-2", 6, "claim", 2, 5, SECOND, "2|k");
+    oracle.compareSettled(lines);
+    assertThat(oracle.violations()).isEmpty();
+    line("relay-2", 6, "claim", 3, 5, SECOND, "1|k");
+    line("relay-2", 7, "delivered", 3, "1");
+    oracle.compareSettled(lines);
+    assertThat(oracle.violations())
+        .containsExactly("claimed by relay-2#3 after it was settled as delivered: sequence 1");
+  }
+
   /** The process was stopped in the middle of it. */
   @Test
   @DisplayName("does not count a claim that is given when its lease is over already")

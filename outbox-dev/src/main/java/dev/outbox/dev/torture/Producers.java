@@ -1,0 +1,259 @@
+package dev.outbox.dev.torture;
+
+import dev.outbox.OutboxException;
+import dev.outbox.OutboxMessage;
+import dev.outbox.dev.torture.Place.Business;
+import dev.outbox.dev.torture.Work.Kind;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.UUID;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Threads that run business transactions. Each locks its keys before it appends, as O5 asks for,
+ * and writes beside the outbox what it appends: that is what the oracle believes. Some stand still
+ * inside an insert, with a sequence drawn, and some before they commit. What some append they take
+ * back.
+ *
+ * <p>It writes down what it was told: "committed true|false ID,…", with whether the commit was
+ * durable when it returned.
+ */
+final class Producers {
+  private static final int FEW_KEYS = 5;
+  private static final int LONGEST_STALL_MILLIS = 300;
+  private static final int LONGEST_DELAY_MILLIS = 1_500;
+  private static final int LONGEST_PAUSE_MILLIS = 60;
+  private static final int REMEMBERED = 200;
+
+  /**
+   * So long all producers append much, and then one message of a few keys now and then: relays keep
+   * up, and can hand over.
+   */
+  private static final Duration TIDE = Duration.ofSeconds(8);
+
+  private static final int LONGEST_QUIET_MILLIS = 200;
+  private static final int QUIET_KEYS = 16;
+
+  private final Child child;
+  private final int keys;
+  private final Supplier<Business> transactions;
+  private final boolean canCommitLater;
+  private final AtomicLong standStill = new AtomicLong();
+  private final List<Thread> threads = new ArrayList<>();
+  private volatile CountDownLatch paused = new CountDownLatch(0);
+  private volatile boolean pausing;
+  private volatile boolean ending;
+
+  /**
+   * Starts them.
+   *
+   * @param canCommitLater whether transactions can
+   */
+  Producers(Child child, int count, Supplier<Business> transactions, boolean canCommitLater) {
+    this.child = child;
+    keys = Integer.parseInt(child.get("keys"));
+    this.transactions = transactions;
+    this.canCommitLater = canCommitLater;
+    for (int i = 0; i < count; i++) {
+      Producer producer = new Producer(child.name() + "/" + i, child.seed() + i);
+      Thread thread = new Thread(producer::run, "producer-" + i);
+      thread.start();
+      threads.add(thread);
+    }
+  }
+
+  /** Says so when all transactions have ended. */
+  void pause() throws InterruptedException {
+    paused = new CountDownLatch(threads.size());
+    pausing = true;
+    paused.await();
+    child.say(Child.PAUSED);
+  }
+
+  void goOn() {
+    pausing = false;
+  }
+
+  /** One transaction stays open for so long after it has appended. */
+  void standStill(long millis) {
+    standStill.set(millis);
+  }
+
+  void end() throws InterruptedException {
+    ending = true;
+    pausing = false;
+    for (Thread thread : threads) {
+      thread.join();
+    }
+  }
+
+  /** The same for all processes of the machine. */
+  private static boolean isQuiet() {
+    return System.nanoTime() / TIDE.toNanos() % 2 == 0;
+  }
+
+  private final class Producer {
+    private final String name;
+    private final Random random;
+    private final List<String> dedupKeys = new ArrayList<>();
+
+    private Producer(String name, long seed) {
+      this.name = name;
+      random = new Random(seed);
+    }
+
+    private void run() {
+      try {
+        while (!ending) {
+          if (pausing) {
+            paused.countDown();
+            while (pausing) {
+              Thread.sleep(10);
+            }
+            continue;
+          }
+          try (Business business = transactions.get()) {
+            transaction(business);
+          } catch (OutboxException e) {
+            System.err.println(name + ": " + e);
+          }
+          Thread.sleep(random.nextInt(isQuiet() ? LONGEST_QUIET_MILLIS : LONGEST_PAUSE_MILLIS));
+        }
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+    }
+
+    private void transaction(Business business) throws InterruptedException {
+      boolean durable = !canCommitLater || random.nextBoolean();
+      if (!durable) {
+        business.commitLater();
+      }
+      Map<String, Integer> last = lockKeys(business);
+      if (random.nextInt(8) == 0) {
+        business.appendInVain(last.keySet().stream().map(this::vain).toList());
+      }
+      List<Appended> appended = new ArrayList<>();
+      for (int i = isQuiet() ? 0 : random.nextInt(3); i >= 0; i--) {
+        appended.addAll(append(business, last));
+      }
+      record(business, last, appended);
+      standStill();
+      if (random.nextInt(12) != 0) {
+        business.commit();
+        committed(durable, appended);
+      }
+    }
+
+    private Map<String, Integer> lockKeys(Business business) {
+      Map<String, Integer> last = new TreeMap<>(); // locked in one order by all
+      for (int i = isQuiet() ? 0 : random.nextInt(2); i >= 0; i--) {
+        int among = isQuiet() ? QUIET_KEYS : random.nextBoolean() ? keys : FEW_KEYS;
+        last.put("key-" + random.nextInt(among), 0);
+      }
+      last.entrySet().forEach(key -> key.setValue(business.lock(key.getKey())));
+      return last;
+    }
+
+    /** A message for each key. */
+    private List<Appended> append(Business business, Map<String, Integer> last) {
+      boolean bySql = random.nextInt(10) == 0;
+      List<Work> works = new ArrayList<>();
+      for (Map.Entry<String, Integer> key : last.entrySet()) {
+        key.setValue(key.getValue() + 1);
+        Kind kind = bySql ? Kind.PLAIN : kind();
+        works.add(new Work(UUID.randomUUID(), key.getKey(), key.getValue(), kind));
+      }
+      if (bySql) {
+        works.forEach(work -> appendPlain(business, work));
+        return works.stream().map(work -> new Appended(work, null, false)).toList();
+      }
+      List<OutboxMessage> messages = works.stream().map(this::message).toList();
+      Set<UUID> refused = business.append(messages);
+      List<Appended> appended = new ArrayList<>();
+      for (int i = 0; i < works.size(); i++) {
+        Work work = works.get(i);
+        appended.add(new Appended(work, messages.get(i).dedupKey(), refused.contains(work.id())));
+      }
+      return appended;
+    }
+
+    private OutboxMessage vain(String key) {
+      return new Work(UUID.randomUUID(), key, 0, Kind.PLAIN).message().build();
+    }
+
+    private void appendPlain(Business business, Work work) {
+      int stall = random.nextInt(3) == 0 ? random.nextInt(LONGEST_STALL_MILLIS) : 0;
+      business.appendPlain(work.message().build(), stall);
+    }
+
+    private Kind kind() {
+      int dice = random.nextInt(1_000);
+      if (dice < 950) {
+        return dice < 40 ? Kind.DELAYED : Kind.PLAIN;
+      }
+      Kind[] rare = {Kind.DOOMED, Kind.TOO_LARGE, Kind.POISON, Kind.HALTING};
+      return dice < 970 ? rare[dice % rare.length] : Kind.PLAIN;
+    }
+
+    private OutboxMessage message(Work work) {
+      OutboxMessage.Builder message = work.message();
+      if (work.kind() == Kind.DELAYED) {
+        message.deliverAfter(Duration.ofMillis(random.nextInt(LONGEST_DELAY_MILLIS)));
+      }
+      int dice = random.nextInt(20);
+      if (dice == 0 && !dedupKeys.isEmpty()) {
+        message.dedupKey(dedupKeys.get(random.nextInt(dedupKeys.size())));
+      } else if (dice < 3) {
+        message.dedupKey(name + "/" + work.id());
+      }
+      return message.build();
+    }
+
+    /** What the oracle will believe, in the same transaction. */
+    private static void record(
+        Business business, Map<String, Integer> last, List<Appended> appended) {
+      for (Appended one : appended) {
+        if (one.refused()) {
+          business.refused(one.work().id(), String.valueOf(one.dedup()));
+        } else {
+          business.appended(one.work(), one.dedup());
+        }
+      }
+      last.forEach(business::last);
+    }
+
+    /** Sequences are drawn, and others commit first. */
+    private void standStill() throws InterruptedException {
+      long told = standStill.getAndSet(0);
+      Thread.sleep(told > 0 ? told : random.nextInt(random.nextInt(20) == 0 ? 200 : 4));
+    }
+
+    private void committed(boolean durable, List<Appended> appended) {
+      child
+          .journal()
+          .write(
+              "committed",
+              durable,
+              Journal.list(appended.stream().filter(a -> !a.refused()).map(a -> a.work().id())));
+      for (Appended one : appended) {
+        if (one.dedup() != null && !one.refused()) {
+          dedupKeys.add(one.dedup());
+        }
+      }
+      while (dedupKeys.size() > REMEMBERED) {
+        dedupKeys.remove(0);
+      }
+    }
+  }
+
+  private record Appended(Work work, @Nullable String dedup, boolean refused) {}
+}
