@@ -2,25 +2,30 @@
 
    One bucket with two keys. A producer locks its aggregate; appends: that draws the sequence, and says whether the
    bucket has no other message and no key that waits, and by which token who holds it; commits or rolls back; and gives
-   what it knows to be committed to the relay, at once or much later. The relay takes it only while the lease with that
-   token waits in its memory, and only above what was read of the bucket since. Whoever takes the lease takes what was
-   given along: to publish it, or to read and forget it. Relay 0 has two workers, relay 1 has one. A lease may end at
-   any time; a settle may come to nothing.
+   what it knows to be committed to the relay, at once or much later. The relay puts it beside the lease with that token
+   in its memory, and only above what was read of the bucket since. While a worker has the lease in hands it waits, and
+   is put there under the same conditions when a lease comes back. Whoever takes the lease takes what was given along: to
+   publish it, or to read and forget it. Relay 0 has two workers, relay 1 has one. A lease may end at any time; a look or
+   a settle may come to nothing.
 
    Switches (-DNAME=value), defaults as planned:
-   N 2 (messages), P 2 (producers)
+   N 2 (messages), P 2 (producers), W 2 (workers of relay 0), MAXT 3 (leases)
    ALONE   1  0: whether the bucket has other messages is not asked; 2: it is asked before the aggregate is locked
    WAITS   1  0: whether a key of the bucket waits is not asked
    KNOWN   1  0: it is given before the commit
-   TOKEN   1  0: any lease will do
-   IDLE    1  0: it is taken also while a worker has the lease in hands, and waits for its return
-   ABOVE   1  0: also what was read already
+   TOKEN   1  0: any lease will do; 2: any that comes back, for what waited
+   IDLE    1  0: it is put there also while a worker has the lease in hands
+   ABOVE   1  0: also what was read already; 2: also what was read while it waited
+   ROOM    1  0: also beside what another append has given
    FORGETS 1  0: what was given stays when the lease is taken to be read                                            */
 #ifndef N
 #define N 2
 #endif
 #ifndef P
 #define P 2
+#endif
+#ifndef W
+#define W 2
 #endif
 #ifndef MAXT
 #define MAXT 3
@@ -43,6 +48,9 @@
 #ifndef ABOVE
 #define ABOVE 1
 #endif
+#ifndef ROOM
+#define ROOM 1
+#endif
 #ifndef FORGETS
 #define FORGETS 1
 #endif
@@ -62,7 +70,9 @@ byte first;                             /* by bit: was delivered */
 bool cut;                               /* a lease ended, or a settle came to nothing: messages may be repeated */
 byte holder = 0; byte token = 1; bool ended;       /* relay 0 keeps the lease from before */
 byte pool[2];                           /* of a relay, in memory: the token of the lease that waits, or 0 */
-byte given;                             /* by bit, in the memory of relay 0 */
+byte given;                             /* by bit, in the memory of relay 0: beside the lease that waits */
+byte inHand[N];                         /* there: the token of the lease that the message waits for, or 0 */
+byte wait;                              /* how many wait */
 byte above;                             /* there: what is below was read */
 
 /* O1; A1; and nothing is repeated unless something was cut off */
@@ -73,7 +83,27 @@ inline deliver(i) {
   first=first|BIT(i) }
 
 inline give(i) {
-  if :: ((pool[0]!=0 && (!TOKEN || pool[0]==tok)) || (!IDLE && holder==0)) && (!ABOVE || i>=above) && alone -> given=given|BIT(i) :: else fi }
+  if
+  :: alone && pool[0]!=0 && (!TOKEN || pool[0]==tok) && (!ABOVE || i>=above) && (!ROOM || given==0) -> given=given|BIT(i)
+  :: alone && pool[0]==0 && tok!=0 && IDLE && (ABOVE!=2 || i>=above) && (!ROOM || wait==0) -> inHand[i]=tok; wait++
+  :: alone && pool[0]==0 && !IDLE && holder==0 && i>=above -> given=given|BIT(i)
+  :: else
+  fi }
+
+/* a lease waits for the next worker, with what its last one had along and has not read */
+inline back(along) {
+  pool[RELAY]=t;
+  if
+  :: RELAY==0 ->
+     given=(IDLE -> along : given|along);
+     i=0; do :: i<N ->
+       if
+       :: inHand[i]!=0 && (TOKEN!=1 || inHand[i]==t) && (ABOVE!=1 || i>=above) && (!ROOM || given==0) -> given=given|BIT(i)
+       :: else
+       fi;
+       inHand[i]=0; i++ :: else -> break od; i=0; wait=0
+  :: else
+  fi }
 
 proctype Producer() { byte i, j, tok; bool alone, early; bit k;
   do
@@ -113,28 +143,27 @@ inline read() {
   :: k=0; do :: k<2 -> i=0; do :: i<N && !(st[i]==WAIT && key[i]==k) -> i++ :: else -> break od;
        if :: i<N -> have=have|BIT(i) :: else fi; k++ :: else -> break od; k=0; i=0
   :: skip
-  fi;
-  i=0; do :: i<N -> above=(RELAY==0 && (have & BIT(i)) && i>=above -> i+1 : above); i++ :: else -> break od; i=0 }
+  fi }
 
-proctype Worker(byte me) { byte have, t, i, j, k, lim, failed;
+proctype Worker(byte me) { byte t, have, along, i, j, k, lim, failed;
 end:
   do
-  :: atomic { have==0 && pool[RELAY]!=0 -> t=pool[RELAY]; pool[RELAY]=0;
+  :: atomic { t==0 && pool[RELAY]!=0 -> t=pool[RELAY]; pool[RELAY]=0;
+       if :: RELAY==0 -> along=given; given=0 :: else fi;
        if
-       :: RELAY==0 && given!=0 && holder==0 && token==t && !ended -> have=given; given=0;
-            i=0; do :: i<N -> above=((have & BIT(i)) && i>=above -> i+1 : above); i++ :: else -> break od; i=0
-       :: else ->
-            if :: RELAY==0 && FORGETS -> given=0 :: else fi;
-            if :: holder==RELAY && token==t && !ended -> read();
-                  if :: have==0 -> pool[RELAY]=t; t=0 :: else fi
-               :: else -> t=0 fi
+       :: along!=0 && holder==0 && token==t && !ended -> have=along; along=0
+       :: holder==RELAY && token==t && !ended -> along=(FORGETS -> 0 : along); read()
+       :: holder!=RELAY || token!=t || ended -> t=0; along=0
+       :: skip                                                                /* a look that comes to nothing */
        fi }
-  :: atomic { have==0 && pool[RELAY]==0 && (holder==NOBODY || ended) && token<MAXT ->
+  :: atomic { t!=0 && have==0 -> back(along); t=0; along=0 }                  /* nothing there */
+  :: atomic { t==0 && pool[RELAY]==0 && (holder==NOBODY || ended) && token<MAXT ->
        read();
        if :: have!=0 -> token++; holder=RELAY; ended=0; t=token :: else fi }
   :: have!=0 ->
-     atomic {                                                                 /* what is behind a failed one waits */
-       do
+     atomic {
+       do :: i<N -> above=(RELAY==0 && (have & BIT(i)) && i>=above -> i+1 : above); i++ :: else -> break od; i=0;
+       do                                                                     /* what is behind a failed one waits */
        :: i==N -> break
        :: i<N && !(have & BIT(i)) -> i++
        :: i<N && (have & BIT(i)) && (failed & BIT(key[i])) -> have=have & ~BIT(i); i++
@@ -149,15 +178,16 @@ end:
             k=0; do :: k<2 -> j=0; do :: j<N && !(st[j]==WAIT && key[j]==k) -> j++ :: else -> break od;
               waits=(j==N -> waits & ~BIT(k) : waits); k++ :: else -> break od; k=0; j=0;
             if
-            :: failed==0 -> pool[RELAY]=t                                     /* kept */
+            :: failed==0 -> back(along)                                       /* kept */
             :: holder=NOBODY; ended=0                                         /* given back */
             fi
        :: cut=1                                                               /* left to its lease */
        fi;
-       have=0; t=0; failed=0; lim=0 }
-  :: atomic { have==0 && pool[RELAY]!=0 ->                                    /* others may want it */
+       have=0; t=0; along=0; failed=0; lim=0 }
+  :: atomic { t==0 && pool[RELAY]!=0 ->                                      /* others may want it */
        if :: holder==RELAY && token==pool[RELAY] -> holder=NOBODY; ended=0 :: else fi;
        pool[RELAY]=0; if :: RELAY==0 && FORGETS -> given=0 :: else fi }
   od }
 
-init { atomic { byte p; pool[0]=1; do :: p<P -> run Producer(); p++ :: else -> break od; run Clock(); run Worker(0); run Worker(1); run Worker(2) } }
+init { atomic { byte p; pool[0]=1; do :: p<P -> run Producer(); p++ :: else -> break od; run Clock();
+  run Worker(2); p=0; do :: p<W -> run Worker(p); p++ :: else -> break od } }
