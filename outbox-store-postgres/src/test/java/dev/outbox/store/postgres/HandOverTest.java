@@ -324,18 +324,35 @@ class HandOverTest extends DatabaseTest {
   @Test
   @DisplayName("by an append that leaves the settings of the transaction as they are")
   void settings() {
-    for (String setting : List.of("on", "off")) {
-      database.inTransaction(
+    TestDatabase one = database.withOneConnection();
+    for (String session : List.of("off", "on")) {
+      for (String local : List.of("off", "on")) {
+        one.execute("set enable_seqscan = " + session);
+        leaves(one, "set local enable_seqscan = " + local, local, session);
+        leaves(one, "select 1", session, session);
+        leaves(one, "set enable_seqscan = " + local, local, local);
+      }
+    }
+    one.pool.close();
+  }
+
+  /** Until an append is handed over: one that asks nothing changes no setting. */
+  private void leaves(TestDatabase by, String before, String during, String after) {
+    AtomicReference<Uncommitted> last = new AtomicReference<>();
+    boolean handed;
+    do {
+      by.inTransaction(
           false,
           c -> {
-            execute(c, "set local enable_seqscan = " + setting);
-            handing.append(keeper, c, List.of(message("a"), message("a")));
-            assertThat(show(c)).isEqualTo(setting);
+            execute(c, before);
+            last.set(handing.append(keeper, c, List.of(message("a"), message("a"))));
+            assertThat(show(c)).describedAs("after %s", before).isEqualTo(during);
           });
-      assertThat(database.query("show enable_seqscan")).isEqualTo("on");
+      assertThat(by.query("show enable_seqscan")).describedAs("after %s", before).isEqualTo(after);
+      handed = last.get().committed();
       settle(claim(), Decision.delivered());
       keepA();
-    }
+    } while (!handed);
   }
 
   private static String show(Connection connection) {

@@ -39,11 +39,11 @@ final class Plans {
         proxy(
             DataSource.class,
             target,
-            result -> result instanceof Connection c ? connection(c) : result,
+            result -> result instanceof Connection c ? watch(c) : result,
             () -> null);
   }
 
-  private Connection connection(Connection target) {
+  Connection watch(Connection target) {
     return (Connection)
         proxy(
             Connection.class,
@@ -115,8 +115,8 @@ final class Plans {
         || cost.results().anyMatch(c -> Double.parseDouble(c.group(1)) > JIT_ABOVE_COST);
   }
 
-  /** How many plans began with this statement. */
-  long of(String begin) {
-    return plans.stream().filter(plan -> plan.contains(begin)).count();
+  /** Those of the statements with this text. */
+  List<String> of(String text) {
+    return plans.stream().filter(plan -> plan.contains(text)).toList();
   }
 }
