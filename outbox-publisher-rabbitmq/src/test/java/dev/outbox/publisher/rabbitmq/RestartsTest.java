@@ -2,11 +2,14 @@ package dev.outbox.publisher.rabbitmq;
 
 import static dev.outbox.publisher.rabbitmq.TestMessages.message;
 import static dev.outbox.publisher.rabbitmq.TestMessages.stored;
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.embedded.EmbeddedRabbit;
 import dev.outbox.spi.Result;
 import dev.outbox.spi.StoredMessage;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -14,11 +17,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionTimeoutException;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -38,6 +44,7 @@ class RestartsTest {
     System.out.println("pipelined=" + pipelined + ", outbox.test.seed=" + seed);
     String exchange = TestRabbit.exchange();
     AtomicInteger delivered = new AtomicInteger();
+    Map<Integer, Result> last = new ConcurrentHashMap<>();
     CompletableFuture<Void> quiet = new CompletableFuture<>();
     ExecutorService executor = Executors.newFixedThreadPool(WORKERS);
     Map<String, List<Long>> appended = new HashMap<>();
@@ -49,10 +56,21 @@ class RestartsTest {
         workers.add(
             CompletableFuture.supplyAsync(
                 () ->
-                    work(publisher, exchange, worker, new Random(seed + worker), delivered, quiet),
+                    work(
+                        publisher,
+                        exchange,
+                        worker,
+                        new Random(seed + worker),
+                        delivered,
+                        last,
+                        quiet),
                 executor));
       }
-      trouble(rabbit, new Random(seed), delivered, workers);
+      try {
+        trouble(rabbit, new Random(seed), delivered, workers);
+      } catch (ConditionTimeoutException e) {
+        throw new IllegalStateException(standstill(rabbit, delivered, last), e);
+      }
       quiet.complete(null);
       for (CompletableFuture<Map<String, List<Long>>> worker : workers) {
         appended.putAll(worker.get(5, TimeUnit.MINUTES));
@@ -72,18 +90,19 @@ class RestartsTest {
       int worker,
       Random random,
       AtomicInteger delivered,
+      Map<Integer, Result> last,
       CompletableFuture<Void> quiet) {
     Map<String, List<Long>> appended = new HashMap<>();
     List<StoredMessage> open = new ArrayList<>();
     while (true) {
-      boolean last = quiet.isDone() && delivered.get() >= LEAST;
-      for (int i = 0; i < 10 && !last && open.size() < 1_000; i++) {
+      boolean enough = quiet.isDone() && delivered.get() >= LEAST;
+      for (int i = 0; i < 10 && !enough && open.size() < 1_000; i++) {
         int key = i < KEYS ? i : random.nextInt(KEYS); // each key, however seldom this goes round
         StoredMessage message = stored(message(exchange, "Happened", "w" + worker + "k" + key));
         appended.computeIfAbsent(message.key(), k -> new ArrayList<>()).add(message.sequence());
         open.add(message);
       }
-      if (last && open.isEmpty()) {
+      if (enough && open.isEmpty()) {
         return appended;
       }
       List<StoredMessage> batch = List.copyOf(open.subList(0, Math.min(40, open.size())));
@@ -91,6 +110,7 @@ class RestartsTest {
         List<Result> results = publisher.publish(batch);
         for (int i = batch.size() - 1; i >= 0; i--) {
           Result result = results.get(i);
+          last.put(worker, result);
           assertThat(result).isNotInstanceOfAny(Result.Failed.class, Result.Rejected.class);
           if (result instanceof Result.Delivered) {
             open.remove(i);
@@ -101,6 +121,23 @@ class RestartsTest {
         throw new IllegalStateException(e);
       }
     }
+  }
+
+  /** What the workers were told last, what each thread does, and what the broker has logged. */
+  private static String standstill(
+      EmbeddedRabbit rabbit, AtomicInteger delivered, Map<Integer, Result> last)
+      throws IOException {
+    StringBuilder all = new StringBuilder("%s delivered, last %s".formatted(delivered, last));
+    Thread.getAllStackTraces()
+        .forEach(
+            (thread, stack) -> {
+              all.append("\n\n").append(thread);
+              Stream.of(stack).limit(20).forEach(frame -> all.append("\n  ").append(frame));
+            });
+    List<String> log = Files.readAllLines(rabbit.log(), UTF_8);
+    log.subList(Math.max(0, log.size() - 100), log.size())
+        .forEach(line -> all.append('\n').append(line));
+    return all.toString();
   }
 
   /** Ends early when a worker fails. */
