@@ -20,23 +20,27 @@ import org.jspecify.annotations.Nullable;
  * The cluster as it can be asked apart from what is sent to it, through a client of its own: a
  * producer asks nothing while all it has waits for one broker that hangs, and a question of its own
  * may wait there as well. Any broker's answer will do. The client is made with the first question,
- * and anew after one that nobody answered.
+ * and anew after one that nobody answered, and when the wall clock went back.
  */
 final class Cluster implements AutoCloseable {
   private final String address;
   private final Map<String, Object> settings;
   private final UnaryOperator<String> scrub;
+  private final WallClock clock;
   private final AtomicReference<@Nullable CompletableFuture<Optional<String>>> asking =
       new AtomicReference<>();
   private volatile long answeredAt;
   private volatile boolean answered;
+  private volatile int stepsBack;
   private @Nullable Admin admin;
   private boolean closed;
 
-  Cluster(ProducerSettings settings) {
+  Cluster(ProducerSettings settings, WallClock clock) {
     this.address = settings.address();
     this.settings = settings.admin();
     this.scrub = settings::scrub;
+    this.clock = clock;
+    this.stepsBack = clock.stepsBack();
   }
 
   String address() {
@@ -45,6 +49,11 @@ final class Cluster implements AutoCloseable {
 
   /** Asks in the background, unless a question is under way. Never waits, never throws. */
   CompletableFuture<Optional<String>> ask() {
+    int stepsNow = clock.stepsBack();
+    if (stepsNow != stepsBack) {
+      stepsBack = stepsNow;
+      Background.run("outbox-kafka-cluster", this::giveUp); // and what it was asked
+    }
     CompletableFuture<Optional<String>> fresh = new CompletableFuture<>();
     CompletableFuture<Optional<String>> known =
         asking.updateAndGet(now -> now == null || now.isDone() ? fresh : now);
@@ -131,6 +140,12 @@ final class Cluster implements AutoCloseable {
     if (admin == mute) {
       admin = null;
       Background.run("outbox-kafka-close", () -> mute.close(Duration.ZERO));
+    }
+  }
+
+  private synchronized void giveUp() {
+    if (admin != null) {
+      giveUp(admin);
     }
   }
 

@@ -8,12 +8,19 @@ import org.apache.kafka.common.Metric;
 final class Connection {
   private final ProducerHolder holder;
   private final Producer<byte[], byte[]> producer;
+  private final int stepsBack;
   private final Optional<? extends Metric> incoming;
   private volatile boolean acknowledged;
 
-  Connection(ProducerHolder holder, Producer<byte[], byte[]> producer) {
+  /**
+   * Begins.
+   *
+   * @param stepsBack of the {@link WallClock}, when the producer was made
+   */
+  Connection(ProducerHolder holder, Producer<byte[], byte[]> producer, int stepsBack) {
     this.holder = holder;
     this.producer = producer;
+    this.stepsBack = stepsBack;
     incoming =
         producer.metrics().values().stream()
             .filter(m -> m.metricName().group().equals("producer-metrics"))
@@ -23,6 +30,11 @@ final class Connection {
 
   Producer<byte[], byte[]> producer() {
     return producer;
+  }
+
+  /** See {@link #Connection}. */
+  int stepsBack() {
+    return stepsBack;
   }
 
   /** Whether it is the one in use: false once it was retired or its holder was closed. */

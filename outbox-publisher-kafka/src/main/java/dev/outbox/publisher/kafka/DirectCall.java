@@ -123,7 +123,7 @@ final class DirectCall {
     Item item = run.items.get(run.next);
     Connection through = item.alone ? direct.singles.get(timeLeft()) : via;
     Topics.Found is = lookup.find(item, through);
-    if (run.inFlight > 0 && !(is instanceof Topics.Found.Ready && mayFollow(item))) {
+    if (run.inFlight > 0 && !(is instanceof Topics.Found.Ready && mayFollow(item, through))) {
       return false; // the reports of what is in flight lead back here
     }
     if (is instanceof Topics.Found.Refused refused) {
@@ -138,13 +138,16 @@ final class DirectCall {
     return !run.current.failed && !noRoom;
   }
 
-  /** Whether it may be in flight behind the one before it: then both go to one partition. */
-  private boolean mayFollow(Item item) {
+  /**
+   * Whether it may be in flight behind the one before it: then both go to one partition, and
+   * through one producer.
+   */
+  private boolean mayFollow(Item item, Connection via) {
     Item before = item.run.items.get(item.position - 1);
     Place place = item.place();
     return place.isPartition()
         && place.equals(before.place())
-        && item.alone == before.alone
+        && item.run.via == via
         && !direct.topics.isRisky(place.topic());
   }
 
@@ -158,6 +161,7 @@ final class DirectCall {
       run.since = System.nanoTime();
     }
     Sending sending = new Sending(item, via);
+    run.via = via;
     run.next++;
     run.inFlight++;
     inFlight.add(sending);

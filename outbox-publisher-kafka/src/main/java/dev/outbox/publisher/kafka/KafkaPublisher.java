@@ -245,15 +245,17 @@ public final class KafkaPublisher implements MessagePublisher, ReachablePublishe
                   settings.hasPartitioner(),
                   cloudEventsSource,
                   aroundSend));
-      Cluster cluster = new Cluster(settings);
-      ProducerHolder producer = holder(settings, settings.plain());
+      WallClock clock = WallClock.system();
+      Cluster cluster = new Cluster(settings, clock);
+      ProducerHolder producer = holder(settings, settings.plain(), clock);
       producer.start(timing.timeout());
       return new KafkaPublisher(
           transactionalIdPrefix == null
-              ? new Direct(producer, holder(settings, settings.singles()), cluster, records, timing)
+              ? new Direct(
+                  producer, holder(settings, settings.singles(), clock), cluster, records, timing)
               : new Transactional(
                   producer,
-                  id -> holder(settings, settings.transactional(id)),
+                  id -> holder(settings, settings.transactional(id), clock),
                   transactionalIdPrefix,
                   cluster,
                   records,
@@ -261,8 +263,9 @@ public final class KafkaPublisher implements MessagePublisher, ReachablePublishe
           cluster);
     }
 
-    private static ProducerHolder holder(ProducerSettings settings, Map<String, Object> all) {
-      return new ProducerHolder(() -> new KafkaProducer<>(all), settings::scrub);
+    private static ProducerHolder holder(
+        ProducerSettings settings, Map<String, Object> all, WallClock clock) {
+      return new ProducerHolder(() -> new KafkaProducer<>(all), settings::scrub, clock);
     }
   }
 }

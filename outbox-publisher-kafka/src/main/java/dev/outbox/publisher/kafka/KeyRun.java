@@ -20,6 +20,9 @@ final class KeyRun {
   int end;
   int inFlight;
 
+  /** What the last message given to a producer was given to. */
+  @Nullable Connection via;
+
   /** Whether what is not delivered must be sent once more, when nothing is in flight. */
   boolean again;
 

@@ -25,6 +25,7 @@ final class ProducerHolder {
 
   private final Supplier<? extends Producer<byte[], byte[]>> maker;
   private final UnaryOperator<String> scrub;
+  private final WallClock clock;
   private final ReentrantLock lock = new ReentrantLock();
   private @Nullable CompletableFuture<Connection> current;
   private boolean closed;
@@ -32,13 +33,17 @@ final class ProducerHolder {
   private long notBefore;
   private String reason = "";
 
-  ProducerHolder(Supplier<? extends Producer<byte[], byte[]>> maker, UnaryOperator<String> scrub) {
+  ProducerHolder(
+      Supplier<? extends Producer<byte[], byte[]>> maker,
+      UnaryOperator<String> scrub,
+      WallClock clock) {
     this.maker = maker;
     this.scrub = scrub;
+    this.clock = clock;
   }
 
   /**
-   * The producer, made if need be.
+   * The producer, made if need be; another one when the wall clock went back.
    *
    * @param patience how many nanoseconds to wait for it to be made
    * @throws OutboxException when there is none: Kafka's client refuses its settings, or takes too
@@ -47,7 +52,14 @@ final class ProducerHolder {
   Connection get(long patience) throws InterruptedException {
     CompletableFuture<Connection> made = made();
     try {
-      return made.get(patience, TimeUnit.NANOSECONDS);
+      Connection connection = made.get(patience, TimeUnit.NANOSECONDS);
+      if (connection.stepsBack() == clock.stepsBack()) {
+        return connection;
+      }
+      if (takeOut(connection)) {
+        Background.run("outbox-kafka-close", () -> connection.producer().close(Duration.ZERO));
+      }
+      return get(patience);
     } catch (TimeoutException e) {
       throw new PermanentOutboxException(
           "the Kafka producer is not made after %d ms: see whether the names in bootstrap.servers are found"
@@ -97,11 +109,16 @@ final class ProducerHolder {
       }
       CompletableFuture<Connection> fresh = new CompletableFuture<>();
       current = fresh;
-      Background.run("outbox-kafka-connect", fresh, () -> new Connection(this, maker.get()));
+      Background.run("outbox-kafka-connect", fresh, this::make);
       return fresh;
     } finally {
       lock.unlock();
     }
+  }
+
+  private Connection make() {
+    int stepsBack = clock.stepsBack(); // before the producer looks at the clock
+    return new Connection(this, maker.get(), stepsBack);
   }
 
   private void forget(CompletableFuture<Connection> failed) {
@@ -132,17 +149,24 @@ final class ProducerHolder {
    * @return false when it was not the one in use
    */
   boolean retire(Connection connection) {
+    boolean retired = takeOut(connection);
+    if (retired) {
+      connection.producer().close(Duration.ZERO);
+    }
+    return retired;
+  }
+
+  private boolean takeOut(Connection connection) {
     lock.lock();
     try {
       if (!isCurrent(connection)) {
         return false;
       }
       current = null;
+      return true;
     } finally {
       lock.unlock();
     }
-    connection.producer().close(Duration.ZERO);
-    return true;
   }
 
   /** Closes a useless producer; when the broker does not let it in, the next one is made later. */

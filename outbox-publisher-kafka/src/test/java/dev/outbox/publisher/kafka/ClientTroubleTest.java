@@ -4,6 +4,7 @@ import static dev.outbox.publisher.kafka.TestMessages.message;
 import static dev.outbox.publisher.kafka.TestMessages.stored;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import dev.outbox.publisher.kafka.FakeProducer.Sent;
 import dev.outbox.spi.Result;
@@ -19,8 +20,11 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
 import org.apache.kafka.clients.producer.BufferExhaustedException;
 import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.PartitionInfo;
 import org.apache.kafka.common.config.ConfigException;
 import org.apache.kafka.common.errors.RecordBatchTooLargeException;
 import org.apache.kafka.common.errors.TimeoutException;
@@ -40,17 +44,26 @@ class ClientTroubleTest {
 
   private final Queue<FakeProducer> next = new ArrayDeque<>();
   private final List<FakeProducer> made = new ArrayList<>();
-  private final ProducerHolder holder = new ProducerHolder(this::make, text -> text);
+
+  /** By how much the wall clock is ahead of the one that never goes back, in milliseconds. */
+  private final AtomicLong lead = new AtomicLong();
+
+  private final WallClock clock = new WallClock(lead::get);
+  private final ProducerHolder holder = holder(this::make);
   private final Cluster cluster =
-      new Cluster(new ProducerSettings(Map.of("bootstrap.servers", "127.0.0.1:1"), timing, false));
+      new Cluster(
+          new ProducerSettings(Map.of("bootstrap.servers", "127.0.0.1:1"), timing, false), clock);
   private final Records records = new Records(Records.Choices.standard());
   private FakeProducer single = new Delivers();
   private final Direct direct = direct(timing);
   private final Direct impatient = direct(brief);
 
   private Direct direct(Timing time) {
-    return new Direct(
-        holder, new ProducerHolder(() -> single, text -> text), cluster, records, time);
+    return new Direct(holder, holder(() -> single), cluster, records, time);
+  }
+
+  private ProducerHolder holder(Supplier<FakeProducer> maker) {
+    return new ProducerHolder(maker, text -> text, clock);
   }
 
   @AfterEach
@@ -101,9 +114,7 @@ class ClientTroubleTest {
             }
           };
       next.add(producer);
-      Direct fresh =
-          new Direct(
-              new ProducerHolder(this::make, text -> text), holder, cluster, records, timing);
+      Direct fresh = new Direct(holder(this::make), holder, cluster, records, timing);
       List<StoredMessage> messages = messages("good", "bad", "other");
       assertThatThrownBy(() -> fresh.publish(messages)).isSameAs(thrown);
       assertThat(fresh.places.isStuck(placeOf(messages.get(1)))).isFalse();
@@ -137,12 +148,7 @@ class ClientTroubleTest {
       next.add(producer);
       Transactional transactional =
           new Transactional(
-              new ProducerHolder(Delivers::new, text -> text),
-              id -> new ProducerHolder(this::make, text -> text),
-              "p",
-              cluster,
-              records,
-              timing);
+              holder(Delivers::new), id -> holder(this::make), "p", cluster, records, timing);
       assertThatThrownBy(() -> transactional.publish(messages("good", "bad"))).isSameAs(thrown);
       assertThat(producer.closed || producer.transactions.contains("abort"))
           .as("the transaction is over: %s", producer.transactions)
@@ -202,8 +208,8 @@ class ClientTroubleTest {
         };
     Transactional transactional =
         new Transactional(
-            new ProducerHolder(Delivers::new, text -> text),
-            id -> new ProducerHolder(() -> producer, text -> text),
+            holder(Delivers::new),
+            id -> holder(() -> producer),
             "p",
             cluster,
             records,
@@ -297,16 +303,16 @@ class ClientTroubleTest {
     next.add(first);
     next.add(new FakeProducer());
     CompletableFuture<List<Result>> results =
-        CompletableFuture.supplyAsync(() -> publish(messages("k", "k")));
+        CompletableFuture.supplyAsync(() -> publish(messages("k", "k"), impatient));
     both.await();
     assertThat(holder.get(0).retire()).isTrue();
     assertThat(results.get(1, TimeUnit.MINUTES)).hasOnlyElementsOfType(Result.Unavailable.class);
     first.sent.forEach(s -> s.ends(new KafkaException("Producer is closed forcefully.")));
   }
 
-  private List<Result> publish(List<StoredMessage> messages) {
+  private static List<Result> publish(List<StoredMessage> messages, Direct by) {
     try {
-      return impatient.publish(messages);
+      return by.publish(messages);
     } catch (InterruptedException e) {
       throw new IllegalStateException(e);
     }
@@ -362,7 +368,7 @@ class ClientTroubleTest {
     CountDownLatch found = new CountDownLatch(1);
     Direct slow =
         new Direct(
-            new ProducerHolder(
+            holder(
                 () -> {
                   try {
                     found.await();
@@ -370,8 +376,7 @@ class ClientTroubleTest {
                     throw new IllegalStateException(e);
                   }
                   return make();
-                },
-                text -> text),
+                }),
             holder,
             cluster,
             records,
@@ -384,5 +389,80 @@ class ClientTroubleTest {
     found.countDown();
     assertThat(slow.publish(messages("k"))).containsOnly(Result.delivered());
     slow.close();
+  }
+
+  @Test
+  @DisplayName("what one producer has not ended is not passed by what another one is given")
+  void acrossProducers() throws Exception {
+    FakeProducer first =
+        new FakeProducer() {
+          @Override
+          void on(Sent record) {
+            if (sent.size() > 1) {
+              record.ends(new BufferExhaustedException("full"));
+            }
+          }
+
+          @Override
+          public void close(Duration timeout) {
+            closed = true; // its sending thread is slow to notice
+          }
+        };
+    CountDownLatch asked = new CountDownLatch(1);
+    FakeProducer second =
+        new Delivers() {
+          @Override
+          public List<PartitionInfo> partitionsFor(String topic) {
+            asked.countDown();
+            return super.partitionsFor(topic);
+          }
+        };
+    next.add(first);
+    next.add(second);
+    List<StoredMessage> messages = messages("k", "k");
+    CompletableFuture<List<Result>> results =
+        CompletableFuture.supplyAsync(() -> publish(messages, direct));
+    await().until(() -> first.sent.size() >= 2);
+    assertThat(holder.get(0).retire()).isTrue();
+    asked.await();
+    assertThat(second.sent.poll(200, TimeUnit.MILLISECONDS)).as("what passes it").isNull();
+    first.sent.peek().ends(new KafkaException("Producer is closed forcefully."));
+    assertThat(results.get(1, TimeUnit.MINUTES)).containsOnly(Result.delivered());
+    assertThat(second.sent.stream().map(s -> TestMessages.sequence(s.record())).toList())
+        .isEqualTo(messages.stream().map(m -> Long.toString(m.sequence())).toList());
+  }
+
+  @Test
+  @DisplayName("when the wall clock goes back, producers are replaced, also within a call")
+  void clockGoesBack() throws Exception {
+    lead.set(TimeUnit.HOURS.toMillis(1));
+    FakeProducer waits = new FakeProducer();
+    next.add(waits);
+    CompletableFuture<List<Result>> results =
+        CompletableFuture.supplyAsync(() -> publish(messages("k", "k"), direct));
+    await().until(() -> waits.sent.size() == 2);
+    lead.addAndGet(-WallClock.TOLERANCE);
+    assertThat(holder.get(0).producer()).as("after a small step").isSameAs(waits);
+    lead.set(0);
+    assertThat(results.get(1, TimeUnit.MINUTES)).containsOnly(Result.delivered());
+    assertThat(waits.closed).isTrue();
+    assertThat(made).hasSize(2);
+    lead.set(TimeUnit.HOURS.toMillis(1));
+    assertThat(direct.publish(messages("k"))).containsOnly(Result.delivered());
+    assertThat(made).as("producers, after a step ahead").hasSize(2);
+  }
+
+  @Test
+  @DisplayName("when the wall clock goes back, transactional producers are replaced")
+  void clockGoesBackInTransactions() throws Exception {
+    Transactional transactional =
+        new Transactional(
+            holder(Delivers::new), id -> holder(this::make), "p", cluster, records, timing);
+    assertThat(transactional.publish(messages("k"))).containsOnly(Result.delivered());
+    lead.set(-TimeUnit.MINUTES.toMillis(1));
+    assertThat(transactional.publish(messages("k"))).containsOnly(Result.delivered());
+    assertThat(made).hasSize(2);
+    assertThat(made.get(1).transactions).containsExactly("init", "begin", "commit");
+    transactional.close();
   }
 }

@@ -44,7 +44,9 @@ class DirectOrderTest {
     Map<String, Object> given = new HashMap<>(more);
     given.put("bootstrap.servers", TestKafka.bootstrapServers());
     ProducerSettings settings = new ProducerSettings(given, timing, false);
-    holder = new ProducerHolder(() -> new KafkaProducer<>(settings.plain()), settings::scrub);
+    WallClock clock = WallClock.system();
+    holder =
+        new ProducerHolder(() -> new KafkaProducer<>(settings.plain()), settings::scrub, clock);
     Records.Choices standard = Records.Choices.standard();
     Records records =
         new Records(
@@ -56,7 +58,7 @@ class DirectOrderTest {
                 settings.hasPartitioner(),
                 null,
                 Records::justSend));
-    return new Direct(holder, holder, new Cluster(settings), records, timing);
+    return new Direct(holder, holder, new Cluster(settings, clock), records, timing);
   }
 
   private Connection connection() {

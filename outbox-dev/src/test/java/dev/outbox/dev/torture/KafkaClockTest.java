@@ -1,0 +1,90 @@
+package dev.outbox.dev.torture;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.outbox.OutboxMessage;
+import dev.outbox.embedded.ChildJvm;
+import dev.outbox.embedded.EmbeddedKafka;
+import dev.outbox.embedded.ParentJvm;
+import dev.outbox.publisher.kafka.KafkaPublisher;
+import dev.outbox.spi.StoredMessage;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.opentest4j.TestAbortedException;
+
+/** Kafka's clients in a process whose wall clock goes back, with a real broker. */
+@Timeout(value = 10, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class KafkaClockTest {
+  private static final String PROCESS = "publisher";
+  private static final String DELIVERED = "Delivered";
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  @DisplayName("a clock that goes back by half an hour while the broker is away stops nothing")
+  void goesBack(boolean transactional, @TempDir Path directory) throws Exception {
+    Clocks clocks = new Clocks(directory);
+    if (!clocks.canShift()) {
+      throw new TestAbortedException("skipped: shifting a clock takes Linux and a C compiler, cc");
+    }
+    try (EmbeddedKafka kafka = EmbeddedKafka.start();
+        ChildJvm child =
+            ChildJvm.start(
+                Main.class,
+                Map.of("bootstrap", kafka.bootstrapServers(), "transactional", "" + transactional),
+                clocks.environment(PROCESS),
+                directory.resolve("log"))) {
+      await().atMost(Duration.ofMinutes(2)).until(() -> publish(child).equals(DELIVERED));
+      clocks.shift(PROCESS, Duration.ofMinutes(30));
+      assertThat(publish(child)).isEqualTo(DELIVERED);
+      kafka.kill();
+      assertThat(publish(child)).isEqualTo("Unavailable");
+      clocks.shift(PROCESS, Duration.ZERO);
+      kafka.restart();
+      await().atMost(Duration.ofMinutes(3)).until(() -> publish(child).equals(DELIVERED));
+    }
+  }
+
+  private static String publish(ChildJvm child) {
+    child.send("");
+    return child.line();
+  }
+
+  /** Publishes a message for each line that it is sent, and says what became of it. */
+  static final class Main {
+    private Main() {}
+
+    public static void main(String[] args) throws Exception {
+      ParentJvm parent = ParentJvm.connect();
+      KafkaPublisher.Builder builder =
+          KafkaPublisher.builder()
+              .property("bootstrap.servers", parent.get("bootstrap"))
+              .timeout(Duration.ofSeconds(6));
+      if (Boolean.parseBoolean(parent.get("transactional"))) {
+        builder.transactional("clock");
+      }
+      OutboxMessage message =
+          OutboxMessage.builder()
+              .aggregate("orders", "1")
+              .eventType("Placed")
+              .payload("{}")
+              .build();
+      try (KafkaPublisher publisher = builder.build()) {
+        for (long sequence = 1; ; sequence++) {
+          var unused = parent.command();
+          StoredMessage stored = StoredMessage.of(sequence, 0, Instant.now(), message);
+          parent.say(publisher.publish(List.of(stored)).get(0).getClass().getSimpleName());
+        }
+      }
+    }
+  }
+}
