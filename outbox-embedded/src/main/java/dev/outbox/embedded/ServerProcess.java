@@ -155,23 +155,46 @@ final class ServerProcess {
 
   private static boolean isStopped(Path stat) {
     try {
-      String text = Files.readString(stat, ISO_8859_1);
-      return text.startsWith(") T", text.lastIndexOf(')'));
+      return state(stat) == 'T';
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
   }
 
-  /** Sends SIGKILL to the server and its children, and waits until all are gone. */
+  /** A zombie that nobody reaps counts as gone: it has given back its memory. */
+  private static boolean isGone(ProcessHandle child) {
+    if (!child.isAlive()) {
+      return true;
+    }
+    Path stat = Path.of("/proc", Long.toString(child.pid()), "stat");
+    try {
+      return state(stat) == 'Z';
+    } catch (IOException e) { // gone, or no Linux: there it has no executable any more
+      return child.info().command().isEmpty();
+    }
+  }
+
+  private static char state(Path stat) throws IOException {
+    String text = Files.readString(stat, ISO_8859_1);
+    return text.charAt(text.lastIndexOf(')') + 2);
+  }
+
+  /**
+   * Sends SIGKILL to the server and its children, and waits until all are gone. It is stopped
+   * before, so that it starts no child that nobody knows of: one that still uses PostgreSQL's
+   * shared memory keeps the next server from starting.
+   */
   void kill() {
+    if (!Machine.WINDOWS) {
+      pause();
+    }
     List<ProcessHandle> children = server.descendants().toList();
     signal("KILL");
     awaitEnd(Duration.ofSeconds(30));
     children.forEach(ProcessHandle::destroyForcibly);
-    // A zombie that nobody reaps counts as gone: it has no executable any more.
     waitFor(
         Duration.ofSeconds(30),
-        () -> children.stream().noneMatch(c -> c.isAlive() && c.info().command().isPresent()),
+        () -> children.stream().allMatch(ServerProcess::isGone),
         name + "'s children did not end after SIGKILL");
   }
 

@@ -9,6 +9,8 @@ import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
@@ -47,6 +49,38 @@ class EmbeddedPostgresTest {
       assertThat(isRunning(backend)).isTrue();
       postgres.kill();
       assertThat(isRunning(backend)).isFalse();
+    }
+  }
+
+  @Test
+  @DisplayName("a server that is killed while it starts backends leaves none: the next one starts")
+  void killBesideConnects() throws Exception {
+    try (EmbeddedPostgres postgres = EmbeddedPostgres.start()) {
+      AtomicBoolean over = new AtomicBoolean();
+      List<CompletableFuture<Void>> clients = new ArrayList<>();
+      for (int i = 0; i < 4; i++) {
+        clients.add(CompletableFuture.runAsync(() -> connect(postgres, over)));
+      }
+      for (int round = 0; round < 8; round++) {
+        for (int i = 0; i < 30; i++) {
+          Connection stays = Sql.connect(postgres);
+          Sql.query(stays, "select count(*) from pg_class");
+        }
+        postgres.kill();
+        postgres.restart();
+      }
+      over.set(true);
+      clients.forEach(CompletableFuture::join);
+    }
+  }
+
+  private static void connect(EmbeddedPostgres postgres, AtomicBoolean over) {
+    while (!over.get()) {
+      try (Connection connection = Sql.connect(postgres)) {
+        assertThat(connection.isClosed()).isFalse();
+      } catch (SQLException e) {
+        // it was killed, or starts
+      }
     }
   }
 
