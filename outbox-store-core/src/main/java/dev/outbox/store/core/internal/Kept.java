@@ -260,7 +260,12 @@ public final class Kept {
 
   private void add(One one) {
     List<Alone> meanwhile = inHand.remove(one.bucket());
-    waiting.put(one.bucket(), meanwhile == null ? one : one.and(meanwhile, read[one.bucket()]));
+    One now = meanwhile == null ? one : one.and(meanwhile, read[one.bucket()]);
+    waiting.put(one.bucket(), now);
+    missed |=
+        meanwhile != null
+            && now == one
+            && meanwhile.get(0).row().sequence() > read[one.bucket()]; // no look here has had it
   }
 
   /**

@@ -127,6 +127,18 @@ class HandedOverTest {
   }
 
   @Test
+  @DisplayName("makes the next claim look when another lease comes back than that of its append")
+  void anotherLeaseComesBack() {
+    database.add(1, ++last, false);
+    Claim before = claim();
+    assertThat(handOver(append(2, kept.claimId()))).isFalse();
+    assertThat(kept.open()).isEmpty();
+    settle(before);
+    assertThat(kept.open()).as("leases to hand over to, before a look").isEmpty();
+    assertThat(sequences(claim())).containsExactly(last);
+  }
+
+  @Test
   @DisplayName("is not claimed again when the worker that has the lease has read it")
   void readMeanwhile() {
     Alone message = append();
