@@ -127,7 +127,8 @@ abstract class EngineTests {
     }
     int records = ofEngine.readToEnd().records();
     System.out.println(account.count() + " messages came as " + records + " records");
-    assertThat(records).as("with repetitions").isGreaterThanOrEqualTo(MESSAGES + third / 2);
+    // How many depends on what the database was told to forget, by a client that is killed.
+    assertThat(records).as("with repetitions").isGreaterThan(account.count());
     // Nobody has deleted them: now the relay publishes the same messages.
     try (KafkaPublisher publisher = publisher(ofRelay);
         Relay relay = relay(publisher)) {
