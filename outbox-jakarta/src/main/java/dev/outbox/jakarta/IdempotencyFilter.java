@@ -132,12 +132,14 @@ public final class IdempotencyFilter implements Filter {
     try {
       key = IdempotencyKey.of(request, name, user.apply(request));
     } catch (InvalidMessageException e) {
+      closeUnlessRead(request, response);
       new Problem(400, "Idempotency-Key is missing or wrong", String.valueOf(e.getMessage()))
           .send(response);
       return;
     }
     KeptRequest kept = KeptRequest.read(request, maxRequest);
     if (kept == null) {
+      closeUnlessRead(request, response);
       new Problem(
               413, "Request is too large", "The body has more than %d bytes.".formatted(maxRequest))
           .send(response);
@@ -151,7 +153,10 @@ public final class IdempotencyFilter implements Filter {
       throws IOException, ServletException {
     if (begin instanceof Begin.Started<?> started) {
       run(started.lock(), request, new KeptResponse(response, maxAnswer), chain);
-    } else if (begin instanceof Begin.Done<?> done) {
+      return;
+    }
+    closeUnlessRead(request, response);
+    if (begin instanceof Begin.Done<?> done) {
       replay(done.result(), response);
     } else if (begin instanceof Begin.InProgress<?> other) {
       long seconds = other.left().plusMillis(999).toSeconds(); // rounded up
@@ -167,6 +172,17 @@ public final class IdempotencyFilter implements Filter {
               "Idempotency-Key is already used",
               "The key was used for another request. Send this one with a key of its own.")
           .send(response);
+    }
+  }
+
+  /**
+   * What is sent before the body was read makes the container close the connection, unannounced:
+   * the client's next request meets that.
+   */
+  private void closeUnlessRead(HttpServletRequest request, HttpServletResponse response)
+      throws IOException {
+    if (!KeptRequest.skipBody(request, maxRequest) && request.getProtocol().startsWith("HTTP/1.")) {
+      response.setHeader("Connection", "close");
     }
   }
 

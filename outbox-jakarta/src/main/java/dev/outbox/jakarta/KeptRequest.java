@@ -55,6 +55,11 @@ final class KeptRequest extends HttpServletRequestWrapper {
     return body.length > max ? null : new KeptRequest(request, body, parameters);
   }
 
+  /** Whether the body was read to its end: it has at most so many bytes. */
+  static boolean skipBody(HttpServletRequest request, int max) throws IOException {
+    return request.getContentLengthLong() <= max && request.getInputStream().skip(max + 1L) <= max;
+  }
+
   /** Each text with its length, so that no two requests are written the same. */
   private static byte[] head(HttpServletRequest request, Map<String, String[]> parameters) {
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();

@@ -39,8 +39,11 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.eclipse.jetty.ee11.servlet.FilterHolder;
 import org.eclipse.jetty.ee11.servlet.ServletContextHandler;
@@ -73,6 +76,9 @@ class IdempotencyFilterTest {
   private static Server server;
   private static String url;
   private static volatile Handler handler;
+
+  /** What each watched request had left to read: -1 is its end. */
+  private static final BlockingQueue<Integer> LEFT = new LinkedBlockingQueue<>();
 
   private final HttpClient client =
       HttpClient.newBuilder().version(Version.HTTP_1_1).followRedirects(Redirect.NEVER).build();
@@ -124,20 +130,25 @@ class IdempotencyFilterTest {
 
   /** In the place of a login; and as Tomcat, which reads a form only when it is posted. */
   private static Filter users() {
-    return (request, response, chain) ->
-        chain.doFilter(
-            new HttpServletRequestWrapper((HttpServletRequest) request) {
-              @Override
-              public String getRemoteUser() {
-                return getHeader("User");
-              }
+    return (request, response, chain) -> {
+      HttpServletRequest http = (HttpServletRequest) request;
+      chain.doFilter(
+          new HttpServletRequestWrapper(http) {
+            @Override
+            public String getRemoteUser() {
+              return getHeader("User");
+            }
 
-              @Override
-              public Map<String, String[]> getParameterMap() {
-                return getMethod().equals("POST") ? super.getParameterMap() : Map.of();
-              }
-            },
-            response);
+            @Override
+            public Map<String, String[]> getParameterMap() {
+              return getMethod().equals("POST") ? super.getParameterMap() : Map.of();
+            }
+          },
+          response);
+      if (http.getHeader("Watched") != null) {
+        LEFT.add(http.getInputStream().read());
+      }
+    };
   }
 
   private static final class Handling extends HttpServlet {
@@ -448,14 +459,38 @@ class IdempotencyFilterTest {
   void largeRequest() throws Exception {
     created();
     byte[] body = new byte[MAX + 1];
-    assertThat(send(request("/orders/", BodyPublishers.ofByteArray(body))).statusCode())
-        .isEqualTo(413);
+    HttpResponse<byte[]> answer = send(request("/orders/", BodyPublishers.ofByteArray(body)));
+    assertThat(answer.statusCode()).isEqualTo(413);
+    assertThat(answer.headers().firstValue("Connection")).contains("close");
     BodyPublisher chunked = BodyPublishers.ofInputStream(() -> new ByteArrayInputStream(body));
     assertThat(send(request("/orders/", chunked)).statusCode()).isEqualTo(413);
     byte[] most = new byte[MAX - 100]; // beside what the servlet says itself
     assertThat(send(request("/orders/", BodyPublishers.ofByteArray(most))).statusCode())
         .isEqualTo(201);
     assertThat(effects).hasValue(1);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"text/plain", "multipart/form-data; boundary=x"})
+  @DisplayName("has its body read when no servlet sees it, so that the connection is not closed")
+  void bodyIsRead(String type) throws Exception {
+    created();
+    HttpRequest.Builder tea =
+        request("/orders/", BodyPublishers.ofString("tea")).setHeader("Content-Type", type);
+    assertThat(send(tea).statusCode()).isEqualTo(201);
+    assertThat(readToTheEnd(tea)).as("the answer again").isEqualTo(201);
+    assertThat(readToTheEnd(tea.copy().uri(URI.create(url + "/orders/2")))).isEqualTo(422);
+    inbox.begin(new InboxKey("orders", "/2" + key), Duration.ofHours(1));
+    assertThat(readToTheEnd(tea.setHeader("Idempotency-Key", "2" + key))).isEqualTo(409);
+    assertThat(readToTheEnd(tea.setHeader("Idempotency-Key", ""))).isEqualTo(400);
+  }
+
+  /** The status. */
+  private int readToTheEnd(HttpRequest.Builder request) throws Exception {
+    HttpResponse<byte[]> answer = send(request.copy().header("Watched", "true"));
+    assertThat(LEFT.poll(1, TimeUnit.MINUTES)).isEqualTo(-1);
+    assertThat(answer.headers().firstValue("Connection")).isEmpty();
+    return answer.statusCode();
   }
 
   @Test
