@@ -32,15 +32,15 @@ final class Kafka {
 
   /**
    * A producer that gives a record up before publish has to return, and not because the machine is
-   * busy: a new topic's metadata took more than two seconds once.
+   * busy: a new topic's metadata took more than two seconds once, and a record more than five.
    */
   KafkaProducer<byte[], byte[]> producer() {
     return producer(
         Map.of(
             "max.block.ms", 4_000,
             "linger.ms", 0,
-            "request.timeout.ms", 3_000,
-            "delivery.timeout.ms", 5_000));
+            "request.timeout.ms", 7_000,
+            "delivery.timeout.ms", 9_000));
   }
 
   KafkaProducer<byte[], byte[]> producer(Map<String, Object> settings) {

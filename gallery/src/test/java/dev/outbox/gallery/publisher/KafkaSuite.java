@@ -65,7 +65,7 @@ class KafkaSuite extends PublisherTck
 
   @Override
   protected Duration timeout() {
-    return Duration.ofSeconds(10);
+    return Duration.ofSeconds(14);
   }
 
   @Override
