@@ -72,7 +72,7 @@ class DocumentsTest {
             "Page\\.(block|properties)\\(\\s*\"(%s\"|%s, \"\\s*\\+ (source\\.)?label\\(\\))"
                 .formatted(Pattern.quote(comment.group(1)), Pattern.quote(comment.group(2))));
     try (Stream<Path> files =
-        Files.walk(Documents.ROOT.resolve("outbox-debezium/engine/src/test/java"))) {
+        Files.walk(Documents.ROOT.resolve("integrations/debezium/engine/src/test/java"))) {
       for (Path file : files.filter(Files::isRegularFile).toList()) {
         if (reads.matcher(Files.readString(file)).find()) {
           return true;
