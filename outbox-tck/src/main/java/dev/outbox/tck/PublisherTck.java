@@ -38,7 +38,6 @@ import org.junit.jupiter.api.DisplayNameGeneration;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.TestClassOrder;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.opentest4j.TestAbortedException;
 
 /**
  * What every publisher must pass. The author of a publisher writes one test class with three
@@ -300,8 +299,7 @@ public abstract class PublisherTck {
   /** This test class as the fixture that unlocks a test; its calls may hang. */
   <F> F fixture(Class<F> type) {
     if (!type.isInstance(this)) {
-      throw new TestAbortedException(
-          "skipped: runs when the test class implements PublisherTck." + type.getSimpleName());
+      throw new NotUnlocked("the test class", type);
     }
     return type.cast(
         Proxy.newProxyInstance(
@@ -330,8 +328,7 @@ public abstract class PublisherTck {
     if (publisher instanceof ReachablePublisher reachable) {
       return reachable;
     }
-    throw new TestAbortedException(
-        "skipped: runs when the publisher implements ReachablePublisher");
+    throw new NotUnlocked("the publisher", ReachablePublisher.class);
   }
 
   OutboxMessage.Builder message(String key) {
