@@ -7,12 +7,15 @@ import dev.outbox.spi.Claim;
 import dev.outbox.spi.Decision;
 import dev.outbox.spi.HousekeepingStore;
 import dev.outbox.spi.OutboxStore;
+import java.io.IOException;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.opentest4j.AssertionFailedError;
+import org.opentest4j.TestAbortedException;
 
 /** T1. */
 abstract class ClockTests<T> extends StoreTests<T> {
@@ -96,6 +99,27 @@ abstract class ClockTests<T> extends StoreTests<T> {
   private static void assertNotOver(String what, Claim next) {
     if (!next.messages().isEmpty()) {
       throw new AssertionFailedError("%s is over at once%s".formatted(what, OTHER_CLOCK));
+    }
+  }
+
+  @Test
+  @Rule("T1")
+  @Sentence("no class of the store asks the clock of its own machine")
+  void asksNoClientsClock() {
+    Set<String> calls;
+    try {
+      calls = ClockCalls.of(tck.storeClass());
+    } catch (IOException e) {
+      throw new TestAbortedException("skipped: the store's classes cannot be looked at: " + e, e);
+    }
+    if (!calls.isEmpty()) {
+      throw new TestAbortedException(
+          "skipped: %s: if that is for a lease, a delay or a retry, workers whose clocks differ break it%s"
+              .formatted(
+                  String.join(", ", calls),
+                  tck.is(ClientClocks.class)
+                      ? ", and the tests by ClientClocks show it"
+                      : ". Ask the database, or implement ClientClocks in the test class, which shows whether it does"));
     }
   }
 

@@ -11,10 +11,14 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestMethodOrder;
 import org.opentest4j.AssertionFailedError;
 
 /** S2 and S5: what each decision does. */
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 abstract class DecisionTests<T> extends StoreTests<T> {
 
   /** More than any relay makes before it gives up. */
@@ -29,6 +33,7 @@ abstract class DecisionTests<T> extends StoreTests<T> {
   }
 
   @Test
+  @Order(1) // it waits for nothing, whatever is deleted
   @Rule("S2")
   @Sentence("delivered: gone, and nothing else with it")
   void delivered() {

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -61,6 +62,10 @@ final class Frame
     final Patience patience = new Patience();
     final PublisherRun publisher = new PublisherRun();
     final Map<String, Set<String>> skipped = new LinkedHashMap<>();
+
+    /** By who would implement it, and its name: the rules that it has tests of. */
+    final Map<String, Map<String, Set<String>>> notUnlocked = new TreeMap<>();
+
     final Map<String, String> blamed = new LinkedHashMap<>();
     final Set<String> failed = new TreeSet<>();
     @Nullable String stopped;
@@ -73,6 +78,14 @@ final class Frame
     void skip(Set<String> rules, String reason) {
       skips++;
       skipped.computeIfAbsent(reason, r -> new TreeSet<>()).addAll(rules);
+    }
+
+    void skip(Set<String> rules, NotUnlocked test) {
+      skips++;
+      notUnlocked
+          .computeIfAbsent(test.who(), who -> new TreeMap<>())
+          .computeIfAbsent(test.ability(), ability -> new TreeSet<>())
+          .addAll(rules);
     }
   }
 
@@ -232,7 +245,11 @@ final class Frame
 
   @Override
   public void testAborted(ExtensionContext context, Throwable cause) {
-    run(context).skip(rules(context), String.valueOf(cause.getMessage()));
+    if (cause instanceof NotUnlocked test) {
+      run(context).skip(rules(context), test);
+    } else {
+      run(context).skip(rules(context), String.valueOf(cause.getMessage()));
+    }
   }
 
   @Override
@@ -271,6 +288,20 @@ final class Frame
                   "  %s%s%n",
                   rules.isEmpty() ? "" : String.join(", ", rules) + ": ",
                   reason.replaceFirst("^skipped: ", "")));
+      run.notUnlocked.forEach(
+          (who, abilities) ->
+              System.out.printf(
+                  "  not checked until %s implements %s%n",
+                  who,
+                  abilities.entrySet().stream()
+                      .map(Frame::unlocks)
+                      .collect(Collectors.joining(", "))));
     }
+  }
+
+  private static String unlocks(Map.Entry<String, Set<String>> ability) {
+    return ability.getValue().isEmpty()
+        ? ability.getKey()
+        : "%s (%s)".formatted(ability.getKey(), String.join(", ", ability.getValue()));
   }
 }

@@ -178,7 +178,9 @@ final class Patience {
     private final String what;
 
     Hung(String what, Duration limit, String cause) {
-      super("%s did not return in %s: %s".formatted(what, seconds(limit), cause));
+      super(
+          "%s did not return in %s: %s. If it is only slow, let patience() give it longer"
+              .formatted(what, seconds(limit), cause));
       this.what = what;
     }
 

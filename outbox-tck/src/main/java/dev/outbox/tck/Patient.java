@@ -13,7 +13,6 @@ import java.util.concurrent.Callable;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
-import org.opentest4j.TestAbortedException;
 
 /**
  * The test class of a store or an inbox as the tests know it. Whatever they call of it, and of what
@@ -92,6 +91,15 @@ abstract class Patient<T> {
 
   /** Waits until the condition gives something. */
   <R> R await(String what, Supplier<@Nullable R> condition) {
+    return await(what, condition, () -> "");
+  }
+
+  /**
+   * The same.
+   *
+   * @param why for the failure: what is the cause when it was in vain
+   */
+  <R> R await(String what, Supplier<@Nullable R> condition, Supplier<String> why) {
     Duration limit = patience();
     long begin = System.nanoTime();
     Deadline deadline = new Deadline(limit);
@@ -104,7 +112,7 @@ abstract class Patient<T> {
       if (deadline.isOver()) {
         patience.waitedInVain();
         throw new AssertionError(
-            "waited %s in vain for %s".formatted(Patience.seconds(limit), what));
+            "waited %s in vain for %s%s".formatted(Patience.seconds(limit), what, why.get()));
       }
       deadline.pause(Duration.ofMillis(5));
     }
@@ -120,8 +128,7 @@ abstract class Patient<T> {
   @SuppressWarnings("unchecked")
   <F> F fixture(Class<? super F> type) {
     if (!is(type)) {
-      throw new TestAbortedException(
-          "skipped: runs when the test class implements " + type.getSimpleName());
+      throw new NotUnlocked("the test class", type);
     }
     return (F) patient(type, tck);
   }
@@ -135,8 +142,7 @@ abstract class Patient<T> {
   /** A store as one that has an optional ability. */
   static <A> A ability(Class<A> type, @Nullable Object store) {
     if (!type.isInstance(store)) {
-      throw new TestAbortedException(
-          "skipped: runs when the store implements " + type.getSimpleName());
+      throw new NotUnlocked("the store", type);
     }
     return type.cast(store);
   }

@@ -15,9 +15,12 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Queue;
 import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -44,6 +47,10 @@ final class PatientFixture<T> extends Patient<T> {
   private final Set<PatientClaim> open = ConcurrentHashMap.newKeySet();
   private final Queue<Keeper> keepers = new ConcurrentLinkedQueue<>();
   private final Queue<PatientClaim> empty = new ConcurrentLinkedQueue<>();
+
+  /** What was handed out, until it is settled as delivered or dead. */
+  private final Map<Long, StoredMessage> undecided = new ConcurrentSkipListMap<>();
+
   private @Nullable OutboxStore<T> store;
 
   PatientFixture(OutboxStoreTck<T> tck) {
@@ -93,12 +100,18 @@ final class PatientFixture<T> extends Patient<T> {
             tck::createStore));
   }
 
+  /** The class of what {@link OutboxStoreTck#createStore()} makes. */
+  Class<?> storeClass() {
+    return Objects.requireNonNull(actual(store), "store").getClass();
+  }
+
   // ---- a test's store
 
   /** An empty store. */
   void prepare() {
     reset();
     numbers.forget();
+    undecided.clear();
     store = createStore();
   }
 
@@ -118,6 +131,30 @@ final class PatientFixture<T> extends Patient<T> {
   /** Numbers of messages, in the order of their append. */
   Numbers numbers() {
     return numbers;
+  }
+
+  /** By key, what was handed out and not settled as delivered or dead. */
+  Map<String, List<UUID>> undecided() {
+    return undecided.values().stream()
+        .collect(
+            Collectors.groupingBy(
+                StoredMessage::key,
+                Collectors.mapping(one -> one.message().id(), Collectors.toList())));
+  }
+
+  private void handedOut(Claim claim) {
+    claim.messages().stream()
+        .filter(one -> one.problem() == null)
+        .forEach(one -> undecided.put(one.sequence(), one));
+  }
+
+  private void decided(Map<?, ?> decisions) {
+    decisions.forEach(
+        (sequence, decision) -> {
+          if (!(decision instanceof Decision.Retry)) {
+            undecided.remove(sequence);
+          }
+        });
   }
 
   /** Ends what a test has left open. */
@@ -165,6 +202,8 @@ final class PatientFixture<T> extends Patient<T> {
       } else if (argument instanceof List<?> messages) {
         messages.forEach(message -> passing(method, message));
       }
+    } else if (argument instanceof Map<?, ?> decisions) {
+      decided(decisions);
     } else if (argument instanceof RawRows.RawRow row) {
       numbers.add(row.id());
     }
@@ -202,6 +241,7 @@ final class PatientFixture<T> extends Patient<T> {
     PatientClaim(Claim actual) {
       this.actual = actual;
       open.add(this);
+      handedOut(actual);
     }
 
     /** Who waits for something claims nothing again and again: few of those stay open. */
@@ -233,6 +273,7 @@ final class PatientFixture<T> extends Patient<T> {
 
     @Override
     public Set<Long> settle(Map<Long, Decision> decisions) {
+      decided(decisions);
       Set<Long> lost = call("settle", () -> actual.settle(decisions));
       open.remove(this);
       return lost;

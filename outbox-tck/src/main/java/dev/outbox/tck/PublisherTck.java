@@ -38,7 +38,6 @@ import org.junit.jupiter.api.DisplayNameGeneration;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.TestClassOrder;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.opentest4j.TestAbortedException;
 
 /**
  * What every publisher must pass. The author of a publisher writes one test class with three
@@ -136,6 +135,15 @@ public abstract class PublisherTck {
   public interface DestinationNotDurable {
     /** Sends a message there; its key stays. */
     OutboxMessage.Builder toNotDurable(OutboxMessage.Builder message);
+  }
+
+  /**
+   * There is a topic, queue or host that takes what is sent there and never answers, while others
+   * do.
+   */
+  public interface DestinationHangs {
+    /** Sends a message there; its key stays. */
+    OutboxMessage.Builder toHanging(OutboxMessage.Builder message);
   }
 
   /** What must arrive besides key, payload and the message's own headers (P4). */
@@ -291,8 +299,7 @@ public abstract class PublisherTck {
   /** This test class as the fixture that unlocks a test; its calls may hang. */
   <F> F fixture(Class<F> type) {
     if (!type.isInstance(this)) {
-      throw new TestAbortedException(
-          "skipped: runs when the test class implements PublisherTck." + type.getSimpleName());
+      throw new NotUnlocked("the test class", type);
     }
     return type.cast(
         Proxy.newProxyInstance(
@@ -321,8 +328,7 @@ public abstract class PublisherTck {
     if (publisher instanceof ReachablePublisher reachable) {
       return reachable;
     }
-    throw new TestAbortedException(
-        "skipped: runs when the publisher implements ReachablePublisher");
+    throw new NotUnlocked("the publisher", ReachablePublisher.class);
   }
 
   OutboxMessage.Builder message(String key) {

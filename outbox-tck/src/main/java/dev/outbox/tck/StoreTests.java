@@ -20,6 +20,7 @@ import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -326,7 +327,54 @@ abstract class StoreTests<T> {
 
   /** Waits until the condition gives something. */
   <R> R await(String what, Supplier<@Nullable R> condition) {
-    return tck.await(what + OTHER_CLOCK, condition);
+    return tck.await(what, condition, this::whyInVain);
+  }
+
+  /** That messages are gone, or else the usual cause. */
+  private String whyInVain() {
+    try {
+      List<UUID> gone = gone();
+      if (!gone.isEmpty()) {
+        return ": %s, which no settle had as delivered or dead, %s gone: one appended to the same key now comes first. A decision is about its message, not about its key (S2)"
+            .formatted(
+                (gone.size() == 1 ? "message " : "messages ")
+                    + gone.stream().map(tck.numbers()::of).collect(Collectors.joining(", ")),
+                gone.size() == 1 ? "is" : "are");
+      }
+    } catch (RuntimeException | AssertionError e) {
+      // What was waited for in vain is what is wrong.
+    }
+    return OTHER_CLOCK;
+  }
+
+  /**
+   * What was handed out and not settled, and is not there any more. Whatever holds a message back,
+   * but its own delay, holds back what is appended to its key after it.
+   */
+  private List<UUID> gone() {
+    Map<String, List<UUID>> undecided = tck.undecided();
+    tck.giveBack();
+    List<OutboxMessage> later =
+        undecided.keySet().stream().map(key -> message("later").partitionKey(key).build()).toList();
+    if (later.isEmpty()) {
+      return List.of();
+    }
+    commit(later);
+    List<UUID> came = new ArrayList<>();
+    for (Claim claim = claim(); !claim.messages().isEmpty(); claim = claim()) {
+      claim.messages().stream()
+          .filter(m -> m.problem() == null)
+          .map(StoreTests::id)
+          .forEach(came::add);
+    }
+    List<UUID> gone = new ArrayList<>();
+    for (OutboxMessage one : later) {
+      List<UUID> before = undecided.getOrDefault(one.key(), List.of());
+      if (came.contains(one.id()) && came.stream().noneMatch(before::contains)) {
+        gone.addAll(before);
+      }
+    }
+    return gone;
   }
 
   /** The length of a lease or delay of which nothing matters but that it ends. */

@@ -1,5 +1,6 @@
 package dev.outbox.tck;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass;
@@ -12,8 +13,11 @@ import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Decision;
 import dev.outbox.spi.OutboxStore;
 import dev.outbox.spi.StoredMessage;
+import dev.outbox.store.memory.MemoryOutboxStore;
 import dev.outbox.store.memory.MemoryStoreFixture;
 import dev.outbox.store.memory.MemoryTransaction;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -280,6 +284,62 @@ class FrameTest {
     }
   }
 
+  // ---- what was not checked
+
+  /** The three methods, and nothing else. */
+  static class Least extends OutboxStoreTck<MemoryTransaction> {
+    private final MemoryOutboxStore store = new MemoryOutboxStore(); // by this machine's clock
+
+    @Override
+    protected OutboxStore<MemoryTransaction> createStore() {
+      return store;
+    }
+
+    @Override
+    protected void inTransaction(Consumer<MemoryTransaction> work) {
+      store.inTransaction(work);
+    }
+
+    @Override
+    protected void reset() {
+      store.clear();
+    }
+
+    @Override
+    protected Duration shortTime() {
+      return Duration.ofMillis(15);
+    }
+
+    @Override
+    protected int load() {
+      return 50;
+    }
+  }
+
+  @Test
+  @DisplayName("the end of a run names what was not checked, what unlocks it, and a client's clock")
+  void notChecked() {
+    PrintStream out = System.out;
+    ByteArrayOutputStream printed = new ByteArrayOutputStream();
+    System.setOut(new PrintStream(printed, true, UTF_8));
+    try {
+      assertThat(failures(run(selectClass(Least.class), "outbox.tck.summary=true"))).isEmpty();
+    } finally {
+      System.setOut(out);
+    }
+    assertThat(printed.toString(UTF_8).lines())
+        .filteredOn(line -> line.startsWith("  not checked until the test class"))
+        .singleElement()
+        .asString()
+        .contains(", AutoCommit (A2), ", ", ClientClocks (T1), ", ", RawRows (A1, A5, ")
+        .doesNotContain("DeadLetterStore"); // the memory store is one
+    assertThat(printed.toString(UTF_8))
+        .contains(
+            "  T1: MemoryOutboxStore calls InstantSource.instant(): if",
+            "implement ClientClocks in the test class",
+            "  not checked until the store implements LeaseStore, SchemaStore (E1)");
+  }
+
   // ---- time
 
   /** Gives leases that never end. */
@@ -365,7 +425,9 @@ class FrameTest {
                               hang();
                               return true;
                             })));
-    assertThat(hung).hasMessage("inner did not return in 1 s: two");
+    assertThat(hung)
+        .hasMessage(
+            "inner did not return in 1 s: two. If it is only slow, let patience() give it longer");
     assertThat(patience.<String>call("next", "", soon, () -> "done")).isEqualTo("done");
   }
 

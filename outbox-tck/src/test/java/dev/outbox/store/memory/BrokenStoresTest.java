@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass;
 
 import dev.outbox.Archive;
+import dev.outbox.spi.Decision;
 import dev.outbox.tck.Failure;
 import dev.outbox.tck.Rule;
 import java.time.Duration;
@@ -22,6 +23,7 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
+import org.junit.platform.testkit.engine.EngineExecutionResults;
 import org.junit.platform.testkit.engine.EngineTestKit;
 
 /** The suite is worth what it catches. */
@@ -139,15 +141,53 @@ class BrokenStoresTest {
         .anyMatch(failure -> failure.test().equals("C1: no key is in two live claims"));
   }
 
+  /** Settles by key. */
+  static final class DeletesTheKey extends BrokenStores.Broken {
+    @Override
+    void apply(Key key, Row row, Decision decision, boolean countedBefore) {
+      super.apply(key, row, decision, countedBefore);
+      if (decision instanceof Decision.Delivered) {
+        key.rows.clear();
+      }
+    }
+  }
+
+  @Test
+  @DisplayName("a settle that deletes the whole key is told so first, and not of clocks")
+  void deletesTheKey() {
+    EngineExecutionResults results = results(DeletesTheKey.class);
+    List<Failure> failures = Failure.of(results);
+    assertThat(failures)
+        .first()
+        .satisfies(
+            failure -> {
+              assertThat(failure.rules()).containsExactly("S2");
+              assertThat(failure.thrown())
+                  .hasMessageContaining("due after the first of two was delivered");
+            });
+    assertThat(failures)
+        .as("waits in vain of the tests of decisions")
+        .filteredOn(failure -> failure.rules().contains("S2"))
+        .extracting(failure -> failure.thrown().getMessage())
+        .filteredOn(message -> message.contains("in vain"))
+        .isNotEmpty()
+        .allMatch(
+            message -> message.contains(" gone: one appended to the same key now comes first"));
+    assertThat(results.testEvents().skipped().count()).as("tests for which no time was").isZero();
+  }
+
   private record Run(Class<?> broken, Future<List<Failure>> failures) {}
 
   private static List<Failure> failures(Class<?> store) {
+    return Failure.of(results(store));
+  }
+
+  private static EngineExecutionResults results(Class<?> store) {
     STORE.set(() -> made(store));
-    return Failure.of(
-        EngineTestKit.engine("junit-jupiter")
-            .selectors(selectClass(Suite.class))
-            .configurationParameter("outbox.tck.summary", "false")
-            .execute());
+    return EngineTestKit.engine("junit-jupiter")
+        .selectors(selectClass(Suite.class))
+        .configurationParameter("outbox.tck.summary", "false")
+        .execute();
   }
 
   private static MemoryOutboxStore made(Class<?> store) {

@@ -17,7 +17,8 @@ class RabbitTckTest extends PublisherTck
         PublisherTck.BrokerHangs,
         PublisherTck.BrokerRejects,
         PublisherTck.DestinationMissing,
-        PublisherTck.DestinationNotDurable {
+        PublisherTck.DestinationNotDurable,
+        PublisherTck.DestinationHangs {
   private static final String GOES_TO = "test-goes-to";
 
   private String exchange;
@@ -120,7 +121,12 @@ class RabbitTckTest extends PublisherTck
   /** A queue that stands still: the broker takes what goes there and confirms nothing. */
   @Override
   public OutboxMessage.Builder toNotDurable(OutboxMessage.Builder message) {
-    suspended = SuspendedQueue.make();
+    return toHanging(message);
+  }
+
+  @Override
+  public OutboxMessage.Builder toHanging(OutboxMessage.Builder message) {
+    suspended = suspended == null ? SuspendedQueue.make() : suspended;
     return message.header(GOES_TO, "stuck");
   }
 }
