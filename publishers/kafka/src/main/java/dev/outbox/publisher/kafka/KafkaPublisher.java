@@ -222,7 +222,8 @@ public final class KafkaPublisher implements MessagePublisher, ReachablePublishe
     }
 
     /**
-     * Checks and builds; connects in the background, so the broker need not be there yet.
+     * Checks and builds; connects in the background, so the broker need not be there yet, nor its
+     * name be known to DNS.
      *
      * @throws IllegalArgumentException naming the setting, its value and what to do; values that
      *     may be secret are masked

@@ -75,7 +75,8 @@ final class ProducerHolder {
   }
 
   /**
-   * Makes the producer; that it takes long is no error.
+   * Makes the producer. That it takes long is no error, and neither is that DNS does not know the
+   * brokers yet: the next {@link #get} makes it.
    *
    * @throws IllegalArgumentException when Kafka's client refuses its settings
    */
@@ -88,8 +89,16 @@ final class ProducerHolder {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } catch (ExecutionException e) {
-      throw new IllegalArgumentException(refused(e));
+      forget(made);
+      if (!isAboutUnknownHosts(e)) {
+        throw new IllegalArgumentException(refused(e));
+      }
     }
+  }
+
+  /** The client has only the words to tell it by, and has had them in all of its versions. */
+  private static boolean isAboutUnknownHosts(Throwable error) {
+    return causes(error).contains("No resolvable bootstrap urls");
   }
 
   private CompletableFuture<Connection> made() {

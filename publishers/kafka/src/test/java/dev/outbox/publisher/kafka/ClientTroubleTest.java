@@ -125,6 +125,41 @@ class ClientTroubleTest {
     }
   }
 
+  @Test
+  @DisplayName("brokers that DNS does not know yet are waited for; a refused setting is not")
+  void unknownHosts() throws Exception {
+    List<KafkaException> thrown = new ArrayList<>();
+    ProducerHolder waiting =
+        holder(
+            () -> {
+              if (thrown.isEmpty()) {
+                return make();
+              }
+              throw thrown.get(0);
+            });
+    thrown.add(failedWith("Invalid url in bootstrap.servers: kafka"));
+    assertThatThrownBy(() -> waiting.start(timing.timeout()))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("Invalid url");
+
+    thrown.set(0, failedWith("No resolvable bootstrap urls given in bootstrap.servers"));
+    Direct publishing = new Direct(waiting, holder(() -> single), cluster, records, timing);
+    waiting.start(timing.timeout());
+    assertThat(publishing.publish(messages("k")))
+        .singleElement()
+        .isInstanceOfSatisfying(
+            Result.Unavailable.class,
+            result -> assertThat(result.error()).contains("No resolvable bootstrap urls"));
+
+    thrown.clear();
+    assertThat(publishing.publish(messages("k"))).containsOnly(Result.delivered());
+    publishing.close();
+  }
+
+  private static KafkaException failedWith(String problem) {
+    return new KafkaException("Failed to construct kafka producer", new ConfigException(problem));
+  }
+
   @SuppressWarnings("unchecked")
   private static <E extends Throwable> void sneak(Throwable e) throws E {
     throw (E) e;

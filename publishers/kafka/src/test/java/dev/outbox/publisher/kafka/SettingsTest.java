@@ -1,12 +1,16 @@
 package dev.outbox.publisher.kafka;
 
+import static dev.outbox.publisher.kafka.TestMessages.message;
+import static dev.outbox.publisher.kafka.TestMessages.stored;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.outbox.spi.Result;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.time.Duration;
+import java.util.List;
 import org.apache.kafka.clients.producer.RoundRobinPartitioner;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.DisplayName;
@@ -64,6 +68,26 @@ class SettingsTest {
   @DisplayName("a setting that does not is taken")
   void taken(String name, String value) {
     assertThatCode(building(builder().property(name, value))).doesNotThrowAnyException();
+  }
+
+  @Test
+  @DisplayName("a name that DNS does not know is no wrong setting: it may know it later")
+  void unknownHost() throws Exception {
+    for (KafkaPublisher.Builder builder : List.of(builder(), builder().transactional("shop"))) {
+      builder.property("bootstrap.servers", "no-such-broker.invalid:9092");
+      try (KafkaPublisher publisher = builder.build()) {
+        assertThat(publisher.unreachable(Duration.ofSeconds(20)).orElseThrow())
+            .contains("no-such-broker.invalid:9092", "No resolvable bootstrap urls");
+        assertThat(publisher.publish(List.of(stored(message("t", "k")))))
+            .singleElement()
+            .isInstanceOfSatisfying(
+                Result.Unavailable.class,
+                result -> assertThat(result.error()).contains("No resolvable bootstrap urls"));
+      }
+    }
+    assertThatThrownBy(building(builder().property("bootstrap.servers", "no-port.invalid")))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("no-port.invalid");
   }
 
   @Test

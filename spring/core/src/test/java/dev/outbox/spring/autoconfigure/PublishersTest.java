@@ -81,6 +81,23 @@ class PublishersTest {
                     .isInstanceOf(RabbitPublisher.class));
   }
 
+  /** An outage of DNS is one like another: whoever only appends starts. */
+  @Test
+  void noBrokerNeedsToBeKnownToDns() {
+    runner
+        .withPropertyValues(HTTP)
+        .withPropertyValues(
+            "outbox.publisher=kafka,nats,http,rabbitmq",
+            "outbox.nats.types=a",
+            "outbox.http.types=b",
+            "outbox.rabbitmq.types=c",
+            "spring.kafka.bootstrap-servers=no-such-broker.invalid:9092",
+            "outbox.nats.servers=nats://no-such-broker.invalid",
+            "outbox.rabbitmq.uri=amqp://no-such-broker.invalid",
+            "outbox.http.destination=https://no-such-broker.invalid/")
+        .run(context -> assertThat(context).hasNotFailed().hasSingleBean(MessagePublisher.class));
+  }
+
   @Test
   void rabbitIsWhereTheConnectionFactoryOfTheApplicationSays() {
     withRabbitOfBoot()

@@ -12,7 +12,6 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.expression.BeanFactoryResolver;
 import org.springframework.expression.spel.support.StandardEvaluationContext;
 import org.springframework.modulith.events.EventExternalizationConfiguration;
-import org.springframework.modulith.events.config.EventExternalizationAutoConfiguration;
 
 /**
  * Spring Modulith's externalization in the mode {@code outbox}, with this outbox behind it. It asks
@@ -20,8 +19,9 @@ import org.springframework.modulith.events.config.EventExternalizationAutoConfig
  * start, for its events would be lost.
  */
 @AutoConfiguration(
-    after = EventExternalizationAutoConfiguration.class,
     afterName = {
+      "org.springframework.modulith.events.config.EventExternalizationAutoConfiguration",
+      "org.springframework.modulith.events.config.EventPublicationAutoConfiguration",
       "dev.outbox.spring.autoconfigure.OutboxAutoConfiguration",
       "dev.outbox.spring.autoconfigure.OutboxPayloadsAutoConfiguration"
     })
@@ -36,19 +36,33 @@ final class OutboxModulithAutoConfiguration {
 
   @Bean
   EventRecorder outboxEventRecorder(
-      EventExternalizationConfiguration configuration,
+      ObjectProvider<EventExternalizationConfiguration> externalized,
       ObjectProvider<PayloadSerializer> serializer,
       JoinedOutbox outbox,
       BeanFactory beans) {
+    EventExternalizationConfiguration configuration =
+        externalized.getIfAvailable(this::noExternalization);
     StandardEvaluationContext context = new StandardEvaluationContext();
     context.setBeanResolver(new BeanFactoryResolver(beans));
     return new EventRecorder(
         configuration,
-        new ExternalizedMessages(configuration, serializer.getIfAvailable(this::none), context),
+        new ExternalizedMessages(
+            configuration, serializer.getIfAvailable(this::noSerializer), context),
         outbox);
   }
 
-  private PayloadSerializer none() {
+  @Bean
+  static RegistryWatch outboxRegistryWatch() {
+    return new RegistryWatch();
+  }
+
+  private EventExternalizationConfiguration noExternalization() {
+    throw new PermanentOutboxException(
+        "%s=outbox, and of Spring Modulith there is nothing that says which events are externalized: add org.springframework.modulith:spring-modulith-events-core"
+            .formatted(MODE));
+  }
+
+  private PayloadSerializer noSerializer() {
     throw new PermanentOutboxException(
         "there is nothing to write externalized events with: add Spring Boot's starter for Jackson (spring-boot-starter-json, in Boot 4 spring-boot-starter-jackson), or define a PayloadSerializer bean");
   }

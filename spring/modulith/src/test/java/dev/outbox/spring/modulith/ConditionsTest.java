@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.Appended;
 import dev.outbox.JoinedOutbox;
+import dev.outbox.PermanentOutboxException;
 import dev.outbox.payload.PayloadSerializer;
 import dev.outbox.payload.SerializedPayload;
 import java.util.Set;
@@ -11,15 +12,18 @@ import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.modulith.events.EventExternalizationConfiguration;
+import org.springframework.modulith.events.config.EventPublicationAutoConfiguration;
+import org.springframework.modulith.events.core.EventPublicationRegistry;
 
 /** When events go through the outbox, and what is refused at the start. */
 class ConditionsTest {
-  private final ApplicationContextRunner modulith =
+  private final ApplicationContextRunner alone =
       new ApplicationContextRunner()
           .withConfiguration(AutoConfigurations.of(OutboxModulithAutoConfiguration.class))
-          .withBean(
-              EventExternalizationConfiguration.class, EventExternalizationConfiguration::disabled)
           .withPropertyValues("spring.modulith.events.externalization.mode=outbox");
+  private final ApplicationContextRunner modulith =
+      alone.withBean(
+          EventExternalizationConfiguration.class, EventExternalizationConfiguration::disabled);
   private final ApplicationContextRunner outbox =
       modulith.withBean(JoinedOutbox.class, () -> messages -> Appended.of(messages, Set.of()));
   private final ApplicationContextRunner whole =
@@ -50,6 +54,33 @@ class ConditionsTest {
                 .getFailure()
                 .rootCause()
                 .hasMessageContaining(JoinedOutbox.class.getName()));
+  }
+
+  /** As with spring-modulith-events-api and nothing else of Modulith's. */
+  @Test
+  void withoutTheExternalizationOfModulithItDoesNotStart() {
+    alone
+        .withBean(JoinedOutbox.class, () -> messages -> Appended.of(messages, Set.of()))
+        .run(
+            context ->
+                assertThat(context)
+                    .getFailure()
+                    .rootCause()
+                    .isInstanceOf(PermanentOutboxException.class)
+                    .hasMessageContaining("spring-modulith-events-core"));
+  }
+
+  /** Modulith 2 looks for stale publications of a registry, and does not look whether it is there. */
+  @Test
+  void itStartsWithoutARegistryOfPublications() {
+    whole
+        .withConfiguration(AutoConfigurations.of(EventPublicationAutoConfiguration.class))
+        .run(
+            context ->
+                assertThat(context)
+                    .hasNotFailed()
+                    .hasSingleBean(EventRecorder.class)
+                    .doesNotHaveBean(EventPublicationRegistry.class));
   }
 
   @Test

@@ -35,6 +35,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.modulith.events.core.EventPublicationRegistry;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
+import org.springframework.util.ClassUtils;
 
 /**
  * An application with Spring Modulith and its registry of publications, on a real PostgreSQL and a
@@ -178,6 +179,8 @@ class ModulithTest {
   @Test
   void modulithsOwnRegistryGoesOnAsBefore() {
     assertThat(application.getBeanNamesForType(EventPublicationRegistry.class)).hasSize(1);
+    assertThat(application.containsBean(RegistryWatch.NAME))
+        .isEqualTo(ClassUtils.isPresent(RegistryWatch.NAME, null));
     orders().pay("order-5");
     await()
         .atMost(Duration.ofMinutes(1))
