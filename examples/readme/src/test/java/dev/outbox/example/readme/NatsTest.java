@@ -2,14 +2,24 @@ package dev.outbox.example.readme;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.outbox.OutboxMessage;
+import dev.outbox.embedded.NatsServer;
 import dev.outbox.publisher.nats.NatsPublisher;
 import dev.outbox.publisher.nats.NatsPublisherProvider;
+import dev.outbox.spi.Result;
+import dev.outbox.spi.StoredMessage;
+import io.nats.client.Connection;
+import io.nats.client.Nats;
+import io.nats.client.api.StorageType;
+import io.nats.client.api.StreamConfiguration;
 import java.io.IOException;
 import java.io.InputStream;
+import java.time.Instant;
+import java.util.List;
 import java.util.Properties;
 import org.junit.jupiter.api.Test;
 
-/** The publisher for NATS as docs/nats.md shows it; the module's own tests run it on a server. */
+/** The publisher for NATS as docs/nats.md shows it. */
 class NatsTest {
 
   @Test
@@ -19,6 +29,39 @@ class NatsTest {
     // end::nats
     assertThat(nats.address()).isEqualTo("nats://localhost:4222");
     nats.close();
+  }
+
+  @Test
+  void aMessageGoesToTheStreamThatWasMade() throws Exception {
+    OutboxMessage message =
+        OutboxMessage.builder()
+            .aggregate("order", "4711")
+            .eventType("OrderPlaced")
+            .payload("{}")
+            .build();
+    try (NatsServer server = NatsServer.forTests();
+        NatsPublisher nats = NatsPublisher.builder().servers(server.url()).build()) {
+      addStream(server.url());
+      assertThat(nats.publish(List.of(StoredMessage.of(1, 0, Instant.EPOCH, message))))
+          .containsExactly(Result.delivered());
+      try (Connection connection = Nats.connect(server.url())) {
+        connection.jetStreamManagement().deleteStream("ORDERS");
+      }
+    }
+  }
+
+  private static void addStream(String servers) throws Exception {
+    // tag::stream
+    try (Connection connection = Nats.connect(servers)) {
+      StreamConfiguration orders =
+          StreamConfiguration.builder()
+              .name("ORDERS")
+              .subjects("order.>")
+              .storageType(StorageType.File)
+              .build();
+      connection.jetStreamManagement().addStream(orders);
+    }
+    // end::stream
   }
 
   @Test

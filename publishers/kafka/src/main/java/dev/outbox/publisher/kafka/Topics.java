@@ -2,6 +2,7 @@ package dev.outbox.publisher.kafka;
 
 import dev.outbox.spi.Result;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.regex.Pattern;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.errors.InterruptException;
@@ -17,6 +18,9 @@ import org.apache.kafka.common.errors.TimeoutException;
  */
 final class Topics {
   private static final int MOST = 10_000;
+
+  /** Kafka's own rule. A client that is asked for another name logs an error with each look. */
+  private static final Pattern NAME = Pattern.compile("(?!\\.{1,2}\\z)[a-zA-Z0-9._-]{1,249}");
 
   private final Timing timing;
 
@@ -48,6 +52,12 @@ final class Topics {
   }
 
   Found look(Producer<?, ?> producer, String topic) {
+    if (!NAME.matcher(topic).matches()) {
+      return new Found.Refused(
+          Result.rejected(
+              "'%s' cannot be a topic: Kafka takes 1 to 249 of a-z, A-Z, 0-9, '.', '_' and '-', and not '.' or '..'; give messages of this aggregate type another destination"
+                  .formatted(topic)));
+    }
     try {
       int partitions = producer.partitionsFor(topic).size();
       if (partitions == 0) {

@@ -240,7 +240,10 @@ class KafkaPublisherTest {
                   stored(message("not a topic!", "a")),
                   stored(message("order", "none")),
                   stored(message(live, "b"))));
-      assertThat(results.get(0)).isInstanceOf(Result.Rejected.class);
+      assertThat(results.get(0))
+          .isEqualTo(
+              Result.rejected(
+                  "'not a topic!' cannot be a topic: Kafka takes 1 to 249 of a-z, A-Z, 0-9, '.', '_' and '-', and not '.' or '..'; give messages of this aggregate type another destination"));
       assertThat(results.get(1))
           .isInstanceOfSatisfying(
               Result.Rejected.class,

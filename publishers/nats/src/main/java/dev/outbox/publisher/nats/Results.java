@@ -16,6 +16,9 @@ final class Results {
 
   private static final int SERVERS_FAULT = 500;
 
+  /** The client has nothing but these words for the server's answer that nobody listens. */
+  private static final String NO_STREAM = " 503 ";
+
   private Results() {}
 
   /** The cause that says what happened. */
@@ -45,7 +48,13 @@ final class Results {
     if (error instanceof IllegalArgumentException) {
       return Result.rejected(text);
     }
-    // No stream has the subject, or something else than a stream answered.
+    if (error instanceof IOException && String.valueOf(error.getMessage()).contains(NO_STREAM)) {
+      return Result.unavailable(
+          "no stream has the subject %s: make one that has it; if there is one, it has no leader now"
+              .formatted(subject),
+          place);
+    }
+    // Something else than a stream answered, say.
     return error instanceof IOException || error instanceof Link.NoPermissionException
         ? Result.unavailable(text, place)
         : Result.failed(text);

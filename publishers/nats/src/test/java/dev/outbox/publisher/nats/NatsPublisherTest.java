@@ -62,7 +62,10 @@ class NatsPublisherTest {
       for (Result result : results) {
         assertThat(destination(result)).isEqualTo(name + ".*");
       }
-      assertThat(error(results.get(0))).startsWith(name + ".a: ").contains("503");
+      assertThat(error(results.get(0)))
+          .isEqualTo(
+              "no stream has the subject %s.a: make one that has it; if there is one, it has no leader now"
+                  .formatted(name));
       TestNats.stream(TestNats.url(), name, settings -> settings);
       assertThat(publishOne(publisher, message(name, "a"))).isEqualTo(Result.delivered());
     }
@@ -163,6 +166,20 @@ class NatsPublisherTest {
       }
       assertThat(took.get(0)).isGreaterThan(1_000_000_000L);
       assertThat(took.get(1)).isLessThan(took.get(0));
+    }
+  }
+
+  @Test
+  @DisplayName("what is no subject rejects its message, and no other")
+  void noSubject() throws Exception {
+    String stream = TestNats.stream(settings -> settings);
+    Destination given = Destination.by(m -> stream + "." + m.message().recordKey());
+    try (NatsPublisher publisher = TestNats.publisher().destination(given).build()) {
+      List<Result> results =
+          publisher.publish(batch(message("order", "a b"), message("order", "c")));
+      assertThat(results.get(0)).isInstanceOf(Result.Rejected.class);
+      assertThat(error(results.get(0))).contains(stream + ".a b").contains("visible ASCII");
+      assertThat(results.get(1)).isEqualTo(Result.delivered());
     }
   }
 
