@@ -27,3 +27,9 @@ if @@rowcount = 1
   insert into outbox_message (aggregate_type, aggregate_id, event_type, payload, dedup_key)
   values (N'order', N'order-1', N'OrderPaid', 0x7b7d, N'order-1 paid by request-17');
 -- end::dedup
+
+-- tag::ghosts
+select ghost_record_count, version_ghost_record_count
+from sys.dm_db_index_physical_stats(db_id(), object_id(N'outbox_message'), 1, null, N'DETAILED')
+where index_level = 0 and alloc_unit_type_desc = N'IN_ROW_DATA';
+-- end::ghosts

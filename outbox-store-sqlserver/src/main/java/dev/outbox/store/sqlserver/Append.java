@@ -20,9 +20,9 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Appends on the caller's connection: one statement a message, all in one round trip, so that
- * sequences are drawn in the order of the list. Before them go the dedup keys, in one round trip
- * more, or three when some are there already.
+ * Appends on the caller's connection: one statement a message, all in one batch, so that sequences
+ * are drawn in the order of the list. Before them go the dedup keys, in one batch more, or three
+ * when some are there already.
  */
 final class Append {
   private static final DateTimeFormatter MICROSECONDS =
@@ -48,7 +48,7 @@ final class Append {
       """
       update ${q}${p}dedup set created_at = sysutcdatetime()
       where dedup_hash = hashbytes('SHA2_256', convert(varbinary(1020), convert(nvarchar(510), ?)))
-        and created_at < dateadd(millisecond, ?, dateadd(second, ?, sysutcdatetime()))
+        and created_at < dateadd(millisecond, ?, dateadd(second, ?, ${utc}))
       """;
 
   /** A time comes as ISO 8601 text (style 126), which means the same in every language setting. */
@@ -156,9 +156,10 @@ final class Append {
     statement.setNString(3, m.aggregateId());
     statement.setNString(4, m.eventType());
     statement.setNString(5, m.partitionKey());
-    statement.setBytes(6, m.payload());
+    // Else the type would depend on the length, and a batch would be prepared anew at each change.
+    statement.setObject(6, m.payload(), Types.LONGVARBINARY);
     statement.setNString(7, m.contentType());
-    statement.setNString(8, HeaderCodec.encode(m.headers()));
+    statement.setObject(8, HeaderCodec.encode(m.headers()), Types.LONGNVARCHAR);
     statement.setNString(9, m.dedupKey());
     statement.setNString(10, m.correlationId());
     statement.setObject(11, m.maxAttempts(), Types.INTEGER);

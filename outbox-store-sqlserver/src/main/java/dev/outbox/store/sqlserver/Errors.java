@@ -30,17 +30,23 @@ final class Errors {
       case 207, 308, 2760 -> Trouble.MISSING_SCHEMA;
       case 208 -> isOpenJson(failure) ? Trouble.OTHER : Trouble.MISSING_SCHEMA;
       case 3906 -> Trouble.READ_ONLY;
+      // Time limits, for a page in memory and for the optimizer; no room: in the log, in the files.
+      case 845, 8628, 9002, 1105 -> Trouble.CUT_OFF;
       // Cannot be committed, at a write and at the batch's end; gone, as after XACT_ABORT.
       case 3930, 3998, 3971 -> Trouble.FAILED_BEFORE;
-      // No such database, no right to it; login refused: password, untrusted, locked, expired.
-      case 4060, 916, 18456, 18452, 18486, 18487, 18488 -> Trouble.REFUSED;
+      // No right to the database; login refused: password, untrusted, locked, expired.
+      case 916, 18456, 18452, 18486, 18487, 18488 -> Trouble.REFUSED;
       // No right to the table, to a column, to make one.
       case 229, 230, 262 -> Trouble.FORBIDDEN;
       // Recovering or failing over; offline, in transition; a secondary that is not read; being
-      // upgraded; paused or shutting down; Azure: too many sessions or workers, busy, moving, being
-      // created.
+      // upgraded; paused or shutting down.
       case 3908, 922, 976, 978, 983, 942, 952, 4221, 18401, 17142, 6005 -> Trouble.UNREACHABLE;
-      case 10928, 10929, 40197, 40501, 40613, 49918, 49919, 49920 -> Trouble.UNREACHABLE;
+      // What Azure SQL calls transient: cannot be opened, which may also be a wrong name; not
+      // found,
+      // suspect while it moves; too many sessions or workers, busy, moving, being created.
+      case 4060, 615, 926 -> Trouble.UNREACHABLE;
+      case 10928, 10929, 40197, 40020, 40143, 40166, 40540, 40501, 40613 -> Trouble.UNREACHABLE;
+      case 49918, 49919, 49920 -> Trouble.UNREACHABLE;
       // Killed.
       case 596 -> Trouble.CUT_OFF;
       case 0 -> withoutNumber(failure);
@@ -81,6 +87,9 @@ final class Errors {
               : null;
       case 8622 ->
           "no plan has the seeks that it asks for: is an index of the outbox missing (compare with ddl()), or has the database PARAMETERIZATION FORCED?";
+      case 9002 ->
+          "the transaction log is full: log_reuse_wait_desc in sys.databases says what keeps it from being reused";
+      case 1105 -> "the database's files are full: give them room";
       case 650 ->
           "the session's isolation level was changed by SQL, where the driver cannot see it: use setTransactionIsolation";
       case 1934 ->

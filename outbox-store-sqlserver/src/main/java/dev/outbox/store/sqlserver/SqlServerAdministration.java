@@ -168,7 +168,7 @@ final class SqlServerAdministration implements Texts {
     select coalesce(b.worker, N'') as worker, count(*) as buckets,
       min(b.leased_at) as leased_at, max(b.lease_until) as lease_until
     from ${q}${p}bucket b ${dirty}
-    where b.claim_id is not null and b.lease_until > sysutcdatetime()
+    where b.claim_id is not null and b.lease_until > ${utc}
     group by coalesce(b.worker, N'') order by 1
     """;
   }

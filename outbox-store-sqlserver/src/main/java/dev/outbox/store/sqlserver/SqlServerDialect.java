@@ -17,11 +17,13 @@ import dev.outbox.store.jdbc.internal.ArchiveServer;
 import dev.outbox.store.jdbc.internal.ArchiveTexts;
 import dev.outbox.store.jdbc.internal.Batches;
 import dev.outbox.store.jdbc.internal.JsonRows;
+import dev.outbox.store.jdbc.internal.Placed;
 import dev.outbox.store.jdbc.internal.Rows;
 import dev.outbox.store.jdbc.internal.SqlAdministration;
 import dev.outbox.store.jdbc.internal.SqlDialect;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.Types;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -36,6 +38,7 @@ import java.util.function.Supplier;
 import java.util.function.ToIntFunction;
 import java.util.stream.Collectors;
 import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.argument.Argument;
 import org.jdbi.v3.core.statement.PreparedBatch;
 import org.jspecify.annotations.Nullable;
 
@@ -63,7 +66,9 @@ final class SqlServerDialect extends SqlServerServer implements SqlDialect {
    * when its key is blocked, or else as {@code orElse} says; whether a bucket has blocked keys at
    * all is asked once a bucket.
    *
-   * <p>TOP may name columns of an outer query.
+   * <p>TOP may name columns of an outer query. Messages are not sorted: the order in which each
+   * bucket's first are chosen is an index's, and a sort sets memory aside for the largest payloads
+   * that there might be. {@link Placed} puts them in order.
    */
   private static final String READ =
       """
@@ -78,13 +83,14 @@ final class SqlServerDialect extends SqlServerServer implements SqlDialect {
           case when l.any_blocked = 1 and exists (select 1 from ${q}${p}blocked_key k ${dirtyKey}
             where k.bucket = m.bucket and k.key_hash = m.key_hash) then N'BLOCKED' ${orElse}
           end as target
-        from ${q}${p}message m ${seekPast}
+        from ${q}${p}message m ${hints}
         where ${where}
         order by ${order}
       ) m
-      order by l.bucket, ${order}
       """
           .replace("${content}", Rows.COLUMNS);
+
+  private static final String SORTED = "order by l.bucket, ${order}\n";
 
   private static final String CONTENT =
       Rows.COLUMNS.replace(
@@ -95,25 +101,27 @@ final class SqlServerDialect extends SqlServerServer implements SqlDialect {
   private static final String SIZE =
       "m.bucket, case when m.target is null then datalength(m.payload) else 0 end as size";
 
-  private static final String READ_PENDING = pending(CONTENT);
-  private static final String SIZES_PENDING = pending(SIZE);
-  private static final String READ_SCHEDULED = scheduled(CONTENT);
-  private static final String SIZES_SCHEDULED = scheduled(SIZE);
+  private static final String READ_PENDING = pending(READ, CONTENT);
+  private static final String SIZES_PENDING = pending(READ + SORTED, SIZE);
+  private static final String READ_SCHEDULED = scheduled(READ, CONTENT);
+  private static final String SIZES_SCHEDULED = scheduled(READ + SORTED, SIZE);
 
-  private static String pending(String columns) {
-    return READ.replace("${columns}", columns)
-        .replace("${orElse}", "when m.available_at > sysutcdatetime() then N'SCHEDULED'")
+  private static String pending(String read, String columns) {
+    return read.replace("${columns}", columns)
+        .replace("${orElse}", "when m.available_at > ${utc} then N'SCHEDULED'")
+        .replace("${hints}", "${seekPast}")
         .replace("${where}", "m.bucket = l.bucket and m.status = N'PENDING' and m.place = 0x00")
         .replace("${order}", "m.seq");
   }
 
-  private static String scheduled(String columns) {
-    return READ.replace("${columns}", columns)
+  private static String scheduled(String read, String columns) {
+    return read.replace("${columns}", columns)
         .replace("${orElse}", "")
+        .replace("${hints}", "${scheduledPast}")
         .replace(
             "${where}",
             """
-            m.bucket = l.bucket and m.status = N'SCHEDULED' and m.available_at <= sysutcdatetime()
+            m.bucket = l.bucket and m.status = N'SCHEDULED' and m.available_at <= ${utc}
             """)
         .replace("${order}", "m.available_at, m.seq");
   }
@@ -122,16 +130,21 @@ final class SqlServerDialect extends SqlServerServer implements SqlDialect {
    * The head is read first by itself: whether it failed before says how many come with it. A key
    * that an operator is just letting go is skipped, and with it the message that he requeues.
    * Nobody else but the holder of the bucket writes BLOCKED rows.
+   *
+   * <p>The turns and the bytes before each message take a sort, so that is done with sizes only,
+   * and the messages are looked up for those that have room. The optimizer does not know how many
+   * there are and would multiply guesses: MAX_GRANT_PERCENT is "the maximum memory grant size".
    */
   private static final String READ_BLOCKED =
       """
-      select ${columns}, m.due_bucket, m.due_key, m.due_low_seq
+      select ${columns}, d.bucket as due_bucket, d.message_key as due_key,
+        d.low_seq as due_low_seq, d.turn
       from (
-        select ${columns}, d.bucket as due_bucket, d.message_key as due_key,
-          d.low_seq as due_low_seq, d.retry_at, d.key_hash,
-          sum(coalesce(datalength(m.payload), 0))
+        select d.bucket, d.message_key, d.low_seq, d.key_hash, m.seq,
+          row_number() over (partition by d.bucket order by d.retry_at, d.key_hash, m.seq) as turn,
+          sum(coalesce(m.size, 0))
             over (partition by d.bucket order by d.retry_at, d.key_hash, m.seq rows unbounded preceding)
-            - coalesce(datalength(m.payload), 0) as bytes_before
+            - coalesce(m.size, 0) as bytes_before
         from openjson(:buckets)
           with (bucket int '$[0]', most int '$[1]') l
         cross apply (
@@ -139,7 +152,7 @@ final class SqlServerDialect extends SqlServerServer implements SqlDialect {
           from (
             select top (l.most) k.bucket, k.message_key, k.key_hash, k.low_seq, k.retry_at
             from ${q}${p}blocked_key k ${past}
-            where k.bucket = l.bucket and k.halted_by is null and k.retry_at <= sysutcdatetime()
+            where k.bucket = l.bucket and k.halted_by is null and k.retry_at <= ${utc}
             order by k.retry_at
           ) k
         ) d
@@ -152,15 +165,21 @@ final class SqlServerDialect extends SqlServerServer implements SqlDialect {
         ) head
         outer apply (
           select top (case when head.failed = 1 or l.most < d.due then 1 else l.most / d.due end)
-            ${columns}
+            m.seq, datalength(m.payload) as size
           from ${q}${p}message m ${seekNow}
           where m.bucket = d.bucket and m.status = N'BLOCKED' and m.place = d.key_hash
             and m.seq >= head.seq
           order by m.seq
         ) m
+      ) d
+      outer apply (
+        select ${columns}
+        from ${q}${p}message m ${seekNow}
+        where m.bucket = d.bucket and m.status = N'BLOCKED' and m.place = d.key_hash
+          and m.seq = d.seq
       ) m
-      where m.bytes_before < :bytes
-      order by m.due_bucket, m.retry_at, m.key_hash, m.seq
+      where d.bytes_before < :bytes
+      option (max_grant_percent = 1)
       """
           .replace("${columns}", Rows.COLUMNS);
 
@@ -343,8 +362,15 @@ final class SqlServerDialect extends SqlServerServer implements SqlDialect {
     return reader.readAll(handle.createQuery(sql).bind("buckets", buckets(leases, most)));
   }
 
-  private static String buckets(List<Lease> leases, ToIntFunction<Lease> most) {
-    return JsonRows.of(leases, lease -> List.of(lease.bucket(), most.applyAsInt(lease)));
+  private static Argument buckets(List<Lease> leases, ToIntFunction<Lease> most) {
+    return list(leases, lease -> List.of(lease.bucket(), most.applyAsInt(lease)));
+  }
+
+  /** As the type that OPENJSON takes, whatever the length: else each change is prepared anew. */
+  private static <T> Argument list(Collection<T> rows, Function<T, List<?>> columns) {
+    String json = JsonRows.of(rows, columns);
+    return (position, statement, context) ->
+        statement.setObject(position, json, Types.LONGNVARCHAR);
   }
 
   private static ToIntFunction<Lease> most(Limits limits) {
@@ -366,12 +392,13 @@ final class SqlServerDialect extends SqlServerServer implements SqlDialect {
   @Override
   public List<Row> readBlocked(Handle handle, List<Lease> leases, Limits limits) {
     Rows rows = new Rows(this);
-    return handle
-        .createQuery(READ_BLOCKED)
-        .bind("buckets", buckets(leases, most(limits)))
-        .bind("bytes", limits.bytes())
-        .map((row, context) -> rows.blocked(row))
-        .list();
+    return Placed.inOrder(
+        handle
+            .createQuery(READ_BLOCKED)
+            .bind("buckets", buckets(leases, most(limits)))
+            .bind("bytes", limits.bytes())
+            .map((row, context) -> new Placed(rows.blocked(row), null, row.getLong("turn")))
+            .list());
   }
 
   // ---- writes
@@ -391,7 +418,7 @@ final class SqlServerDialect extends SqlServerServer implements SqlDialect {
     }
   }
 
-  /** One statement a place, in one round trip. */
+  /** One statement a place, in one batch. */
   @Override
   public int forRows(
       Handle handle, String sql, Collection<? extends OfMessage> rows, Map<String, ?> more) {
@@ -419,7 +446,7 @@ final class SqlServerDialect extends SqlServerServer implements SqlDialect {
                 batch
                     .bind("was", place.getKey().status().name())
                     .bind("place", place.getKey().bytes())
-                    .bind("messages", JsonRows.of(place.getValue(), columns))
+                    .bind("messages", list(place.getValue(), columns))
                     .bindMap(more));
     return Arrays.stream(changed).sum();
   }

@@ -73,7 +73,7 @@ final class SqlServerInboxDialect extends SqlServerServer implements InboxDialec
       """
       select top (?) consumer, message_id
       from ${q}${p}message with (updlock, readpast, readcommittedlock, forceseek, index (${p}message_expired))
-      where expires_at <= sysutcdatetime()
+      where expires_at <= ${utc}
       order by expires_at
       """;
 
@@ -88,11 +88,11 @@ final class SqlServerInboxDialect extends SqlServerServer implements InboxDialec
         (select count(*) from (
           select top (?) m.key_hash from ${q}${p}message m
           with (nolock, index (${p}message_started))
-          where m.state = N'STARTED' and m.lock_until > sysutcdatetime()) a) as in_progress,
+          where m.state = N'STARTED' and m.lock_until > ${utc}) a) as in_progress,
         (select count(*) from (
           select top (?) m.key_hash from ${q}${p}message m
           with (nolock, index (${p}message_started))
-          where m.state = N'STARTED' and m.lock_until <= sysutcdatetime()) b) as expired_locks,
+          where m.state = N'STARTED' and m.lock_until <= ${utc}) b) as expired_locks,
         (select count(*) from (
           select top (?) m.key_hash from ${q}${p}message m
           with (nolock, index (${p}message_failed))
@@ -139,7 +139,7 @@ final class SqlServerInboxDialect extends SqlServerServer implements InboxDialec
 
   @Override
   public String lockIsOver() {
-    return "m.lock_until <= sysutcdatetime()";
+    return "m.lock_until <= ${utc}";
   }
 
   @Override

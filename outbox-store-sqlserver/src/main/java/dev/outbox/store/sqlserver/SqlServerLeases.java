@@ -32,7 +32,7 @@ final class SqlServerLeases implements Leases<Handle> {
   private static final String BUCKETS =
       """
       select b.bucket,
-        case when b.lease_until > sysutcdatetime() then b.worker end as leased_by,
+        case when b.lease_until > ${utc} then b.worker end as leased_by,
         case when ${free} then 1 else 0 end as free,
         case when exists (select 1 from ${q}${p}message m ${seekPast}
           where m.bucket = b.bucket and m.status = N'PENDING' and m.place = 0x00)

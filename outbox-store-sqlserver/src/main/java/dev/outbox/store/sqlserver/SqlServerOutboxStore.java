@@ -29,7 +29,7 @@ import javax.sql.DataSource;
  *
  * <ol>
  *   <li><b>append</b>: dedup keys are taken first, without an error; then one {@code insert} a
- *       message, all in one round trip, in the caller's transaction.
+ *       message, all in one batch, in the caller's transaction.
  *   <li><b>claim</b>, one transaction: buckets are read without locks; an {@code update} with
  *       READPAST a bucket takes free ones that have work, longest unserved first; the first
  *       messages of each are read twice, because one read that skips locked rows is no snapshot;

@@ -33,6 +33,8 @@ abstract class SqlServerServer implements Server {
   private static final String PLACE =
       "select concat(N'schema ', object_schema_name(object_id(N'${q}${p}schema')), N' of database ', db_name())";
 
+  private static final String YIELD = "set deadlock_priority low";
+
   private final SqlServerText text;
   private final String objects;
 
@@ -89,21 +91,32 @@ abstract class SqlServerServer implements Server {
     }
   }
 
-  /** The isolation level is the session's and stays: the driver knows what it was. */
+  /**
+   * Both settings are the session's and stay. Of a deadlock we are the victim, because we run our
+   * transaction again by ourselves.
+   */
   @Override
   public void begin(Connection connection, Duration patience) throws SQLException {
-    if (connection.getTransactionIsolation() != Connection.TRANSACTION_READ_COMMITTED) {
-      try (Statement statement = connection.createStatement()) {
-        statement.execute("set transaction isolation level read committed");
-      }
-    }
+    execute(
+        connection,
+        connection.getTransactionIsolation() == Connection.TRANSACTION_READ_COMMITTED
+            ? YIELD
+            : YIELD + "; set transaction isolation level read committed");
   }
 
+  /** The driver knows which isolation level it was, and nobody which priority: the default. */
   @Override
   public void end(Connection connection) throws SQLException {
     int level = connection.getTransactionIsolation();
     if (level != Connection.TRANSACTION_READ_COMMITTED) {
       connection.setTransactionIsolation(level);
+    }
+    execute(connection, "set deadlock_priority normal");
+  }
+
+  private static void execute(Connection connection, String sql) throws SQLException {
+    try (Statement statement = connection.createStatement()) {
+      statement.execute(sql);
     }
   }
 

@@ -6,6 +6,7 @@ import dev.outbox.store.jdbc.JdbcStoreProvider;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.Map;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -33,6 +34,15 @@ public final class SqlServerStoreProvider extends JdbcStoreProvider {
         .prefix(prefix)
         .retention(retention)
         .build();
+  }
+
+  /**
+   * Keeps prepared statements for the connection's next transaction: else each batch is prepared
+   * anew, in round trips of its own. There is room for all statements of a store and its inbox.
+   */
+  @Override
+  protected Map<String, String> poolSettings() {
+    return Map.of("disableStatementPooling", "false", "statementPoolingCacheSize", "100");
   }
 
   @Override

@@ -41,6 +41,10 @@ final class SqlServerText {
   /** The same of messages: a plan that was made while the table was empty must not be a scan. */
   private static final String SEEK_PAST = "with (readpast, readcommittedlock, forceseek)";
 
+  /** The same of SCHEDULED messages in the order of their times, which is that of their index. */
+  private static final String SCHEDULED_PAST =
+      "with (readpast, readcommittedlock, forceseek, index (${p}message_scheduled))";
+
   /** Also sees what is not committed. For buckets, to choose which to try, and to count. */
   private static final String DIRTY = "with (nolock)";
 
@@ -53,13 +57,19 @@ final class SqlServerText {
   private static final String DIRTY_KEY = "with (nolock, forceseek, index (1))";
 
   /**
+   * The time as the columns have it. SYSUTCDATETIME "returns a datetime2(7) value", and a column
+   * that has to become one before it is compared may not be found by a seek.
+   */
+  private static final String UTC = "convert(datetime2(6), sysutcdatetime())";
+
+  /**
    * A lease counts while it lasts; one that lies too far ahead is from before the clock jumped
    * back.
    */
   static final String FREE =
       """
       (b.lease_until is null
-        or b.lease_until <= sysutcdatetime()
+        or b.lease_until <= ${utc}
         or datediff_big(millisecond, sysutcdatetime(), b.leased_at)
           > datediff_big(millisecond, b.leased_at, b.lease_until))
       """;
@@ -68,13 +78,13 @@ final class SqlServerText {
       """
       exists (select 1 from ${q}${p}message m ${seekPast}
         where m.bucket = b.bucket and m.status = N'SCHEDULED'
-          and m.available_at <= sysutcdatetime())
+          and m.available_at <= ${utc})
       """;
 
   private static final String BLOCKED_DUE =
       """
       exists (select 1 from ${q}${p}blocked_key k ${past}
-        where k.bucket = b.bucket and k.halted_by is null and k.retry_at <= sysutcdatetime())
+        where k.bucket = b.bucket and k.halted_by is null and k.retry_at <= ${utc})
       """;
 
   private static final String MESSAGE_KEY =
@@ -119,11 +129,13 @@ final class SqlServerText {
             .replace("${now}", NOW)
             .replace("${dirty}", DIRTY)
             .replace("${seekPast}", SEEK_PAST)
+            .replace("${scheduledPast}", SCHEDULED_PAST)
             .replace("${seekNow}", SEEK_NOW)
             .replace("${deadNow}", DEAD_NOW)
             .replace("${dirtyKey}", DIRTY_KEY)
             .replace("${messageKey}", MESSAGE_KEY)
-            .replace("${key}", KEY));
+            .replace("${key}", KEY)
+            .replace("${utc}", UTC));
   }
 
   /**
@@ -131,7 +143,7 @@ final class SqlServerText {
    * 68 years of seconds.
    */
   static String later(String millis) {
-    return "dateadd(millisecond, convert(int, %1$s %% 1000), dateadd(second, convert(int, %1$s / 1000), sysutcdatetime()))"
+    return "dateadd(millisecond, convert(int, %1$s %% 1000), dateadd(second, convert(int, %1$s / 1000), ${utc}))"
         .formatted(millis);
   }
 }

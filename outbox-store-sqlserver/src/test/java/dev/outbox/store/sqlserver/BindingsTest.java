@@ -31,14 +31,19 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.UUID;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Every method of the store against a driver that records, so that no statement goes untried. */
 @DisplayName("What is bound")
@@ -190,18 +195,17 @@ class BindingsTest {
             toMove(14, "BLOCKED"),
             toMove(15, "SCHEDULED")));
     answers.put("READ_SCHEDULED", List.of(message(21, "d", "target", null, "horizon", 0L)));
-    answers.put(
-        "READ_BLOCKED",
-        List.of(
-            message(31, "blocked", "due_bucket", 3, "due_key", "blocked", "due_low_seq", 31L),
-            emptyKey()));
+    answers.put("READ_BLOCKED", List.of(blocked(31, "blocked", 1), emptyKey()));
   }
 
   private static Map<String, Object> emptyKey() {
-    Map<String, Object> row =
-        message(0, "gone", "due_bucket", 3, "due_key", "gone", "due_low_seq", 30L);
+    Map<String, Object> row = blocked(0, "gone", 2);
     row.put("seq", null);
     return row;
+  }
+
+  private static Map<String, Object> blocked(long seq, String key, long turn) {
+    return message(seq, key, "due_bucket", 3, "due_key", key, "due_low_seq", 30L, "turn", turn);
   }
 
   private Claim claim() {
@@ -280,8 +284,7 @@ class BindingsTest {
     }
   }
 
-  /** A bucket whose messages are handed out one at a time: attempts are counted beforehand. */
-  private void singly() {
+  private void leased(int singles, int scheduled, int blocked) {
     answers.put(
         "LEASED",
         List.of(
@@ -293,11 +296,20 @@ class BindingsTest {
                 "served_at",
                 TIME,
                 "singles",
-                1,
+                singles,
                 "scheduled",
-                0,
+                scheduled,
                 "blocked",
-                0)));
+                blocked)));
+  }
+
+  private void onlyPending() {
+    leased(0, 0, 0);
+  }
+
+  /** A bucket whose messages are handed out one at a time: attempts are counted beforehand. */
+  private void singly() {
+    leased(1, 0, 0);
     Claim claim = store.claim(request());
     assertThat(claim.messages()).hasSize(1);
     claim.settle(Map.of());
@@ -382,7 +394,49 @@ class BindingsTest {
         .flatExtracting(e -> e.parameters().values())
         .filteredOn(parameter -> parameter.value() instanceof String)
         .isNotEmpty()
-        .allMatch(parameter -> parameter.setter().equals("setNString"));
+        .allMatch(parameter -> parameter.type().startsWith("nvarchar"));
+  }
+
+  @Test
+  @DisplayName("has a type that its length does not change, or a batch would be prepared anew")
+  void types() throws SQLException {
+    everything();
+    answerMany(100);
+    Claim claim = store.claim(request());
+    claim.settle(
+        claim.messages().stream()
+            .collect(Collectors.toMap(StoredMessage::sequence, m -> Decision.delivered())));
+    store.append(
+        driver.connection(),
+        List.of(
+            builder().payload(new byte[8_001]).header("h", "x".repeat(8_000)).build(),
+            builder().payload(new byte[0]).build()));
+    Map<String, Set<String>> types = new TreeMap<>();
+    for (Execution execution : driver.executions) {
+      if (names.containsKey(execution.sql())) {
+        execution
+            .parameters()
+            .forEach(
+                (place, parameter) ->
+                    types
+                        .computeIfAbsent(
+                            names.get(execution.sql()) + " " + place, at -> new TreeSet<>())
+                        .add(parameter.type()));
+      }
+    }
+    assertThat(types).isNotEmpty().allSatisfy((at, each) -> assertThat(each).as(at).hasSize(1));
+  }
+
+  private void answerMany(int messages) {
+    answerClaims();
+    onlyPending();
+    List<Long> sequences = LongStream.range(100, 100 + messages).boxed().toList();
+    answers.put("FIRST_PENDING", sequences.stream().map(seq -> row("seq", seq)).toList());
+    answers.put(
+        "READ_PENDING",
+        sequences.stream()
+            .map(seq -> message(seq, "k" + seq, "target", null, "horizon", 0L))
+            .toList());
   }
 
   @Test
@@ -513,6 +567,32 @@ class BindingsTest {
     assertThat(reads.stream().map(e -> parameter(e, "buckets").value())).containsOnly("[[3,50]]");
   }
 
+  @ParameterizedTest
+  @CsvSource({"0, 0, 11", "1, 0, 22", "0, 1, 32"})
+  @DisplayName("of messages has their order, in whatever order the server gives them")
+  void order(int scheduled, int blocked, long first) {
+    answerClaims();
+    leased(0, scheduled, blocked);
+    boolean pending = scheduled + blocked == 0;
+    answers.put("FIRST_PENDING", pending ? List.of(row("seq", 11L), row("seq", 12L)) : List.of());
+    answers.put(
+        "READ_PENDING",
+        List.of(
+            message(12, "a", "target", null, "horizon", 0L),
+            message(11, "a", "target", null, "horizon", 0L)));
+    answers.put("READ_SCHEDULED", List.of(due(21, TIME), due(22, TIME.minusNanos(1_000))));
+    answers.put("READ_BLOCKED", List.of(blocked(31, "a", 2), blocked(32, "b", 1)));
+    ClaimRequest one = new ClaimRequest("worker", 100, 1, LEASE);
+    assertThat(store.claim(one).messages().stream().map(StoredMessage::sequence))
+        .containsExactly(first);
+  }
+
+  private static Map<String, Object> due(long seq, LocalDateTime availableAt) {
+    Map<String, Object> row = message(seq, "s" + seq, "target", null, "horizon", 0L);
+    row.put("available_at", availableAt);
+    return row;
+  }
+
   @Test
   @DisplayName("where somebody else leased what was chosen is what comes next, one by one")
   void leasesTheNext() {
@@ -581,7 +661,24 @@ class BindingsTest {
     driver.isolation = Connection.TRANSACTION_SERIALIZABLE;
     store.verify();
     assertThat(driver.executions.stream().map(Execution::sql))
-        .startsWith("set transaction isolation level read committed")
-        .endsWith("setTransactionIsolation " + Connection.TRANSACTION_SERIALIZABLE);
+        .startsWith("set deadlock_priority low; set transaction isolation level read committed")
+        .containsSubsequence(
+            "setTransactionIsolation " + Connection.TRANSACTION_SERIALIZABLE,
+            "set deadlock_priority normal");
+  }
+
+  @Test
+  @DisplayName("to the session makes us the victim of deadlocks, and never the application")
+  void deadlocks() throws SQLException {
+    answerClaims();
+    counts.put("LEASE", null); // of which the driver fails
+    assertThatThrownBy(() -> store.claim(request())).isInstanceOf(NullPointerException.class);
+    assertThat(driver.executions.stream().map(Execution::sql))
+        .startsWith("set deadlock_priority low")
+        .endsWith("set deadlock_priority normal");
+    driver.executions.clear();
+    store.append(driver.connection(), builder().dedupKey("d").build());
+    assertThat(executions("INSERT")).hasSize(1);
+    assertThat(driver.executions).noneMatch(execution -> execution.sql().startsWith("set "));
   }
 }

@@ -43,9 +43,10 @@ public final class Database extends TestDatabase {
   public void empty() {
     execute(
         """
-        declare @drops nvarchar(max) = N'';
-        select @drops += N'drop table ' + quotename(schema_name(schema_id)) + N'.' + quotename(name) + N';'
-        from sys.tables where schema_id = schema_id(N'%s');
+        declare @drops nvarchar(max) = (
+          select coalesce(string_agg(convert(nvarchar(max),
+            N'drop table ' + quotename(schema_name(schema_id)) + N'.' + quotename(name)), N';'), N'')
+          from sys.tables where schema_id = schema_id(N'%s'));
         exec sp_executesql @drops
         """
             .formatted(schema()));

@@ -50,13 +50,16 @@ class ErrorsTest {
     "308, MISSING_SCHEMA",
     "2760, MISSING_SCHEMA",
     "3906, READ_ONLY",
+    "845, CUT_OFF",
+    "8628, CUT_OFF",
+    "9002, CUT_OFF",
+    "1105, CUT_OFF",
     "229, FORBIDDEN",
     "230, FORBIDDEN",
     "262, FORBIDDEN",
     "3930, FAILED_BEFORE",
     "3998, FAILED_BEFORE",
     "3971, FAILED_BEFORE",
-    "4060, REFUSED",
     "916, REFUSED",
     "18456, REFUSED",
     "18452, REFUSED",
@@ -74,9 +77,16 @@ class ErrorsTest {
     "983, UNREACHABLE",
     "17142, UNREACHABLE",
     "6005, UNREACHABLE",
+    "4060, UNREACHABLE",
+    "615, UNREACHABLE",
+    "926, UNREACHABLE",
     "10928, UNREACHABLE",
     "10929, UNREACHABLE",
     "40197, UNREACHABLE",
+    "40020, UNREACHABLE",
+    "40143, UNREACHABLE",
+    "40166, UNREACHABLE",
+    "40540, UNREACHABLE",
     "40501, UNREACHABLE",
     "40613, UNREACHABLE",
     "49918, UNREACHABLE",
@@ -138,6 +148,15 @@ class ErrorsTest {
   void noPlan() {
     assertThat(Errors.advice(error(8622, "S0001", "Query processor could not produce a plan")))
         .contains("is an index of the outbox missing");
+  }
+
+  @Test
+  @DisplayName("of a database without room say what is full")
+  void noRoom() {
+    assertThat(Errors.advice(error(9002, "S0004", "The transaction log for database 'x' is full")))
+        .contains("log_reuse_wait_desc");
+    assertThat(Errors.advice(error(1105, "S0002", "Could not allocate space for object")))
+        .contains("files are full");
   }
 
   @Test

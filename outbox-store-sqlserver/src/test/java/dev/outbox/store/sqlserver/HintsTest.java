@@ -10,6 +10,7 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** How each statement reads and looks up, which on a server only its plan and its locks show. */
 @DisplayName("Every statement")
@@ -73,6 +74,40 @@ class HintsTest {
           .doesNotContain(":bucket")
           .endsWith("option (loop join, force order) ");
     }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"READ_PENDING", "READ_SCHEDULED", "READ_BLOCKED"})
+  @DisplayName("that reads payloads sorts none: that takes memory for the largest there might be")
+  void sorts(String name) {
+    String sql = Texts.statements().get(name);
+    assertThat(outermost(sql)).contains("select").doesNotContain("order by");
+    if (name.equals("READ_BLOCKED")) {
+      String sorted = sql.substring(sql.indexOf("from ("), sql.lastIndexOf("outer apply"));
+      assertThat(sorted.replace("datalength(m.payload)", ""))
+          .contains("over (partition by d.bucket order by d.retry_at, d.key_hash, m.seq")
+          .doesNotContain("m.payload", "m.headers");
+      assertThat(sql).contains("option (max_grant_percent = 1)");
+    }
+    if (name.equals("READ_SCHEDULED")) {
+      assertThat(sql).as("the index in their order").contains("index (outbox_message_scheduled)");
+    }
+  }
+
+  private static String outermost(String sql) {
+    String without = sql.replaceAll("\\([^()]*\\)", "");
+    return without.equals(sql) ? sql : outermost(without);
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @MethodSource("statements")
+  @DisplayName("compares a time with one of as many digits, so that an index can find it")
+  void times(String name, String sql) {
+    String known = sql.replace("convert(datetime2(6), sysutcdatetime())", "now");
+    assertThat(known)
+        .doesNotContainPattern(
+            "(available_at|retry_at|expires_at|lock_until|lease_until|created_at|archived_at|last_failed_at)"
+                + " [<>]=? (dateadd\\([^<>]*)?sysutcdatetime");
   }
 
   @ParameterizedTest(name = "{0}")

@@ -56,6 +56,11 @@ class ParserTest {
               "",
               "OVER: \"<aggregate> OVER ( [ PARTITION BY ] [ ORDER BY ] [ ROWS ] )\""),
           new Unknown(
+              "READ_BLOCKED",
+              "option \\(max_grant_percent = 1\\)",
+              "",
+              "Query hints: \"MAX_GRANT_PERCENT = percent\""),
+          new Unknown(
               "PURGE_DEDUP",
               "with \\(readpast +readcommittedlock\\)",
               "",

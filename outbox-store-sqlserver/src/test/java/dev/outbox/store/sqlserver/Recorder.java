@@ -9,6 +9,7 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.ResultSetMetaData;
 import java.sql.Statement;
+import java.sql.Types;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
@@ -27,8 +28,45 @@ final class Recorder {
    * A parameter.
    *
    * @param setter the method that set it
+   * @param jdbcType of {@link java.sql.Types}; null: the setter's
    */
-  record Parameter(String setter, Object value) {}
+  record Parameter(String setter, Object value, Integer jdbcType) {
+
+    /** The type that Microsoft's driver declares for it, which begins with the T-SQL name. */
+    String type() {
+      if (jdbcType != null) {
+        return ofJdbcType(jdbcType);
+      }
+      return switch (setter) {
+        case "setNString" -> nvarchar(value == null ? 0 : ((String) value).length());
+        case "setBytes" -> varbinary(value == null ? 0 : ((byte[]) value).length);
+        case "setInt" -> "int";
+        case "setLong" -> "bigint";
+        case "setBoolean" -> "bit";
+        default -> throw new IllegalStateException("nobody has looked what it makes of " + setter);
+      };
+    }
+
+    private static String ofJdbcType(int type) {
+      return switch (type) {
+        case Types.NVARCHAR -> nvarchar(0);
+        case Types.LONGNVARCHAR -> nvarchar(Integer.MAX_VALUE);
+        case Types.VARBINARY -> varbinary(0);
+        case Types.LONGVARBINARY -> varbinary(Integer.MAX_VALUE);
+        case Types.INTEGER -> "int";
+        case Types.BIGINT -> "bigint";
+        default -> throw new IllegalStateException("nobody has looked what it makes of " + type);
+      };
+    }
+
+    private static String nvarchar(int length) {
+      return length <= 4_000 ? "nvarchar(4000)" : "nvarchar(max)";
+    }
+
+    private static String varbinary(int length) {
+      return length <= 8_000 ? "varbinary(8000)" : "varbinary(max)";
+    }
+  }
 
   /** A statement that was executed, with its parameters by place. */
   record Execution(String sql, Map<Integer, Parameter> parameters) {}
@@ -154,11 +192,17 @@ final class Recorder {
                 case "getResultSet" -> results(sql, rows.apply(sql));
                 default -> {
                   if (method.getName().startsWith("set") && a != null && a.length >= 2) {
-                    parameters.put((Integer) a[0], new Parameter(method.getName(), a[1]));
+                    parameters.put((Integer) a[0], parameter(method.getName(), a));
                   }
                   yield nothing(method);
                 }
               });
+    }
+
+    private static Parameter parameter(String setter, Object[] a) {
+      return setter.equals("setNull")
+          ? new Parameter(setter, null, (Integer) a[1])
+          : new Parameter(setter, a[1], a.length > 2 ? (Integer) a[2] : null);
     }
 
     private void record() {

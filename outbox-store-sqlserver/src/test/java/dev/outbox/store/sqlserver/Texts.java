@@ -17,7 +17,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 
 /** All texts that are sent to a server. */
 final class Texts {
@@ -133,14 +132,17 @@ final class Texts {
   /** The examples for SQL Server in the documentation. */
   static String plainSql() {
     try {
-      String text = Files.readString(Path.of("../docs/plain-sql.md"));
-      int from = text.indexOf("\n## SQL Server\n");
-      return Pattern.compile("```sql\n(.*?)```", Pattern.DOTALL)
-          .matcher(text)
-          .region(from, text.indexOf("\n## ", from + 1))
-          .results()
-          .map(block -> block.group(1))
-          .collect(Collectors.joining());
+      StringBuilder blocks = new StringBuilder();
+      for (String page : List.of("plain-sql.md", "operating.md")) {
+        String text = Files.readString(Path.of("../docs", page));
+        int from = text.indexOf("\n## SQL Server\n");
+        Pattern.compile("```sql\n(.*?)```", Pattern.DOTALL)
+            .matcher(text)
+            .region(from, text.indexOf("\n## ", from + 1))
+            .results()
+            .forEach(block -> blocks.append(block.group(1)));
+      }
+      return blocks.toString();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

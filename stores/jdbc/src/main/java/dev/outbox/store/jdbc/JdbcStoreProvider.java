@@ -15,6 +15,8 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -75,6 +77,14 @@ public abstract class JdbcStoreProvider implements StoreProvider {
     return connection.getMetaData().getDatabaseProductName().endsWith(label);
   }
 
+  /**
+   * What the driver is told about the connections of a pool that is made here, by the names of its
+   * settings. Those that the URL names are left to it.
+   */
+  protected Map<String, String> poolSettings() {
+    return Map.of();
+  }
+
   /** Whether a connection was refused because it came without a password. */
   protected abstract boolean wantsPassword(SQLException e);
 
@@ -114,7 +124,9 @@ public abstract class JdbcStoreProvider implements StoreProvider {
   @Override
   public final Opened open(Settings settings) {
     DataSource dataSource =
-        settings.connections() > 1 ? Pool.of(settings) : new DriverDataSource(settings, this);
+        settings.connections() > 1
+            ? Pool.of(settings, poolSettings())
+            : new DriverDataSource(settings, this);
     try {
       return new OpenedByJdbc(settings, dataSource, store(dataSource, settings));
     } catch (RuntimeException e) {
@@ -152,7 +164,7 @@ public abstract class JdbcStoreProvider implements StoreProvider {
   private static final class Pool {
     private static final Duration PATIENCE = Duration.ofSeconds(10);
 
-    static DataSource of(Settings settings) {
+    static DataSource of(Settings settings, Map<String, String> ofDriver) {
       HikariConfig config = new HikariConfig();
       config.setJdbcUrl(settings.url());
       config.setUsername(settings.user().isEmpty() ? null : settings.user());
@@ -161,6 +173,13 @@ public abstract class JdbcStoreProvider implements StoreProvider {
       config.setConnectionTimeout(PATIENCE.toMillis());
       // Else the pool asks for the default, once; when that connection dies it never works again.
       config.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
+      String url = settings.url().toLowerCase(Locale.ROOT);
+      ofDriver.forEach(
+          (name, value) -> {
+            if (!url.contains(name.toLowerCase(Locale.ROOT))) {
+              config.addDataSourceProperty(name, value);
+            }
+          });
       return new HikariDataSource(config);
     }
   }

@@ -15,7 +15,7 @@ import java.util.stream.IntStream;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.statement.PreparedBatch;
 
-/** Statements that are run for each of some rows in turn, in one round trip. */
+/** Statements that are run for each of some rows in turn, as one batch of JDBC. */
 public final class Batches {
   private Batches() {}
 

@@ -100,6 +100,11 @@ public final class Rows {
         Status.valueOf(target));
   }
 
+  /** Of a SCHEDULED message, which is read in the order of this time; else null. */
+  @Nullable Instant due(ResultSet rows, Status status) throws SQLException {
+    return status == Status.SCHEDULED ? types.instant(rows, AVAILABLE_AT) : null;
+  }
+
   private Claimable claimable(ResultSet rows, Status status, byte[] payload) throws SQLException {
     Object id = requireNonNull(rows.getObject(ID));
     Instant availableAt = types.instant(rows, AVAILABLE_AT);

@@ -139,7 +139,7 @@ final class SqlDatabase implements Reads<Handle>, Writes<Handle> {
         most,
         bytes,
         row -> {
-          List<Row> found = new ArrayList<>();
+          List<Placed> found = new ArrayList<>();
           long horizon = 0;
           while (row.next()) {
             horizon = row.getLong(Rows.HORIZON);
@@ -148,10 +148,10 @@ final class SqlDatabase implements Reads<Handle>, Writes<Handle> {
               if (message == null) {
                 return Optional.empty();
               }
-              found.add(message);
+              found.add(new Placed(message, rows.due(row, status), message.sequence()));
             }
           }
-          return Optional.of(new Found(found, most, horizon));
+          return Optional.of(new Found(Placed.inOrder(found), most, horizon));
         });
   }
 

@@ -114,10 +114,10 @@ public interface SqlDialect extends Server, Rows.Types {
   }
 
   /**
-   * Reads the first PENDING or SCHEDULED messages of each bucket, in order: {@link Rows#COLUMNS},
-   * target (the status to move to, or null) and horizon (a number that says something of the
-   * snapshot, or null); or only the last for a bucket without messages. Of a message to be moved,
-   * and of one whose payload has more bytes, the payload comes as null.
+   * Reads the first PENDING or SCHEDULED messages of each bucket, which may come in any order:
+   * {@link Rows#COLUMNS}, target (the status to move to, or null) and horizon (a number that says
+   * something of the snapshot, or null); or only the last for a bucket without messages. Of a
+   * message to be moved, and of one whose payload has more bytes, the payload comes as null.
    *
    * @param most how many messages of each bucket
    * @param bytes the most bytes of a payload
@@ -130,7 +130,10 @@ public interface SqlDialect extends Server, Rows.Types {
       long bytes,
       Reader<R> reader);
 
-  /** The same as bucket and size: the bytes of the payload, or 0 of a message to be moved. */
+  /**
+   * The same, in order, as bucket and size: the bytes of the payload, or 0 of a message to be
+   * moved.
+   */
   <R> R sizes(
       Handle handle,
       Status status,

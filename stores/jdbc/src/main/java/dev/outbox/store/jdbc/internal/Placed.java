@@ -1,0 +1,25 @@
+package dev.outbox.store.jdbc.internal;
+
+import dev.outbox.store.core.internal.Row;
+import java.time.Instant;
+import java.util.Comparator;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A row that was read, and its place among those of its bucket. The order is made here, because a
+ * server that sorts rows carries their payloads along.
+ *
+ * @param due of SCHEDULED messages
+ * @param turn among those that are due at once
+ */
+public record Placed(Row row, @Nullable Instant due, long turn) {
+  private static final Comparator<Placed> ORDER =
+      Comparator.<Placed>comparingInt(placed -> placed.row().bucket())
+          .thenComparing(Placed::due, Comparator.nullsFirst(Comparator.naturalOrder()))
+          .thenComparingLong(Placed::turn);
+
+  public static List<Row> inOrder(List<Placed> rows) {
+    return rows.stream().sorted(ORDER).map(Placed::row).toList();
+  }
+}

@@ -1,0 +1,134 @@
+package dev.outbox.store.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.outbox.spi.OutboxStore;
+import dev.outbox.spi.StoreProvider.Settings;
+import java.lang.reflect.Proxy;
+import java.sql.Connection;
+import java.sql.Driver;
+import java.sql.DriverManager;
+import java.sql.DriverPropertyInfo;
+import java.sql.SQLException;
+import java.sql.SQLFeatureNotSupportedException;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Properties;
+import java.util.logging.Logger;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+/** With a driver that says what it was told. */
+@DisplayName("A pool of our own")
+class JdbcStoreProviderTest {
+  private static final String URL = "jdbc:told://localhost;user=u";
+
+  private final Properties told = new Properties();
+  private final Driver driver = new Told();
+
+  private final class Told implements Driver {
+    @Override
+    public boolean acceptsURL(String url) {
+      return url.startsWith("jdbc:told:");
+    }
+
+    @Override
+    public Connection connect(String url, Properties info) {
+      if (!acceptsURL(url)) {
+        return null;
+      }
+      told.putAll(info);
+      return (Connection)
+          Proxy.newProxyInstance(
+              Connection.class.getClassLoader(),
+              new Class<?>[] {Connection.class},
+              (proxy, method, a) ->
+                  method.getReturnType() == boolean.class
+                      ? (Object) true
+                      : method.getReturnType() == int.class ? (Object) 0 : null);
+    }
+
+    @Override
+    public DriverPropertyInfo[] getPropertyInfo(String url, Properties info) {
+      return new DriverPropertyInfo[0];
+    }
+
+    @Override
+    public int getMajorVersion() {
+      return 1;
+    }
+
+    @Override
+    public int getMinorVersion() {
+      return 0;
+    }
+
+    @Override
+    public boolean jdbcCompliant() {
+      return false;
+    }
+
+    @Override
+    public Logger getParentLogger() throws SQLFeatureNotSupportedException {
+      throw new SQLFeatureNotSupportedException();
+    }
+  }
+
+  private static final class Provider extends JdbcStoreProvider {
+    Provider() {
+      super("told", "Told", "jdbc:told://host", "no.Driver");
+    }
+
+    @Override
+    public OutboxStore<Connection> store(DataSource dataSource, Settings settings) {
+      return null;
+    }
+
+    @Override
+    public JdbcInboxStore inbox(
+        DataSource dataSource, String schema, String prefix, Duration retention) {
+      return null;
+    }
+
+    @Override
+    protected Map<String, String> poolSettings() {
+      return Map.of("keepStatements", "true", "howMany", "100");
+    }
+
+    @Override
+    protected boolean wantsPassword(SQLException e) {
+      return false;
+    }
+  }
+
+  @BeforeEach
+  void register() throws SQLException {
+    DriverManager.registerDriver(driver);
+  }
+
+  @AfterEach
+  void deregister() throws SQLException {
+    DriverManager.deregisterDriver(driver);
+  }
+
+  private static void open(String url) {
+    new Provider().open(new Settings(url, "", "", null, Settings.DEFAULT_PREFIX, null, 2)).close();
+  }
+
+  @Test
+  @DisplayName("tells the driver what its database does better with")
+  void settings() {
+    open(URL);
+    assertThat(told).containsEntry("keepStatements", "true").containsEntry("howMany", "100");
+  }
+
+  @Test
+  @DisplayName("leaves it at what the URL says, in whatever case")
+  void url() {
+    open(URL + ";KeepStatements=false");
+    assertThat(told).doesNotContainKey("keepStatements").containsEntry("howMany", "100");
+  }
+}
