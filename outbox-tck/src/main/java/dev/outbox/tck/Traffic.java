@@ -34,7 +34,7 @@ record Traffic(Duration slow, @Nullable String hung) {
 
   /** Two publishers at the same time: what delays this process delays both. */
   record Compared(Traffic beside, Traffic without, Duration tolerated) {
-    private static final int TIMES = 4;
+    private static final int TIMES = 3;
 
     /** Whether it is much slower, and by more than what is tolerated. */
     boolean isSlower() {

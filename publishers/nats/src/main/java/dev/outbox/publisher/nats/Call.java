@@ -101,12 +101,15 @@ final class Call {
     }
     for (Run run : silent) {
       parts.quiet().add(run.place);
-      run.stop(
-          Result.unavailable(
-              "%s: no acknowledgement, though the server answers: it needs a stream with a leader"
-                  .formatted(run.place),
-              run.place));
+      run.stop(notAcknowledged(run.place));
     }
+  }
+
+  private static Result notAcknowledged(String place) {
+    return Result.unavailable(
+        "%s: no acknowledgement, though the server answers: it needs a stream with a leader"
+            .formatted(place),
+        place);
   }
 
   /** The connection is of no use any more. */
@@ -152,6 +155,10 @@ final class Call {
       }
       subject = outgoing.subject();
       place = Subjects.place(subject);
+      if (!parts.quiet().enter(place)) {
+        stop(notAcknowledged(place));
+        return;
+      }
       long most = link.maxPayload();
       if (most > 0 && outgoing.size() > most) {
         stop(
@@ -165,6 +172,7 @@ final class Call {
 
     private void give(Link link, Mapping.Outgoing outgoing) {
       int attempt = at;
+      String to = place;
       since = System.nanoTime();
       inFlight.add(this);
       CompletableFuture<PublishAck> ack;
@@ -179,7 +187,12 @@ final class Call {
       }
       CompletableFuture<?> unused =
           ack.whenComplete(
-              (stored, error) -> reports.add(new Report(this, attempt, stored, error)));
+              (stored, error) -> {
+                if (error == null) {
+                  parts.quiet().remove(to); // also when nobody waits for it any more
+                }
+                reports.add(new Report(this, attempt, stored, error));
+              });
     }
 
     void heard(Report report, Link link) {
@@ -188,7 +201,6 @@ final class Call {
       }
       inFlight.remove(this);
       if (report.error == null) {
-        parts.quiet().remove(place);
         results[items.get(at).index] = delivered(report.stored);
         at++;
         send(link);

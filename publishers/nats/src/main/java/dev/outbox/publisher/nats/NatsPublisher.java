@@ -184,7 +184,7 @@ public final class NatsPublisher implements MessagePublisher, ReachablePublisher
               links,
               new Mapping(destination, cloudEventsSource),
               timing,
-              new Quiet(),
+              new Quiet(timing.pause()),
               Urls.masked(String.join(",", servers)));
       links.start();
       return new NatsPublisher(parts);

@@ -5,25 +5,36 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * Places from which no acknowledgement came while the server answered: they are waited for a short
- * time only, until one comes, so that they do not hold up calls that others share with them.
+ * Places from which no acknowledgement came while the server answered. So that they do not hold up
+ * calls that others share with them, one is tried once in a while, with one message that is waited
+ * for a short time, until an acknowledgement comes.
  */
 final class Quiet {
   private static final int MOST = 1_000;
 
-  private final Map<String, Boolean> places =
+  private final long pause;
+
+  /** By place: when it may be tried again. */
+  private final Map<String, Long> places =
       Collections.synchronizedMap(
           new LinkedHashMap<>() {
             private static final long serialVersionUID = 1L;
 
             @Override
-            protected boolean removeEldestEntry(Map.Entry<String, Boolean> eldest) {
+            protected boolean removeEldestEntry(Map.Entry<String, Long> eldest) {
               return size() > MOST;
             }
           });
 
+  /**
+   * @param pause between two tries, in nanoseconds
+   */
+  Quiet(long pause) {
+    this.pause = pause;
+  }
+
   void add(String place) {
-    places.put(place, true);
+    places.put(place, System.nanoTime() + pause);
   }
 
   void remove(String place) {
@@ -34,5 +45,21 @@ final class Quiet {
 
   boolean contains(String place) {
     return !places.isEmpty() && places.containsKey(place);
+  }
+
+  /** Whether a message may be sent there now; to a quiet place none may be for a while then. */
+  boolean enter(String place) {
+    if (places.isEmpty()) {
+      return true;
+    }
+    long now = System.nanoTime();
+    boolean[] may = {true};
+    places.computeIfPresent(
+        place,
+        (p, next) -> {
+          may[0] = next - now <= 0;
+          return may[0] ? now + pause : next;
+        });
+    return may[0];
   }
 }

@@ -10,11 +10,13 @@ import java.time.Duration;
  * @param patience how long a message may be without an acknowledgement before the server is asked
  *     whether it is still there; also for a connection to be made
  * @param impatience the same for a place that took too long the last time
+ * @param pause between two tries of such a place
  * @param connect how long the client may take for a connection: less than the patience, because it
  *     takes so long too to say that a password is wrong
  * @param sign how long the server may take for a sign of life
  */
-record Timing(long timeout, long call, long patience, long impatience, long connect, long sign) {
+record Timing(
+    long timeout, long call, long patience, long impatience, long pause, long connect, long sign) {
   static final Duration SHORTEST = Duration.ofSeconds(1);
   static final Duration LONGEST = Duration.ofHours(1);
 
@@ -24,6 +26,6 @@ record Timing(long timeout, long call, long patience, long impatience, long conn
           "timeout is %s, allowed is from %s to %s".formatted(timeout, SHORTEST, LONGEST));
     }
     long t = timeout.toNanos();
-    return new Timing(t, t / 10 * 9, t / 4, t / 20, t / 6, t / 10);
+    return new Timing(t, t / 10 * 9, t / 4, t / 20, t / 2, t / 6, t / 10);
   }
 }

@@ -146,7 +146,7 @@ class NatsPublisherTest {
   }
 
   @Test
-  @DisplayName("somebody who listens without a stream costs a call its patience once")
+  @DisplayName("who listens without a stream costs a call its patience once, until there is one")
   void nobodyAcknowledges() throws Exception {
     String stream = TestNats.stream(settings -> settings);
     String silent = TestNats.name();
@@ -166,6 +166,13 @@ class NatsPublisherTest {
       }
       assertThat(took.get(0)).isGreaterThan(1_000_000_000L);
       assertThat(took.get(1)).isLessThan(took.get(0));
+      String made = TestNats.stream(TestNats.url(), silent, settings -> settings);
+      long end = System.nanoTime() + Duration.ofSeconds(30).toNanos();
+      List<StoredMessage> again = batch(message(made, "k"));
+      while (!publisher.publish(again).equals(List.of(Result.delivered()))) {
+        assertThat(System.nanoTime() - end).as("nanoseconds too late").isNegative();
+        Thread.sleep(10);
+      }
     }
   }
 

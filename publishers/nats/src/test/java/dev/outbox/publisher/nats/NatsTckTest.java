@@ -7,12 +7,17 @@ import dev.outbox.spi.HeaderCodec;
 import dev.outbox.spi.MessagePublisher;
 import dev.outbox.spi.StoredMessage;
 import dev.outbox.tck.PublisherTck;
+import io.nats.client.Connection;
 import io.nats.client.Message;
+import io.nats.client.Subscription;
 import io.nats.client.api.DiscardPolicy;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
 
 /** The TCK on a real server. */
 class NatsTckTest extends PublisherTck
@@ -20,12 +25,15 @@ class NatsTckTest extends PublisherTck
         PublisherTck.BrokerHangs,
         PublisherTck.BrokerRejects,
         PublisherTck.DestinationMissing,
-        PublisherTck.DestinationNotDurable {
+        PublisherTck.DestinationNotDurable,
+        PublisherTck.DestinationHangs {
   private static final String GOES_TO = "test-goes-to";
+  private static final String SILENT = TestNats.name();
 
   private String stream;
   private String small;
   private String full;
+  private Connection listener;
 
   @Override
   protected MessagePublisher createPublisher() {
@@ -52,6 +60,7 @@ class NatsTckTest extends PublisherTck
 
   @Override
   protected void reset() {
+    end();
     stream = TestNats.stream(settings -> settings);
     small = TestNats.stream(settings -> settings.maximumMessageSize(2_000));
     full = TestNats.stream(settings -> settings.maxBytes(10).discardPolicy(DiscardPolicy.New));
@@ -118,5 +127,32 @@ class NatsTckTest extends PublisherTck
   @Override
   public OutboxMessage.Builder toNotDurable(OutboxMessage.Builder message) {
     return message.header(GOES_TO, full);
+  }
+
+  /** Somebody listens there, so that the server has an addressee, and never answers. */
+  @Override
+  public OutboxMessage.Builder toHanging(OutboxMessage.Builder message) {
+    try {
+      if (listener == null) {
+        listener = TestNats.connect(TestNats.url());
+        Subscription unused = listener.subscribe(SILENT + ".>");
+        listener.flush(patience());
+      }
+    } catch (IOException | InterruptedException | TimeoutException e) {
+      throw new AssertionError(e);
+    }
+    return message.header(GOES_TO, SILENT);
+  }
+
+  @AfterEach
+  void end() {
+    if (listener != null) {
+      try {
+        listener.close();
+      } catch (InterruptedException e) {
+        throw new AssertionError(e);
+      }
+      listener = null;
+    }
   }
 }
