@@ -1,9 +1,15 @@
 package dev.outbox.spi;
 
+import java.util.Collection;
+import java.util.Locale;
+import java.util.TreeSet;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Makes any text storable, so that no error can make settle fail (S5), and any printable. */
+/**
+ * Makes any text storable, so that no error can make settle fail (S5), and any printable; and finds
+ * what a mistyped name may mean.
+ */
 public final class ErrorText {
 
   /** The most code points that {@link #clean} leaves. */
@@ -39,6 +45,38 @@ public final class ErrorText {
         : text.codePoints()
             .mapToObj(c -> isControl(c) ? "\\u%04x".formatted(c) : Character.toString(c))
             .collect(Collectors.joining());
+  }
+
+  /** Of the names the one that is closest to a mistyped one, whatever the case; none: "". */
+  public static String closest(String name, Collection<String> names) {
+    String best = "";
+    int least = Integer.MAX_VALUE;
+    for (String known : new TreeSet<>(names)) {
+      int distance = distance(name.toLowerCase(Locale.ROOT), known.toLowerCase(Locale.ROOT));
+      if (distance < least) {
+        least = distance;
+        best = known;
+      }
+    }
+    return best;
+  }
+
+  /** Levenshtein's. */
+  private static int distance(String a, String b) {
+    int[] row = new int[b.length() + 1];
+    for (int j = 0; j <= b.length(); j++) {
+      row[j] = j;
+    }
+    for (int i = 1; i <= a.length(); i++) {
+      int diagonal = row[0];
+      row[0] = i;
+      for (int j = 1; j <= b.length(); j++) {
+        int replaced = diagonal + (a.charAt(i - 1) == b.charAt(j - 1) ? 0 : 1);
+        diagonal = row[j];
+        row[j] = Math.min(replaced, 1 + Math.min(row[j], row[j - 1]));
+      }
+    }
+    return row[b.length()];
   }
 
   private static boolean isControl(int c) {

@@ -2,6 +2,7 @@ package dev.outbox.spi;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.List;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -21,5 +22,14 @@ class ErrorTextTest {
   void controls() {
     assertThat(ErrorText.printable("a\r\nb\u001B[2J\0\u0085\u2028\u202Ec\u2066\uD83D\uDE00"))
         .isEqualTo("a\\u000d\\u000ab\\u001b[2J\\u0000\\u0085\\u2028\\u202ec\\u2066\uD83D\uDE00");
+  }
+
+  @Test
+  @DisplayName("the closest of several names is found, whatever the case")
+  void closest() {
+    List<String> known = List.of("relay.workers", "relay.lease", "store.url");
+    assertThat(ErrorText.closest("RELAY.worker", known)).isEqualTo("relay.workers");
+    assertThat(ErrorText.closest("storeurl", known)).isEqualTo("store.url");
+    assertThat(ErrorText.closest("x", List.of())).isEmpty();
   }
 }

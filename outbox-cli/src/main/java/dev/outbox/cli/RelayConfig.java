@@ -3,6 +3,7 @@ package dev.outbox.cli;
 import dev.outbox.Archive;
 import dev.outbox.relay.Relay;
 import dev.outbox.relay.RetryPolicy;
+import dev.outbox.spi.ErrorText;
 import dev.outbox.spi.MessagePublisher;
 import dev.outbox.spi.StoreProvider;
 import dev.outbox.spi.StoreProvider.History;
@@ -139,7 +140,7 @@ final class RelayConfig {
             "there is no property %s: did you mean %s?%s"
                 .formatted(
                     name,
-                    closest(name, known),
+                    ErrorText.closest(name, known),
                     publishers.isOfClient(name)
                         ? " One of a plugin's is to be named in " + Publishers.PLUGINS
                         : ""));
@@ -153,37 +154,6 @@ final class RelayConfig {
     all.addAll(RELAY.keySet());
     all.addAll(publishers.known());
     return all;
-  }
-
-  private static String closest(String name, Set<String> names) {
-    String best = "";
-    int least = Integer.MAX_VALUE;
-    for (String known : new TreeSet<>(names)) {
-      int distance = distance(name.toLowerCase(Locale.ROOT), known.toLowerCase(Locale.ROOT));
-      if (distance < least) {
-        least = distance;
-        best = known;
-      }
-    }
-    return best;
-  }
-
-  /** Levenshtein's. */
-  private static int distance(String a, String b) {
-    int[] row = new int[b.length() + 1];
-    for (int j = 0; j <= b.length(); j++) {
-      row[j] = j;
-    }
-    for (int i = 1; i <= a.length(); i++) {
-      int diagonal = row[0];
-      row[0] = i;
-      for (int j = 1; j <= b.length(); j++) {
-        int replaced = diagonal + (a.charAt(i - 1) == b.charAt(j - 1) ? 0 : 1);
-        diagonal = row[j];
-        row[j] = Math.min(replaced, 1 + Math.min(row[j], row[j - 1]));
-      }
-    }
-    return row[b.length()];
   }
 
   private static String fill(

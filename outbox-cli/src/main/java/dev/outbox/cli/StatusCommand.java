@@ -120,12 +120,19 @@ final class StatusCommand implements Callable<Integer> {
       if (store instanceof SchemaStore schema) {
         schema.verify();
       }
+      Statistics statistics = Stores.as(StatisticsStore.class, store).statistics(cap());
+      List<WorkerLease> held = store instanceof LeaseStore leases ? leases.leases() : List.of();
+      List<String> warnings =
+          new ArrayList<>(store instanceof WarningStore able ? able.warnings() : List.of());
+      if (store instanceof LeaseStore) {
+        Unattended.warning(statistics, held).ifPresent(warnings::add);
+      }
       found =
           new Found(
               store instanceof SchemaStore schema ? schema.place() : null,
-              Stores.as(StatisticsStore.class, store).statistics(cap()),
-              store instanceof LeaseStore leases ? leases.leases() : List.of(),
-              store instanceof WarningStore warnings ? warnings.warnings() : List.of());
+              statistics,
+              held,
+              warnings);
     }
     List<String> passed = passed(found.statistics());
     PrintWriter out = spec.commandLine().getOut();

@@ -189,14 +189,21 @@ final class LoggingListener implements RelayListener {
         lasting(BREAKER, "The broker cannot be reached, the relay pauses: " + error, null);
   }
 
-  /** Housekeeping and listening are no news while the store is down. */
+  /** What is beside the work is no news while the store is down. */
   private void storeFailed(RelayEvent.StoreFailed e) {
     String operation = e.operation();
     boolean beside = operation.equals("housekeep") || operation.equals("listen");
     boolean ignored =
         lasting(
             beside && !troubles.lasts(STORE) ? operation : STORE,
-            "%s failed on %s: %s".formatted(operation, e.who(), text(e.error())),
+            "%s failed on %s%s: %s"
+                .formatted(
+                    operation,
+                    e.who(),
+                    e.isPermanent() && e.stopsWork()
+                        ? ", which publishes nothing until this is put right"
+                        : "",
+                    text(e.error())),
             e.error());
   }
 

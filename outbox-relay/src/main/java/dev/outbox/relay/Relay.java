@@ -240,7 +240,8 @@ public final class Relay implements AutoCloseable {
 
   /**
    * Whether it was started, was not closed, and the threads of all its workers are alive: for
-   * health checks. Nothing that a store, a publisher or a listener throws ends a worker.
+   * health checks. Nothing that a store, a publisher or a listener throws ends a worker; that the
+   * store refuses what they ask for, {@link RelayEvent.StoreFailed} says.
    */
   public boolean isAlive() {
     lock.lock();

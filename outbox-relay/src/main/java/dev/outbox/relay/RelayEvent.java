@@ -1,5 +1,6 @@
 package dev.outbox.relay;
 
+import dev.outbox.TransientOutboxException;
 import dev.outbox.spi.Decision;
 import dev.outbox.spi.ReachablePublisher;
 import dev.outbox.spi.Result;
@@ -112,9 +113,27 @@ public sealed interface RelayEvent {
    * @param operation claim, renew, settle, let go (of what is kept), housekeep or listen; work when
    *     it is not known which
    */
-  record StoreFailed(String who, String operation, RuntimeException error) implements RelayEvent {}
+  record StoreFailed(String who, String operation, RuntimeException error) implements RelayEvent {
 
-  /** A settle worked again for this worker, after {@link StoreFailed} on claim or settle. */
+    /**
+     * Whether trying again will not help, as where a right is missing. On claim and settle: this
+     * worker publishes nothing until somebody puts it right. It goes on trying.
+     */
+    public boolean isPermanent() {
+      // An error, as that memory is used up, says nothing of the store.
+      return !(error instanceof TransientOutboxException || error.getCause() instanceof Error);
+    }
+
+    /** Whether the worker publishes nothing while this lasts; {@link StoreRecovered} ends it. */
+    public boolean stopsWork() {
+      return operation.equals("claim") || operation.equals("settle") || operation.equals("work");
+    }
+  }
+
+  /**
+   * A settle worked again for this worker, after {@link StoreFailed} on claim, settle or work. One
+   * that was refused for good is over with a settle of messages, not with an empty one.
+   */
   record StoreRecovered(String who) implements RelayEvent {}
 
   /**

@@ -1,6 +1,5 @@
 package dev.outbox.relay;
 
-import dev.outbox.TransientOutboxException;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimSource;
 import dev.outbox.spi.Decision;
@@ -85,6 +84,10 @@ final class Worker {
   private final Backoff trouble;
   private @Nullable Lease next;
   private boolean storeFailed;
+
+  /** Whether decisions were refused for good; an empty settle does not show that this is over. */
+  private boolean settleRefused;
+
   private long askAgain;
 
   Worker(String name, Shared shared) {
@@ -113,8 +116,8 @@ final class Worker {
 
   /** Works until the relay stops, whatever is thrown, and leaves no claim behind. */
   void run() {
-    Survival work = new Survival(this::work, e -> failed("work", e));
-    Survival pause = new Survival(() -> rest(Round.TROUBLE), e -> failed("work", e));
+    Survival work = new Survival(this::work, this::failed);
+    Survival pause = new Survival(() -> rest(Round.TROUBLE), this::failed);
     while (!waiting.stopping()) {
       if (!work.again() && !pause.again()) {
         LockSupport.parkNanos(FIRST_TROUBLE.toNanos()); // needs no memory
@@ -199,7 +202,7 @@ final class Worker {
       Claim claim = source.claim(settings.request(name, most));
       return claimed(claim, before);
     } catch (Throwable e) {
-      failed("claim", e);
+      boolean ignored = failed("claim", e);
       return null;
     }
   }
@@ -313,9 +316,10 @@ final class Worker {
         lost.addAll(along ? settleAndClaim(lease, decisions) : lease.claim().settle(decisions));
         break;
       } catch (Throwable e) {
-        failed("settle", e);
+        boolean refused = failed("settle", e);
+        settleRefused |= refused && !decisions.isEmpty();
         long pause = pauses.next();
-        if (!(along || mayHelp(e)) || !lasts(lease, pause)) {
+        if ((refused && !along) || !lasts(lease, pause)) {
           listener.on(
               new RelayEvent.Abandoned(
                   name, lease.claim().messages(), "settle failed: " + e.getMessage()));
@@ -325,7 +329,9 @@ final class Worker {
         along = false;
       }
     }
-    worked();
+    if (!settleRefused || !decisions.isEmpty()) {
+      worked();
+    }
     List<StoredMessage> taken = batch.lost(lost);
     if (!taken.isEmpty()) {
       listener.on(new RelayEvent.LeaseLost(name, taken));
@@ -341,11 +347,6 @@ final class Worker {
             lease.claim(), decisions, settings.request(name, settings.batchSize()));
     next = claimed(settled.next(), before);
     return settled.lost();
-  }
-
-  /** Whether trying again may: an error, as that memory is used up, says nothing of the store. */
-  private static boolean mayHelp(Throwable e) {
-    return e instanceof TransientOutboxException || e instanceof Error;
   }
 
   private boolean lasts(Lease lease, long pause) {
@@ -385,9 +386,17 @@ final class Worker {
     }
   }
 
-  private void failed(String operation, Throwable error) {
+  private void failed(RuntimeException error) {
+    boolean ignored = failed("work", error);
+  }
+
+  /** Returns whether trying again will not help. */
+  private boolean failed(String operation, Throwable error) {
     storeFailed = true;
-    listener.on(new RelayEvent.StoreFailed(name, operation, Survival.asRuntimeException(error)));
+    RelayEvent.StoreFailed event =
+        new RelayEvent.StoreFailed(name, operation, Survival.asRuntimeException(error));
+    listener.on(event);
+    return event.isPermanent();
   }
 
   /**
@@ -396,6 +405,7 @@ final class Worker {
    */
   private void worked() {
     trouble.reset();
+    settleRefused = false;
     if (storeFailed) {
       storeFailed = false;
       listener.on(new RelayEvent.StoreRecovered(name));

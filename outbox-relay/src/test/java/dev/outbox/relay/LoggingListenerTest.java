@@ -3,6 +3,7 @@ package dev.outbox.relay;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.OutboxException;
+import dev.outbox.PermanentOutboxException;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.spi.Decision;
 import dev.outbox.spi.Result;
@@ -156,7 +157,7 @@ class LoggingListenerTest {
     assertThat(log.lines)
         .filteredOn(line -> line.startsWith("WARN"))
         .containsExactly(
-            "WARN claim failed on relay/0: down",
+            "WARN claim failed on relay/0, which publishes nothing until this is put right: down",
             "WARN " + message + " is tried again in PT0S: refused",
             "WARN orders cannot be reached: no topic");
   }
@@ -283,6 +284,25 @@ class LoggingListenerTest {
   }
 
   @Test
+  void aStoreThatRefusesForGoodIsSaidWithWhatComesOfIt() {
+    RuntimeException refused = new PermanentOutboxException("permission denied");
+    for (String operation : List.of("claim", "settle", "renew", "housekeep")) {
+      new LoggingListener(log, clock::get)
+          .on(new RelayEvent.StoreFailed("relay/0", operation, refused));
+    }
+    listener.on(
+        new RelayEvent.StoreFailed("relay/1", "claim", new TransientOutboxException("down")));
+    String consequence = ", which publishes nothing until this is put right: permission denied";
+    assertThat(log.lines)
+        .containsExactly(
+            "WARN claim failed on relay/0" + consequence,
+            "WARN settle failed on relay/0" + consequence,
+            "WARN renew failed on relay/0: permission denied",
+            "WARN housekeep failed on relay/0: permission denied",
+            "WARN claim failed on relay/1: down");
+  }
+
+  @Test
   void linesSayWhoAndWhat() {
     listener.on(new RelayEvent.LeaseLost("relay/0", List.of()));
     listener.on(new RelayEvent.LeaseLost("relay/0", List.of(message, message)));
@@ -302,7 +322,8 @@ class LoggingListenerTest {
         .containsExactly(
             "WARN relay/0 lost the lease of 0 messages, first none",
             "WARN relay/0 lost the lease of 2 messages, first " + message,
-            "WARN claim failed on relay/0: java.lang.IllegalStateException",
+            "WARN claim failed on relay/0, which publishes nothing until this is put right:"
+                + " java.lang.IllegalStateException",
             "WARN retryPolicy failed on a message: odd",
             "ERROR " + message + " is a dead letter: x",
             "INFO Relay relay started with 2 workers on schema public",

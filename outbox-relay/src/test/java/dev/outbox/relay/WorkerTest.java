@@ -489,6 +489,32 @@ class WorkerTest {
     assertThat(store.settles.get()).as("with the next claim, then alone").isEqualTo(2);
   }
 
+  /** A claim of nothing, and its settle of nothing, do not show that it may settle now. */
+  @Test
+  void aSettleThatIsRefusedForGoodIsOverWhenOneWorks() throws InterruptedException {
+    store.append("a", "1");
+    store.beforeSettle = FaultyStore.failing(2, new PermanentOutboxException("no right"));
+    assertThat(worker.round()).isEqualTo(Round.TROUBLE);
+    assertThat(worker.round()).isEqualTo(Round.IDLE);
+    assertThat(events.of("recovered")).isEmpty();
+    later(LEASE.multipliedBy(2));
+    drain();
+    assertThat(events.of("recovered")).hasSize(1);
+    assertThat(events.of("delivered")).containsExactly("delivered 1");
+  }
+
+  /** Another relay may have settled what this one had: an outage must not stay for ever. */
+  @Test
+  void aSettleThatFailedInAnOutageIsOverWhenTheStoreAnswers() throws InterruptedException {
+    worker = worker(publisher, Duration.ofMillis(300), Duration.ofMillis(290));
+    store.append("a", "1");
+    store.beforeSettle = FaultyStore.failing(1_000, new TransientOutboxException("down"));
+    assertThat(worker.round()).isEqualTo(Round.TROUBLE);
+    store.beforeSettle = FaultyStore.NOTHING;
+    assertThat(worker.round()).isEqualTo(Round.IDLE);
+    assertThat(events.of("recovered")).hasSize(1);
+  }
+
   @Test
   void aClaimThatFailsIsTrouble() throws InterruptedException {
     store.append("a", "1");

@@ -127,7 +127,27 @@ class RefusalsTest {
 
   @Test
   void aPropertyThatIsNotThere(CapturedOutput output) {
-    refused(output, "--outbox.relay.worker=3", "outbox.relay.worker", "left unbound");
+    assertThatThrownBy(
+        () ->
+            Application.start(
+                    schema,
+                    "--outbox.relay.worker=3",
+                    "--outbox.kafka.propertys.sasl.jaas.config=secret",
+                    "--outbox.relay.retry.maxAtempts=3")
+                .close());
+    assertThat(output.getAll())
+        .contains(
+            "APPLICATION FAILED TO START",
+            "There is no property outbox.relay.worker, from ",
+            ": did you mean outbox.relay.workers?",
+            ": did you mean outbox.kafka.properties.*?",
+            ": did you mean outbox.relay.retry.max-attempts?")
+        .doesNotContain("Bindable@", "secret");
+  }
+
+  @Test
+  void aPropertyWhoseValueIsNone(CapturedOutput output) {
+    refused(output, "--outbox.relay.workers=two", "outbox.relay.workers", "two");
   }
 
   @Test
@@ -168,17 +188,31 @@ class RefusalsTest {
             Application.startWithKafka(schema, "localhost:9092", "--outbox.kafka.timeout=25s")
                 .close());
     assertThat(output.getAll())
-        .contains("outbox.kafka.timeout is PT25S, it must be below outbox.relay.publish-timeout");
+        .contains("outbox.kafka.timeout is 25s, it must be below outbox.relay.publish-timeout");
   }
 
+  /** Meant are seconds. */
   @Test
   void aLeaseThatLeavesNoTimeToPublish(CapturedOutput output) {
     assertThatThrownBy(
         () ->
-            Application.startWithKafka(schema, "localhost:9092", "--outbox.relay.lease=1s")
+            Application.startWithKafka(schema, "localhost:9092", "--outbox.relay.lease=30")
                 .close());
     assertThat(output.getAll())
-        .contains("a call of the publisher gets PT0.6", "lengthen outbox.relay.lease");
+        .contains("outbox.relay.lease is 30ms: of that a call of the publisher gets 20ms")
+        .contains("needs 1s: lengthen it", "a number without a unit is milliseconds")
+        .doesNotContain("publish-timeout");
+  }
+
+  @Test
+  void aPublishTimeoutThatLeavesNoTimeToPublish(CapturedOutput output) {
+    assertThatThrownBy(
+        () ->
+            Application.startWithKafka(
+                    schema, "localhost:9092", "--outbox.relay.publish-timeout=1s")
+                .close());
+    assertThat(output.getAll())
+        .contains("outbox.relay.publish-timeout is 1s: of that a call of the publisher gets 800ms");
   }
 
   @Test

@@ -13,6 +13,9 @@ import java.util.stream.Stream;
 final class Documents {
   static final Path ROOT = Path.of("../..");
 
+  /** The whole application with Spring Modulith is a test of its own. */
+  private static final Path MODULITH = ROOT.resolve("outbox-spring-modulith/boot-4.1");
+
   /** What stands between two fences. */
   record Block(Path document, int line, String language, String text) {
     @Override
@@ -53,7 +56,8 @@ final class Documents {
   /** By file and name, as {@code StartTest.java start}. */
   static Map<String, String> regions() throws IOException {
     Map<String, String> regions = new TreeMap<>();
-    try (Stream<Path> files = Files.walk(ROOT.resolve("examples"))) {
+    try (Stream<Path> files =
+        Stream.concat(Files.walk(ROOT.resolve("examples")), Files.walk(MODULITH))) {
       for (Path file :
           files
               .filter(f -> f.toString().matches(".*/(src/.*\\.(java|js|sql|properties)|pom\\.xml)"))

@@ -38,7 +38,7 @@ final class OutboxEndpoint {
   /**
    * The relay of this process.
    *
-   * @param state running, stopped, or threads ended
+   * @param state running, stopped, threads ended, or failing: the store refuses what it asks for
    * @param broker reachable, or why not
    * @param unavailable what cannot be reached while the broker can
    */
@@ -99,11 +99,21 @@ final class OutboxEndpoint {
   private RelayAnswer answer(OutboxRelay relay) {
     RelayEvent.Started started = state.started();
     return new RelayAnswer(
-        !relay.isRunning() ? "stopped" : relay.isAlive() ? "running" : "threads ended",
+        state(relay),
         started == null ? null : started.who(),
         started == null ? null : started.workers(),
         started == null ? null : started.place(),
         state.broker(),
         state.unavailable());
+  }
+
+  private String state(OutboxRelay relay) {
+    if (!relay.isRunning()) {
+      return "stopped";
+    }
+    if (!relay.isAlive()) {
+      return "threads ended";
+    }
+    return state.failing() == null ? "running" : "failing";
   }
 }

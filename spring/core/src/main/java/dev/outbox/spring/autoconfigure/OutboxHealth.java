@@ -41,6 +41,10 @@ final class OutboxHealth {
         throw new IllegalStateException(
             "threads of the relay have ended, see the log: restart the application");
       }
+      String failing = state.failing();
+      if (running.isRunning() && failing != null) {
+        throw new IllegalStateException(failing);
+      }
     }
     return details;
   }

@@ -153,9 +153,15 @@ record OutboxProperties(
     }
 
     /** As the relay itself has it. */
+    Duration effectiveLease() {
+      return lease != null ? lease : Relay.Builder.DEFAULT_LEASE;
+    }
+
+    /** As the relay itself has it. */
     Duration effectivePublishTimeout() {
-      Duration held = lease != null ? lease : Relay.Builder.DEFAULT_LEASE;
-      return publishTimeout != null ? publishTimeout : Relay.Builder.defaultPublishTimeout(held);
+      return publishTimeout != null
+          ? publishTimeout
+          : Relay.Builder.defaultPublishTimeout(effectiveLease());
     }
   }
 

@@ -3,13 +3,17 @@ package dev.outbox.spring.autoconfigure;
 import dev.outbox.relay.Relay;
 import dev.outbox.relay.RoutingPublisher;
 import dev.outbox.spi.MessagePublisher;
+import dev.outbox.spring.autoconfigure.OutboxProperties.RelaySettings;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
+import org.springframework.format.annotation.DurationFormat;
+import org.springframework.format.datetime.standard.DurationFormatterUtils;
 
 /** Chooses among the publishers whose jars are there, and opens them. */
 final class Publishers {
@@ -19,12 +23,14 @@ final class Publishers {
   private static final Duration LEAST_TIMEOUT = Duration.ofSeconds(1);
 
   private final List<String> names;
+  private final RelaySettings relay;
   private final Duration publishTimeout;
   private final Map<String, OfferedPublisher> offered = new LinkedHashMap<>();
 
   Publishers(OutboxProperties properties, Iterable<OfferedPublisher> offered) {
     this.names = properties.publisher();
-    this.publishTimeout = properties.relay().effectivePublishTimeout();
+    this.relay = properties.relay();
+    this.publishTimeout = relay.effectivePublishTimeout();
     offered.forEach(one -> this.offered.put(one.name(), one));
   }
 
@@ -131,21 +137,33 @@ final class Publishers {
   private Duration timeout(OfferedPublisher one, Duration byDefault, Duration limit) {
     @Nullable Duration given = one.settings().timeout();
     if (given == null && byDefault.compareTo(LEAST_TIMEOUT) < 0) {
+      boolean ofLease = relay.publishTimeout() == null;
       throw new IllegalArgumentException(
-          "of outbox.relay.publish-timeout, which is %s, a call of the publisher gets %s, and needs %s: lengthen outbox.relay.lease"
-              .formatted(publishTimeout, byDefault, LEAST_TIMEOUT));
+          "outbox.relay.%s is %s: of that a call of the publisher gets %s, and needs %s: lengthen it; a number without a unit is milliseconds, thirty seconds are 30s"
+              .formatted(
+                  ofLease ? "lease" : "publish-timeout",
+                  text(ofLease ? relay.effectiveLease() : publishTimeout),
+                  text(byDefault),
+                  text(LEAST_TIMEOUT)));
     }
     if (given != null && given.compareTo(limit) >= 0) {
       throw new IllegalArgumentException(
           "outbox.%s.timeout is %s, it must be below %s: shorten it or lengthen outbox.relay.lease"
               .formatted(
                   one.name(),
-                  given,
+                  text(given),
                   limit.equals(publishTimeout)
-                      ? "outbox.relay.publish-timeout, which is " + limit
-                      : limit + ", what outbox.relay.publish-timeout leaves to all publishers"));
+                      ? "outbox.relay.publish-timeout, which is " + text(limit)
+                      : text(limit)
+                          + ", what outbox.relay.publish-timeout leaves to all publishers"));
     }
     return given == null ? byDefault : given;
+  }
+
+  /** As a property has it. */
+  private static String text(Duration time) {
+    return DurationFormatterUtils.print(
+        time.truncatedTo(ChronoUnit.MILLIS), DurationFormat.Style.COMPOSITE);
   }
 
   private Duration defaultTimeout() {

@@ -5,6 +5,7 @@ import dev.outbox.relay.RelayListener;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -20,6 +21,9 @@ final class RelayState implements RelayListener {
    */
   static final Duration LASTS = Duration.ofMinutes(2);
 
+  /** What the store may need to get over an outage. */
+  static final Duration PATIENCE = Duration.ofMinutes(1);
+
   private static final int MOST_DESTINATIONS = 20;
 
   /**
@@ -32,8 +36,15 @@ final class RelayState implements RelayListener {
   /** With the sequence of the message that found it out. */
   private record Found(Unavailable unavailable, long sequence) {}
 
+  /** That a worker gets nothing done, from the first failure to the last. */
+  private record Failing(Instant since, Instant until, RelayEvent.StoreFailed last) {}
+
   private final Clock clock;
   private final Map<String, Found> unavailable = new ConcurrentHashMap<>();
+
+  /** By worker. */
+  private final Map<String, Failing> failing = new ConcurrentHashMap<>();
+
   private volatile String broker = "not known yet";
   private volatile RelayEvent.@Nullable Started started;
 
@@ -45,6 +56,11 @@ final class RelayState implements RelayListener {
   public void on(RelayEvent event) {
     if (event instanceof RelayEvent.Started now) {
       started = now;
+      failing.clear();
+    } else if (event instanceof RelayEvent.StoreFailed failed) {
+      failed(failed);
+    } else if (event instanceof RelayEvent.StoreRecovered recovered) {
+      failing.remove(recovered.who());
     } else if (event instanceof RelayEvent.Unavailable one) {
       found(one);
     } else if (event instanceof RelayEvent.BreakerOpened opened) {
@@ -60,6 +76,16 @@ final class RelayState implements RelayListener {
     }
   }
 
+  private void failed(RelayEvent.StoreFailed event) {
+    if (event.stopsWork()) {
+      Instant now = clock.instant();
+      failing.merge(
+          event.who(),
+          new Failing(now, now, event),
+          (before, first) -> new Failing(before.since(), now, event));
+    }
+  }
+
   private void found(RelayEvent.Unavailable event) {
     String destination = event.result().destination();
     if (destination != null
@@ -67,6 +93,28 @@ final class RelayState implements RelayListener {
       Unavailable now = new Unavailable(destination, event.result().error(), clock.instant());
       unavailable.put(destination, new Found(now, event.message().sequence()));
     }
+  }
+
+  /**
+   * Why nothing is published although the store answers; null where all is well. What may pass, as
+   * a deadlock, counts when it has lasted.
+   */
+  @Nullable String failing() {
+    Instant lately = clock.instant().minus(PATIENCE);
+    return failing.values().stream()
+        .filter(
+            one ->
+                one.last().isPermanent()
+                    || (one.since().isBefore(lately) && one.until().isAfter(lately)))
+        .min(Comparator.comparing(Failing::since))
+        .map(
+            one ->
+                "nothing is published: %s fails since %s: %s"
+                    .formatted(
+                        one.last().operation(),
+                        one.since().truncatedTo(ChronoUnit.SECONDS),
+                        one.last().error().getMessage()))
+        .orElse(null);
   }
 
   /** Whether the broker as a whole can be reached, or why not. */

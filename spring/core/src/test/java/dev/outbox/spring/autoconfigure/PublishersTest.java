@@ -288,7 +288,7 @@ class PublishersTest {
   void aTimeoutFitsIntoThatOfAll() {
     refused(
         runner.withPropertyValues("outbox.publisher=kafka", "outbox.kafka.timeout=25s"),
-        "outbox.kafka.timeout is PT25S, it must be below outbox.relay.publish-timeout",
+        "outbox.kafka.timeout is 25s, it must be below outbox.relay.publish-timeout",
         "outbox.kafka.*");
     refused(
         runner
@@ -297,7 +297,7 @@ class PublishersTest {
                 "outbox.publisher=kafka,http",
                 "outbox.http.types=invoice",
                 "outbox.http.timeout=21s"),
-        "outbox.http.timeout is PT21S, it must be below PT20S",
+        "outbox.http.timeout is 21s, it must be below 20s",
         "outbox.http.*");
   }
 }

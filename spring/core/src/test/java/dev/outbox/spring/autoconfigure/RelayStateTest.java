@@ -3,6 +3,8 @@ package dev.outbox.spring.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.OutboxMessage;
+import dev.outbox.PermanentOutboxException;
+import dev.outbox.TransientOutboxException;
 import dev.outbox.relay.RelayEvent;
 import dev.outbox.spi.Result;
 import dev.outbox.spi.StoredMessage;
@@ -70,6 +72,47 @@ class RelayStateTest {
     assertThat(state.unavailable()).hasSize(1);
     now = now.plusSeconds(1);
     assertThat(state.unavailable()).isEmpty();
+  }
+
+  private void failed(String who, String operation, RuntimeException error) {
+    state.on(new RelayEvent.StoreFailed(who, operation, error));
+  }
+
+  @Test
+  void aStoreThatRefusesForGoodIsToldAtOnceUntilItIsPutRight() {
+    failed("w/0", "claim", new PermanentOutboxException("no right"));
+    failed("w/1", "claim", new PermanentOutboxException("no right"));
+    assertThat(state.failing())
+        .isEqualTo("nothing is published: claim fails since 2026-01-02T03:04:05Z: no right");
+    now = now.plus(RelayState.PATIENCE.multipliedBy(2));
+    state.on(new RelayEvent.StoreRecovered("w/0"));
+    assertThat(state.failing()).isNotNull();
+    state.on(new RelayEvent.StoreRecovered("w/1"));
+    assertThat(state.failing()).isNull();
+  }
+
+  @Test
+  void whatMayPassIsToldWhenItHasLasted() {
+    failed("w/0", "settle", new TransientOutboxException("deadlock"));
+    failed("w/1", "work", new IllegalStateException(new OutOfMemoryError("a test")));
+    now = now.plus(RelayState.PATIENCE);
+    failed("w/0", "claim", new TransientOutboxException("deadlock again"));
+    assertThat(state.failing()).isNull();
+    now = now.plusSeconds(1);
+    assertThat(state.failing())
+        .isEqualTo("nothing is published: claim fails since 2026-01-02T03:04:05Z: deadlock again");
+    now = now.plus(RelayState.PATIENCE);
+    assertThat(state.failing()).as("while nothing is tried, as when the broker is away").isNull();
+  }
+
+  @Test
+  void whatIsBesideTheWorkIsNoReason() {
+    failed("w", "housekeep", new PermanentOutboxException("no right"));
+    failed("w/0", "renew", new PermanentOutboxException("no right"));
+    assertThat(state.failing()).isNull();
+    failed("w/0", "claim", new PermanentOutboxException("no right"));
+    state.on(new RelayEvent.Started("w", 1, null));
+    assertThat(state.failing()).as("after a new start").isNull();
   }
 
   @Test

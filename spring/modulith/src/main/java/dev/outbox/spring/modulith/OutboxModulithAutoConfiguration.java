@@ -58,8 +58,7 @@ final class OutboxModulithAutoConfiguration {
 
   private EventExternalizationConfiguration noExternalization() {
     throw new PermanentOutboxException(
-        "%s=outbox, and of Spring Modulith there is nothing that says which events are externalized: add org.springframework.modulith:spring-modulith-events-core"
-            .formatted(MODE));
+        "nothing says which events are externalized: add org.springframework.modulith:spring-modulith-events-core, or a starter of Spring Modulith's that has it, as spring-modulith-starter-jdbc");
   }
 
   private PayloadSerializer noSerializer() {

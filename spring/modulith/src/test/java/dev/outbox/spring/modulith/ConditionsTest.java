@@ -70,7 +70,9 @@ class ConditionsTest {
                     .hasMessageContaining("spring-modulith-events-core"));
   }
 
-  /** Modulith 2 looks for stale publications of a registry, and does not look whether it is there. */
+  /**
+   * Modulith 2 looks for stale publications of a registry, and does not look whether it is there.
+   */
   @Test
   void itStartsWithoutARegistryOfPublications() {
     whole
