@@ -82,5 +82,13 @@ public static class Outbox
                 throw new ArgumentException($"{name} has {size} characters, at most 255 are allowed");
             }
         }
+        foreach (var header in message.Headers)
+        {
+            // JSON can have it, and no relay can take it.
+            if (header.Any(text => text.Contains('\0')))
+            {
+                throw new ArgumentException($"header {JsonSerializer.Serialize(header[0])} has a NUL: remove it");
+            }
+        }
     }
 }

@@ -103,6 +103,10 @@ func check(m Message) ([]byte, error) {
 		if !utf8.ValidString(header[0]) || !utf8.ValidString(header[1]) {
 			return nil, fmt.Errorf("header %q is not UTF-8", header[0])
 		}
+		// JSON can have it, and no relay can take it.
+		if strings.Contains(header[0]+header[1], "\x00") {
+			return nil, fmt.Errorf("header %q has a NUL: remove it", header[0])
+		}
 	}
 	return json.Marshal(m.Headers)
 }

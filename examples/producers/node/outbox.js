@@ -60,6 +60,12 @@ function check(message) {
       throw new RangeError(`${name} has half a surrogate pair, which is not Unicode: remove it`);
     }
   }
+  for (const [name, value] of message.headers ?? []) {
+    // JSON can have it, and no relay can take it.
+    if ((name + value).includes("\0")) {
+      throw new RangeError(`header ${JSON.stringify(name)} has a NUL: remove it`);
+    }
+  }
 }
 
 module.exports = { append };

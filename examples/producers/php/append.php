@@ -34,7 +34,8 @@ while (($line = fgets(STDIN)) !== false) {
         $said = $id === null ? ['duplicate' => true] : ['id' => $id];
     } catch (InvalidArgumentException | JsonException | PDOException $error) {
         $connection->rollBack();
-        $said = ['error' => $error->getMessage()];
+        // Behind the first line PostgreSQL may show the row.
+        $said = ['error' => strtok($error->getMessage(), "\n")];
     }
     echo json_encode($said, JSON_THROW_ON_ERROR | JSON_INVALID_UTF8_SUBSTITUTE), "\n";
 }

@@ -32,6 +32,13 @@ final class Message
                 check($name, $this->$name);
             }
         }
+        foreach ($headers as [$name, $value]) {
+            // JSON can have it, and no relay can take it.
+            if (str_contains($name . $value, "\0")) {
+                throw new InvalidArgumentException(
+                    'header ' . json_encode($name) . ' has a NUL: remove it');
+            }
+        }
     }
 }
 

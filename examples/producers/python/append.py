@@ -28,7 +28,8 @@ def main() -> None:
                     id = append(connection, message(line))
                 said = {"duplicate": True} if id is None else {"id": str(id)}
             except (ValueError, psycopg.Error) as error:
-                said = {"error": str(error)}
+                # Behind the first line PostgreSQL may show the row.
+                said = {"error": str(error).splitlines()[0]}
             print(json.dumps(said), flush=True)
 
 

@@ -41,6 +41,10 @@ class Message:
                 raise ValueError(f"{column} is blank: give it at least one visible character")
             if len(text) > 255:
                 raise ValueError(f"{column} has {len(text)} characters, at most 255 are allowed")
+        for name, value in self.headers:
+            # JSON can have it, and no relay can take it.
+            if "\0" in name + value:
+                raise ValueError(f"header {name!r} has a NUL: remove it")
 
 
 def append(connection: psycopg.Connection, message: Message) -> UUID | None:

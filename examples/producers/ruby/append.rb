@@ -23,7 +23,7 @@ $stdin.each_line do |line|
       end
       id ? { id: id } : { duplicate: true }
     rescue ArgumentError, JSON::ParserError, PG::Error => e
-      { error: e.message }
+      { error: e.message.lines.first.chomp } # behind it PostgreSQL may show the row
     end
   puts JSON.generate(said)
   $stdout.flush

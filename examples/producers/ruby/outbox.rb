@@ -45,6 +45,10 @@ module Outbox
         raise ArgumentError, "#{name} has #{text.length} characters, at most 255 are allowed"
       end
     end
+    (message.headers || []).each do |name, value|
+      # JSON can have it, and no relay can take it.
+      raise ArgumentError, "header #{name.inspect} has a NUL: remove it" if "#{name}#{value}".include?("\0")
+    end
   end
   private_class_method :check
 end

@@ -30,7 +30,8 @@ def main() -> None:
                 id = append(session, **columns(line))
             said = {"duplicate": True} if id is None else {"id": str(id)}
         except (ValueError, DBAPIError) as error:
-            said = {"error": str(error)}
+            # Behind the first line PostgreSQL may show the row, and SQLAlchemy the parameters.
+            said = {"error": str(error).splitlines()[0]}
         print(json.dumps(said), flush=True)
 
 

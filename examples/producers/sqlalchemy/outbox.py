@@ -55,3 +55,7 @@ def _check(columns: dict) -> None:
             raise ValueError(f"{name} is blank: give it at least one visible character")
         if len(text) > 255:
             raise ValueError(f"{name} has {len(text)} characters, at most 255 are allowed")
+    for name, value in columns.get("headers") or ():
+        # JSON can have it, and no relay can take it.
+        if "\0" in name + value:
+            raise ValueError(f"header {name!r} has a NUL: remove it")

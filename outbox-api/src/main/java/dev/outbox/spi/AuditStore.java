@@ -2,6 +2,7 @@ package dev.outbox.spi;
 
 import java.time.Instant;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,20 +12,38 @@ import org.jspecify.annotations.Nullable;
 public interface AuditStore extends DeadLetterStore {
 
   /**
-   * As {@link #requeue(long)}, with an entry.
+   * As {@link #requeue(Set)}, with an entry for each.
    *
    * @throws dev.outbox.OutboxException when the store keeps no archive, and so no audit; nothing
    *     was changed
    */
-  boolean requeue(long sequence, Who by);
+  Set<Long> requeue(Set<Long> sequences, Who by);
 
   /**
-   * As {@link #discard(long)}, with an entry.
+   * As {@link #discard(Set)}, with an entry for each.
    *
    * @throws dev.outbox.OutboxException when the store keeps no archive, and so no audit; nothing
    *     was changed
    */
-  boolean discard(long sequence, Who by);
+  Set<Long> discard(Set<Long> sequences, Who by);
+
+  /**
+   * As {@link #requeue(Set, Who)}, of one.
+   *
+   * @return false when there is no such dead letter
+   */
+  default boolean requeue(long sequence, Who by) {
+    return !requeue(Set.of(sequence), by).isEmpty();
+  }
+
+  /**
+   * As {@link #discard(Set, Who)}, of one.
+   *
+   * @return false when there is no such dead letter
+   */
+  default boolean discard(long sequence, Who by) {
+    return !discard(Set.of(sequence), by).isEmpty();
+  }
 
   /**
    * What was decided, in the order of the times.

@@ -74,7 +74,7 @@ public interface StoreProvider {
    * @param schema of the tables; null: where the URL leads
    * @param prefix before the name of each table
    * @param dedupWindow how long a dedup key is remembered; null: as the store does by default
-   * @param connections how many are used at once at most; of more than one some are kept open
+   * @param connections how many are used at once at most; they are kept open
    * @param history what is kept of messages that leave; a store that cannot refuses it ({@link
    *     History#requireNone})
    */

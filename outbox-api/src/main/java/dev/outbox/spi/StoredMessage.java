@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 public final class StoredMessage {
   private final long sequence;
   private final String key;
+  private final @Nullable String aggregateType;
   private final int attempts;
   private final Instant createdAt;
   private final @Nullable OutboxMessage message;
@@ -19,12 +20,14 @@ public final class StoredMessage {
   private StoredMessage(
       long sequence,
       String key,
+      @Nullable String aggregateType,
       int attempts,
       Instant createdAt,
       @Nullable OutboxMessage message,
       @Nullable String problem) {
     this.sequence = sequence;
     this.key = requireNonNull(key, "key");
+    this.aggregateType = aggregateType;
     this.attempts = attempts;
     this.createdAt = requireNonNull(createdAt, "createdAt");
     this.message = message;
@@ -34,7 +37,8 @@ public final class StoredMessage {
   /** A message that was read whole. */
   public static StoredMessage of(
       long sequence, int attempts, Instant createdAt, OutboxMessage message) {
-    return new StoredMessage(sequence, message.key(), attempts, createdAt, message, null);
+    return new StoredMessage(
+        sequence, message.key(), message.aggregateType(), attempts, createdAt, message, null);
   }
 
   /** Reads a message from a row. */
@@ -48,22 +52,45 @@ public final class StoredMessage {
    * cannot be decoded (C7).
    *
    * @param key the row's
+   * @param aggregateType the row's, null when it has none
    * @throws E when the row cannot be read
    */
   public static <E extends Exception> StoredMessage decode(
-      long sequence, String key, int attempts, Instant createdAt, Decoding<E> decoding) throws E {
+      long sequence,
+      String key,
+      @Nullable String aggregateType,
+      int attempts,
+      Instant createdAt,
+      Decoding<E> decoding)
+      throws E {
     try {
       return of(sequence, attempts, createdAt, decoding.message());
     } catch (IllegalArgumentException | OutboxException e) {
-      return undecodable(sequence, key, attempts, createdAt, String.valueOf(e.getMessage()));
+      return undecodable(
+          sequence, key, aggregateType, attempts, createdAt, String.valueOf(e.getMessage()));
     }
   }
 
-  /** A row that cannot be decoded: it has a key, and says what is wrong with it (C7). */
+  /**
+   * A row that cannot be decoded: it has a key, and says what is wrong with it (C7).
+   *
+   * @param aggregateType as the row has it, null when it has none
+   */
   public static StoredMessage undecodable(
-      long sequence, String key, int attempts, Instant createdAt, String problem) {
+      long sequence,
+      String key,
+      @Nullable String aggregateType,
+      int attempts,
+      Instant createdAt,
+      String problem) {
     return new StoredMessage(
-        sequence, key, attempts, createdAt, null, requireNonNull(problem, "problem"));
+        sequence,
+        key,
+        aggregateType,
+        attempts,
+        createdAt,
+        null,
+        requireNonNull(problem, "problem"));
   }
 
   /** Given by the store at append, unique in it; order within a key is sequence order. */
@@ -74,6 +101,11 @@ public final class StoredMessage {
   /** The message's key. */
   public String key() {
     return key;
+  }
+
+  /** The message's; of one with a {@link #problem()} as its row has it, or null. */
+  public @Nullable String aggregateType() {
+    return aggregateType;
   }
 
   /** How many counted attempts failed so far. */

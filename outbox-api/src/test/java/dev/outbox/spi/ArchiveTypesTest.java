@@ -79,7 +79,9 @@ class ArchiveTypesTest {
   void includesUndecodable() {
     Archived one =
         archived(
-            StoredMessage.undecodable(42, "order/17", 0, NOON, "no UUID"), NOON, Outcome.DISCARDED);
+            StoredMessage.undecodable(42, "order/17", null, 0, NOON, "no UUID"),
+            NOON,
+            Outcome.DISCARDED);
     assertThat(AT_NOON.key("order/17").outcome(Outcome.DISCARDED).includes(one)).isTrue();
     assertThat(AT_NOON.aggregateType("order").includes(one)).isFalse();
     assertThat(AT_NOON.id(MESSAGE.id()).includes(one)).isFalse();
@@ -190,7 +192,8 @@ class ArchiveTypesTest {
         "archiveRetention is PT216H, and the store of Redis keeps no archive: leave it out");
     assertRefused(
         new History(Archive.NONE, null, Duration.ofHours(1)),
-        "deadLetterRetention is PT1H, and the store of Redis keeps dead letters until somebody decides: leave it out");
+        "deadLetterRetention is PT1H, and the store of Redis keeps dead letters until somebody"
+            + " decides: leave it out");
   }
 
   private static void assertRefused(History history, String sentence) {

@@ -7,37 +7,71 @@ import dev.outbox.spi.StoredMessage;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
 import java.util.LongSummaryStatistics;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
-import java.util.function.Consumer;
 
 /**
  * What dead letters there are, by what they are about.
  *
- * @param sequences of all of them
+ * @param parts the sequences of all of them, in parts that a small transaction may have
  * @param kinds by aggregate type and event type
  */
-record DeadLetterSummary(List<Long> sequences, Map<String, LongSummaryStatistics> kinds) {
+record DeadLetterSummary(List<Set<Long>> parts, Map<String, LongSummaryStatistics> kinds) {
+
+  /** A payload of each may be large, and all of a page are in memory. */
+  private static final int PAGE = 20;
+
+  /** So many of them, or of bytes of their payloads, are in a part. */
+  static final int MOST = 100;
+
+  private static final long MOST_BYTES = 4_000_000;
 
   /** So many kinds are shown. */
-  private static final int MOST = 20;
+  private static final int MOST_KINDS = 20;
 
-  static DeadLetterSummary of(DeadLetterStore store, int page) {
-    List<Long> sequences = new ArrayList<>();
+  /** The progress is told each time that so many more were found. */
+  private static final int TELL = 10_000;
+
+  /** In sequence order, and none twice though it dies again meanwhile. */
+  static DeadLetterSummary of(DeadLetterStore store, PrintWriter progress) {
+    List<Set<Long>> parts = new ArrayList<>();
     Map<String, LongSummaryStatistics> kinds = new TreeMap<>();
-    forEach(
-        store,
-        page,
-        letter -> {
-          long sequence = letter.message().sequence();
-          sequences.add(sequence);
-          kinds
-              .computeIfAbsent(kind(letter.message()), kind -> new LongSummaryStatistics())
-              .accept(sequence);
-        });
-    return new DeadLetterSummary(sequences, kinds);
+    Set<Long> part = new HashSet<>();
+    long bytes = 0;
+    long found = 0;
+    List<DeadLetter> page = store.deadLetters(0, PAGE);
+    while (!page.isEmpty()) {
+      for (DeadLetter letter : page) {
+        StoredMessage message = letter.message();
+        kinds
+            .computeIfAbsent(kind(message), kind -> new LongSummaryStatistics())
+            .accept(message.sequence());
+        part.add(message.sequence());
+        bytes += message.problem() == null ? message.message().payloadSize() : 0;
+        if (part.size() == MOST || bytes >= MOST_BYTES) {
+          parts.add(part);
+          part = new HashSet<>();
+          bytes = 0;
+        }
+        if (++found % TELL == 0) {
+          progress.printf("%d dead letters found%n", found);
+          progress.flush();
+        }
+      }
+      page = store.deadLetters(page.get(page.size() - 1).message().sequence(), PAGE);
+    }
+    if (!part.isEmpty()) {
+      parts.add(part);
+    }
+    return new DeadLetterSummary(parts, kinds);
+  }
+
+  int size() {
+    return parts.stream().mapToInt(Set::size).sum();
   }
 
   private static String kind(StoredMessage message) {
@@ -46,26 +80,11 @@ record DeadLetterSummary(List<Long> sequences, Map<String, LongSummaryStatistics
         : "undecodable";
   }
 
-  /** In sequence order, and none twice though it dies again meanwhile. */
-  static void forEach(DeadLetterStore store, int page, Consumer<DeadLetter> use) {
-    long after = 0;
-    while (true) {
-      List<DeadLetter> letters = store.deadLetters(after, page);
-      for (DeadLetter letter : letters) {
-        after = letter.message().sequence();
-        use.accept(letter);
-      }
-      if (letters.size() < page) {
-        return;
-      }
-    }
-  }
-
   void print(PrintWriter out) {
-    out.printf("%d dead letters%s%n", sequences.size(), sequences.isEmpty() ? "." : ":");
+    out.printf("%d dead letters%s%n", size(), parts.isEmpty() ? "." : ":");
     kinds.entrySet().stream()
         .sorted(Comparator.comparing(kind -> -kind.getValue().getCount()))
-        .limit(MOST)
+        .limit(MOST_KINDS)
         .forEach(
             kind ->
                 out.printf(
@@ -74,8 +93,8 @@ record DeadLetterSummary(List<Long> sequences, Map<String, LongSummaryStatistics
                     ErrorText.printable(kind.getKey()),
                     kind.getValue().getMin(),
                     kind.getValue().getMax()));
-    if (kinds.size() > MOST) {
-      out.printf("            and %d other kinds%n", kinds.size() - MOST);
+    if (kinds.size() > MOST_KINDS) {
+      out.printf("            and %d other kinds%n", kinds.size() - MOST_KINDS);
     }
     out.flush();
   }

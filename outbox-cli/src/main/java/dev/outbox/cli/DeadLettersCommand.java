@@ -10,10 +10,9 @@ import dev.outbox.spi.StoreProvider.Opened;
 import dev.outbox.spi.StoredMessage;
 import dev.outbox.spi.Who;
 import java.io.PrintWriter;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.Callable;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
@@ -34,9 +33,6 @@ import picocli.CommandLine.Spec;
       DeadLettersCommand.Discard.class
     })
 final class DeadLettersCommand extends Verbs {
-  /** A payload of each may be large, and all of a page are in memory. */
-  private static final int PAGE = 20;
-
   /** What all three have in common. */
   abstract static class Action implements Callable<Integer> {
     @Mixin
@@ -59,6 +55,11 @@ final class DeadLettersCommand extends Verbs {
       }
     }
 
+    /** Where the progress is told. */
+    final PrintWriter err() {
+      return spec.commandLine().getErr();
+    }
+
     /** Refuses what need not be tried. */
     void check() {}
 
@@ -72,7 +73,7 @@ final class DeadLettersCommand extends Verbs {
   @Command(
       name = "list",
       mixinStandardHelpOptions = true,
-      description = "Show dead letters, the oldest first.")
+      description = "Show dead letters, the oldest first, and which of them halt their keys.")
   static final class ListThem extends Action {
     @Option(
         names = "--limit",
@@ -119,11 +120,12 @@ final class DeadLettersCommand extends Verbs {
               ? message.message().toString()
               : "key %s, undecodable: %s".formatted(message.key(), message.problem());
       out.printf(
-          "%" + width + "d  %-24s %8d  %s%n",
+          "%" + width + "d  %-24s %8d  %s%s%n",
           message.sequence(),
           letter.failedAt() == null ? "-" : letter.failedAt().toString(),
           message.attempts(),
-          ErrorText.printable(what));
+          ErrorText.printable(what),
+          letter.haltsKey() ? ", halts its key" : "");
       out.printf("%" + (width + 36) + "s  %s%n", "", Secrets.mask(oneLine(letter.error())));
     }
 
@@ -137,8 +139,16 @@ final class DeadLettersCommand extends Verbs {
     @Parameters(arity = "1..*", paramLabel = "SEQ", description = "Sequences, as list shows them.")
     private @Nullable List<Long> sequences;
 
-    @Option(names = "--all", description = "All dead letters.")
+    @Option(
+        names = "--all",
+        description =
+            "All dead letters, some in each transaction; the progress is printed to stderr. Where"
+                + " it is cut short, the same command goes on with the others.")
     private boolean all;
+
+    List<Long> sequences() {
+      return sequences == null ? List.of() : sequences;
+    }
   }
 
   /** Requeue or discard. */
@@ -168,7 +178,8 @@ final class DeadLettersCommand extends Verbs {
      */
     abstract @Nullable String otherwise();
 
-    abstract boolean decide(DeadLetterStore store, long sequence);
+    /** Tells of those that were there. */
+    abstract Set<Long> decide(DeadLetterStore store, Set<Long> sequences);
 
     abstract String done();
 
@@ -184,47 +195,49 @@ final class DeadLettersCommand extends Verbs {
       String otherwise = otherwise();
       if (!told && otherwise != null && store instanceof ArchiveStore kept && kept.hasArchive()) {
         throw new Failure(
-            "this outbox has an archive, and this command was not told what it keeps: add --archive=full or --archive=metadata, as its relays are told, or "
+            "this outbox has an archive, and this command was not told what it keeps: add"
+                + " --archive=full or --archive=metadata, as its relays are told, or "
                 + otherwise);
       }
       if (person.isNamed()) {
         throw new Failure(
             told
-                ? "--by and --why are for the audit, and with --archive=none nothing is written there: leave them out"
-                : "--by and --why are for the audit beside an archive, and this outbox has none: leave them out");
+                ? "--by and --why are for the audit, and with --archive=none nothing is written"
+                      + " there: leave them out"
+                : "--by and --why are for the audit beside an archive, and this outbox has none:"
+                      + " leave them out");
       }
     }
 
     @Override
     int run(DeadLetterStore store, PrintWriter out) {
       requireNoGap(store);
-      List<Long> missing = new ArrayList<>();
-      int count = 0;
-      if (selection.all) {
-        count = forAll(store, out);
-      } else {
-        for (long sequence :
-            List.copyOf(selection.sequences == null ? List.of() : selection.sequences)) {
-          if (decide(store, sequence)) {
-            count++;
-          } else {
-            missing.add(sequence);
-          }
+      Decisions decisions =
+          new Decisions(
+              selection.all
+                  ? all(DeadLetterSummary.of(store, err()), out)
+                  : Decisions.parts(selection.sequences(), DeadLetterSummary.MOST),
+              part -> decide(store, part),
+              done(),
+              err());
+      try (Cleanup ignored = Cleanup.atEnd(decisions::stop)) {
+        if (!decisions.doAll()) {
+          return Main.NOT_DONE;
         }
       }
-      out.printf("%d %s.%n", count, done());
-      missing.forEach(sequence -> out.printf("There is no dead letter %d.%n", sequence));
-      return missing.isEmpty() ? 0 : Main.CHECK_FAILED;
+      out.printf("%d %s.%n", decisions.count(), done());
+      if (selection.all) {
+        return 0;
+      }
+      decisions
+          .missing()
+          .forEach(sequence -> out.printf("There is no dead letter %d.%n", sequence));
+      return decisions.missing().isEmpty() ? 0 : Main.CHECK_FAILED;
     }
 
-    /** By sequence, so that one that dies again meanwhile is not met twice. */
-    int forAll(DeadLetterStore store, PrintWriter out) {
-      AtomicInteger count = new AtomicInteger();
-      DeadLetterSummary.forEach(
-          store,
-          PAGE,
-          letter -> count.addAndGet(decide(store, letter.message().sequence()) ? 1 : 0));
-      return count.get();
+    /** What of all that there is: one that dies meanwhile is not meant. */
+    List<Set<Long>> all(DeadLetterSummary summary, PrintWriter out) {
+      return summary.parts();
     }
   }
 
@@ -239,11 +252,11 @@ final class DeadLettersCommand extends Verbs {
     }
 
     @Override
-    boolean decide(DeadLetterStore store, long sequence) {
+    Set<Long> decide(DeadLetterStore store, Set<Long> sequences) {
       Who who = who();
       return who == null
-          ? store.requeue(sequence)
-          : Stores.as(AuditStore.class, store).requeue(sequence, who);
+          ? store.requeue(sequences)
+          : Stores.as(AuditStore.class, store).requeue(sequences, who);
     }
 
     @Override
@@ -264,7 +277,8 @@ final class DeadLettersCommand extends Verbs {
     void check() {
       if (all() && !yes && !Terminal.canAsk()) {
         throw new Failure(
-            "discard --all removes all dead letters for good, and there is no terminal to ask at: add --yes");
+            "discard --all removes all dead letters for good, and there is no terminal to ask at:"
+                + " add --yes");
       }
     }
 
@@ -273,27 +287,24 @@ final class DeadLettersCommand extends Verbs {
       return "--archive=none, and no copy is kept";
     }
 
-    /** What is removed is what was shown, whatever dies meanwhile. */
+    /** Shows them first. */
     @Override
-    int forAll(DeadLetterStore store, PrintWriter out) {
-      DeadLetterSummary summary = DeadLetterSummary.of(store, PAGE);
+    List<Set<Long>> all(DeadLetterSummary summary, PrintWriter out) {
       summary.print(out);
       boolean agreed =
           yes
-              || summary.sequences().isEmpty()
+              || summary.parts().isEmpty()
               || Terminal.ask("Remove them for good, without publishing? Type yes: ", out)
                   .equals("yes");
-      return agreed
-          ? (int) summary.sequences().stream().filter(one -> decide(store, one)).count()
-          : 0;
+      return agreed ? summary.parts() : List.of();
     }
 
     @Override
-    boolean decide(DeadLetterStore store, long sequence) {
+    Set<Long> decide(DeadLetterStore store, Set<Long> sequences) {
       Who who = who();
       return who == null
-          ? store.discard(sequence)
-          : Stores.as(AuditStore.class, store).discard(sequence, who);
+          ? store.discard(sequences)
+          : Stores.as(AuditStore.class, store).discard(sequences, who);
     }
 
     @Override

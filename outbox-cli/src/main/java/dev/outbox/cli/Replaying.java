@@ -2,7 +2,6 @@ package dev.outbox.cli;
 
 import static dev.outbox.cli.ArchiveCommand.PAGE;
 
-import dev.outbox.TransientOutboxException;
 import dev.outbox.cli.ArchiveCommand.Which;
 import dev.outbox.spi.ArchiveStore;
 import dev.outbox.spi.ArchiveStore.Archived;
@@ -14,8 +13,6 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * A replay, page by page, each in a transaction. Where it is cut short, between two pages or in
@@ -25,11 +22,8 @@ import java.util.concurrent.locks.ReentrantLock;
  * of the search, which is before now. This clock may be ahead of the database's, so it is no more
  * than were counted, either.
  */
-final class Replaying {
+final class Replaying extends Steps {
   private static final Outcome USUAL = Outcome.DELIVERED;
-
-  /** How long the end of the program waits for the page that is being replayed. */
-  private static final int PATIENCE_SECONDS = 10;
 
   private final ArchiveStore store;
   private final Who by;
@@ -37,16 +31,11 @@ final class Replaying {
   private final Outcome outcome;
   private final Map<Outcome, Long> counts;
 
-  /** Held while a page is replayed. */
-  private final ReentrantLock replaying = new ReentrantLock();
-
   /** What is left. */
   private volatile Search search;
 
   private volatile List<Archived> page = List.of();
   private volatile long count;
-  private volatile boolean stopped;
-  private volatile boolean over;
 
   private Replaying(
       ArchiveStore store,
@@ -120,62 +109,29 @@ final class Replaying {
   }
 
   void run() {
-    while (!over) {
-      replaying.lock();
-      try {
-        if (stopped) {
-          return;
-        }
-        next();
-      } catch (RuntimeException e) {
-        cutShort(e instanceof TransientOutboxException);
-        throw e instanceof IllegalArgumentException
-            ? new Failure(String.valueOf(e.getMessage()), e)
-            : e;
-      } finally {
-        replaying.unlock();
-      }
+    if (doAll()) {
+      out.printf("%d replayed.%n", count);
     }
-    out.printf("%d replayed.%n", count);
   }
 
-  private void next() {
+  @Override
+  boolean next() {
     page = List.of();
     int most = (int) Math.min(PAGE, most() - count);
     List<Archived> found = most > 0 ? store.archived(search, most) : List.of();
     if (found.isEmpty()) {
-      over = true;
-      return;
+      return false;
     }
     page = found;
     var unused = store.replay(found, by);
     count += found.size();
     search = ArchiveCommand.behind(search, found);
     page = List.of();
+    return true;
   }
 
-  /** Ends it behind the page that is being replayed, and says where that is; from any thread. */
-  void stop() {
-    stopped = true;
-    boolean between = false;
-    try {
-      between = replaying.tryLock(PATIENCE_SECONDS, TimeUnit.SECONDS);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
-    if (!over) {
-      cutShort(!between);
-    }
-    if (between) {
-      replaying.unlock();
-    }
-  }
-
-  /**
-   * @param inDoubt whether the page that was being replayed may have been
-   */
-  private void cutShort(boolean inDoubt) {
-    over = true;
+  @Override
+  void cutShort(boolean inDoubt) {
     out.printf("%d replayed before this.%n", count);
     if (inDoubt && !page.isEmpty()) {
       out.printf(

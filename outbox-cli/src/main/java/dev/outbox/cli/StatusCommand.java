@@ -1,5 +1,7 @@
 package dev.outbox.cli;
 
+import dev.outbox.spi.DeadLetterStore;
+import dev.outbox.spi.DeadLetterStore.HaltedKey;
 import dev.outbox.spi.ErrorText;
 import dev.outbox.spi.LeaseStore;
 import dev.outbox.spi.LeaseStore.WorkerLease;
@@ -29,11 +31,14 @@ import picocli.CommandLine.Spec;
     name = "status",
     mixinStandardHelpOptions = true,
     description = {
-      "Check the schema, count what waits, and say which relays hold something. Counts up to --cap;"
-          + " what is more is said as so many or more.",
+      "Check the schema, count what waits, and say which keys are halted and which relays hold"
+          + " something. Counts up to --cap; what is more is said as so many or more.",
       "With --inbox: count what is in progress, what was left in it, and what failed.",
-      "Exit codes: 0 fine; 1 a limit (--max-...) is passed; 2 bad usage, or the outbox could not"
-          + " be looked at."
+      "A WARNING says what makes the outbox slow, and leaves the exit code as it is: a probe looks"
+          + " at the limits, or at warnings of --json. On PostgreSQL other users' sessions are seen"
+          + " by members of pg_read_all_stats only.",
+      "Exit codes: 0 fine, with or without warnings; 1 a limit (--max-...) is passed; 2 bad usage,"
+          + " or the outbox could not be looked at."
     })
 final class StatusCommand implements Callable<Integer> {
   @Mixin
@@ -73,17 +78,22 @@ final class StatusCommand implements Callable<Integer> {
       names = "--cap",
       paramLabel = "N",
       description =
-          "Count up to N of each (default: ${DEFAULT-VALUE}); a larger one reads more of a backlog.")
+          "Count up to N of each (default: ${DEFAULT-VALUE}); a larger one reads more of a"
+              + " backlog.")
   private int cap = StatisticsStore.DEFAULT_CAP;
 
   @Spec
   @SuppressWarnings("NullAway.Init") // set by picocli
   private CommandSpec spec;
 
+  /** So many halted keys are named. */
+  private static final int MOST_KEYS = 10;
+
   /** What there is to say of an outbox. */
   private record Found(
       @Nullable String place,
       Statistics statistics,
+      List<HaltedKey> halted,
       List<WorkerLease> leases,
       List<String> warnings) {}
 
@@ -131,6 +141,9 @@ final class StatusCommand implements Callable<Integer> {
           new Found(
               store instanceof SchemaStore schema ? schema.place() : null,
               statistics,
+              statistics.haltedKeys() > 0 && store instanceof DeadLetterStore letters
+                  ? letters.haltedKeys(MOST_KEYS)
+                  : List.of(),
               held,
               warnings);
     }
@@ -206,7 +219,15 @@ final class StatusCommand implements Callable<Integer> {
           fields.put("until", held.until());
           return fields;
         };
+    Function<HaltedKey, Map<String, Object>> halted =
+        key -> {
+          Map<String, Object> fields = new LinkedHashMap<>();
+          fields.put("key", key.key());
+          fields.put("deadLetter", key.sequence());
+          return fields;
+        };
     all.put("cap", found.statistics().cap());
+    all.put("someHaltedKeys", found.halted().stream().map(halted).toList());
     all.put("leases", found.leases().stream().map(lease).toList());
     all.put("warnings", found.warnings());
     all.put("passedLimits", passed);
@@ -223,6 +244,14 @@ final class StatusCommand implements Callable<Integer> {
   private static void print(Found found, PrintWriter out) {
     rows(found)
         .forEach((name, value) -> out.printf("%-22s %s%n", name, text(found.statistics(), value)));
+    for (HaltedKey halted : found.halted()) {
+      out.printf(
+          "%-22s %s is halted by dead letter %d%n",
+          "key", ErrorText.printable(halted.key()), halted.sequence());
+    }
+    if (found.statistics().haltedKeys() > found.halted().size()) {
+      out.printf("%-22s and others: dead-letters list says which letters halt their keys%n", "key");
+    }
     for (WorkerLease held : found.leases()) {
       out.printf(
           "%-22s %s holds %d buckets since %s until %s%n",

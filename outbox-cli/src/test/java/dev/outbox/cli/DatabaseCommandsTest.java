@@ -6,6 +6,9 @@ import static org.awaitility.Awaitility.await;
 import dev.outbox.inbox.Begin;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.inbox.Lock;
+import dev.outbox.spi.Claim;
+import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.Decision;
 import dev.outbox.spi.InboxStore;
 import dev.outbox.spi.StoreProvider;
 import java.io.ByteArrayInputStream;
@@ -14,6 +17,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -78,7 +82,7 @@ abstract class DatabaseCommandsTest {
         .startsWith("{\"place\": \"")
         .contains("\"pending\": 0,")
         .contains("\"dead\": 1", "\"oldestFreeSeconds\": null, \"oldestBlockedSeconds\": null, ")
-        .contains("\"cap\": 10000, \"leases\": [], ")
+        .contains("\"cap\": 10000, \"someHaltedKeys\": [], \"leases\": [], ")
         .endsWith("\"passedLimits\": []}" + System.lineSeparator());
     assertThat(cli("status", "--max-dead=1", "--max-age=1ms").code()).isZero();
     Cli tooMany = cli("status", "--max-dead=0");
@@ -117,6 +121,38 @@ abstract class DatabaseCommandsTest {
     assertThat(cli("dead-letters", "discard", "--all", "--yes").out())
         .contains("1 dead letters:", "1 discarded.")
         .doesNotContain("Type yes");
+  }
+
+  @Test
+  @DisplayName("which dead letters halt their keys is listed, and status names such keys")
+  void halted() throws Exception {
+    assertThat(cli("migrate").code()).isZero();
+    long halting = insertDead("x");
+    assertThat(cli("dead-letters", "requeue", "" + halting).code()).isZero();
+    try (StoreProvider.Opened opened = opened()) {
+      Claim claim =
+          opened.store().claim(new ClaimRequest("test", 1, 1_000_000, Duration.ofMinutes(1)));
+      assertThat(claim.messages()).hasSize(1);
+      assertThat(claim.settle(Map.of(halting, Decision.deadHaltingKey("rejected")))).isEmpty();
+    }
+    long other = insertDead("y");
+
+    assertThat(cli("dead-letters", "list").out().lines())
+        .filteredOn(line -> line.contains("OrderPlaced"))
+        .hasSize(2)
+        .allSatisfy(
+            line ->
+                assertThat(line.endsWith(", halts its key"))
+                    .isEqualTo(line.strip().startsWith(halting + " ")));
+    assertThat(cli("status").out().lines().map(line -> line.replaceAll(" +", " ")))
+        .contains("haltedKeys 1", "key order/17 is halted by dead letter " + halting)
+        .noneMatch(line -> line.contains("and others"));
+    assertThat(cli("status", "--json").out())
+        .contains(
+            "\"someHaltedKeys\": [{\"key\": \"order/17\", \"deadLetter\": %d}]".formatted(halting));
+    assertThat(cli("dead-letters", "discard", "" + halting, "" + other).out())
+        .contains("2 discarded.");
+    assertThat(cli("status", "--json").out()).contains("\"someHaltedKeys\": [], ");
   }
 
   /** With a person at the terminal. */

@@ -17,6 +17,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Properties;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -75,7 +76,8 @@ class PostgresCommandsTest extends JdbcCommandsTest {
     assertThat(relay.code()).isEqualTo(Main.NOT_DONE);
     assertThat(relay.err().lines())
         .containsExactly(
-            "outbox: acks is 1, it must be all, less acknowledges what can still be lost: leave it out");
+            "outbox: acks is 1, it must be all, less acknowledges what can still be lost: leave it"
+                + " out");
   }
 
   @Test
@@ -203,6 +205,78 @@ class PostgresCommandsTest extends JdbcCommandsTest {
     assertThat(statuses()).containsExactly("SCHEDULED");
     assertThat(cli("archive", "find").out()).contains("Nothing left from");
     assertThat(audit()).isEmpty();
+  }
+
+  @Test
+  @DisplayName("all dead letters are decided about on one connection, some in each transaction")
+  void decidesAboutAll() throws Exception {
+    assertThat(cli("migrate").code()).isZero();
+    query(
+        """
+        create table %1$s.seen (pid integer, transaction xid8, seq bigint);
+        create function %1$s.see() returns trigger language plpgsql as $$ begin
+          insert into %1$s.seen values (pg_backend_pid(), pg_current_xact_id(), old.seq);
+          return coalesce(new, old);
+        end $$;
+        create trigger see before update or delete on %1$s.outbox_message
+          for each row execute function %1$s.see();
+        """
+            .formatted(schema));
+    for (String verb : List.of("requeue", "discard")) {
+      query(
+          """
+          insert into %s.outbox_message (aggregate_type, aggregate_id, event_type, payload, status)
+          select 'order', n, 'OrderPlaced', '', 'DEAD' from generate_series(1, 1050) n
+          """
+              .formatted(schema));
+      query("truncate %s.seen".formatted(schema));
+      String[] command = {"dead-letters", verb, "--all", "--yes"};
+      Cli all = cli(verb.equals("discard") ? command : Arrays.copyOf(command, 3));
+      assertThat(all.code()).as(all.err()).isZero();
+      assertThat(all.out()).contains("1050 %sed.".formatted(verb.replaceFirst("e$", "")));
+      assertThat(all.err()).contains("1000 of 1050 " + verb);
+      assertThat(
+              query(
+                  "select format('%%s %%s %%s', count(distinct seq), count(*), count(distinct pid)) from %s.seen"
+                      .formatted(schema)))
+          .as("letters, changes and sessions")
+          .containsExactly("1050 1050 1");
+      assertThat(
+              query(
+                  "select max(n) from (select count(*) n from %s.seen group by transaction) t"
+                      .formatted(schema)))
+          .as("the most letters of a transaction")
+          .containsExactly("100");
+    }
+  }
+
+  @Test
+  @DisplayName("a warning leaves the exit code of status as it is")
+  void warns() throws Exception {
+    assertThat(cli("migrate").code()).isZero();
+    query(
+        """
+        create table %s.pg_prepared_xacts as
+        select 'forgotten' as gid, 'alice' as owner, 'shop' as database,
+          now() - interval '1 day' as prepared
+        """
+            .formatted(schema));
+    String own =
+        url()
+            + (url().contains("?") ? "&" : "?")
+            + "options=-c%20search_path="
+            + schema
+            + ",pg_catalog";
+    for (String limit : List.of("--max-dead=0", "--json")) {
+      Cli status =
+          Cli.run(
+              Stream.concat(Stream.of("status", limit), options(own).stream())
+                  .toArray(String[]::new));
+      assertThat(status.out()).contains("a prepared transaction, 'forgotten' of user alice");
+      assertThat(status.code()).isZero();
+    }
+    assertThat(cli("status", "--help").out().replaceAll("\\s+", " "))
+        .contains("Exit codes: 0 fine, with or without warnings;", "pg_read_all_stats");
   }
 
   private String statusAs(String role) {

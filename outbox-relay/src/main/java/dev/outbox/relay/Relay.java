@@ -422,8 +422,9 @@ public final class Relay implements AutoCloseable {
     }
 
     /**
-     * A policy for each message. Called by many threads, also for messages with a {@link
-     * StoredMessage#problem()}. When it throws or gives null, the defaults hold for that message.
+     * A policy for each message; not for those with a {@link StoredMessage#problem()}, which are
+     * dead at once. Called by many threads. When it throws or gives null, the defaults hold for
+     * that message.
      */
     public Builder retryPolicy(Function<StoredMessage, RetryPolicy> retryPolicy) {
       this.retryPolicy = requireNonNull(retryPolicy, "retryPolicy");
@@ -441,8 +442,8 @@ public final class Relay implements AutoCloseable {
     }
 
     /**
-     * The same for aggregate types, and for messages that cannot be decoded, whose type is not
-     * known; without types of none.
+     * The same for aggregate types, and for rows that cannot be decoded and have no aggregate type;
+     * without types of none.
      */
     public Builder haltKeyWhenDead(Collection<String> aggregateTypes) {
       return haltKeyWhenDead(Rules.haltingKeysOf(Set.copyOf(aggregateTypes)));
@@ -532,7 +533,8 @@ public final class Relay implements AutoCloseable {
       Settings settings = settings();
       if (wakeUps && !(store instanceof WakeUpStore)) {
         throw new IllegalArgumentException(
-            "wakeUps is true, but this store cannot tell of appends: leave it out, and shorten idlePause where the first message must not wait");
+            "wakeUps is true, but this store cannot tell of appends: leave it out, and shorten"
+                + " idlePause where the first message must not wait");
       }
       if (handOver && (keep.isZero() || !(store instanceof HandOverStore))) {
         throw new IllegalArgumentException(

@@ -32,11 +32,12 @@ final class Rules {
     this.listener = listener;
   }
 
-  /** Of a message that cannot be decoded the type is not known: it halts its key too. */
+  /** A row that has no type may be of one of them. */
   static Predicate<StoredMessage> haltingKeysOf(Set<String> types) {
-    return message ->
-        !types.isEmpty()
-            && (message.problem() != null || types.contains(message.message().aggregateType()));
+    return message -> {
+      String type = message.aggregateType();
+      return type == null ? !types.isEmpty() : types.contains(type);
+    };
   }
 
   /** The same rules, for one worker: what happens is told under its name. */
@@ -46,12 +47,15 @@ final class Rules {
 
   /** The decision on a message that must not be published, or null when it may be. */
   @Nullable Decision beforePublishing(StoredMessage message) {
-    String problem = message.problem();
-    if (message.attempts() >= maxAttempts(message, policy(message))) {
-      String last = problem != null ? problem : "the last ended without a result";
-      return dead(message, "gave up after %d attempts; %s".formatted(message.attempts(), last));
+    if (message.problem() != null) {
+      return dead(message, message.problem()); // another try would read the same
     }
-    return problem == null ? null : failed(message, problem);
+    return message.attempts() >= maxAttempts(message, policy(message))
+        ? dead(
+            message,
+            "gave up after %d attempts; the last ended without a result"
+                .formatted(message.attempts()))
+        : null;
   }
 
   /**
@@ -130,7 +134,7 @@ final class Rules {
 
   /** The message's own number, or else the policy's. */
   private static int maxAttempts(StoredMessage message, RetryPolicy policy) {
-    Integer own = message.problem() == null ? message.message().maxAttempts() : null;
+    Integer own = message.message().maxAttempts();
     return own != null ? own : policy.maxAttempts();
   }
 

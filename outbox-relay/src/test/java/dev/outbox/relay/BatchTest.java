@@ -116,7 +116,7 @@ class BatchTest {
   }
 
   @Test
-  void whatCannotBeDecodedIsNotPublishedAndHoldsItsKeyBack() {
+  void whatCannotBeDecodedIsNotPublishedAndDeadAtOnce() {
     Batch batch =
         batch(
             stored(1, "a"), damaged(2, "a", 0), stored(3, "a"), stored(4, "b"), damaged(5, "c", 2));
@@ -125,7 +125,7 @@ class BatchTest {
     assertThat(batch.decisions())
         .containsOnly(
             entry(1L, OK),
-            entry(2L, retry(100, "headers are not JSON")),
+            entry(2L, Decision.dead("headers are not JSON")),
             entry(4L, OK),
             entry(5L, Decision.dead("headers are not JSON")));
   }
@@ -134,12 +134,11 @@ class BatchTest {
 
   @Test
   void whatHasUsedUpItsAttemptsIsNotPublished() {
-    Batch batch = batch(stored(1, "a", 3), stored(2, "a"), damaged(3, "b", 4));
+    Batch batch = batch(stored(1, "a", 3), stored(2, "a"));
     assertThat(batch.publishable()).isEmpty();
     assertThat(batch.decisions())
         .containsOnly(
-            entry(1L, Decision.dead("gave up after 3 attempts; the last ended without a result")),
-            entry(3L, Decision.dead("gave up after 4 attempts; headers are not JSON")));
+            entry(1L, Decision.dead("gave up after 3 attempts; the last ended without a result")));
   }
 
   @Test
@@ -187,13 +186,24 @@ class BatchTest {
     assertThat(deadOf(Set.of(type))).isEqualTo(Decision.deadHaltingKey("x"));
     assertThat(deadOf(Set.of("other"))).isEqualTo(Decision.dead("x"));
     assertThat(deadOf(Set.of())).isEqualTo(Decision.dead("x"));
-    blocks = Rules.haltingKeysOf(Set.of("other"));
-    assertThat(batch(damaged(1, "a", 2)).decisions())
-        .as("its type is not known")
-        .containsOnly(entry(1L, Decision.deadHaltingKey("headers are not JSON")));
-    blocks = Rules.haltingKeysOf(Set.of());
-    assertThat(batch(damaged(1, "a", 2)).decisions())
-        .containsOnly(entry(1L, Decision.dead("headers are not JSON")));
+  }
+
+  @Test
+  void aggregateTypesMayBlockTheKeysOfWhatCannotBeDecodedToo() {
+    String type = stored(1, "a").message().aggregateType();
+    assertThat(undecodable(type, Set.of(type))).isEqualTo(Decision.deadHaltingKey("damaged"));
+    assertThat(undecodable(type, Set.of("other"))).isEqualTo(Decision.dead("damaged"));
+    assertThat(undecodable(null, Set.of("other")))
+        .as("a row without a type")
+        .isEqualTo(Decision.deadHaltingKey("damaged"));
+    assertThat(undecodable(null, Set.of())).isEqualTo(Decision.dead("damaged"));
+  }
+
+  private Decision undecodable(String type, Set<String> types) {
+    blocks = Rules.haltingKeysOf(types);
+    return batch(StoredMessage.undecodable(1, "a", type, 0, Instant.EPOCH, "damaged"))
+        .decisions()
+        .get(1L);
   }
 
   private Decision deadOf(Set<String> types) {
@@ -204,11 +214,14 @@ class BatchTest {
   @Test
   void functionsThatThrowAreSurvived() {
     policies = m -> null;
-    blocks = m -> m.message().eventType().isEmpty();
-    Batch batch = batch(damaged(1, "a", 9));
+    blocks =
+        m -> {
+          throw new IllegalStateException("not ready");
+        };
+    Batch batch = one(9, Result.failed("x"));
     assertThat(batch.decisions())
         .as("default policy, and the key waits for someone")
-        .containsOnly(entry(1L, Decision.deadHaltingKey("headers are not JSON")));
+        .containsOnly(entry(1L, Decision.deadHaltingKey("x")));
     assertThat(events.all()).contains("callback retryPolicy 1", "callback haltKeyWhenDead 1");
   }
 

@@ -89,7 +89,12 @@ class FaultyStore extends MemoryOutboxStore {
   private static StoredMessage damage(StoredMessage m) {
     return m.problem() == null && m.message().eventType().equals("damaged")
         ? StoredMessage.undecodable(
-            m.sequence(), m.key(), m.attempts(), m.createdAt(), "headers are not JSON")
+            m.sequence(),
+            m.key(),
+            m.aggregateType(),
+            m.attempts(),
+            m.createdAt(),
+            "headers are not JSON")
         : m;
   }
 }

@@ -33,6 +33,6 @@ final class Samples {
 
   static StoredMessage damaged(long sequence, String key, int attempts) {
     return StoredMessage.undecodable(
-        sequence, key, attempts, Instant.EPOCH, "headers are not JSON");
+        sequence, key, "order", attempts, Instant.EPOCH, "headers are not JSON");
   }
 }

@@ -1,13 +1,13 @@
 package dev.outbox.tck;
 
-/** Unlocks the test of a settle whose connection breaks in the middle (S1). */
+/** Unlocks the tests of settles and decisions whose connection breaks in the middle (S1, O3). */
 public interface BreaksConnections {
 
   /**
    * Runs {@code work}, which settles on a store that {@code createStore()} of this test class
-   * returned, and breaks its connection instead of sending one of the writes: inserts, updates,
-   * deletes. What was committed before stays, the rest of the transaction is gone. {@link
-   * FaultyConnections} does it for JDBC.
+   * returned, or decides about its dead letters, and breaks its connection instead of sending one
+   * of the writes: inserts, updates, deletes. What was committed before stays, the rest of the
+   * transaction is gone. {@link FaultyConnections} does it for JDBC.
    *
    * @param write which one, from 1
    * @return true when {@code work} came to that write, and has failed for it or gone on without;

@@ -7,6 +7,7 @@ import dev.outbox.OutboxMessage;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.DeadLetterStore;
 import dev.outbox.spi.DeadLetterStore.DeadLetter;
+import dev.outbox.spi.DeadLetterStore.HaltedKey;
 import dev.outbox.spi.Decision;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -14,10 +15,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** O3: dead letters, those that halt their key, and what people decide about them. */
 abstract class DeadLetterTests<T> extends StoreTests<T> {
+  /** A decision about three dead letters that needs more is not broken at each of them. */
+  private static final int MOST_WRITES = 15;
+
   DeadLetterTests(OutboxStoreTck<T> tck) {
     super(tck);
   }
@@ -63,7 +69,8 @@ abstract class DeadLetterTests<T> extends StoreTests<T> {
   @Test
   @Rule("O3")
   @Sentence(
-      "a dead letter that halts its key holds back the key, for later appends too, and no other key")
+      "a dead letter that halts its key holds back the key, for later appends too, and no other"
+          + " key")
   void haltsKey() {
     committed("k", 3);
     die(true);
@@ -79,7 +86,8 @@ abstract class DeadLetterTests<T> extends StoreTests<T> {
   @Test
   @Rule("O3")
   @Sentence(
-      "behind a dead letter that halts its key a delayed message of the key waits too, even when it is due")
+      "behind a dead letter that halts its key a delayed message of the key waits too, even when it"
+          + " is due")
   void blocksDelayed() {
     committed("k", 1);
     committed(message("k").deliverAfter(tck.shortTime()));
@@ -92,7 +100,8 @@ abstract class DeadLetterTests<T> extends StoreTests<T> {
   @Test
   @Rule("O3")
   @Sentence(
-      "behind a dead letter that halts its key a low sequence that commits late waits too, and is not lost")
+      "behind a dead letter that halts its key a low sequence that commits late waits too, and is"
+          + " not lost")
   void blocksLateCommit() {
     letters();
     OutboxMessage low = message("k").build();
@@ -305,5 +314,139 @@ abstract class DeadLetterTests<T> extends StoreTests<T> {
     assertThat(letters.discard(sequence)).as("discarded twice").isFalse();
     assertThat(letters.requeue(sequence)).as("requeued after discard").isFalse();
     assertNothingDue("discarded");
+  }
+
+  // ---- several at once
+
+  /** A key with this dead letter in front of a message that waits for its turn. */
+  private record Dead(long sequence, OutboxMessage letter, OutboxMessage next) {}
+
+  /** Settles the first message of each of these keys as dead, and none of the others. */
+  private List<Dead> dead(List<String> orders, boolean haltsKey) {
+    List<Dead> dead = new ArrayList<>();
+    for (String order : orders) {
+      List<OutboxMessage> messages = committed(order, 2);
+      Claim claim = claimOf(order);
+      long sequence =
+          claim.messages().stream()
+              .filter(message -> id(message).equals(messages.get(0).id()))
+              .findFirst()
+              .orElseThrow()
+              .sequence();
+      settle(
+          claim,
+          Map.of(
+              sequence,
+              haltsKey ? Decision.deadHaltingKey("rejected") : Decision.dead("rejected")));
+      dead.add(new Dead(sequence, messages.get(0), messages.get(1)));
+    }
+    return dead;
+  }
+
+  private static Set<Long> sequencesOf(List<Dead> dead) {
+    return dead.stream().map(Dead::sequence).collect(Collectors.toSet());
+  }
+
+  @Test
+  @Rule("O3")
+  @Sentence("several dead letters are decided about at once, and what is none of them is named")
+  void several() {
+    DeadLetterStore letters = letters();
+    for (boolean requeue : List.of(true, false)) {
+      tck.prepare();
+      List<Dead> halting = dead(List.of("a", "b"), true);
+      List<Dead> passed = dead(List.of("c"), false);
+      List<Dead> all = Stream.concat(halting.stream(), passed.stream()).toList();
+      List<UUID> waiting = idsOf(committed("d", 1));
+      Set<Long> asked = new HashSet<>(sequencesOf(all));
+      asked.add(Long.MAX_VALUE);
+      assertThat(call("decide", () -> requeue ? letters.requeue(asked) : letters.discard(asked)))
+          .as("which were %s", requeue ? "requeued" : "discarded")
+          .isEqualTo(sequencesOf(all));
+      assertThat(call("decide", () -> requeue ? letters.requeue(asked) : letters.discard(asked)))
+          .as("which were %s twice", requeue ? "requeued" : "discarded")
+          .isEmpty();
+      List<UUID> due = new ArrayList<>(waiting);
+      all.forEach(dead -> due.add(dead.next().id()));
+      if (requeue) {
+        all.forEach(dead -> due.add(dead.letter().id()));
+      }
+      List<UUID> came = ids(awaitDrained(due.size()));
+      assertCame(came).as("what came in the end").containsExactlyInAnyOrderElementsOf(due);
+      if (requeue) {
+        halting.forEach(
+            dead ->
+                assertCame(came)
+                    .as("a key that was halted goes on with its dead letter")
+                    .containsSubsequence(dead.letter().id(), dead.next().id()));
+      }
+    }
+    assertThat(call("requeue of none", () -> letters.requeue(Set.of())))
+        .as("requeued of none")
+        .isEmpty();
+  }
+
+  @Test
+  @Rule("O3")
+  @Sentence("what is decided about several dead letters happens to all of them or to none")
+  void severalOrNone() {
+    BreaksConnections fixture = tck.fixture(BreaksConnections.class);
+    for (boolean requeue : List.of(true, false)) {
+      boolean broke = true;
+      for (int write = 1; broke && write <= MOST_WRITES; write++) {
+        tck.prepare();
+        DeadLetterStore letters = letters();
+        Set<Long> all = sequencesOf(dead(List.of("a", "b", "c"), true));
+        broke =
+            fixture.breakingAtWrite(
+                write,
+                () -> {
+                  Set<Long> ignored = requeue ? letters.requeue(all) : letters.discard(all);
+                });
+        List<Long> left = sequences(call("deadLetters", () -> letters.deadLetters(0, 10)));
+        assertThat(left.size())
+            .as(
+                "how many of 3 dead letters are left after write %d of a decision about all had"
+                    + " broken",
+                write)
+            .isIn(0, 3);
+        Set<Long> rest = Set.copyOf(left);
+        Set<Long> ignored =
+            call("decide", () -> requeue ? letters.requeue(rest) : letters.discard(rest));
+        assertCame(awaitDrained(requeue ? 6 : 3))
+            .as("what came when all were decided about")
+            .hasSize(requeue ? 6 : 3);
+      }
+    }
+  }
+
+  @Test
+  @Rule("O3")
+  @Sentence("which dead letters halt their keys is listed, and which keys are halted")
+  void listsWhatHalts() {
+    DeadLetterStore letters = letters();
+    List<Dead> halting = dead(List.of("a", "b"), true);
+    List<Dead> passed = dead(List.of("c"), false);
+    assertThat(call("deadLetters", () -> letters.deadLetters(0, 10)))
+        .as("the dead letters that halt their keys")
+        .filteredOn(DeadLetter::haltsKey)
+        .extracting(letter -> letter.message().sequence())
+        .containsExactlyElementsOf(halting.stream().map(Dead::sequence).toList());
+    assertThat(call("haltedKeys", () -> letters.haltedKeys(10)))
+        .as("halted keys")
+        .containsExactlyInAnyOrder(
+            new HaltedKey(key("a"), halting.get(0).sequence()),
+            new HaltedKey(key("b"), halting.get(1).sequence()));
+    assertThat(call("haltedKeys", () -> letters.haltedKeys(1))).as("one halted key").hasSize(1);
+    assertThatThrownBy(() -> letters.haltedKeys(0))
+        .as("haltedKeys with a limit of 0")
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("0");
+    discard(halting.get(0).sequence());
+    requeue(halting.get(1).sequence());
+    discard(passed.get(0).sequence());
+    assertThat(call("haltedKeys", () -> letters.haltedKeys(10)))
+        .as("halted keys when all were decided about")
+        .isEmpty();
   }
 }

@@ -22,6 +22,7 @@ import dev.outbox.spi.Who;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -255,5 +256,40 @@ abstract class ReplayTests<T> extends ArchiveStoreTests<T> {
     assertThat(entries.get(1).who()).as("who").isEqualTo("bob");
     assertThat(entries.get(1).reason()).as("why, when it was not said").isNull();
     assertThat(store.audit(Instant.EPOCH, 1)).as("the first entry").hasSize(1);
+  }
+
+  @Test
+  @Rule("S7")
+  @Sentence(
+      "what is decided about several has an entry for each, and none for what was no dead letter")
+  void archiveAuditsSeveral() {
+    with(Archive.METADATA);
+    AuditStore store = tck.ability(AuditStore.class);
+    List<Long> sequences = new ArrayList<>();
+    List<UUID> ids = new ArrayList<>();
+    for (String order : List.of("a", "b", "c")) {
+      ids.add(committed(message(order)).id());
+    }
+    for (Claim claim = claim(); !claim.messages().isEmpty(); claim = claim()) {
+      claim.messages().forEach(message -> sequences.add(message.sequence()));
+      settle(claim, Decision.dead("rejected"));
+    }
+    Set<Long> two = Set.of(sequences.get(0), sequences.get(1));
+    Set<Long> asked = Set.of(sequences.get(0), sequences.get(1), Long.MAX_VALUE);
+    assertThat(call("requeue", () -> store.requeue(asked, SOMEBODY)))
+        .as("which were requeued")
+        .isEqualTo(two);
+    assertThat(call("discard", () -> store.discard(Set.copyOf(sequences), SOMEBODY)))
+        .as("discarded, of which two were requeued before")
+        .containsExactly(sequences.get(2));
+    assertThat(store.audit(Instant.EPOCH, MANY))
+        .extracting(entry -> entry.action() + " " + entry.sequence() + " " + entry.reason())
+        .as("the audit")
+        .containsExactlyInAnyOrder(
+            "REQUEUED " + sequences.get(0) + " " + SOMEBODY.reason(),
+            "REQUEUED " + sequences.get(1) + " " + SOMEBODY.reason(),
+            "DISCARDED " + sequences.get(2) + " " + SOMEBODY.reason());
+    assertThat(archived(ALL)).as("archived").hasSize(1);
+    assertThat(ids).as("ids of all").contains(one(ALL).message().message().id());
   }
 }

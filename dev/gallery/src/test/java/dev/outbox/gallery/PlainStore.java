@@ -532,8 +532,14 @@ class PlainStore implements OutboxStore<Connection>, DeadLetterStore {
         connection ->
             query(
                 connection,
-                "select * from outbox_message where state = 'dead' and seq > ? order by seq limit ?",
-                row -> new DeadLetter(Row.of(row).message, row.getString("error"), failedAt(row)),
+                "select * from outbox_message where state = 'dead' and seq > ? order by seq limit"
+                    + " ?",
+                row ->
+                    new DeadLetter(
+                        Row.of(row).message,
+                        row.getString("error"),
+                        failedAt(row),
+                        row.getBoolean("halts")),
                 afterSequence,
                 limit));
   }
@@ -543,38 +549,45 @@ class PlainStore implements OutboxStore<Connection>, DeadLetterStore {
   }
 
   @Override
-  public boolean requeue(long sequence) {
+  public Set<Long> requeue(Set<Long> sequences) {
     return decide(
         """
         update outbox_message set state = 'live', attempts = 0, halts = false
         where seq = ? and state = 'dead' returning message_key
         """,
-        sequence);
+        sequences);
   }
 
   @Override
-  public boolean discard(long sequence) {
+  public Set<Long> discard(Set<Long> sequences) {
     return decide(
         "delete from outbox_message where seq = ? and state = 'dead' returning message_key",
-        sequence);
+        sequences);
   }
 
-  private boolean decide(String sql, long sequence) {
+  private Set<Long> decide(String sql, Set<Long> sequences) {
     return inTurn(
         connection -> {
-          List<String> keys = query(connection, sql, row -> row.getString(1), sequence);
-          for (String key : keys) {
-            if (query(
-                    connection,
-                    "select claim from outbox_key where message_key = ? and claim is not null",
-                    row -> row.getString(1),
-                    key)
-                .isEmpty()) {
-              release(connection, key, now(connection));
+          Set<Long> decided = new TreeSet<>();
+          for (long sequence : sequences) {
+            for (String key : query(connection, sql, row -> row.getString(1), sequence)) {
+              releaseUnlessClaimed(connection, key);
+              decided.add(sequence);
             }
           }
-          return !keys.isEmpty();
+          return decided;
         });
+  }
+
+  private void releaseUnlessClaimed(Connection connection, String key) throws SQLException {
+    if (query(
+            connection,
+            "select claim from outbox_key where message_key = ? and claim is not null",
+            row -> row.getString(1),
+            key)
+        .isEmpty()) {
+      release(connection, key, now(connection));
+    }
   }
 
   // ---- rows
@@ -599,7 +612,8 @@ class PlainStore implements OutboxStore<Connection>, DeadLetterStore {
       int attempts = row.getInt("attempts");
       Instant createdAt = row.getObject("created_at", OffsetDateTime.class).toInstant();
       String key = row.getString("message_key");
-      return StoredMessage.decode(sequence, key, attempts, createdAt, () -> content(row));
+      String type = row.getString("aggregate_type");
+      return StoredMessage.decode(sequence, key, type, attempts, createdAt, () -> content(row));
     }
 
     private static OutboxMessage content(ResultSet row) throws SQLException {

@@ -91,12 +91,17 @@ final class DatabaseByJdbc implements Database {
   @Override
   public void createSchema(String name) {
     try (Connection connection = dataSource.getConnection()) {
-      kind.createSchema(connection, name);
+      String grant = kind.grant(connection);
+      try {
+        kind.createSchema(connection, name);
+      } catch (SQLException e) {
+        throw new Failure(
+            "no schema can be made in this database: %s; as who may give rights, run: %s"
+                .formatted(e.getMessage(), grant),
+            e);
+      }
     } catch (SQLException e) {
-      throw new Failure(
-          "no schema can be made in this database: %s; let this user create schemas (on MySQL and MariaDB: databases)"
-              .formatted(e.getMessage()),
-          e);
+      throw new Failure("no schema can be made in this database: " + e.getMessage(), e);
     }
   }
 

@@ -84,6 +84,40 @@ class LeftoversTest {
     }
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"postgres", "mysql"})
+  @DisplayName("is nothing where this user may make no schema, who is told the grant")
+  void grant(String store) throws Exception {
+    String password = "Xw3-r1ghtless";
+    boolean isMysql = store.equals("mysql");
+    try (DatabaseServer server = server(store);
+        Connection owner =
+            DriverManager.getConnection(server.jdbcUrl(), server.user(), server.password());
+        Statement statement = owner.createStatement()) {
+      statement.execute(
+          isMysql
+              ? "create user %s identified by '%s'".formatted(mine, password)
+              : "create role %s login password '%s'".formatted(mine, password));
+      String url = server.jdbcUrl();
+      if (isMysql) {
+        statement.execute("grant select on `%s`.* to %s".formatted(owner.getCatalog(), mine));
+      }
+      try (Database database = Database.connect(new Address(url, mine, password))) {
+        Cli cli = Cli.run("tck", "--url=" + url, "--user=" + mine, "--password=" + password);
+        assertThat(cli.code()).isEqualTo(2);
+        assertThat(cli.err()).contains("; as who may give rights, run: grant ").hasLineCount(1);
+        statement.execute(cli.err().strip().replaceFirst(".* run: ", ""));
+        database.createSchema("outbox_" + mine);
+        database.removeSchemas("outbox_" + mine);
+      } finally {
+        if (!isMysql) {
+          statement.execute("drop owned by " + mine);
+        }
+        statement.execute("drop %s %s".formatted(isMysql ? "user" : "role", mine));
+      }
+    }
+  }
+
   @Test
   @DisplayName("of MongoDB")
   void mongo() {

@@ -57,7 +57,12 @@ final class Rows {
       return StoredMessage.of(sequence, 0, createdAt(row), message);
     } catch (IllegalArgumentException | OutboxException e) {
       return StoredMessage.undecodable(
-          sequence, key, 0, Instant.EPOCH, String.valueOf(e.getMessage()));
+          sequence,
+          key,
+          text(row, "aggregate_type"),
+          0,
+          Instant.EPOCH,
+          String.valueOf(e.getMessage()));
     }
   }
 

@@ -97,7 +97,12 @@ final class Documents {
       return StoredMessage.of(sequence, attempts, createdAt, decode(document));
     } catch (RuntimeException e) {
       return StoredMessage.undecodable(
-          sequence, keyOf(document), attempts, createdAt, String.valueOf(e.getMessage()));
+          sequence,
+          keyOf(document),
+          document.get("aggregateType") instanceof String type ? type : null,
+          attempts,
+          createdAt,
+          String.valueOf(e.getMessage()));
     }
   }
 

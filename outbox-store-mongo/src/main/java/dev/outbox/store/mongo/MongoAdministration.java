@@ -22,6 +22,7 @@ import dev.outbox.spi.ArchiveStore.Search;
 import dev.outbox.spi.AuditStore.Action;
 import dev.outbox.spi.AuditStore.Entry;
 import dev.outbox.spi.DeadLetterStore.DeadLetter;
+import dev.outbox.spi.DeadLetterStore.HaltedKey;
 import dev.outbox.spi.LeaseStore.WorkerLease;
 import dev.outbox.spi.StatisticsStore.Statistics;
 import dev.outbox.spi.Who;
@@ -33,14 +34,16 @@ import dev.outbox.store.mongo.MongoArchive.Noted;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Date;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.bson.BsonTimestamp;
 import org.bson.Document;
-import org.bson.conversions.Bson;
 import org.jspecify.annotations.Nullable;
 
 /** Dead letters, figures, and putting right what somebody did to the collections. */
@@ -80,24 +83,32 @@ final class MongoAdministration implements Administration<MongoTransaction> {
     this.clock = clock;
   }
 
-  private static Bson dead(long sequence) {
-    return and(eq("status", Status.DEAD.name()), eq("seq", Sequence.timestamp(sequence)));
+  @Override
+  public List<DeadLetter> deadLetters(MongoTransaction transaction, long afterSequence, int limit) {
+    List<Document> found = dead(transaction, afterSequence, limit).into(new ArrayList<>());
+    Set<Object> halting = halting(transaction, found);
+    return found.stream()
+        .map(
+            letter ->
+                new DeadLetter(
+                    Documents.message(letter),
+                    Documents.lastError(letter),
+                    letter.get("lastFailedAt") instanceof Date time ? time.toInstant() : null,
+                    halting.contains(letter.get("seq"))))
+        .toList();
   }
 
   @Override
-  public List<DeadLetter> deadLetters(MongoTransaction transaction, long afterSequence, int limit) {
-    List<DeadLetter> letters = new ArrayList<>();
-    dead(transaction, afterSequence, limit)
-        .forEach(
-            message ->
-                letters.add(
-                    new DeadLetter(
-                        Documents.message(message),
-                        Documents.lastError(message),
-                        message.get("lastFailedAt") instanceof Date time
-                            ? time.toInstant()
-                            : null)));
-    return letters;
+  public List<HaltedKey> haltedKeys(MongoTransaction transaction, int limit) {
+    return collections
+        .blockedKey()
+        .find(transaction.session(), exists("haltedBy"))
+        .limit(limit)
+        .map(
+            key ->
+                new HaltedKey(
+                    key.getString("_id"), Sequence.of(key.get("haltedBy", BsonTimestamp.class))))
+        .into(new ArrayList<>());
   }
 
   private FindIterable<Document> dead(MongoTransaction transaction, long afterSequence, int limit) {
@@ -114,96 +125,94 @@ final class MongoAdministration implements Administration<MongoTransaction> {
         .limit(limit);
   }
 
-  private @Nullable Document find(ClientSession session, long sequence) {
+  /** What is needed of these dead letters, as far as they are there. */
+  private List<Document> find(ClientSession session, Set<Long> sequences) {
     return collections
         .message()
-        .find(session, dead(sequence))
-        .projection(include("id", "key", "partitionKey", "aggregateType", "aggregateId"))
-        .first();
-  }
-
-  /** Whether the key was halted by it. Only the holder of the bucket removes a blocked key. */
-  private boolean unhalt(ClientSession session, String key, BsonTimestamp haltedBy) {
-    return collections
-            .blockedKey()
-            .updateOne(
-                session,
-                and(eq("_id", key), eq("haltedBy", haltedBy)),
-                List.of(
-                    Aggregates.set(new Field<>("retryAt", "$$NOW")), Aggregates.unset("haltedBy")))
-            .getMatchedCount()
-        > 0;
-  }
-
-  @Override
-  public boolean requeue(MongoTransaction transaction, long sequence) {
-    return requeueNoting(transaction, sequence, null);
-  }
-
-  @Override
-  public boolean requeue(MongoTransaction transaction, long sequence, Who by) {
-    return requeueNoting(transaction, sequence, by);
-  }
-
-  /**
-   * @param by null: no entry is written
-   */
-  private boolean requeueNoting(MongoTransaction transaction, long sequence, @Nullable Who by) {
-    ClientSession session = transaction.session();
-    Document found = find(session, sequence);
-    if (found == null) {
-      return false;
-    }
-    note(transaction, Action.REQUEUED, by, sequence, found);
-    boolean unhalted = unhalt(session, Documents.key(found), Sequence.timestamp(sequence));
-    Status status = unhalted ? Status.BLOCKED : Status.SCHEDULED;
-    collections
-        .message()
-        .updateOne(
+        .find(
             session,
-            eq("_id", found.get("_id")),
-            List.of(
-                Aggregates.set(
-                    new Field<>("status", status.name()),
-                    new Field<>("availableAt", "$$NOW"),
-                    new Field<>("attempts", 0)),
-                Aggregates.unset("availableMicros", "lastFailedAt")));
-    return true;
+            and(
+                eq("status", Status.DEAD.name()),
+                in("seq", sequences.stream().map(Sequence::timestamp).toList())))
+        .projection(include("id", "seq"))
+        .into(new ArrayList<>());
   }
 
-  @Override
-  public boolean discard(MongoTransaction transaction, long sequence) {
-    return discardNoting(transaction, sequence, null);
+  private static List<Object> all(String field, Collection<Document> documents) {
+    return documents.stream().map(document -> document.get(field, Object.class)).toList();
   }
 
-  @Override
-  public boolean discard(MongoTransaction transaction, long sequence, Who by) {
-    return discardNoting(transaction, sequence, by);
-  }
-
-  /**
-   * @param by null: no entry is written
-   */
-  private boolean discardNoting(MongoTransaction transaction, long sequence, @Nullable Who by) {
-    ClientSession session = transaction.session();
-    Document found = find(session, sequence);
-    if (found == null) {
-      return false;
+  /** Lets keys go that are halted by these. Only the holder of the bucket removes a blocked key. */
+  private void unhalt(ClientSession session, Collection<Object> haltedBy) {
+    if (!haltedBy.isEmpty()) {
+      collections
+          .blockedKey()
+          .updateMany(
+              session,
+              in("haltedBy", haltedBy),
+              List.of(
+                  Aggregates.set(new Field<>("retryAt", "$$NOW")), Aggregates.unset("haltedBy")));
     }
-    note(transaction, Action.DISCARDED, by, sequence, found);
-    unhalt(session, Documents.key(found), Sequence.timestamp(sequence));
-    remove(transaction, List.of(found.get("_id", Object.class)), Outcome.DISCARDED);
-    return true;
+  }
+
+  @Override
+  public Set<Long> requeue(MongoTransaction transaction, Set<Long> sequences, @Nullable Who by) {
+    ClientSession session = transaction.session();
+    List<Document> found = find(session, sequences);
+    note(transaction, Action.REQUEUED, by, found);
+    Set<Object> halting = halting(transaction, found);
+    unhalt(session, halting);
+    Map<Boolean, List<Document>> unhalted =
+        found.stream()
+            .collect(Collectors.partitioningBy(letter -> halting.contains(letter.get("seq"))));
+    unhalted.forEach(
+        (isUnhalted, letters) ->
+            makeDue(session, letters, isUnhalted ? Status.BLOCKED : Status.SCHEDULED));
+    return sequences(found);
+  }
+
+  private void makeDue(ClientSession session, List<Document> letters, Status status) {
+    if (!letters.isEmpty()) {
+      collections
+          .message()
+          .updateMany(
+              session,
+              in("_id", all("_id", letters)),
+              List.of(
+                  Aggregates.set(
+                      new Field<>("status", status.name()),
+                      new Field<>("availableAt", "$$NOW"),
+                      new Field<>("attempts", 0)),
+                  Aggregates.unset("availableMicros", "lastFailedAt")));
+    }
+  }
+
+  @Override
+  public Set<Long> discard(MongoTransaction transaction, Set<Long> sequences, @Nullable Who by) {
+    ClientSession session = transaction.session();
+    List<Document> found = find(session, sequences);
+    note(transaction, Action.DISCARDED, by, found);
+    unhalt(session, halting(transaction, found));
+    if (!found.isEmpty()) {
+      remove(transaction, all("_id", found), Outcome.DISCARDED);
+    }
+    return sequences(found);
+  }
+
+  private static Set<Long> sequences(List<Document> letters) {
+    return letters.stream().map(Documents::sequence).collect(Collectors.toSet());
   }
 
   private void note(
-      MongoTransaction transaction,
-      Action action,
-      @Nullable Who by,
-      long sequence,
-      Document letter) {
+      MongoTransaction transaction, Action action, @Nullable Who by, List<Document> letters) {
     if (by != null) {
-      archive.note(transaction, action, by, List.of(new Noted(sequence, letter.get("id"))));
+      archive.note(
+          transaction,
+          action,
+          by,
+          letters.stream()
+              .map(letter -> new Noted(Documents.sequence(letter), letter.get("id")))
+              .toList());
     }
   }
 
@@ -254,9 +263,7 @@ final class MongoAdministration implements Administration<MongoTransaction> {
     if (!letters.isEmpty()) {
       collections
           .blockedKey()
-          .find(
-              transaction.session(),
-              in("haltedBy", letters.stream().map(letter -> letter.get("seq")).toList()))
+          .find(transaction.session(), in("haltedBy", all("seq", letters)))
           .projection(include("haltedBy"))
           .forEach(key -> halting.add(key.get("haltedBy", Object.class)));
     }
@@ -319,8 +326,7 @@ final class MongoAdministration implements Administration<MongoTransaction> {
                     "by"),
                 Aggregates.match(eq("by", List.of()))))
         .into(halted);
-    halted.forEach(
-        key -> unhalt(session, key.getString("_id"), key.get("haltedBy", BsonTimestamp.class)));
+    unhalt(session, all("haltedBy", halted));
   }
 
   /** Puts back documents of buckets. */

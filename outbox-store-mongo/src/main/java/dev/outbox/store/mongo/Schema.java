@@ -98,7 +98,10 @@ final class Schema {
         }
       } catch (NoClassDefFoundError e) {
         throw new PermanentOutboxException(
-            "Liquibase or its extension for MongoDB is not on the class path: add org.liquibase:liquibase-core and org.liquibase.ext:liquibase-mongodb, or run ddl() by hand with mongosh",
+            "Liquibase or its extension for MongoDB is not on the class path: add"
+                + " org.liquibase:liquibase-core:4.33.0, the last version under Apache-2.0, and"
+                + " org.liquibase.ext:liquibase-mongodb:4.33.0.1, or run ddl() by hand with"
+                + " mongosh",
             e);
       }
     }

@@ -276,7 +276,8 @@ class SchemaTest {
   @DisplayName("that is missing is said in one sentence")
   void missing() {
     String sentence =
-        "there is no collection outbox_schema: migrate the database first (./outbox migrate, or migrate() of the store)";
+        "there is no collection outbox_schema: migrate the database first (./outbox migrate, or"
+            + " migrate() of the store)";
     assertThatThrownBy(schema::verify).isInstanceOf(SchemaException.class).hasMessage(sentence);
     database.schema("other_").migrate();
     assertThatThrownBy(schema::verify).isInstanceOf(SchemaException.class).hasMessage(sentence);
@@ -291,10 +292,12 @@ class SchemaTest {
     var catalog = database.catalog();
     assertRefused(
         database.schema(Contents.INBOX, "outbox_"),
-        "collection outbox_schema belongs to an outbox, and an inbox needs collections of its own: give another prefix, or, when the outbox is meant, leave out --inbox");
+        "collection outbox_schema belongs to an outbox, and an inbox needs collections of its own:"
+            + " give another prefix, or, when the outbox is meant, leave out --inbox");
     assertRefused(
         database.schema("inbox_"),
-        "collection inbox_schema belongs to an inbox, and an outbox needs collections of its own: give another prefix, or, when the inbox is meant, add --inbox");
+        "collection inbox_schema belongs to an inbox, and an outbox needs collections of its own:"
+            + " give another prefix, or, when the inbox is meant, add --inbox");
     assertThat(database.catalog()).isEqualTo(catalog);
     for (String prefix : List.of("outbox_", "inbox_")) {
       assertThat(database.collection(prefix + "schema").countDocuments()).isEqualTo(1);
@@ -319,13 +322,15 @@ class SchemaTest {
     assertThatThrownBy(inbox::verify)
         .isInstanceOf(SchemaException.class)
         .hasMessage(
-            "there is no collection inbox_schema: migrate the database first (./outbox migrate --inbox, or migrate() of the store)");
+            "there is no collection inbox_schema: migrate the database first (./outbox migrate"
+                + " --inbox, or migrate() of the store)");
     inbox.migrate();
     database.collection("inbox_schema").updateOne(new Document(), Updates.set("version", -1));
     assertThatThrownBy(inbox::verify)
         .isInstanceOf(SchemaException.class)
         .hasMessage(
-            "the schema of inbox_schema has version -1, this library needs 1: migrate the database (./outbox migrate --inbox, or migrate() of the store)");
+            "the schema of inbox_schema has version -1, this library needs 1: migrate the database"
+                + " (./outbox migrate --inbox, or migrate() of the store)");
     database.collection("inbox_schema").deleteMany(new Document());
     assertThatThrownBy(inbox::verify)
         .isInstanceOf(SchemaException.class)
@@ -340,17 +345,21 @@ class SchemaTest {
     assertThatThrownBy(schema::verify)
         .isInstanceOf(SchemaException.class)
         .hasMessage(
-            "the schema of outbox_schema has version 2, this library knows only 1: use a newer release of the library");
+            "the schema of outbox_schema has version 2, this library knows only 1: use a newer"
+                + " release of the library");
     setVersion(-1);
     assertThatThrownBy(schema::verify)
         .isInstanceOf(SchemaException.class)
         .hasMessage(
-            "the schema of outbox_schema has version -1, this library needs 1: migrate the database (./outbox migrate, or migrate() of the store)");
+            "the schema of outbox_schema has version -1, this library needs 1: migrate the database"
+                + " (./outbox migrate, or migrate() of the store)");
     database.collection("outbox_schema").deleteMany(new Document());
     assertThatThrownBy(schema::verify)
         .isInstanceOf(SchemaException.class)
         .hasMessage(
-            "collection outbox_schema is empty, so its version is not known: put the document back (db.outbox_schema.insertOne({ _id: \"outbox\", version: 1 })), or migrate an empty database");
+            "collection outbox_schema is empty, so its version is not known: put the document back"
+                + " (db.outbox_schema.insertOne({ _id: \"outbox\", version: 1 })), or migrate an"
+                + " empty database");
   }
 
   @Test
@@ -393,7 +402,10 @@ class SchemaTest {
         .hasMessage(
             "collection "
                 + name
-                + " is sharded, which the outbox's must not be, because each shard counts sequences of its own and the messages of a key would be out of order: unshard it (sh.unshardCollection, MongoDB 8.0), or migrate another database for the outbox");
+                + " is sharded, which the outbox's must not be, because each shard counts sequences"
+                + " of its own and the messages of a key would be out of order: unshard it"
+                + " (sh.unshardCollection, MongoDB 8.0), or migrate another database for the"
+                + " outbox");
   }
 
   @Test
@@ -478,7 +490,10 @@ class SchemaTest {
       assertThat(without.apply(database.server.connectionString(), database.database.getName()))
           .containsExactly(
               schema.ddl(),
-              "Liquibase or its extension for MongoDB is not on the class path: add org.liquibase:liquibase-core and org.liquibase.ext:liquibase-mongodb, or run ddl() by hand with mongosh");
+              "Liquibase or its extension for MongoDB is not on the class path: add"
+                  + " org.liquibase:liquibase-core:4.33.0, the last version under Apache-2.0, and"
+                  + " org.liquibase.ext:liquibase-mongodb:4.33.0.1, or run ddl() by hand with"
+                  + " mongosh");
     }
   }
 

@@ -13,6 +13,12 @@ final class MysqlAdministration implements Texts {
   private static final String DEAD =
       " where bucket = :bucket and status = 'DEAD' and place = _binary'' and seq = :seq";
 
+  private static final String HALTS_KEY =
+      """
+      exists (select 1 from ${q}${p}blocked_key k force index (primary)
+        where k.bucket = m.bucket and k.`key` = ${messageKey} and k.halted_by = m.seq)\
+      """;
+
   private static final String OLD_DEDUP_KEYS =
       """
       select dedup_key from ${q}${p}dedup force index (${p}dedup_age)
@@ -81,7 +87,8 @@ final class MysqlAdministration implements Texts {
     (select count(*) from (
       select 1 from ${q}${p}message m force index (primary)
       where m.bucket in (${everyBucket}) and m.status = '%s'%s
-      limit :cap) c)"""
+      limit :cap) c)\
+    """
         .formatted(status, place);
   }
 
@@ -89,14 +96,16 @@ final class MysqlAdministration implements Texts {
     return """
     (select %s from ${q}${p}message m force index (primary)
       where m.bucket = b.bucket and m.status = '%s'
-      order by m.bucket, m.status, m.place, m.seq limit 1)"""
+      order by m.bucket, m.status, m.place, m.seq limit 1)\
+    """
         .formatted(time, status);
   }
 
   @Override
   public String deadLetters() {
     return """
-    select ${columns}, m.last_error, m.last_failed_at
+    select ${columns}, m.last_error, m.last_failed_at,
+      case when ${haltsKey} then 1 else 0 end as halts_key
     from (
       select m.bucket, m.seq from ${q}${p}message m force index (primary)
       where m.bucket in (${everyBucket}) and m.status = 'DEAD' and m.place = _binary'' and m.seq > :after
@@ -105,15 +114,27 @@ final class MysqlAdministration implements Texts {
     straight_join ${q}${p}message m force index (primary)
       on m.bucket = l.bucket and m.status = 'DEAD' and m.place = _binary'' and m.seq = l.seq
     order by m.seq
+    """
+        .replace("${haltsKey}", HALTS_KEY);
+  }
+
+  @Override
+  public String haltedKeys() {
+    return """
+    select k.`key`, k.halted_by from ${q}${p}blocked_key k force index (${p}blocked_key_due)
+    where k.bucket in (${everyBucket}) and k.due_at = timestamp '9999-12-31 00:00:00'
+      and k.halted_by is not null
+    limit :limit
     """;
   }
 
   @Override
-  public String lockDeadLetter() {
+  public String lockDeadLetters() {
     return """
-    select m.bucket, ${messageKey} as `key`
-    from ${q}${p}message m force index (${p}message_seq)
-    where m.seq = :seq and m.status = 'DEAD' for update
+    select m.bucket, ${messageKey} as `key`, m.seq
+    from json_table(convert(:seqs using utf8mb4), '$[*]' columns (seq bigint path '$[0]')) l
+    straight_join ${q}${p}message m force index (${p}message_seq) on m.seq = l.seq
+    where m.status = 'DEAD' for update
     """;
   }
 
@@ -146,13 +167,13 @@ final class MysqlAdministration implements Texts {
   public String expired() {
     return """
     select m.seq, case when m.last_failed_at < utc_timestamp(6) - interval :millis * 1000 microsecond
-      and not exists (select 1 from ${q}${p}blocked_key k force index (primary)
-        where k.bucket = m.bucket and k.`key` = ${messageKey} and k.halted_by = m.seq)
+      and not ${haltsKey}
       then 1 else 0 end as expired
     from ${q}${p}message m force index (primary)
     where m.bucket in (${everyBucket}) and m.status = 'DEAD' and m.place = _binary'' and m.seq > :after
     order by m.seq limit :limit
-    """;
+    """
+        .replace("${haltsKey}", HALTS_KEY);
   }
 
   @Override

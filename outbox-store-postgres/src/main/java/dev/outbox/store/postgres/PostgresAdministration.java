@@ -24,6 +24,10 @@ final class PostgresAdministration implements Texts {
           + " and bucket = (select bucket from ${q}${p}bucket where bucket = :bucket"
           + " for update skip locked)";
 
+  /** Asked for each row by the index: EXISTS could be planned as one scan of all keys. */
+  private static final String HALTS_KEY =
+      "(select true from ${q}${p}blocked_key k where k.halted_by = m.seq limit 1) is not null";
+
   private static final String SEQUENCE =
       "pg_get_serial_sequence('${q}${p}message', 'seq')::regclass";
 
@@ -31,7 +35,8 @@ final class PostgresAdministration implements Texts {
   private static final String LAG =
       """
       from (select max(m.seq) as seq from ${q}${p}message m where m.seq < 4611686018427387904) m
-      where m.seq > coalesce(pg_sequence_last_value("""
+      where m.seq > coalesce(pg_sequence_last_value(\
+      """
           + SEQUENCE
           + "), 0)";
 
@@ -57,14 +62,26 @@ final class PostgresAdministration implements Texts {
   public String deadLetters() {
     return "select "
         + Rows.COLUMNS
-        + ", m.last_error, m.last_failed_at from ${q}${p}message m"
+        + ", m.last_error, m.last_failed_at, ("
+        + HALTS_KEY
+        + ")::int as halts_key from ${q}${p}message m"
         + " where m.status = 'DEAD' and m.seq + 0 > :after order by m.seq + 0 limit :limit";
   }
 
   @Override
-  public String lockDeadLetter() {
-    return "select m.bucket, ${messageKey} as key from ${q}${p}message m"
-        + " where m.seq = :seq and m.status = 'DEAD' for update";
+  public String haltedKeys() {
+    return "select k.key, k.halted_by from ${q}${p}blocked_key k"
+        + " where k.halted_by is not null order by k.halted_by limit :limit";
+  }
+
+  @Override
+  public String lockDeadLetters() {
+    return """
+    select m.bucket, ${messageKey} as key, m.seq from ${q}${p}message m
+    where m.status = 'DEAD' and m.seq = any (array(
+      select (r ->> 0)::bigint from json_array_elements(cast(:seqs as json)) r))
+    order by m.seq for update
+    """;
   }
 
   @Override
@@ -96,10 +113,11 @@ final class PostgresAdministration implements Texts {
   public String expired() {
     return """
     select m.seq, (m.last_failed_at < statement_timestamp() - :millis * interval '1 millisecond'
-      and not exists (select from ${q}${p}blocked_key k where k.halted_by = m.seq))::int as expired
+      and not (${haltsKey}))::int as expired
     from ${q}${p}message m
     where m.status = 'DEAD' and m.seq + 0 > :after order by m.seq + 0 limit :limit
-    """;
+    """
+        .replace("${haltsKey}", HALTS_KEY);
   }
 
   @Override

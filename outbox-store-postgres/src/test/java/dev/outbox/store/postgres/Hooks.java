@@ -9,6 +9,7 @@ import dev.outbox.store.core.internal.Database.Reads;
 import dev.outbox.store.core.internal.Lease;
 import java.sql.SQLException;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
 import org.jdbi.v3.core.Handle;
 
@@ -51,7 +52,8 @@ final class Hooks extends Variant {
   }
 
   @Override
-  boolean requeue(Administration<Handle> right, Handle handle, long sequence) throws SQLException {
+  Set<Long> requeue(Administration<Handle> right, Handle handle, long sequence)
+      throws SQLException {
     Runnable before = beforeRequeue;
     beforeRequeue = NOTHING;
     before.run();

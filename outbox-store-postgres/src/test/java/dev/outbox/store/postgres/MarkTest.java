@@ -52,7 +52,8 @@ class MarkTest {
   }
 
   private static Claimable message(long sequence, Status status) {
-    StoredMessage message = StoredMessage.undecodable(sequence, "k", 0, Instant.EPOCH, "not read");
+    StoredMessage message =
+        StoredMessage.undecodable(sequence, "k", null, 0, Instant.EPOCH, "not read");
     return new Claimable(1, sequence, "k", status, sequence, message, null);
   }
 

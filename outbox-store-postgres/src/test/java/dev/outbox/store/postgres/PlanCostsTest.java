@@ -84,7 +84,8 @@ class PlanCostsTest extends DatabaseTest {
   @ParameterizedTest
   @ValueSource(strings = {"force_generic_plan", "auto"})
   @DisplayName(
-      "and an append that asks what may be handed over scans no long table by a plan of an empty one")
+      "and an append that asks what may be handed over scans no long table by a plan of an empty"
+          + " one")
   void handedOver(String mode) {
     database.execute(
         "set plan_cache_mode = " + mode,
@@ -116,7 +117,8 @@ class PlanCostsTest extends DatabaseTest {
   private int cachedPlansUsed() {
     return Integer.parseInt(
         database.query(
-            "select coalesce(sum(generic_plans), 0) from pg_prepared_statements where statement like '%"
+            "select coalesce(sum(generic_plans), 0) from pg_prepared_statements where statement"
+                + " like '%"
                 + ASKS
                 + "%'"));
   }
@@ -151,6 +153,7 @@ class PlanCostsTest extends DatabaseTest {
         .forEach(dead -> assertThat(watched.discard(dead.message().sequence())).isTrue());
     watched.statistics(100); // one with a larger cap looks dear, and is not compiled: StallGuard
     assertThat(watched.leases()).isEmpty();
+    assertThat(watched.haltedKeys(10)).hasSizeLessThanOrEqualTo(10);
     database.execute("update outbox_blocked_key set retry_at = now()");
     Claim blocked = watched.claim(request());
     blocked.settle(decisions(blocked.messages()));

@@ -17,6 +17,7 @@ import java.lang.reflect.Proxy;
 import java.sql.SQLException;
 import java.util.Collection;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
 import org.jdbi.v3.core.Handle;
 
@@ -52,8 +53,10 @@ class Variant {
     right.restoreBlockedKeys(handle, buckets);
   }
 
-  boolean requeue(Administration<Handle> right, Handle handle, long sequence) throws SQLException {
-    return right.requeue(handle, sequence);
+  /** Of one dead letter. */
+  Set<Long> requeue(Administration<Handle> right, Handle handle, long sequence)
+      throws SQLException {
+    return right.requeue(handle, Set.of(sequence), null);
   }
 
   /** What this makes of a dialect. */
@@ -115,7 +118,11 @@ class Variant {
                     restoreBlockedKeys(right.administration(), (Handle) a[0], (List<Integer>) a[1]);
                     yield DONE;
                   }
-                  case "requeue" -> requeue(right.administration(), (Handle) a[0], (Long) a[1]);
+                  case "requeue" ->
+                      requeue(
+                          right.administration(),
+                          (Handle) a[0],
+                          (Long) ((Set<?>) a[1]).iterator().next());
                   default -> null;
                 }));
   }

@@ -77,8 +77,8 @@ final class WrongMarks {
       long horizon =
           number(
               handle,
-              "select case x when pg_current_xact_id() then x::text::bigint + 1 else x::text::bigint end"
-                  + " from pg_snapshot_xmin(pg_current_snapshot()) x");
+              "select case x when pg_current_xact_id() then x::text::bigint + 1 else"
+                  + " x::text::bigint end from pg_snapshot_xmin(pg_current_snapshot()) x");
       return id < horizon ? sample.next() : 0;
     }
   }
@@ -90,7 +90,8 @@ final class WrongMarks {
       boolean alone =
           number(
                   handle,
-                  "select count(*) from pg_snapshot_xmin(pg_current_snapshot()) x where x = pg_current_xact_id()")
+                  "select count(*) from pg_snapshot_xmin(pg_current_snapshot()) x where x ="
+                      + " pg_current_xact_id()")
               > 0;
       return alone ? sample.next() : 0;
     }
@@ -185,9 +186,9 @@ final class WrongMarks {
   /** A dead letter becomes PENDING again, at its place. */
   static class RequeueToPending extends Variant {
     @Override
-    boolean requeue(Administration<Handle> right, Handle handle, long sequence)
+    Set<Long> requeue(Administration<Handle> right, Handle handle, long sequence)
         throws SQLException {
-      boolean done = super.requeue(right, handle, sequence);
+      Set<Long> done = super.requeue(right, handle, sequence);
       handle.execute(
           "update outbox_message set status = 'PENDING', available_at = null where seq = ?",
           sequence);
@@ -207,7 +208,7 @@ final class WrongMarks {
 
   static final class LowerBefore extends RequeueToPending {
     @Override
-    boolean requeue(Administration<Handle> right, Handle handle, long sequence)
+    Set<Long> requeue(Administration<Handle> right, Handle handle, long sequence)
         throws SQLException {
       lowerMark(handle, sequence);
       handle.getConnection().commit();
@@ -217,7 +218,7 @@ final class WrongMarks {
 
   static final class LowerTogether extends RequeueToPending {
     @Override
-    boolean requeue(Administration<Handle> right, Handle handle, long sequence)
+    Set<Long> requeue(Administration<Handle> right, Handle handle, long sequence)
         throws SQLException {
       lowerMark(handle, sequence);
       return super.requeue(right, handle, sequence);

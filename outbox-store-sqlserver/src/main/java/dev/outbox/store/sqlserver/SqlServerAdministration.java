@@ -19,8 +19,16 @@ final class SqlServerAdministration implements Texts {
           .mapToObj(n -> "(" + n + ")")
           .collect(Collectors.joining(", "));
 
+  private static final String BUCKETS = "(select b.bucket from ${q}${p}bucket b ${dirty})";
+
   private static final String KEY_DUE =
       "blocked_key m with (nolock, forceseek, index (${p}blocked_key_due))";
+
+  private static final String HALTS_KEY =
+      """
+      exists (select 1 from ${q}${p}blocked_key k ${dirty}
+        where k.bucket = m.bucket and k.halted_by = m.seq)\
+      """;
 
   private static final String PURGE_DEDUP =
       """
@@ -83,7 +91,7 @@ final class SqlServerAdministration implements Texts {
           .replace("${blocked}", count("message m ${dirtySeek}", "m.status = N'BLOCKED'"))
           .replace("${blockedKeys}", count(KEY_DUE, "m.halted_by is null"))
           .replace("${haltedKeys}", count(KEY_DUE, "m.halted_by is not null"))
-          .replace("${buckets}", "(select b.bucket from ${q}${p}bucket b ${dirty})")
+          .replace("${buckets}", BUCKETS)
           .replace("${dirtySeek}", "with (nolock, forceseek, index (1))")
           .replace("${oldestKeys}", Integer.toString(OLDEST_KEYS));
 
@@ -93,7 +101,8 @@ final class SqlServerAdministration implements Texts {
       select top (:cap) m.bucket from ${buckets} n
       cross apply (
         select top (:cap) m.bucket from ${q}${p}%s
-        where m.bucket = n.bucket and %s) m) c)"""
+        where m.bucket = n.bucket and %s) m) c)\
+    """
         .formatted(table, where);
   }
 
@@ -102,19 +111,36 @@ final class SqlServerAdministration implements Texts {
     return "select top (:limit) "
         + Rows.COLUMNS
         + """
-                , m.last_error, m.last_failed_at
-                from ${q}${p}message m ${deadNow}
-                where m.status = N'DEAD' and m.seq > :after
-                order by m.seq
-                """;
+        , m.last_error, m.last_failed_at,
+          case when ${haltsKey} then 1 else 0 end as halts_key
+        from ${q}${p}message m ${deadNow}
+        where m.status = N'DEAD' and m.seq > :after
+        order by m.seq
+        """
+            .replace("${haltsKey}", HALTS_KEY);
   }
 
   @Override
-  public String lockDeadLetter() {
+  public String haltedKeys() {
     return """
-    select m.bucket, ${messageKey} as [key]
-    from ${q}${p}message m with (updlock, forceseek, index (${p}message_dead))
-    where m.seq = :seq and m.status = N'DEAD'
+    select top (:limit) m.message_key as [key], m.halted_by
+    from ${buckets} n
+    cross apply (select top (:limit) m.message_key, m.halted_by from ${q}${p}${keyDue}
+      where m.bucket = n.bucket and m.halted_by is not null) m
+    """
+        .replace("${buckets}", BUCKETS)
+        .replace("${keyDue}", KEY_DUE);
+  }
+
+  @Override
+  public String lockDeadLetters() {
+    return """
+    select m.bucket, ${messageKey} as [key], m.seq
+    from openjson(:seqs) with (seq bigint '$[0]') l
+    inner join ${q}${p}message m with (updlock, forceseek, index (${p}message_dead))
+      on m.seq = l.seq
+    where m.status = N'DEAD'
+    option (loop join, force order)
     """;
   }
 
@@ -148,13 +174,14 @@ final class SqlServerAdministration implements Texts {
   public String expired() {
     return """
     select top (:limit) m.seq, case when m.last_failed_at < ${ago}
-      and not exists (select 1 from ${q}${p}blocked_key k ${dirty} where k.halted_by = m.seq)
+      and not ${haltsKey}
       then 1 else 0 end as expired
     from ${q}${p}message m ${deadNow}
     where m.status = N'DEAD' and m.seq > :after
     order by m.seq
     """
-        .replace("${ago}", SqlServerText.later("-1 * :millis"));
+        .replace("${ago}", SqlServerText.later("-1 * :millis"))
+        .replace("${haltsKey}", HALTS_KEY);
   }
 
   @Override

@@ -11,6 +11,8 @@ import dev.outbox.spi.ArchiveStore.Archived;
 import dev.outbox.spi.ArchiveStore.Search;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.DeadLetterStore.DeadLetter;
+import dev.outbox.spi.DeadLetterStore.HaltedKey;
 import dev.outbox.spi.Decision;
 import dev.outbox.spi.OutboxStore.Settled;
 import dev.outbox.spi.Result;
@@ -330,9 +332,12 @@ class BindingsTest {
   private void operators() {
     assertThat(store.leases()).isEmpty();
     answers.put(
-        "DEAD_LETTERS", List.of(message(5, "k", "last_error", "no", "last_failed_at", TIME)));
-    assertThat(store.deadLetters(0, 10)).hasSize(1);
-    answers.put("LOCK_DEAD_LETTER", List.of(row("bucket", 3, "key", "k")));
+        "DEAD_LETTERS",
+        List.of(message(5, "k", "last_error", "no", "last_failed_at", TIME, "halts_key", 1)));
+    assertThat(store.deadLetters(0, 10)).singleElement().matches(DeadLetter::haltsKey);
+    answers.put("HALTED_KEYS", List.of(row("key", "k", "halted_by", 5L)));
+    assertThat(store.haltedKeys(10)).containsExactly(new HaltedKey("k", 5));
+    answers.put("LOCK_DEAD_LETTERS", List.of(row("bucket", 3, "key", "k", "seq", 5L)));
     assertThat(store.requeue(5)).isTrue();
     assertThat(store.discard(5)).isTrue();
     answers.put(
@@ -505,7 +510,7 @@ class BindingsTest {
 
   private void decides() {
     Who alice = new Who("alice", "by hand");
-    answers.put("LOCK_DEAD_LETTER", List.of(row("bucket", 3, "key", "k")));
+    answers.put("LOCK_DEAD_LETTERS", List.of(row("bucket", 3, "key", "k", "seq", 5L)));
     assertThat(store.requeue(5, alice)).isTrue();
     assertThat(store.discard(5, alice)).isTrue();
     assertThat(

@@ -1066,22 +1066,66 @@ public final class BrokenStores {
   @Rule("O3")
   static final class FreesAKeyByAnyDecision extends Broken {
     @Override
-    public synchronized boolean requeue(long sequence) {
-      free(sequence);
-      return super.requeue(sequence);
+    void requeue(Row row) {
+      free(row);
+      super.requeue(row);
     }
 
     @Override
-    public synchronized boolean discard(long sequence) {
-      free(sequence);
-      return super.discard(sequence);
+    void discard(Row row) {
+      free(row);
+      super.discard(row);
     }
 
-    private void free(long sequence) {
+    private void free(Row decided) {
       for (Key key : keys.values()) {
-        if (key.rows.containsKey(sequence)) {
+        if (key.rows.containsKey(decided.sequence)) {
           key.rows.values().forEach(row -> row.haltsKey = false);
         }
+      }
+    }
+  }
+
+  /** Takes whatever died for what halts its key. */
+  @Rule("O3")
+  static final class NamesKeysThatGoOn extends Broken {
+    @Override
+    public List<HaltedKey> haltedKeys(int limit) {
+      return deadLetters(0, limit).stream()
+          .map(DeadLetter::message)
+          .map(message -> new HaltedKey(message.key(), message.sequence()))
+          .toList();
+    }
+  }
+
+  /** Says what it was asked to do, and not what it did. */
+  @Rule("S7")
+  static final class SaysWhatWasAsked extends Broken {
+    @Override
+    public synchronized Set<Long> requeue(Set<Long> sequences, Who by) {
+      Set<Long> requeued = super.requeue(sequences, by);
+      return requeued.isEmpty() ? requeued : sequences;
+    }
+  }
+
+  /** Decides about several in as many transactions. */
+  @Rule("O3")
+  static final class DecidesOneByOne extends Broken {
+    @Override
+    void requeue(Row row) {
+      breakNowAndThen();
+      super.requeue(row);
+    }
+
+    @Override
+    void discard(Row row) {
+      breakNowAndThen();
+      super.discard(row);
+    }
+
+    private void breakNowAndThen() {
+      if (--writesLeft == 0) {
+        throw new TransientOutboxException("the connection broke");
       }
     }
   }

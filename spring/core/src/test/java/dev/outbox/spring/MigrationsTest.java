@@ -6,20 +6,17 @@ import static org.awaitility.Awaitility.await;
 
 import dev.outbox.JoinedOutbox;
 import dev.outbox.spring.Servers.Schema;
-import dev.outbox.store.postgres.PostgresOutboxStore;
 import dev.outbox.testing.RecordingPublisher;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Bean;
-import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -89,10 +86,12 @@ class MigrationsTest {
   @Test
   void flywayMakesTheTablesOfTheOutbox(Servers servers, @TempDir Path migrations) throws Exception {
     Schema schema = servers.schema();
-    DataSource dataSource =
-        new DriverManagerDataSource(schema.url(), schema.user(), schema.password());
-    Files.writeString(
-        migrations.resolve("V1__outbox.sql"), PostgresOutboxStore.of(dataSource).ddl());
+    int version = 0;
+    for (String part : List.of("outbox", "archive", "inbox")) {
+      Files.copy(
+          Path.of("..", "..", "docs", "sql", part + "-postgres.sql"),
+          migrations.resolve("V%d__%s.sql".formatted(++version, part)));
+    }
     try (Application shop =
         Application.start(
             schema,
@@ -101,6 +100,8 @@ class MigrationsTest {
             Application.WITHOUT_JPA[1],
             "--spring.flyway.enabled=true",
             "--spring.flyway.locations=filesystem:" + migrations,
+            "--outbox.archive=full",
+            "--outbox.inbox.enabled=true",
             "--outbox.schema-mode=verify")) {
       assertThat(shop.messages()).isZero();
       assertThat(shop.bean(OutboxRelay.class).isAlive()).isTrue();

@@ -10,6 +10,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.function.Function;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 
 /**
  * MySQL and MariaDB. Of the limit, beside what {@link JdbcLimit} says: the deletion's ids are a
@@ -78,12 +79,18 @@ final class MysqlKind extends BenchKind {
     return "use " + schema;
   }
 
+  /** What one makes begins so. */
+  @Override
+  String grant(String user, @Nullable String database) {
+    return "grant all on `outbox\\_%%`.* to '%s'".formatted(user.replace("@", "'@'"));
+  }
+
   @Override
   String sessions() {
     return """
-        select id from information_schema.processlist
-        where db like ? escape '!' and id <> connection_id()
-        """;
+    select id from information_schema.processlist
+    where db like ? escape '!' and id <> connection_id()
+    """;
   }
 
   @Override
@@ -115,51 +122,51 @@ final class MysqlKind extends BenchKind {
   @Override
   String businessTable() {
     return """
-        create table ${s}.business (
-          id         bigint not null auto_increment primary key,
-          customer   varchar(255) not null,
-          amount     bigint not null,
-          placed_at  datetime(6) not null default (utc_timestamp(6))
-        ) engine = InnoDB
-        """;
+    create table ${s}.business (
+      id         bigint not null auto_increment primary key,
+      customer   varchar(255) not null,
+      amount     bigint not null,
+      placed_at  datetime(6) not null default (utc_timestamp(6))
+    ) engine = InnoDB
+    """;
   }
 
   @Override
   String limitTable() {
     return """
-        create table ${s}.like_message (
-          seq             bigint not null auto_increment primary key,
-          status          enum('PENDING', 'SCHEDULED', 'BLOCKED', 'DEAD') not null default 'PENDING',
-          id              char(36) character set ascii not null default (uuid()),
-          aggregate_type  varchar(256) not null,
-          aggregate_id    varchar(256) not null,
-          event_type      varchar(256) not null,
-          partition_key   varchar(256),
-          payload         mediumblob not null,
-          content_type    varchar(256) not null default 'application/json',
-          headers         mediumtext not null default ('[]'),
-          dedup_key       varchar(256),
-          correlation_id  varchar(256),
-          created_at      datetime(6) not null default (utc_timestamp(6)),
-          available_at    datetime(6),
-          max_attempts    integer,
-          attempts        integer not null default 0,
-          last_error      text,
-          last_failed_at  datetime(6)
-        ) engine = InnoDB default character set utf8mb4 collate %s
-        """
+    create table ${s}.like_message (
+      seq             bigint not null auto_increment primary key,
+      status          enum('PENDING', 'SCHEDULED', 'BLOCKED', 'DEAD') not null default 'PENDING',
+      id              char(36) character set ascii not null default (uuid()),
+      aggregate_type  varchar(256) not null,
+      aggregate_id    varchar(256) not null,
+      event_type      varchar(256) not null,
+      partition_key   varchar(256),
+      payload         mediumblob not null,
+      content_type    varchar(256) not null default 'application/json',
+      headers         mediumtext not null default ('[]'),
+      dedup_key       varchar(256),
+      correlation_id  varchar(256),
+      created_at      datetime(6) not null default (utc_timestamp(6)),
+      available_at    datetime(6),
+      max_attempts    integer,
+      attempts        integer not null default 0,
+      last_error      text,
+      last_failed_at  datetime(6)
+    ) engine = InnoDB default character set utf8mb4 collate %s
+    """
         .formatted(collation);
   }
 
   @Override
   String take() {
     return """
-        select %s
-        from ${s}.like_message
-        order by seq
-        limit ?
-        for update skip locked
-        """
+    select %s
+    from ${s}.like_message
+    order by seq
+    limit ?
+    for update skip locked
+    """
         .formatted(JdbcLimit.COLUMNS);
   }
 
@@ -184,12 +191,12 @@ final class MysqlKind extends BenchKind {
   @Override
   String fill(State state) {
     return """
-        insert into ${t} (status, id, aggregate_type, aggregate_id, event_type, partition_key, payload, available_at)
-        select ?, f.id, 'order', concat(?, coalesce(f.n %% nullif(?, 0), f.n)), 'OrderPlaced',
-          case when ? = 0 then f.id end, ?, %s
-        from (select ? + n as n, uuid() as id from ${s}.number where n < ?) f
-        order by f.n
-        """
+    insert into ${t} (status, id, aggregate_type, aggregate_id, event_type, partition_key, payload, available_at)
+    select ?, f.id, 'order', concat(?, coalesce(f.n %% nullif(?, 0), f.n)), 'OrderPlaced',
+      case when ? = 0 then f.id end, ?, %s
+    from (select ? + n as n, uuid() as id from ${s}.number where n < ?) f
+    order by f.n
+    """
         .formatted(state == State.DELAYED ? "utc_timestamp(6) + interval 1 day" : "null");
   }
 

@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.locks.LockSupport;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 
 /**
  * PostgreSQL. Of the limit, beside what {@link JdbcLimit} says: a sequential scan without ORDER BY
@@ -55,11 +56,16 @@ final class PostgresKind extends BenchKind {
   }
 
   @Override
+  String grant(String user, @Nullable String database) {
+    return "grant create on database \"%s\" to \"%s\"".formatted(database, user);
+  }
+
+  @Override
   String sessions() {
     return """
-        select pid from pg_stat_activity
-        where application_name like ? escape '!' and pid <> pg_backend_pid()
-        """;
+    select pid from pg_stat_activity
+    where application_name like ? escape '!' and pid <> pg_backend_pid()
+    """;
   }
 
   @Override
@@ -91,59 +97,59 @@ final class PostgresKind extends BenchKind {
   @Override
   String businessTable() {
     return """
-        create table ${s}.business (
-          id         bigint generated always as identity primary key,
-          customer   text not null,
-          amount     bigint not null,
-          placed_at  timestamptz not null default now()
-        )
-        """;
+    create table ${s}.business (
+      id         bigint generated always as identity primary key,
+      customer   text not null,
+      amount     bigint not null,
+      placed_at  timestamptz not null default now()
+    )
+    """;
   }
 
   @Override
   String limitTable() {
     return """
-        create table ${s}.like_message (
-          seq             bigint generated always as identity primary key,
-          status          text not null default 'PENDING',
-          id              uuid not null default gen_random_uuid(),
-          aggregate_type  text not null,
-          aggregate_id    text not null,
-          event_type      text not null,
-          partition_key   text,
-          payload         bytea not null,
-          content_type    text not null default 'application/json',
-          headers         json not null default '[]',
-          dedup_key       text,
-          correlation_id  text,
-          created_at      timestamptz not null default now(),
-          available_at    timestamptz,
-          max_attempts    integer,
-          attempts        integer not null default 0,
-          last_error      text,
-          last_failed_at  timestamptz
-        )
-        -- As the outbox's own table: a fixed number of rows, so that vacuum keeps up.
-        with (
-          autovacuum_vacuum_scale_factor = 0,
-          autovacuum_vacuum_threshold = 10000,
-          autovacuum_vacuum_insert_scale_factor = 0,
-          autovacuum_vacuum_insert_threshold = 100000,
-          autovacuum_analyze_scale_factor = 0,
-          autovacuum_analyze_threshold = 50000
-        )
-        """;
+    create table ${s}.like_message (
+      seq             bigint generated always as identity primary key,
+      status          text not null default 'PENDING',
+      id              uuid not null default gen_random_uuid(),
+      aggregate_type  text not null,
+      aggregate_id    text not null,
+      event_type      text not null,
+      partition_key   text,
+      payload         bytea not null,
+      content_type    text not null default 'application/json',
+      headers         json not null default '[]',
+      dedup_key       text,
+      correlation_id  text,
+      created_at      timestamptz not null default now(),
+      available_at    timestamptz,
+      max_attempts    integer,
+      attempts        integer not null default 0,
+      last_error      text,
+      last_failed_at  timestamptz
+    )
+    -- As the outbox's own table: a fixed number of rows, so that vacuum keeps up.
+    with (
+      autovacuum_vacuum_scale_factor = 0,
+      autovacuum_vacuum_threshold = 10000,
+      autovacuum_vacuum_insert_scale_factor = 0,
+      autovacuum_vacuum_insert_threshold = 100000,
+      autovacuum_analyze_scale_factor = 0,
+      autovacuum_analyze_threshold = 50000
+    )
+    """;
   }
 
   @Override
   String take() {
     return """
-        select %s
-        from ${s}.like_message
-        order by seq
-        limit ?
-        for update skip locked
-        """
+    select %s
+    from ${s}.like_message
+    order by seq
+    limit ?
+    for update skip locked
+    """
         .formatted(JdbcLimit.COLUMNS);
   }
 
@@ -188,14 +194,14 @@ final class PostgresKind extends BenchKind {
   @Override
   String fill(State state) {
     return """
-        insert into ${t} (status, id, aggregate_type, aggregate_id, event_type, partition_key, payload, available_at)
-        select ?, f.id, 'order', ? || coalesce(f.n %% nullif(?, 0), f.n), 'OrderPlaced',
-          case when ? = 0 then f.id::text end, ?, %s
-        from (
-          select ? + n as n, gen_random_uuid() as id from ${s}.number where n < ? offset 0
-        ) f
-        order by f.n
-        """
+    insert into ${t} (status, id, aggregate_type, aggregate_id, event_type, partition_key, payload, available_at)
+    select ?, f.id, 'order', ? || coalesce(f.n %% nullif(?, 0), f.n), 'OrderPlaced',
+      case when ? = 0 then f.id::text end, ?, %s
+    from (
+      select ? + n as n, gen_random_uuid() as id from ${s}.number where n < ? offset 0
+    ) f
+    order by f.n
+    """
         .formatted(state == State.DELAYED ? "now() + interval '1 day'" : "null");
   }
 

@@ -11,6 +11,7 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 
 /** SQL Server. */
 final class SqlServerKind extends JdbcKind {
@@ -41,11 +42,16 @@ final class SqlServerKind extends JdbcKind {
   }
 
   @Override
+  String grant(String user, @Nullable String database) {
+    return "grant create schema, create table to [%s]".formatted(user);
+  }
+
+  @Override
   String sessions() {
     return """
-        select session_id from sys.dm_exec_sessions
-        where program_name like ? escape '!' and session_id <> @@spid
-        """;
+    select session_id from sys.dm_exec_sessions
+    where program_name like ? escape '!' and session_id <> @@spid
+    """;
   }
 
   @Override

@@ -13,7 +13,9 @@ import java.sql.Connection;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Set;
 import java.util.function.ToLongFunction;
+import java.util.stream.Collectors;
 import javax.sql.DataSource;
 import org.jdbi.v3.core.Jdbi;
 import org.jdbi.v3.core.result.RowView;
@@ -128,22 +130,29 @@ final class AdministeredHsqldbStore
                 .map(
                     row ->
                         new DeadLetter(
-                            store.decode(row), row.getColumn("last_error", String.class), null))
+                            store.decode(row),
+                            row.getColumn("last_error", String.class),
+                            null,
+                            row.getColumn("blocks_key", Boolean.class)))
                 .list());
   }
 
   @Override
-  public boolean requeue(long sequence) {
+  public Set<Long> requeue(Set<Long> sequences) {
     return change(
-        "update outbox_message set dead = false, attempts = 0 where seq = ? and dead", sequence);
+        "update outbox_message set dead = false, attempts = 0 where seq = ? and dead", sequences);
   }
 
   @Override
-  public boolean discard(long sequence) {
-    return change("delete from outbox_message where seq = ? and dead", sequence);
+  public Set<Long> discard(Set<Long> sequences) {
+    return change("delete from outbox_message where seq = ? and dead", sequences);
   }
 
-  private boolean change(String sql, long sequence) {
-    return jdbi.withHandle(handle -> handle.execute(sql, sequence)) > 0;
+  private Set<Long> change(String sql, Set<Long> sequences) {
+    return jdbi.inTransaction(
+        handle ->
+            sequences.stream()
+                .filter(sequence -> handle.execute(sql, sequence) > 0)
+                .collect(Collectors.toSet()));
   }
 }

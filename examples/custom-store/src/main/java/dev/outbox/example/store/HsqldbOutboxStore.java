@@ -236,7 +236,8 @@ public final class HsqldbOutboxStore implements OutboxStore<Connection> {
     int attempts = row.getColumn("attempts", Integer.class);
     Instant createdAt = row.getColumn("created_at", Instant.class);
     String key = row.getColumn("message_key", String.class);
-    return StoredMessage.decode(sequence, key, attempts, createdAt, () -> message(row));
+    String type = row.getColumn("aggregate_type", String.class);
+    return StoredMessage.decode(sequence, key, type, attempts, createdAt, () -> message(row));
   }
 
   private OutboxMessage message(RowView row) {

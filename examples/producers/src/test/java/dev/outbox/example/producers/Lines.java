@@ -45,7 +45,8 @@ final class Lines {
       lines.add(Line.of("partition").with("partition_key", text));
     }
     for (String payload :
-        List.of("", "\\x7b7d", "{\"path\": \"C:\\\\dir\", \"\u00fc\": \"a\\nb\"}", "{1,2}", "null")) {
+        List.of(
+            "", "\\x7b7d", "{\"path\": \"C:\\\\dir\", \"\u00fc\": \"a\\nb\"}", "{1,2}", "null")) {
       lines.add(Line.of("payload").payload(payload.getBytes(UTF_8)));
     }
     byte[] everyByte = new byte[256];
@@ -85,6 +86,8 @@ final class Lines {
       lines.put(Line.of("blank").with(column, " \t"), "blank");
       lines.put(Line.of("NUL").with(column, "a\0b"), "(?i)nul|0x00");
     }
+    lines.put(Line.of("NUL in a header").headers("tenant", "a\0b"), "header .?tenant.? has a NUL");
+    lines.put(Line.of("NUL in a name").headers("ten\0ant", "a"), "header .* has a NUL");
     lines.put(
         Line.of("too large").payload(new byte[OutboxMessage.MAX_PAYLOAD + 1]),
         "outbox_message_payload_size");

@@ -33,8 +33,7 @@ class SettingsTest {
           Relay.builder(outbox, kafka)
               .workers(4)
               .retryPolicy(RetryPolicy.builder().maxAttempts(20).build())
-              .haltKeyWhenDead(
-                  m -> m.problem() != null || m.message().aggregateType().equals("account"))
+              .haltKeyWhenDead(List.of("account"))
               .build();
       // end::settings
       append(shop, relay.wakeOnAppend(outbox), "opened");

@@ -29,7 +29,10 @@ final class OutboxFailureAnalyzer extends AbstractFailureAnalyzer<OutboxExceptio
       return configuration.action();
     }
     return cause instanceof SchemaException
-        ? "Set outbox.schema-mode=migrate, with org.liquibase:liquibase-core on the class path; or run the statements of \"outbox migrate --print\", with an archive of \"outbox migrate --archive=full --print\", for the inbox of \"outbox migrate --inbox --print\", with the tool that you have, as a migration of Flyway."
+        ? "Set outbox.schema-mode=migrate, with org.liquibase:liquibase-core on the class path; or"
+              + " copy the SQL file that docs/spring.md names for your database, of the outbox, its"
+              + " archive or its inbox, to where the tool that you have finds its migrations, as"
+              + " Flyway."
         : "Do what the description says, or set outbox.enabled=false where no outbox is needed.";
   }
 }

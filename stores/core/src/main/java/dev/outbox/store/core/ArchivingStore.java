@@ -8,6 +8,7 @@ import dev.outbox.spi.Who;
 import dev.outbox.store.core.internal.Engine;
 import java.time.Instant;
 import java.util.List;
+import java.util.Set;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 
@@ -49,13 +50,13 @@ public abstract class ArchivingStore<T> extends BucketStore<T> implements Archiv
   }
 
   @Override
-  public final boolean requeue(long sequence, Who by) {
-    return engine.requeue(sequence, by);
+  public final Set<Long> requeue(Set<Long> sequences, Who by) {
+    return engine.requeue(sequences, by);
   }
 
   @Override
-  public final boolean discard(long sequence, Who by) {
-    return engine.discard(sequence, by);
+  public final Set<Long> discard(Set<Long> sequences, Who by) {
+    return engine.discard(sequences, by);
   }
 
   @Override

@@ -21,6 +21,7 @@ import dev.outbox.store.core.internal.Lease;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * A store with every ability that the stores of this library have in common: it makes and checks
@@ -169,13 +170,18 @@ public abstract class BucketStore<T>
   }
 
   @Override
-  public final boolean requeue(long sequence) {
-    return engine.requeue(sequence);
+  public final Set<Long> requeue(Set<Long> sequences) {
+    return engine.requeue(sequences);
   }
 
   @Override
-  public final boolean discard(long sequence) {
-    return engine.discard(sequence);
+  public final Set<Long> discard(Set<Long> sequences) {
+    return engine.discard(sequences);
+  }
+
+  @Override
+  public final List<HaltedKey> haltedKeys(int limit) {
+    return engine.haltedKeys(limit);
   }
 
   @Override

@@ -130,7 +130,7 @@ public abstract class JdbcStoreProvider implements StoreProvider {
     try {
       return new OpenedByJdbc(settings, dataSource, store(dataSource, settings));
     } catch (RuntimeException e) {
-      closeIfPool(dataSource);
+      closeConnections(dataSource);
       throw e;
     }
   }
@@ -149,10 +149,10 @@ public abstract class JdbcStoreProvider implements StoreProvider {
     return driver;
   }
 
-  private static void closeIfPool(DataSource dataSource) {
-    if (dataSource instanceof AutoCloseable pool) {
+  private static void closeConnections(DataSource dataSource) {
+    if (dataSource instanceof AutoCloseable connections) {
       try {
-        pool.close();
+        connections.close();
       } catch (Exception e) {
         throw new PermanentOutboxException(
             "the connections cannot be closed: " + e.getMessage(), e);
@@ -252,7 +252,7 @@ public abstract class JdbcStoreProvider implements StoreProvider {
 
     @Override
     public void close() {
-      closeIfPool(dataSource);
+      closeConnections(dataSource);
     }
   }
 }

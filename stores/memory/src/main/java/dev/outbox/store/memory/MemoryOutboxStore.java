@@ -34,7 +34,6 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.function.Consumer;
-import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -396,29 +395,36 @@ public class MemoryOutboxStore
     }
     return dead().tailMap(afterSequence, false).values().stream()
         .limit(limit)
-        .map(row -> new DeadLetter(row.toStored(), row.error, row.failedAt))
+        .map(row -> new DeadLetter(row.toStored(), row.error, row.failedAt, row.haltsKey))
         .toList();
   }
 
   @Override
-  public synchronized boolean requeue(long sequence) {
-    Row row = dead().get(sequence);
-    if (row != null) {
-      row.dead = false;
-      row.failed = false;
-      row.attempts = 0;
-      row.dueAt = Row.ALWAYS;
-    }
-    return row != null;
+  public synchronized Set<Long> requeue(Set<Long> sequences) {
+    return decide(sequences, this::requeue);
+  }
+
+  void requeue(Row row) {
+    row.dead = false;
+    row.failed = false;
+    row.attempts = 0;
+    row.dueAt = Row.ALWAYS;
   }
 
   @Override
-  public synchronized boolean discard(long sequence) {
-    Row row = dead().get(sequence);
-    if (row != null) {
-      remove(row, Outcome.DISCARDED);
-    }
-    return row != null;
+  public synchronized Set<Long> discard(Set<Long> sequences) {
+    return decide(sequences, this::discard);
+  }
+
+  void discard(Row row) {
+    remove(row, Outcome.DISCARDED);
+  }
+
+  private Set<Long> decide(Set<Long> sequences, Consumer<Row> decide) {
+    NavigableMap<Long, Row> dead = dead();
+    dead.keySet().retainAll(sequences);
+    dead.values().forEach(decide);
+    return dead.keySet();
   }
 
   private void remove(Row dead, Outcome outcome) {
@@ -443,23 +449,20 @@ public class MemoryOutboxStore
   }
 
   @Override
-  public synchronized boolean requeue(long sequence, Who by) {
-    return decided(Action.REQUEUED, sequence, by, this::requeue);
+  public synchronized Set<Long> requeue(Set<Long> sequences, Who by) {
+    requireArchive();
+    return decide(sequences, noting(Action.REQUEUED, by).andThen(this::requeue));
   }
 
   @Override
-  public synchronized boolean discard(long sequence, Who by) {
-    return decided(Action.DISCARDED, sequence, by, this::discard);
+  public synchronized Set<Long> discard(Set<Long> sequences, Who by) {
+    requireArchive();
+    return decide(sequences, noting(Action.DISCARDED, by).andThen(this::discard));
   }
 
-  private boolean decided(Action action, long sequence, Who by, LongPredicate decide) {
-    requireArchive();
-    Row row = dead().get(sequence);
-    boolean done = decide.test(sequence);
-    if (row != null && done) {
-      note(action, sequence, row.message == null ? "" : row.message.id().toString(), by);
-    }
-    return done;
+  private Consumer<Row> noting(Action action, Who by) {
+    return row ->
+        note(action, row.sequence, row.message == null ? "" : row.message.id().toString(), by);
   }
 
   private void note(Action action, long sequence, String id, Who by) {
@@ -469,7 +472,8 @@ public class MemoryOutboxStore
   private void requireArchive() {
     if (archive == Archive.NONE) {
       throw new PermanentOutboxException(
-          "this store keeps no archive, and so no audit: make it with Archive.METADATA or Archive.FULL");
+          "this store keeps no archive, and so no audit: make it with Archive.METADATA or"
+              + " Archive.FULL");
     }
   }
 

@@ -74,7 +74,7 @@ final class Row {
   StoredMessage toStored() {
     return message != null
         ? StoredMessage.of(sequence, attempts, createdAt, message)
-        : StoredMessage.undecodable(sequence, key, attempts, createdAt, "it was damaged");
+        : StoredMessage.undecodable(sequence, key, null, attempts, createdAt, "it was damaged");
   }
 
   /** With an empty payload and no headers. */

@@ -96,6 +96,7 @@ final class Messages {
         StoredMessage.decode(
             sequence,
             String.valueOf(texts.text("key")),
+            texts.text("aggregateType"),
             attempts == null ? 0 : (int) Math.max(0, Math.min(Integer.MAX_VALUE, attempts)),
             createdAt == null ? Instant.EPOCH : instant(createdAt),
             texts::message);

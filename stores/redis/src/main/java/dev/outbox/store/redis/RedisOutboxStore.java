@@ -1,9 +1,11 @@
 package dev.outbox.store.redis;
 
 import static java.util.stream.Collectors.toMap;
+import static java.util.stream.Collectors.toSet;
 
 import dev.outbox.Appended;
 import dev.outbox.OutboxMessage;
+import dev.outbox.spi.ArchiveStore;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.DeadLetterStore;
@@ -20,6 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.RedisClient;
 
@@ -45,6 +48,7 @@ import redis.clients.jedis.RedisClient;
  * {shop}:outbox:dead          zset: dead letters
  * {shop}:outbox:blocked       zset: keys with a message that failed
  * {shop}:outbox:halted        zset: keys that dead letters halt
+ * {shop}:outbox:halting       zset: dead letters that halt their keys
  * {shop}:outbox:turn          counter
  * {shop}:outbox:dedup:D       "appended", or the token of an open transaction; with a time to live
  * }</pre>
@@ -79,6 +83,7 @@ public final class RedisOutboxStore extends RedisStore
   private static final Script HOLD_DEDUP_KEYS = script("hold_dedup_keys");
   private static final Script CLAIM = script("claim");
   private static final Script DEAD_LETTERS = script("dead_letters");
+  private static final Script HALTED_KEYS = script("halted_keys");
   private static final Script REQUEUE = script("requeue");
   private static final Script DISCARD = script("discard");
   private static final Script STATISTICS = script("statistics");
@@ -195,27 +200,45 @@ public final class RedisOutboxStore extends RedisStore
 
   @Override
   public List<DeadLetter> deadLetters(long afterSequence, int limit) {
-    if (limit < 1) {
-      throw new IllegalArgumentException("limit is " + limit + ", at least 1 is needed");
-    }
-    Arguments arguments = Server.arguments().add(afterSequence).add(limit);
+    Arguments arguments = Server.arguments().add(afterSequence).add(ArchiveStore.checked(limit));
     return found(Reply.of(server.run(DEAD_LETTERS, arguments))).stream()
-        .map(one -> new DeadLetter(one.message(), one.text("error"), one.time("failedAt")))
+        .map(
+            one ->
+                new DeadLetter(
+                    one.message(),
+                    one.text("error"),
+                    one.time("failedAt"),
+                    one.text("halts") != null))
         .toList();
   }
 
   @Override
-  public boolean requeue(long sequence) {
-    return decide(REQUEUE, sequence);
+  public List<HaltedKey> haltedKeys(int limit) {
+    Arguments arguments = Server.arguments().add(ArchiveStore.checked(limit));
+    Reply reply = Reply.of(server.run(HALTED_KEYS, arguments));
+    return IntStream.range(0, reply.size())
+        .mapToObj(reply::list)
+        .map(key -> new HaltedKey(key.text(0), Long.parseLong(key.text(1))))
+        .toList();
   }
 
   @Override
-  public boolean discard(long sequence) {
-    return decide(DISCARD, sequence);
+  public Set<Long> requeue(Set<Long> sequences) {
+    return decide(REQUEUE, sequences);
   }
 
-  private boolean decide(Script script, long sequence) {
-    return (Long) server.run(script, Server.arguments().add(sequence)) == 1;
+  @Override
+  public Set<Long> discard(Set<Long> sequences) {
+    return decide(DISCARD, sequences);
+  }
+
+  private Set<Long> decide(Script script, Set<Long> sequences) {
+    Arguments arguments = Server.arguments();
+    sequences.forEach(arguments::add);
+    Reply reply = Reply.of(server.run(script, arguments));
+    return IntStream.range(0, reply.size())
+        .mapToObj(i -> Long.valueOf(reply.text(i)))
+        .collect(toSet());
   }
 
   /**

@@ -8,6 +8,7 @@ import dev.outbox.spi.AuditStore.Entry;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.DeadLetterStore;
 import dev.outbox.spi.DeadLetterStore.DeadLetter;
+import dev.outbox.spi.DeadLetterStore.HaltedKey;
 import dev.outbox.spi.LeaseStore;
 import dev.outbox.spi.LeaseStore.WorkerLease;
 import dev.outbox.spi.StatisticsStore;
@@ -24,6 +25,7 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What the algorithm asks of a database, in four parts. Each question is asked inside a transaction
@@ -238,21 +240,22 @@ public record Database<H>(
     /** As {@link DeadLetterStore#deadLetters}. */
     List<DeadLetter> deadLetters(H handle, long afterSequence, int limit);
 
-    /** As {@link DeadLetterStore#requeue}. */
-    boolean requeue(H handle, long sequence);
+    /** As {@link DeadLetterStore#haltedKeys}. */
+    List<HaltedKey> haltedKeys(H handle, int limit);
 
-    /** As {@link DeadLetterStore#discard}; into the archive, where there is one. */
-    boolean discard(H handle, long sequence);
+    /**
+     * As {@link DeadLetterStore#requeue(Set)}.
+     *
+     * @param by whom the audit names, as {@link AuditStore}; null: no entry is written
+     */
+    Set<Long> requeue(H handle, Set<Long> sequences, @Nullable Who by);
 
-    /** As {@link AuditStore#requeue}. */
-    default boolean requeue(H handle, long sequence, Who by) {
-      throw new UnsupportedOperationException();
-    }
-
-    /** As {@link AuditStore#discard}. */
-    default boolean discard(H handle, long sequence, Who by) {
-      throw new UnsupportedOperationException();
-    }
+    /**
+     * As {@link DeadLetterStore#discard(Set)}; into the archive, where there is one.
+     *
+     * @param by whom the audit names, as {@link AuditStore}; null: no entry is written
+     */
+    Set<Long> discard(H handle, Set<Long> sequences, @Nullable Who by);
 
     /** Notes who had these messages appended again. */
     default void noteReplay(H handle, List<Archived> messages, Who by) {

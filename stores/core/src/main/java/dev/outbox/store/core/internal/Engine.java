@@ -11,6 +11,7 @@ import dev.outbox.spi.AuditStore.Entry;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.DeadLetterStore.DeadLetter;
+import dev.outbox.spi.DeadLetterStore.HaltedKey;
 import dev.outbox.spi.Decision;
 import dev.outbox.spi.LeaseStore.WorkerLease;
 import dev.outbox.spi.OutboxStore.Settled;
@@ -24,6 +25,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
@@ -162,28 +164,31 @@ public final class Engine<H> {
   // ---- what people ask
 
   public List<DeadLetter> deadLetters(long afterSequence, int limit) {
-    if (limit < 1) {
-      throw new IllegalArgumentException("limit is " + limit + ", at least 1 is needed");
-    }
-    return run(handle -> administration.deadLetters(handle, afterSequence, limit));
+    int checked = ArchiveStore.checked(limit);
+    return run(handle -> administration.deadLetters(handle, afterSequence, checked));
   }
 
-  public boolean requeue(long sequence) {
-    return run(handle -> administration.requeue(handle, sequence));
+  public List<HaltedKey> haltedKeys(int limit) {
+    int checked = ArchiveStore.checked(limit);
+    return run(handle -> administration.haltedKeys(handle, checked));
   }
 
-  public boolean discard(long sequence) {
-    return run(handle -> administration.discard(handle, sequence));
+  public Set<Long> requeue(Set<Long> sequences) {
+    return run(handle -> administration.requeue(handle, sequences, null));
   }
 
-  public boolean requeue(long sequence, Who by) {
+  public Set<Long> discard(Set<Long> sequences) {
+    return run(handle -> administration.discard(handle, sequences, null));
+  }
+
+  public Set<Long> requeue(Set<Long> sequences, Who by) {
     requireArchive();
-    return run(handle -> administration.requeue(handle, sequence, by));
+    return run(handle -> administration.requeue(handle, sequences, by));
   }
 
-  public boolean discard(long sequence, Who by) {
+  public Set<Long> discard(Set<Long> sequences, Who by) {
     requireArchive();
-    return run(handle -> administration.discard(handle, sequence, by));
+    return run(handle -> administration.discard(handle, sequences, by));
   }
 
   public List<Entry> audit(Instant from, int limit) {
@@ -217,7 +222,8 @@ public final class Engine<H> {
   private void requireArchive() {
     if (retention.archive() == Archive.NONE) {
       throw new PermanentOutboxException(
-          "this store keeps no archive, and so no audit: make it with archive(Archive.METADATA) or archive(Archive.FULL)");
+          "this store keeps no archive, and so no audit: make it with archive(Archive.METADATA) or"
+              + " archive(Archive.FULL)");
     }
   }
 

@@ -272,7 +272,7 @@ final class FakeDatabase {
             key,
             Status.PENDING,
             sequence,
-            StoredMessage.undecodable(sequence, key, 0, Instant.EPOCH, "not read"),
+            StoredMessage.undecodable(sequence, key, null, 0, Instant.EPOCH, "not read"),
             null);
   }
 

@@ -5,9 +5,11 @@ import dev.outbox.OutboxMessage;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.DeadLetterStore.DeadLetter;
+import dev.outbox.spi.DeadLetterStore.HaltedKey;
 import dev.outbox.spi.LeaseStore.WorkerLease;
 import dev.outbox.spi.StatisticsStore.Statistics;
 import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.Who;
 import dev.outbox.store.core.internal.Database.Administration;
 import dev.outbox.store.core.internal.Database.Block;
 import dev.outbox.store.core.internal.Database.Failure;
@@ -36,6 +38,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
+import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -96,7 +99,7 @@ final class MapDatabase
 
     private StoredMessage stored() {
       return content == null
-          ? StoredMessage.undecodable(sequence, key, attempts, createdAt, "it was damaged")
+          ? StoredMessage.undecodable(sequence, key, null, attempts, createdAt, "it was damaged")
           : StoredMessage.of(sequence, attempts, createdAt, content);
     }
   }
@@ -651,7 +654,33 @@ final class MapDatabase
     return messages.tailMap(afterSequence, false).values().stream()
         .filter(message -> message.status == Status.DEAD)
         .limit(limit)
-        .map(message -> new DeadLetter(message.stored(), message.error, message.failedAt))
+        .map(
+            message ->
+                new DeadLetter(
+                    message.stored(),
+                    message.error,
+                    message.failedAt,
+                    halted().containsValue(message.sequence)))
+        .toList();
+  }
+
+  /** The dead letter of each key that is halted. */
+  private Map<String, Long> halted() {
+    Map<String, Long> halted = new TreeMap<>();
+    blockedKeys.forEach(
+        (name, key) -> {
+          if (key.haltedBy != null) {
+            halted.put(name, key.haltedBy);
+          }
+        });
+    return halted;
+  }
+
+  @Override
+  public List<HaltedKey> haltedKeys(MapDatabase handle, int limit) {
+    return halted().entrySet().stream()
+        .map(key -> new HaltedKey(key.getKey(), key.getValue()))
+        .limit(limit)
         .toList();
   }
 
@@ -667,26 +696,38 @@ final class MapDatabase
   }
 
   @Override
-  public boolean requeue(MapDatabase handle, long sequence) {
-    Message dead = deadLetter(sequence);
-    if (dead != null) {
-      boolean unhalted = unhalt(dead.key, sequence, sequence);
-      dead.status = unhalted ? Status.BLOCKED : Status.SCHEDULED;
-      dead.availableAt = now();
-      dead.attempts = 0;
-      dead.failedAt = null;
-    }
-    return dead != null;
+  public Set<Long> requeue(MapDatabase handle, Set<Long> sequences, @Nullable Who by) {
+    return decide(
+        sequences,
+        dead -> {
+          boolean unhalted = unhalt(dead.key, dead.sequence, dead.sequence);
+          dead.status = unhalted ? Status.BLOCKED : Status.SCHEDULED;
+          dead.availableAt = now();
+          dead.attempts = 0;
+          dead.failedAt = null;
+        });
   }
 
   @Override
-  public boolean discard(MapDatabase handle, long sequence) {
-    Message dead = deadLetter(sequence);
-    if (dead != null) {
-      unhalt(dead.key, sequence, Long.MAX_VALUE);
-      messages.remove(sequence);
+  public Set<Long> discard(MapDatabase handle, Set<Long> sequences, @Nullable Who by) {
+    return decide(
+        sequences,
+        dead -> {
+          unhalt(dead.key, dead.sequence, Long.MAX_VALUE);
+          messages.remove(dead.sequence);
+        });
+  }
+
+  private Set<Long> decide(Set<Long> sequences, Consumer<Message> decide) {
+    Set<Long> decided = new HashSet<>();
+    for (long sequence : sequences) {
+      Message dead = deadLetter(sequence);
+      if (dead != null) {
+        decide.accept(dead);
+        decided.add(sequence);
+      }
     }
-    return dead != null;
+    return decided;
   }
 
   @Override

@@ -75,7 +75,7 @@ class SettlementTest {
 
   private static Claimable row(long sequence, Status status, int attempts) {
     StoredMessage message =
-        StoredMessage.undecodable(sequence, "k", attempts, Instant.EPOCH, "not read");
+        StoredMessage.undecodable(sequence, "k", null, attempts, Instant.EPOCH, "not read");
     return new Claimable(1, sequence, "k", status, sequence, message, null);
   }
 

@@ -198,7 +198,12 @@ public final class Rows {
       return StoredMessage.of(sequence, attempts, createdAt, message);
     } catch (RuntimeException e) {
       return StoredMessage.undecodable(
-          sequence, key(rows), attempts, createdAt, String.valueOf(e.getMessage()));
+          sequence,
+          key(rows),
+          rows.getString(AGGREGATE_TYPE),
+          attempts,
+          createdAt,
+          String.valueOf(e.getMessage()));
     }
   }
 

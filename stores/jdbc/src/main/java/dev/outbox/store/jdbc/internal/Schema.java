@@ -39,7 +39,8 @@ public final class Schema {
       throw transactions.translate(e);
     } catch (NoClassDefFoundError e) {
       throw new PermanentOutboxException(
-          "Liquibase is not on the class path: add org.liquibase:liquibase-core, or run the statements of ddl() by hand",
+          "Liquibase is not on the class path: add org.liquibase:liquibase-core:4.33.0, the last"
+              + " version under Apache-2.0, or run the statements of ddl() by hand",
           e);
     }
   }

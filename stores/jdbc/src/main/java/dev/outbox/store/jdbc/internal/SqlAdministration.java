@@ -8,6 +8,7 @@ import dev.outbox.spi.ArchiveStore.Search;
 import dev.outbox.spi.AuditStore.Action;
 import dev.outbox.spi.AuditStore.Entry;
 import dev.outbox.spi.DeadLetterStore.DeadLetter;
+import dev.outbox.spi.DeadLetterStore.HaltedKey;
 import dev.outbox.spi.LeaseStore.WorkerLease;
 import dev.outbox.spi.StatisticsStore.Statistics;
 import dev.outbox.spi.Who;
@@ -18,9 +19,14 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Collection;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Consumer;
+import java.util.function.ToLongFunction;
+import java.util.stream.Collectors;
 import org.jdbi.v3.core.Handle;
 import org.jspecify.annotations.Nullable;
 
@@ -33,11 +39,20 @@ public final class SqlAdministration implements Administration<Handle> {
   /** The texts of its statements, and what a database does in a way of its own. */
   public interface Texts {
 
-    /** {@code :after, :limit}; gives {@link Rows#COLUMNS}, last_error, last_failed_at. */
+    /**
+     * {@code :after, :limit}; gives {@link Rows#COLUMNS}, last_error, last_failed_at and halts_key,
+     * 1 or 0.
+     */
     String deadLetters();
 
-    /** {@code :seq}; locks the dead letter and gives bucket and key, or no row. */
-    String lockDeadLetter();
+    /** {@code :limit}; gives key and halted_by of so many halted keys, in no order. */
+    String haltedKeys();
+
+    /**
+     * {@code :seqs}, as {@link JsonRows} of one column; locks these dead letters and gives bucket,
+     * key and seq of each that is there.
+     */
+    String lockDeadLetters();
 
     /** {@code :bucket, :key, :seq, :lowSeq}; changes the key's row if that dead letter halts it. */
     String unhalt();
@@ -124,108 +139,109 @@ public final class SqlAdministration implements Administration<Handle> {
                 new DeadLetter(
                     rows.message(row),
                     row.getString("last_error"),
-                    types.instant(row, row.findColumn("last_failed_at"))))
+                    types.instant(row, row.findColumn("last_failed_at")),
+                    row.getInt("halts_key") == 1))
         .list();
   }
 
-  private @Nullable Key lockDeadLetter(Handle handle, long sequence) {
+  @Override
+  public List<HaltedKey> haltedKeys(Handle handle, int limit) {
     return handle
-        .createQuery(texts.lockDeadLetter())
-        .bind("seq", sequence)
-        .map((row, context) -> new Key(row.getInt("bucket"), row.getString("key"), sequence))
-        .findOne()
-        .orElse(null);
+        .createQuery(texts.haltedKeys())
+        .bind("limit", limit)
+        .map((row, context) -> new HaltedKey(row.getString("key"), row.getLong("halted_by")))
+        .list();
   }
 
-  private boolean unhalt(Handle handle, Key key, long lowSeq) {
+  /** In the order of their keys, in which whoever decides about several changes these too. */
+  private List<Key> lockDeadLetters(Handle handle, Collection<Long> sequences) {
+    if (sequences.isEmpty()) {
+      return List.of();
+    }
     return handle
-            .createUpdate(texts.unhalt())
-            .bind("bucket", key.bucket())
-            .bind("key", key.key())
-            .bind("seq", key.sequence())
-            .bind("lowSeq", lowSeq)
-            .execute()
-        > 0;
+        .createQuery(texts.lockDeadLetters())
+        .bind("seqs", JsonRows.of(sequences.stream().sorted().toList(), List::of))
+        .map((row, context) -> key(row, "seq"))
+        .stream()
+        .sorted(Comparator.comparing(Key::bucket).thenComparing(Key::key))
+        .toList();
+  }
+
+  private static Key key(ResultSet row, String sequence) throws SQLException {
+    return new Key(row.getInt("bucket"), row.getString("key"), row.getLong(sequence));
+  }
+
+  private static Set<Long> sequences(List<Key> letters) {
+    return letters.stream().map(Key::sequence).collect(Collectors.toSet());
+  }
+
+  /** Returns those whose keys were halted by them. */
+  private List<Key> unhalt(Handle handle, List<Key> letters, ToLongFunction<Key> lowSeq) {
+    return Batches.changed(
+        handle,
+        texts.unhalt(),
+        letters,
+        (batch, letter) ->
+            batch
+                .bind("bucket", letter.bucket())
+                .bind("key", letter.key())
+                .bind("seq", letter.sequence())
+                .bind("lowSeq", lowSeq.applyAsLong(letter)));
   }
 
   @Override
   public void freeHaltedByNothing(Handle handle) {
-    handle
-        .createQuery(texts.haltedByNothing())
-        .map(
-            (row, context) ->
-                new Key(row.getInt("bucket"), row.getString("key"), row.getLong("halted_by")))
-        .list()
-        .forEach(key -> unhalt(handle, key, Long.MAX_VALUE));
+    List<Key> halted =
+        handle
+            .createQuery(texts.haltedByNothing())
+            .map((row, context) -> key(row, "halted_by"))
+            .list();
+    List<Key> ignored = unhalt(handle, halted, key -> Long.MAX_VALUE);
   }
 
   @Override
-  public boolean requeue(Handle handle, long sequence) {
-    return requeueNoting(handle, sequence, null);
-  }
-
-  @Override
-  public boolean requeue(Handle handle, long sequence, Who by) {
-    return requeueNoting(handle, sequence, by);
-  }
-
-  /**
-   * @param by null: no entry is written
-   */
-  private boolean requeueNoting(Handle handle, long sequence, @Nullable Who by) {
-    Key dead = lockDeadLetter(handle, sequence);
-    if (dead == null) {
-      return false;
-    }
+  public Set<Long> requeue(Handle handle, Set<Long> sequences, @Nullable Who by) {
+    List<Key> dead = lockDeadLetters(handle, sequences);
     if (by != null) {
       archive.note(handle, dead, Action.REQUEUED, by);
     }
-    boolean unhalted = unhalt(handle, dead, sequence);
-    handle
-        .createUpdate(texts.requeue())
-        .bind("bucket", dead.bucket())
-        .bind("seq", sequence)
-        .bind("unhalted", unhalted)
-        .execute();
-    return true;
+    Set<Long> unhalted = sequences(unhalt(handle, dead, Key::sequence));
+    int[] ignored =
+        Batches.run(
+            handle,
+            texts.requeue(),
+            dead,
+            (batch, letter) ->
+                batch
+                    .bind("bucket", letter.bucket())
+                    .bind("seq", letter.sequence())
+                    .bind("unhalted", unhalted.contains(letter.sequence())));
+    return sequences(dead);
   }
 
   @Override
-  public boolean discard(Handle handle, long sequence) {
-    return remove(handle, sequence, Outcome.DISCARDED, null);
-  }
-
-  @Override
-  public boolean discard(Handle handle, long sequence, Who by) {
-    return remove(handle, sequence, Outcome.DISCARDED, by);
-  }
-
-  /**
-   * @param by null: no entry is written
-   */
-  private boolean remove(Handle handle, long sequence, Outcome outcome, @Nullable Who by) {
-    return remove(handle, lockDeadLetter(handle, sequence), outcome, by);
-  }
-
-  /**
-   * @param dead is locked; null: there is none
-   * @param by null: no entry is written
-   */
-  private boolean remove(Handle handle, @Nullable Key dead, Outcome outcome, @Nullable Who by) {
-    if (dead == null) {
-      return false;
-    }
+  public Set<Long> discard(Handle handle, Set<Long> sequences, @Nullable Who by) {
+    List<Key> dead = lockDeadLetters(handle, sequences);
     if (by != null) {
       archive.note(handle, dead, Action.DISCARDED, by);
     }
+    remove(handle, dead, Outcome.DISCARDED);
+    return sequences(dead);
+  }
+
+  /**
+   * @param dead are locked
+   */
+  private void remove(Handle handle, List<Key> dead, Outcome outcome) {
     archive.archive(handle, dead, outcome);
-    unhalt(handle, dead, Long.MAX_VALUE);
-    handle
-        .createUpdate(texts.discard())
-        .bind("bucket", dead.bucket())
-        .bind("seq", dead.sequence())
-        .execute();
-    return true;
+    List<Key> ignored = unhalt(handle, dead, letter -> Long.MAX_VALUE);
+    int[] counts =
+        Batches.run(
+            handle,
+            texts.discard(),
+            dead,
+            (batch, letter) ->
+                batch.bind("bucket", letter.bucket()).bind("seq", letter.sequence()));
   }
 
   private record Looked(long sequence, boolean expired) {}
@@ -243,22 +259,20 @@ public final class SqlAdministration implements Administration<Handle> {
   @Override
   public Expired expireDeadLetters(Handle handle, long after, Duration retention) {
     List<Looked> looked = lookAtDead(handle, after, Texts.SOME_DEAD, retention);
-    int removed = 0;
-    for (Looked one : looked) {
-      if (one.expired() && expire(handle, one.sequence(), retention)) {
-        removed++;
-      }
-    }
+    List<Key> locked = lockDeadLetters(handle, expired(looked));
+    // Under the locks: since the first look some may have been requeued, and died anew.
+    Set<Long> still = expired(lookAtDead(handle, after, Texts.SOME_DEAD, retention));
+    List<Key> expired = locked.stream().filter(dead -> still.contains(dead.sequence())).toList();
+    remove(handle, expired, Outcome.EXPIRED);
     boolean isEnd = looked.size() < Texts.SOME_DEAD;
-    return new Expired(isEnd ? 0 : looked.get(looked.size() - 1).sequence(), removed);
+    return new Expired(isEnd ? 0 : looked.get(looked.size() - 1).sequence(), expired.size());
   }
 
-  /** Looks again under the lock: since the first look it may have been requeued, and died anew. */
-  private boolean expire(Handle handle, long sequence, Duration retention) {
-    Key dead = lockDeadLetter(handle, sequence);
-    return dead != null
-        && lookAtDead(handle, sequence - 1, 1, retention).contains(new Looked(sequence, true))
-        && remove(handle, dead, Outcome.EXPIRED, null);
+  private static Set<Long> expired(List<Looked> looked) {
+    return looked.stream()
+        .filter(Looked::expired)
+        .map(Looked::sequence)
+        .collect(Collectors.toSet());
   }
 
   @Override

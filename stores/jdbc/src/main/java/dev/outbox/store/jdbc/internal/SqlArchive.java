@@ -13,6 +13,7 @@ import dev.outbox.store.core.internal.Database.Key;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -106,30 +107,37 @@ final class SqlArchive {
 
   // ---- writing
 
-  /** Before the dead letter, which is locked, is removed. */
-  void archive(Handle handle, Key dead, Outcome outcome) {
+  /** Before the dead letters, which are locked, are removed. */
+  void archive(Handle handle, List<Key> dead, Outcome outcome) {
     if (dialect.archive() != Archive.NONE) {
-      int copied =
-          handle
-              .createUpdate(dialect.archiveTexts().archiveDeadLetter())
-              .bind("bucket", dead.bucket())
-              .bind("seq", dead.sequence())
-              .bind("outcome", outcome.name())
-              .execute();
-      ArchiveTexts.requireSame(copied, 1);
+      int[] copied =
+          Batches.run(
+              handle,
+              dialect.archiveTexts().archiveDeadLetter(),
+              dead,
+              (batch, letter) ->
+                  batch
+                      .bind("bucket", letter.bucket())
+                      .bind("seq", letter.sequence())
+                      .bind("outcome", outcome.name()));
+      ArchiveTexts.requireSame(Arrays.stream(copied).sum(), dead.size());
     }
   }
 
-  /** While the dead letter, which is locked, is there. */
-  void note(Handle handle, Key dead, Action action, Who by) {
-    handle
-        .createUpdate(dialect.archiveTexts().noteDeadLetter())
-        .bind("action", action.name())
-        .bind("who", by.name())
-        .bind("reason", by.reason())
-        .bind("bucket", dead.bucket())
-        .bind("seq", dead.sequence())
-        .execute();
+  /** While the dead letters, which are locked, are there. */
+  void note(Handle handle, List<Key> dead, Action action, Who by) {
+    int[] ignored =
+        Batches.run(
+            handle,
+            dialect.archiveTexts().noteDeadLetter(),
+            dead,
+            (batch, letter) ->
+                batch
+                    .bind("action", action.name())
+                    .bind("who", by.name())
+                    .bind("reason", by.reason())
+                    .bind("bucket", letter.bucket())
+                    .bind("seq", letter.sequence()));
   }
 
   void noteReplay(Handle handle, List<Archived> messages, Who by) {

@@ -6,6 +6,7 @@ local DELAYED = KEYS[1] .. 'delayed' -- messages that are in no order yet, by wh
 local DEAD = KEYS[1] .. 'dead' -- dead letters, by sequence
 local BLOCKED = KEYS[1] .. 'blocked' -- keys with messages that failed
 local HALTED = KEYS[1] .. 'halted' -- keys that dead letters halt, by how many these are
+local HALTING = KEYS[1] .. 'halting' -- dead letters that halt their keys, by sequence
 
 local function message(seq)
   return KEYS[1] .. 'message:' .. seq
@@ -90,6 +91,7 @@ end
 
 -- Key and sequence of a dead letter that halted its key and does no longer.
 local function unhalt(key, seq)
+  redis.call('ZREM', HALTING, seq)
   if redis.call('HDEL', message(seq), 'halts') == 1 and redis.call('ZINCRBY', HALTED, -1, key) == '0' then
     redis.call('ZREM', HALTED, key)
   end

@@ -1,13 +1,16 @@
 #!lua flags=allow-oom
--- Removes a dead letter. ARGV: version, sequence. Returns whether there was one.
-local seq = ARGV[2]
-if redis.call('ZREM', DEAD, seq) == 0 then
-  return 0
+-- Removes dead letters. ARGV: version, sequences. Returns those that were there.
+local removed = {}
+for i = 2, #ARGV do
+  local seq = ARGV[i]
+  if redis.call('ZREM', DEAD, seq) == 1 then
+    local key = redis.call('HGET', message(seq), 'key')
+    if key then -- else somebody has removed the message
+      unhalt(key, seq)
+      placeUnlessLeased(key)
+    end
+    redis.call('DEL', message(seq))
+    removed[#removed + 1] = seq
+  end
 end
-local key = redis.call('HGET', message(seq), 'key')
-if key then -- else somebody has removed the message
-  unhalt(key, seq)
-  placeUnlessLeased(key)
-end
-redis.call('DEL', message(seq))
-return 1
+return removed

@@ -31,6 +31,7 @@ local function apply(key, seq, decision, delay, counts, why)
     redis.call('ZADD', DEAD, seq, seq)
     if decision == 'halt' and redis.call('HSETNX', message(seq), 'halts', 1) == 1 then
       redis.call('ZINCRBY', HALTED, 1, key)
+      redis.call('ZADD', HALTING, seq, seq)
     end
   end
 end
