@@ -17,9 +17,9 @@ public interface DeadLetters<T, K, V> {
    *
    * @param transaction as {@link RecordHandler#handle} is given one
    * @param why what the handler threw, or {@link KafkaInboxConsumer.Builder#messageId}, at the last
-   *     try
+   *     try; it may be an {@link Error}
    * @throws Exception when it cannot be stored now: the record stays what it was, and is tried
    *     again
    */
-  void add(T transaction, ConsumerRecord<K, V> record, Exception why) throws Exception;
+  void add(T transaction, ConsumerRecord<K, V> record, Throwable why) throws Exception;
 }

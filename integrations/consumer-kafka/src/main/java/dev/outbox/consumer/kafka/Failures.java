@@ -55,7 +55,8 @@ final class Failures {
     return failure != null && failure.offset() == offset ? failure.faults() : 0;
   }
 
-  private Duration delay(int tries) {
+  /** After so many tries that failed. */
+  Duration delay(int tries) {
     Duration delay = firstDelay;
     for (int i = 1; i < tries && delay.compareTo(maxDelay) < 0; i++) {
       delay = delay.multipliedBy(2);

@@ -40,18 +40,18 @@ record Handling<T, K, V>(
   }
 
   /**
-   * Why a record has had no effects.
+   * Why a record has had no effects. Also an Error is one of these: it must not end the consumer.
    *
    * @param ofRecord whether the record is to blame; else another time is all that it needs
    */
-  record Trouble(Exception why, boolean ofRecord) {}
+  record Trouble(Throwable why, boolean ofRecord) {}
 
   /** Null: the record has had its effects, now or before. */
   @Nullable Trouble handle(ConsumerRecord<K, V> record) {
     InboxKey key;
     try {
       key = key(record);
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       return new Trouble(e, !mayPass(e));
     }
     try {
@@ -59,13 +59,13 @@ record Handling<T, K, V>(
       return null;
     } catch (WorkException e) {
       return new Trouble(e.why, !mayPass(e.why));
-    } catch (Exception e) {
+    } catch (Throwable e) {
       return new Trouble(e, false);
     }
   }
 
   /** Whether the record is done: it is a dead letter now, or another instance has handled it. */
-  boolean giveUp(ConsumerRecord<K, V> record, Exception why) {
+  boolean giveUp(ConsumerRecord<K, V> record, Throwable why) {
     DeadLetters<T, K, V> letters = deadLetters;
     if (letters == null) {
       return false;
@@ -81,7 +81,7 @@ record Handling<T, K, V>(
           record.topic(),
           given ? "it is a dead letter" : "it was handled meanwhile, or before");
       return true;
-    } catch (Exception e) {
+    } catch (Throwable e) {
       log.warn("Consumer {} cannot store the dead letter", consumer, e);
       return false;
     }
@@ -92,7 +92,7 @@ record Handling<T, K, V>(
    *
    * @throws WorkException when it is the work that failed, and not the transaction around it
    */
-  private boolean once(InboxKey key, Work<T> work) throws Exception {
+  private boolean once(InboxKey key, Work<T> work) throws Throwable {
     Attempt<T> attempt = new Attempt<>(work);
     try {
       transactions.run(
@@ -103,8 +103,8 @@ record Handling<T, K, V>(
             }
           });
       return attempt.first;
-    } catch (Exception e) {
-      Exception thrown = attempt.thrown;
+    } catch (Throwable e) {
+      Throwable thrown = attempt.thrown;
       if (thrown == null || !causes(e).contains(thrown)) {
         throw interrupted(e);
       }
@@ -112,7 +112,7 @@ record Handling<T, K, V>(
     }
   }
 
-  private static Exception interrupted(Exception e) {
+  private static Throwable interrupted(Throwable e) {
     if (e instanceof InterruptedException) {
       Thread.currentThread().interrupt();
     }
@@ -123,7 +123,7 @@ record Handling<T, K, V>(
   private static final class Attempt<T> {
     private final Work<T> work;
     private boolean first;
-    private @Nullable Exception thrown;
+    private @Nullable Throwable thrown;
 
     Attempt(Work<T> work) {
       this.work = work;
@@ -136,7 +136,7 @@ record Handling<T, K, V>(
       } catch (RuntimeException e) {
         thrown = e;
         throw e; // as it is: whoever runs transactions again has to know it
-      } catch (Exception e) {
+      } catch (Throwable e) { // some libraries would not roll back after an Error
         thrown = e;
         throw new IllegalStateException(e);
       }
@@ -146,9 +146,9 @@ record Handling<T, K, V>(
   private static final class WorkException extends Exception {
     private static final long serialVersionUID = 1L;
 
-    private final Exception why;
+    private final Throwable why;
 
-    WorkException(Exception why) {
+    WorkException(Throwable why) {
       super(why);
       this.why = why;
     }
@@ -163,13 +163,18 @@ record Handling<T, K, V>(
     return causes;
   }
 
-  /** Whether a connection or a transaction was lost, which says nothing about the record. */
-  private static boolean mayPass(Exception e) {
+  /**
+   * Whether a connection or a transaction was lost, or this process is out of memory, which says
+   * nothing about the record.
+   */
+  private static boolean mayPass(Throwable e) {
     return causes(e).stream()
         .anyMatch(
             cause ->
                 cause instanceof TransientOutboxException
-                    || cause instanceof SQLException sql && isLost(sql));
+                    || cause instanceof SQLException sql && isLost(sql)
+                    || cause instanceof VirtualMachineError
+                        && !(cause instanceof StackOverflowError));
   }
 
   private static boolean isLost(SQLException e) {
@@ -191,7 +196,7 @@ record Handling<T, K, V>(
   private InboxKey keyOrPlace(ConsumerRecord<K, V> record) {
     try {
       return key(record);
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       return new InboxKey(consumer, KafkaInboxConsumer.partitionOf(record) + "@" + record.offset());
     }
   }

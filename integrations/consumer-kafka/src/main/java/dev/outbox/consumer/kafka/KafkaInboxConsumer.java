@@ -21,12 +21,17 @@ import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
+import org.apache.kafka.clients.consumer.InvalidOffsetException;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.FencedInstanceIdException;
 import org.apache.kafka.common.errors.InterruptException;
+import org.apache.kafka.common.errors.InvalidGroupIdException;
+import org.apache.kafka.common.errors.InvalidTopicException;
 import org.apache.kafka.common.errors.RebalanceInProgressException;
 import org.apache.kafka.common.errors.RecordDeserializationException;
-import org.apache.kafka.common.errors.RetriableException;
+import org.apache.kafka.common.errors.UnsupportedVersionException;
 import org.apache.kafka.common.errors.WakeupException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -77,6 +82,20 @@ public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseabl
   private static final Logger log = LoggerFactory.getLogger(KafkaInboxConsumer.class);
   private static final Duration POLL = Duration.ofSeconds(1);
 
+  /** Between two tries while Kafka does not let it go on; far below max.poll.interval.ms. */
+  private static final Duration LONGEST_WAIT = Duration.ofSeconds(10);
+
+  /** What Kafka's client throws that does not pass while this consumer is there. */
+  private static final Set<Class<? extends KafkaException>> LASTING =
+      Set.of(
+          WakeupException.class,
+          InterruptException.class,
+          InvalidTopicException.class,
+          InvalidGroupIdException.class,
+          InvalidOffsetException.class,
+          FencedInstanceIdException.class,
+          UnsupportedVersionException.class);
+
   private final Consumer<K, V> consumer;
   private final String name;
   private final Set<String> topics;
@@ -88,11 +107,23 @@ public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseabl
   /** Of what has been handled, and is not committed to Kafka yet. Of the thread that runs. */
   private final Map<TopicPartition, OffsetAndMetadata> handled = new HashMap<>();
 
+  /** What was polled and is not handled yet, of each partition. Of the thread that runs. */
+  private final Deque<Deque<ConsumerRecord<K, V>>> left = new ArrayDeque<>();
+
   private final Failures failures;
+  private final Condition condition;
   private final AtomicBoolean begun = new AtomicBoolean();
+  private final CountDownLatch closing = new CountDownLatch(1);
   private final CountDownLatch ended = new CountDownLatch(1);
   private volatile @Nullable Thread runner;
-  private volatile boolean closed;
+
+  /** How often in a row Kafka did not let it go on. */
+  private int setbacks;
+
+  /** Whether the client may be beyond a record that is not among those left. */
+  private boolean unsure;
+
+  private boolean member;
 
   private KafkaInboxConsumer(
       Builder<T, K, V> b, String name, Set<String> topics, RecordHandler<T, K, V> handler) {
@@ -105,6 +136,7 @@ public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseabl
     this.handlingTime = b.handlingTime;
     this.closeTimeout = b.closeTimeout;
     this.failures = new Failures(b.firstDelay, b.maxDelay);
+    this.condition = new Condition(name, b.listener);
   }
 
   /**
@@ -123,67 +155,120 @@ public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseabl
 
   /**
    * Subscribes, and handles records until {@link #close}, or until this thread is interrupted;
-   * closes the consumer in the end. Can run once. A broker that is away is waited for.
+   * closes the consumer in the end. Can run once. What may pass is waited for: a broker that is
+   * away, a right that is missing, and any {@link KafkaException} that is not named below.
    *
-   * @throws RuntimeException what Kafka's consumer throws where trying again cannot help, as when a
-   *     right is missing; it was logged, too
+   * @throws RuntimeException what Kafka's consumer throws where trying again cannot help: a topic
+   *     or a group that cannot have its name, no offset to begin at with {@code
+   *     auto.offset.reset=none}, another member with the same {@code group.instance.id}, a broker
+   *     that is too old, and what is no {@link KafkaException}; it was logged, too
+   * @throws Error what a poll of Kafka's consumer throws, as a deserializer or an interceptor of
+   *     its; it was logged, too
    * @throws IllegalStateException when it was run before
    */
   @Override
   public void run() {
     if (!begun.compareAndSet(false, true)) {
-      if (closed) {
+      if (isClosed()) {
         return;
       }
       throw new IllegalStateException("consumer %s was run before: build another".formatted(name));
     }
     runner = Thread.currentThread();
     try {
-      consumer.subscribe(topics, new Forgetting());
-      while (!closed) {
-        round();
+      consumer.subscribe(topics, new Membership());
+      while (!isClosed()) {
+        roundOrWait();
       }
     } catch (WakeupException e) {
-      if (!closed) {
+      if (!isClosed()) {
+        condition.failed(e);
         throw e;
       }
     } catch (InterruptException e) {
       log.info("Consumer {} ends: its thread was interrupted", name);
     } catch (RuntimeException | Error e) {
-      log.error("Consumer {} ends", name, e);
+      condition.failed(e);
       throw e;
     } finally {
       end();
     }
   }
 
+  private boolean isClosed() {
+    return closing.getCount() == 0;
+  }
+
+  /** How it is now. For any thread. */
+  public ConsumerStatus status() {
+    return condition.status();
+  }
+
+  /** As {@link Builder#name}. */
+  public String name() {
+    return name;
+  }
+
+  private void roundOrWait() {
+    try {
+      round();
+    } catch (KafkaException | Error e) {
+      if (e instanceof Error ? unsure : LASTING.stream().anyMatch(type -> type.isInstance(e))) {
+        throw e;
+      }
+      condition.waiting(e);
+      setbacks++;
+      waitFor(failures.delay(setbacks));
+      return;
+    }
+    setbacks = 0;
+    if (member) {
+      condition.running();
+    }
+  }
+
+  private void waitFor(Duration delay) {
+    long nanos = Math.min(delay.toNanos(), LONGEST_WAIT.toNanos());
+    try {
+      boolean unused = closing.await(nanos, TimeUnit.NANOSECONDS);
+    } catch (InterruptedException e) {
+      throw new InterruptException(e);
+    }
+  }
+
   private void round() {
+    unsure = false;
+    comeAgain(); // what an Error has left
     consumer.resume(failures.due());
-    Deque<Deque<ConsumerRecord<K, V>>> partitions = new ArrayDeque<>(); // what is to be handled
+    unsure = true;
     ConsumerRecords<K, V> records = poll();
     for (TopicPartition partition : records.partitions()) {
-      partitions.add(new ArrayDeque<>(records.records(partition)));
+      left.add(new ArrayDeque<>(records.records(partition)));
     }
-    try {
-      handle(partitions);
-    } finally { // also after an Error
-      for (Deque<ConsumerRecord<K, V>> left : partitions) { // it comes again with the next poll
-        consumer.seek(partitionOf(left.element()), left.element().offset());
-      }
-    }
+    unsure = false;
+    handle();
+    comeAgain();
     commit();
   }
 
+  /** What is left comes with the next poll: the client's position is never beyond it. */
+  private void comeAgain() {
+    for (; !left.isEmpty(); left.remove()) {
+      ConsumerRecord<K, V> next = left.element().element();
+      consumer.seek(partitionOf(next), next.offset());
+    }
+  }
+
   /** One of each partition in turn: none waits for all of another. */
-  private void handle(Deque<Deque<ConsumerRecord<K, V>>> partitions) {
+  private void handle() {
     long begin = System.nanoTime();
-    while (!partitions.isEmpty() && !closed && System.nanoTime() - begin < handlingTime.toNanos()) {
-      Deque<ConsumerRecord<K, V>> partition = partitions.element();
+    while (!left.isEmpty() && !isClosed() && System.nanoTime() - begin < handlingTime.toNanos()) {
+      Deque<ConsumerRecord<K, V>> partition = left.element();
       boolean done = handle(partition.element());
       partition.remove();
-      partitions.remove();
+      left.remove();
       if (done && !partition.isEmpty()) {
-        partitions.add(partition);
+        left.add(partition);
       }
     }
   }
@@ -243,7 +328,7 @@ public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseabl
       return;
     }
     try {
-      if (closed) { // who closes waits for it
+      if (isClosed()) { // who closes waits for it
         consumer.commitSync(Map.copyOf(handled), closeTimeout.dividedBy(2));
       } else {
         consumer.commitSync(Map.copyOf(handled));
@@ -252,8 +337,8 @@ public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseabl
     } catch (CommitFailedException e) {
       handled.clear();
       log.info("Consumer {} has lost its partitions to another, which knows what is done", name);
-    } catch (RetriableException | RebalanceInProgressException e) {
-      log.warn("Consumer {} has not committed offsets; it will with the next", name, e);
+    } catch (RebalanceInProgressException e) {
+      log.info("Consumer {} commits its offsets after the rebalance", name);
     }
   }
 
@@ -261,6 +346,7 @@ public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseabl
   private void end() {
     boolean interrupted = Thread.interrupted();
     try {
+      comeAgain(); // for what commits positions, as enable.auto.commit
       commit();
     } catch (WakeupException e) {
       commitAfterWakeup();
@@ -268,6 +354,7 @@ public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseabl
       notCommitted(e);
     } finally {
       close(consumer);
+      condition.stopped();
       ended.countDown();
       if (interrupted) {
         Thread.currentThread().interrupt();
@@ -295,11 +382,21 @@ public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseabl
     }
   }
 
-  /** Others have these partitions now, or will have them. */
-  private final class Forgetting implements ConsumerRebalanceListener {
-    @Override
-    public void onPartitionsAssigned(Collection<TopicPartition> partitions) {}
+  private final class Membership implements ConsumerRebalanceListener {
 
+    /** They may be none, when others have them all. */
+    @Override
+    public void onPartitionsAssigned(Collection<TopicPartition> partitions) {
+      member = true;
+    }
+
+    @Override
+    public void onPartitionsLost(Collection<TopicPartition> partitions) {
+      member = false;
+      onPartitionsRevoked(partitions);
+    }
+
+    /** Others have these partitions now, or will have them. */
     @Override
     public void onPartitionsRevoked(Collection<TopicPartition> partitions) {
       for (TopicPartition partition : partitions) {
@@ -316,9 +413,10 @@ public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseabl
    */
   @Override
   public void close() {
-    closed = true;
+    closing.countDown();
     if (begun.compareAndSet(false, true)) {
       close(consumer);
+      condition.stopped();
       ended.countDown();
       return;
     }
@@ -356,6 +454,7 @@ public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseabl
     private Duration maxDelay = Duration.ofMinutes(1);
     private int maxTries = Integer.MAX_VALUE;
     private @Nullable DeadLetters<T, K, V> deadLetters;
+    private java.util.function.Consumer<ConsumerStatus> listener = status -> {};
     private Duration handlingTime = Duration.ofMinutes(1);
     private Duration closeTimeout = Duration.ofSeconds(30);
 
@@ -423,12 +522,14 @@ public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseabl
     /**
      * After so many tries a record is a dead letter, and the later ones of its partition go on:
      * also those of its key. Tries are counted since the partition was assigned, and only those
-     * that {@link #messageId} or the handler failed. An outage is not the record's fault: no
-     * connection, a commit that failed, a {@link dev.outbox.TransientOutboxException} and an {@code
-     * SQLException} that says that a connection is lost or the database has rolled back (SQLState
-     * 08, 40 and PostgreSQL's 57P) do not count, wherever they are thrown. Default: a record is
-     * tried until it succeeds. One that Kafka's deserializers refuse is never given up: let them
-     * give bytes, and read those in the handler.
+     * that {@link #messageId} or the handler failed, by an exception or an {@link Error}, as a
+     * parser's {@link StackOverflowError}. An outage is not the record's fault: no connection, a
+     * commit that failed, a {@link dev.outbox.TransientOutboxException}, an {@code SQLException}
+     * that says that a connection is lost or the database has rolled back (SQLState 08, 40 and
+     * PostgreSQL's 57P) and a {@link VirtualMachineError} other than that, as an {@link
+     * OutOfMemoryError}, do not count, wherever they are thrown. Default: a record is tried until
+     * it succeeds. One that Kafka's deserializers refuse is never given up: let them give bytes,
+     * and read those in the handler.
      *
      * @param tries at least 1
      * @param deadLetters where it goes, in a transaction with the inbox
@@ -439,6 +540,15 @@ public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseabl
       }
       this.maxTries = tries;
       this.deadLetters = requireNonNull(deadLetters, "deadLetters");
+      return this;
+    }
+
+    /**
+     * Is told each change of {@link KafkaInboxConsumer#status}, in the thread that runs or closes
+     * it. What it throws is logged. Default: nobody is told.
+     */
+    public Builder<T, K, V> listener(java.util.function.Consumer<ConsumerStatus> listener) {
+      this.listener = requireNonNull(listener, "listener");
       return this;
     }
 

@@ -67,7 +67,7 @@ final class Effects implements AutoCloseable {
     }
   }
 
-  static void letter(Connection connection, ConsumerRecord<String, String> record, Exception why)
+  static void letter(Connection connection, ConsumerRecord<String, String> record, Throwable why)
       throws SQLException {
     try (PreparedStatement insert =
         connection.prepareStatement("insert into letter (id, why) values (?, ?)")) {

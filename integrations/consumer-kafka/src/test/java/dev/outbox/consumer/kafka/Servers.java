@@ -102,9 +102,13 @@ final class Servers {
    * @param ids in the header; null: without one
    */
   static void send(String topic, int partition, List<String> ids) {
+    send(bootstrapServers(), topic, partition, ids);
+  }
+
+  static void send(String bootstrapServers, String topic, int partition, List<String> ids) {
     try (KafkaProducer<String, String> producer =
         new KafkaProducer<>(
-            Map.of("bootstrap.servers", bootstrapServers()),
+            Map.of("bootstrap.servers", bootstrapServers),
             new StringSerializer(),
             new StringSerializer())) {
       for (String id : ids) {

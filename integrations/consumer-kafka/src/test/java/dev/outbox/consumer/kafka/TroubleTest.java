@@ -3,6 +3,7 @@ package dev.outbox.consumer.kafka;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import dev.outbox.TransientOutboxException;
 import dev.outbox.store.memory.MemoryInboxStore;
@@ -13,6 +14,7 @@ import java.sql.SQLTransientConnectionException;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
@@ -20,21 +22,33 @@ import org.apache.kafka.clients.consumer.CommitFailedException;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.MockConsumer;
+import org.apache.kafka.clients.consumer.NoOffsetForPartitionException;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.FencedInstanceIdException;
+import org.apache.kafka.common.errors.GroupAuthorizationException;
 import org.apache.kafka.common.errors.InterruptException;
+import org.apache.kafka.common.errors.InvalidGroupIdException;
+import org.apache.kafka.common.errors.InvalidTopicException;
 import org.apache.kafka.common.errors.RebalanceInProgressException;
 import org.apache.kafka.common.errors.RecordDeserializationException;
 import org.apache.kafka.common.errors.RecordDeserializationException.DeserializationExceptionOrigin;
+import org.apache.kafka.common.errors.SaslAuthenticationException;
 import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.errors.TopicAuthorizationException;
+import org.apache.kafka.common.errors.UnsupportedVersionException;
 import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.common.record.TimestampType;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** What Kafka's client says when something is wrong: said by one that does nothing else. */
 @DisplayName("A consumer of Kafka in trouble")
+@Timeout(60) // one that does not end is interrupted, and ends
 class TroubleTest {
   private static final TopicPartition PARTITION = new TopicPartition("order", 0);
 
@@ -56,6 +70,8 @@ class TroubleTest {
     final List<Long> commits = new ArrayList<>();
     final List<Duration> timeouts = new ArrayList<>();
     final List<Long> positions = new ArrayList<>();
+    final Deque<Error> pauses = new ArrayDeque<>();
+    final Deque<Error> commitErrors = new ArrayDeque<>();
     Runnable committed = () -> {};
     Runnable closing = () -> {};
     private int records;
@@ -70,6 +86,9 @@ class TroubleTest {
       commits.add(offsets.get(PARTITION).offset());
       if (!refusals.isEmpty()) {
         throw refusals.remove();
+      }
+      if (!commitErrors.isEmpty()) {
+        throw commitErrors.remove();
       }
       super.commitSync(offsets);
       committed.run();
@@ -88,6 +107,14 @@ class TroubleTest {
         throw new InterruptException("poll"); // as Kafka's own
       }
       return super.poll(timeout);
+    }
+
+    @Override
+    public synchronized void pause(Collection<TopicPartition> partitions) {
+      if (!pauses.isEmpty()) {
+        throw pauses.remove();
+      }
+      super.pause(partitions);
     }
 
     @Override
@@ -199,7 +226,7 @@ class TroubleTest {
                 new TransientOutboxException("wait"),
                 new IllegalStateException(new SQLException("deadlock", "40P01")),
                 new IllegalStateException(new SQLTransientConnectionException("pool is empty"))));
-    List<Exception> letters = new ArrayList<>();
+    List<Throwable> letters = new ArrayList<>();
     Transactions<MemoryTransaction> transactions =
         work -> {
           if (!outage.isEmpty()) {
@@ -225,7 +252,7 @@ class TroubleTest {
   @Test
   @DisplayName("gives a record up for what the handler threw, whatever it was wrapped in")
   void wrapped() {
-    List<Exception> letters = new ArrayList<>();
+    List<Throwable> letters = new ArrayList<>();
     IOException why = new IOException("out of boxes");
     run(
         this::wrapping,
@@ -239,7 +266,7 @@ class TroubleTest {
   @Test
   @DisplayName("ends when its handler is interrupted, whatever that was wrapped in")
   void interrupted() {
-    List<Exception> letters = new ArrayList<>();
+    List<Throwable> letters = new ArrayList<>();
     run(
         this::wrapping,
         (transaction, record) -> {
@@ -277,24 +304,149 @@ class TroubleTest {
     trying.run();
   }
 
+  /** What a parser of nested documents does with one of a million brackets. */
+  static int nest(int depth) {
+    return depth < 0 ? depth : nest(depth + 1) + 1;
+  }
+
   @Test
-  @DisplayName("that ends by an Error is not beyond what it has not handled")
-  void error() {
+  @DisplayName("gives a record up for an Error that its handler threw")
+  void errorOfRecord() {
+    List<Throwable> letters = new ArrayList<>();
+    for (RecordHandler<MemoryTransaction, String, String> handler :
+        List.<RecordHandler<MemoryTransaction, String, String>>of(
+            (transaction, record) -> effects.add("deep " + nest(0)),
+            (transaction, record) -> {
+              throw new NoClassDefFoundError("com/example/Order");
+            })) {
+      Refusing kafka = new Refusing();
+      kafka.assigned(2);
+      kafka.schedulePollTask(() -> {});
+      MemoryInboxStore fresh = new MemoryInboxStore();
+      KafkaInboxConsumer<MemoryTransaction, String, String> trying =
+          KafkaInboxConsumer.builder(kafka, fresh, fresh.database()::inTransaction)
+              .name("shipping")
+              .topics("order")
+              .firstDelay(Duration.ofMillis(1))
+              .handler(
+                  (transaction, record) -> {
+                    if (record.offset() == 0) {
+                      handler.handle(transaction, record);
+                    }
+                    effects.add(record.value());
+                  })
+              .giveUpAfter(2, (transaction, record, why) -> letters.add(why))
+              .build();
+      kafka.committed = () -> closeBehind(trying, kafka, 2);
+      trying.run();
+    }
+    assertThat(letters)
+        .map(why -> why.getClass().getSimpleName())
+        .containsExactly("StackOverflowError", "NoClassDefFoundError");
+    assertThat(effects).as("each time, the record behind it").containsExactly("m-1", "m-1");
+  }
+
+  private static void closeBehind(
+      KafkaInboxConsumer<?, ?, ?> consumer, Refusing kafka, long offset) {
+    if (kafka.commits.contains(offset)) {
+      consumer.close();
+    }
+  }
+
+  @Test
+  @DisplayName(
+      "gives a record up for an Error of what says its id, and of the dead letters tries again")
+  void errorsAround() {
+    Deque<Error> ofLetters = new ArrayDeque<>(List.of(new StackOverflowError()));
+    List<Throwable> letters = new ArrayList<>();
+    kafka.assigned(1);
+    StackOverflowError ofId = new StackOverflowError("of the id");
+    KafkaInboxConsumer<MemoryTransaction, String, String> trying =
+        builder()
+            .handler((transaction, record) -> effects.add(record.value()))
+            .messageId(
+                record -> {
+                  throw ofId;
+                })
+            .giveUpAfter(
+                1,
+                (transaction, record, why) -> {
+                  if (!ofLetters.isEmpty()) {
+                    throw ofLetters.remove();
+                  }
+                  letters.add(why);
+                })
+            .build();
+    kafka.committed = trying::close;
+    trying.run();
+    assertThat(letters).containsExactly(ofId);
+    assertThat(effects).isEmpty();
+  }
+
+  @Test
+  @DisplayName("gives no record up because the memory was used up")
+  void outOfMemory() {
+    Deque<Error> errors =
+        new ArrayDeque<>(
+            List.of(new OutOfMemoryError("Java heap space"), new InternalError("a disk's fault")));
+    List<Throwable> letters = new ArrayList<>();
+    run(
+        inbox.database()::inTransaction,
+        (transaction, record) -> {
+          if (!errors.isEmpty()) {
+            throw errors.remove();
+          }
+          effects.add(record.value());
+        },
+        (transaction, record, why) -> letters.add(why));
+    assertThat(letters).isEmpty();
+    assertThat(effects).containsExactly("m-0");
+  }
+
+  @Test
+  @DisplayName("goes on after an Error in between, and leaves no record out")
+  void errorInBetween() {
     kafka.assigned(3);
-    AssertionError error = new AssertionError("out of memory, say");
-    assertThatThrownBy(
-            builder()
-                    .handler(
-                        (transaction, record) -> {
-                          if (record.offset() == 1) {
-                            throw error;
-                          }
-                        })
-                    .build()
-                ::run)
-        .isSameAs(error);
-    assertThat(kafka.positions).as("for a commit of positions").endsWith(1L);
+    kafka.pauses.add(new OutOfMemoryError("no memory to pause"));
+    kafka.commitErrors.add(new OutOfMemoryError("no memory to commit"));
+    List<Long> failing = new ArrayList<>(List.of(1L));
+    List<ConsumerStatus.State> states = new ArrayList<>();
+    KafkaInboxConsumer<MemoryTransaction, String, String> trying =
+        builder()
+            .listener(status -> states.add(status.state()))
+            .handler(
+                (transaction, record) -> {
+                  if (failing.remove(record.offset())) {
+                    throw new IOException("out of boxes");
+                  }
+                  effects.add(record.value());
+                })
+            .build();
+    kafka.committed = () -> closeBehind(trying, kafka, 3);
+    trying.run();
+    assertThat(effects).containsExactly("m-0", "m-1", "m-2");
+    assertThat(kafka.positions).as("also before the next poll").containsSequence(1L, 1L);
+    assertThat(states)
+        .containsExactly(
+            ConsumerStatus.State.WAITING,
+            ConsumerStatus.State.RUNNING,
+            ConsumerStatus.State.STOPPED);
+  }
+
+  @Test
+  @DisplayName("ends by an Error of Kafka's client itself, and is not beyond what it has handled")
+  void errorOfClient() {
+    kafka.assigned(1);
+    kafka.schedulePollTask(
+        () -> {
+          throw new StackOverflowError("of a deserializer");
+        });
+    assertThatThrownBy(consumer::run).isInstanceOf(StackOverflowError.class);
+    assertThat(kafka.closed()).isTrue();
     assertThat(kafka.commits).containsExactly(1L);
+    assertThat(consumer.status())
+        .returns(ConsumerStatus.State.FAILED, ConsumerStatus::state)
+        .matches(status -> status.error() instanceof StackOverflowError);
   }
 
   @Test
@@ -312,15 +464,118 @@ class TroubleTest {
     assertThat(kafka.timeouts).containsExactly(Duration.ofSeconds(5));
   }
 
-  @Test
+  @ParameterizedTest
+  @MethodSource
+  @DisplayName("waits for what may pass, says so once, and goes on")
+  void passing(RuntimeException trouble) {
+    List<ConsumerStatus> told = new ArrayList<>();
+    KafkaInboxConsumer<MemoryTransaction, String, String> waiting =
+        builder()
+            .listener(told::add)
+            .handler((transaction, record) -> effects.add(record.value()))
+            .build();
+    assertThat(waiting.status().state()).isEqualTo(ConsumerStatus.State.STARTING);
+    for (int i = 0; i < 5; i++) {
+      kafka.schedulePollTask(() -> kafka.setPollException((KafkaException) trouble));
+    }
+    kafka.assigned(2);
+    kafka.refusals.add(trouble);
+    kafka.committed = waiting::close;
+    waiting.run();
+    assertThat(effects).containsExactly("m-0", "m-1");
+    assertThat(kafka.commits).as("once in vain").containsExactly(2L, 2L);
+    assertThat(told)
+        .map(ConsumerStatus::state)
+        .containsExactly(
+            ConsumerStatus.State.WAITING,
+            ConsumerStatus.State.RUNNING,
+            ConsumerStatus.State.STOPPED);
+    assertThat(told.get(0).error()).isSameAs(trouble);
+    assertThat(told.get(2)).isEqualTo(waiting.status());
+  }
+
+  static List<RuntimeException> passing() {
+    return List.of(
+        new TopicAuthorizationException("order"),
+        new GroupAuthorizationException("shipping"),
+        new SaslAuthenticationException("wrong password"),
+        new TimeoutException("no leader"),
+        new KafkaException("Received exception when fetching the next record from order-0"));
+  }
+
+  @ParameterizedTest
+  @MethodSource
   @DisplayName("ends with what trying again cannot help, and closes Kafka's client")
-  void fatal() {
-    kafka.setPollException(new TopicAuthorizationException("order"));
-    assertThatThrownBy(consumer::run).isInstanceOf(TopicAuthorizationException.class);
+  void lasting(RuntimeException trouble) {
+    List<ConsumerStatus> told = new ArrayList<>();
+    KafkaInboxConsumer<MemoryTransaction, String, String> ending =
+        builder().listener(told::add).handler((transaction, record) -> {}).build();
+    kafka.schedulePollTask(
+        () -> {
+          throw trouble;
+        });
+    assertThatThrownBy(ending::run).isSameAs(trouble);
     assertThat(kafka.closed()).isTrue();
-    assertThatThrownBy(consumer::run)
+    assertThat(told).containsExactly(ending.status());
+    assertThat(ending.status().state()).isEqualTo(ConsumerStatus.State.FAILED);
+    assertThat(ending.status().error()).isSameAs(trouble);
+    assertThatThrownBy(ending::run)
         .isInstanceOf(IllegalStateException.class)
         .hasMessage("consumer shipping was run before: build another");
+    ending.close();
+    assertThat(ending.status().state()).isEqualTo(ConsumerStatus.State.FAILED);
+  }
+
+  static List<RuntimeException> lasting() {
+    return List.of(
+        new InvalidTopicException("a topic"),
+        new InvalidGroupIdException(""),
+        new NoOffsetForPartitionException(PARTITION),
+        new FencedInstanceIdException("another one"),
+        new UnsupportedVersionException("too old"),
+        new IllegalStateException("the consumer is closed"));
+  }
+
+  @Test
+  @DisplayName("that waits is closed at once")
+  void closedWhileItWaits() {
+    KafkaInboxConsumer<MemoryTransaction, String, String> waiting =
+        builder()
+            .firstDelay(Duration.ofDays(1))
+            .maxDelay(Duration.ofDays(1))
+            .handler((transaction, record) -> {})
+            .build();
+    kafka.setPollException(new TopicAuthorizationException("order"));
+    Thread thread = new Thread(waiting, "test-waiting");
+    thread.start();
+    await().until(() -> thread.getState() == Thread.State.TIMED_WAITING);
+    waiting.close();
+    assertThat(kafka.closed()).isTrue();
+    assertThat(waiting.status().state()).isEqualTo(ConsumerStatus.State.STOPPED);
+  }
+
+  @Test
+  @DisplayName("is not running before it is in its group, nor disturbed by its listener")
+  void starting() {
+    List<ConsumerStatus.State> states = new ArrayList<>();
+    KafkaInboxConsumer<MemoryTransaction, String, String> starting =
+        builder()
+            .listener(
+                status -> {
+                  states.add(status.state());
+                  throw new IllegalStateException("a listener's");
+                })
+            .handler((transaction, record) -> effects.add(record.value()))
+            .build();
+    kafka.schedulePollTask(
+        () -> assertThat(starting.status().state()).isEqualTo(ConsumerStatus.State.STARTING));
+    kafka.schedulePollTask(
+        () -> assertThat(starting.status().state()).isEqualTo(ConsumerStatus.State.STARTING));
+    kafka.assigned(1);
+    kafka.schedulePollTask(starting::close);
+    starting.run();
+    assertThat(effects).containsExactly("m-0");
+    assertThat(states).containsExactly(ConsumerStatus.State.RUNNING, ConsumerStatus.State.STOPPED);
   }
 
   @Test

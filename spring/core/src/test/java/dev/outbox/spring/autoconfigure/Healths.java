@@ -8,18 +8,28 @@ import org.springframework.test.util.ReflectionTestUtils;
 
 /** The health of the outbox as the endpoint has it; the types of the two generations differ. */
 public final class Healths {
+  private static final String OUTBOX = "outboxHealthIndicator";
+
   private Healths() {}
 
   public static String status(ApplicationContext context) {
-    return health(context).getPropertyValue("status").toString();
+    return status(context, OUTBOX);
+  }
+
+  static String status(ApplicationContext context, String indicator) {
+    return health(context, indicator).getPropertyValue("status").toString();
   }
 
   public static Object broker(ApplicationContext context) {
-    return ((Map<?, ?>) health(context).getPropertyValue("details")).get("broker");
+    return details(context, OUTBOX).get("broker");
   }
 
   public static Object error(ApplicationContext context) {
-    return ((Map<?, ?>) health(context).getPropertyValue("details")).get("error");
+    return details(context, OUTBOX).get("error");
+  }
+
+  static Map<?, ?> details(ApplicationContext context, String indicator) {
+    return (Map<?, ?>) health(context, indicator).getPropertyValue("details");
   }
 
   /** Whether a group of the health endpoint, as liveness, counts the outbox. */
@@ -30,9 +40,8 @@ public final class Healths {
         ReflectionTestUtils.<Boolean>invokeMethod(found, "isMember", "outbox"));
   }
 
-  private static BeanWrapper health(ApplicationContext context) {
-    Object health =
-        ReflectionTestUtils.invokeMethod(context.getBean("outboxHealthIndicator"), "health");
+  private static BeanWrapper health(ApplicationContext context, String indicator) {
+    Object health = ReflectionTestUtils.invokeMethod(context.getBean(indicator), "health");
     return PropertyAccessorFactory.forBeanPropertyAccess(health);
   }
 }
