@@ -110,7 +110,11 @@ final class PostgresAdministration implements Texts {
   @Override
   public List<String> warnings(Handle handle) {
     List<String> warnings = new ArrayList<>(Citus.warnings(handle));
-    warnings.addAll(OldTransactions.warnings(handle, OldTransactions.OLD));
+    List<String> old = OldTransactions.warnings(handle, OldTransactions.OLD);
+    warnings.addAll(old);
+    if (old.isEmpty()) { // or else all that was delivered since lies below the marks
+      warnings.addAll(PostgresFigures.warnings(handle));
+    }
     return warnings;
   }
 

@@ -35,7 +35,7 @@ abstract class PostgresServer implements Server {
       """
       select version, getdatabaseencoding() as encoding,
         concat_ws(', ', ${version}, (select string_agg(s.sign, ', ') from (${signs}) s)) as said,
-        exists (${citus}) as citus
+        exists (${citus}) as citus, ${sequence} as sequence
       from ${q}${p}schema where ctid >= '(0,0)'
       """
           .replace("${version}", VERSION)
@@ -159,10 +159,16 @@ abstract class PostgresServer implements Server {
     }
   }
 
+  /** An expression: what is wrong with the sequence that gives rows their order; or null. */
+  String wrongSequence() {
+    return "null";
+  }
+
   @Override
   public int schemaVersion(Connection connection) throws SQLException {
     pooler.check(connection);
-    try (PreparedStatement statement = connection.prepareStatement(fill(SCHEMA_VERSION));
+    String sql = fill(SCHEMA_VERSION.replace("${sequence}", wrongSequence()));
+    try (PreparedStatement statement = connection.prepareStatement(sql);
         ResultSet rows = statement.executeQuery()) {
       if (!rows.next()) {
         return 0;
@@ -176,6 +182,10 @@ abstract class PostgresServer implements Server {
       Distributed.refuse(this, rows.getString("said"));
       if (rows.getBoolean("citus") && !distributed().isEmpty()) {
         Citus.refuseDistributed(connection, names);
+      }
+      String sequence = rows.getString("sequence");
+      if (sequence != null) {
+        throw new PermanentOutboxException(sequence);
       }
       return rows.getInt("version");
     }

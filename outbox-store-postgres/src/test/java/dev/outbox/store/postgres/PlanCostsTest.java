@@ -151,6 +151,7 @@ class PlanCostsTest extends DatabaseTest {
         .forEach(dead -> assertThat(watched.discard(dead.message().sequence())).isTrue());
     watched.statistics(100); // one with a larger cap looks dear, and is not compiled: StallGuard
     assertThat(watched.leases()).isEmpty();
+    assertThat(watched.warnings()).isEmpty();
     database.execute("update outbox_blocked_key set retry_at = now()");
     Claim blocked = watched.claim(request());
     blocked.settle(decisions(blocked.messages()));
