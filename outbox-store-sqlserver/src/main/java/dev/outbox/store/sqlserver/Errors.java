@@ -42,7 +42,7 @@ final class Errors {
       case 3908, 922, 976, 978, 983, 942, 952, 4221, 18401, 17142, 6005 -> Trouble.UNREACHABLE;
       case 10928, 10929, 40197, 40501, 40613, 49918, 49919, 49920 -> Trouble.UNREACHABLE;
       // Killed.
-      case 596 -> Trouble.CUT_OFF;
+      case 596 -> Trouble.LOST;
       case 0 -> withoutNumber(failure);
       default -> Trouble.OTHER;
     };
@@ -60,7 +60,7 @@ final class Errors {
     String message = String.valueOf(failure.getMessage());
     return message.startsWith("The TCP/IP connection to the host") || state.equals("08001")
         ? Trouble.UNREACHABLE
-        : Trouble.CUT_OFF;
+        : Trouble.LOST;
   }
 
   private static boolean isOpenJson(SQLException failure) {
