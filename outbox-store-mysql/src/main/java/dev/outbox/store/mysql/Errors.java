@@ -25,8 +25,12 @@ final class Errors {
       case 1044, 1142, 1143, 1227 -> Trouble.FORBIDDEN;
       // Too many connections, of the server, of the user; starting up or out of memory for one.
       case 1040, 1203, 1226, 1135, 1041 -> Trouble.UNREACHABLE;
-      // Shut down, interrupted, killed; time limits of statements, of the network, of sessions.
-      case 1053, 1317, 1927, 3024, 1969, 1158, 1159, 1160, 1161, 4031, 3169 -> Trouble.CUT_OFF;
+      // The disk or a tablespace is full, no memory.
+      case 1021, 1114, 1037, 1038 -> Trouble.EXHAUSTED;
+      // Interrupted; time limits of statements and of sessions.
+      case 1317, 3024, 1969, 4031 -> Trouble.CUT_OFF;
+      // Shut down, killed; the network, and its time limits.
+      case 1053, 1927, 3169, 1158, 1159, 1160, 1161 -> Trouble.LOST;
       default -> withoutNumber(failure);
     };
   }
@@ -49,7 +53,7 @@ final class Errors {
     return state.startsWith("08")
             || comesOf(failure, IOException.class)
             || String.valueOf(failure.getMessage()).contains("after statement closed")
-        ? Trouble.CUT_OFF
+        ? Trouble.LOST
         : Trouble.OTHER;
   }
 

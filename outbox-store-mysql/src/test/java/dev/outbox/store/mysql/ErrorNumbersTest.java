@@ -34,12 +34,15 @@ class ErrorNumbersTest {
     "1227, 42000, FORBIDDEN",
     "1040, 08004, UNREACHABLE",
     "1203, 42000, UNREACHABLE",
-    "1053, 08S01, CUT_OFF",
+    "1021, HY000, EXHAUSTED",
+    "1114, HY000, EXHAUSTED",
+    "1053, 08S01, LOST",
+    "1927, 70100, LOST",
     "1317, 70100, CUT_OFF",
     "3024, HY000, CUT_OFF",
     "4031, HY000, CUT_OFF",
-    "0, 08S01, CUT_OFF",
-    "0, 08003, CUT_OFF",
+    "0, 08S01, LOST",
+    "0, 08003, LOST",
     "0, 08001, UNREACHABLE",
     "1062, 23000, OTHER",
     "3819, HY000, OTHER",
@@ -60,12 +63,12 @@ class ErrorNumbersTest {
     assertThat(Errors.trouble(new SQLException("x", "08S01", new UnknownHostException())))
         .isEqualTo(Trouble.UNREACHABLE);
     assertThat(Errors.trouble(new SQLException("x", "S1000", new EOFException())))
-        .isEqualTo(Trouble.CUT_OFF);
+        .isEqualTo(Trouble.LOST);
     assertThat(
             Errors.trouble(
                 new SQLException("No operations allowed after statement closed.", "S1009")))
         .as("whose connection another thread has found broken")
-        .isEqualTo(Trouble.CUT_OFF);
+        .isEqualTo(Trouble.LOST);
     assertThat(Errors.trouble(new SQLException("Connection is read-only.", "S1009")))
         .isEqualTo(Trouble.READ_ONLY);
   }

@@ -77,6 +77,11 @@ final class Pooler {
     return failure.getSQLState() != null && STATES.contains(failure.getSQLState());
   }
 
+  /** What PgBouncer says to a begin, with the same state. */
+  static boolean isWithoutTransactions(SQLException failure) {
+    return String.valueOf(failure.getMessage()).contains("statement pooling mode");
+  }
+
   private static boolean isDriver(Connection connection) throws SQLException {
     try {
       return connection.isWrapperFor(PGConnection.class);

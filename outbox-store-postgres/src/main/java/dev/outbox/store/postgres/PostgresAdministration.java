@@ -128,7 +128,12 @@ final class PostgresAdministration implements Texts {
   @Override
   public List<String> warnings(Handle handle) {
     List<String> warnings = new ArrayList<>(Citus.warnings(handle));
-    warnings.addAll(OldTransactions.warnings(handle, OldTransactions.OLD));
+    warnings.addAll(BucketTable.warnings(handle));
+    List<String> old = OldTransactions.warnings(handle, OldTransactions.OLD);
+    warnings.addAll(old);
+    if (old.isEmpty()) { // or else all that was delivered since lies below the marks
+      warnings.addAll(PostgresFigures.warnings(handle));
+    }
     return warnings;
   }
 
@@ -145,7 +150,8 @@ final class PostgresAdministration implements Texts {
 
   /**
    * Ends clients that stopped in the middle of a transaction; at first sets the sequence right;
-   * forgets one bucket's mark, so that an error of a mark would be a delay and no loss.
+   * keeps the buckets' rows together; forgets one bucket's mark, so that an error of a mark would
+   * be a delay and no loss.
    */
   @Override
   public List<Consumer<Handle>> ownSteps(int round, Duration lease) {
@@ -154,6 +160,7 @@ final class PostgresAdministration implements Texts {
     if (round == 0) {
       steps.add(PostgresAdministration::catchUpSequence);
     }
+    steps.add(BucketTable::moveForward);
     steps.add(handle -> forgetMark(handle, Math.floorMod(round, Database.BUCKETS)));
     return steps;
   }

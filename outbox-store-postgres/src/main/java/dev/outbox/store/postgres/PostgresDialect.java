@@ -253,6 +253,16 @@ final class PostgresDialect extends PostgresServer implements SqlDialect {
           + ALL_OPEN.replace("${open}", "?")
           + ")";
 
+  /** With a cache a session gives numbers out that the low-water marks have long passed. */
+  private static final String WRONG_SEQUENCE =
+      """
+      (select format('the sequence %1$s has cache %2$s and increment %3$s, and messages have an order only with 1 and 1: a session would give them numbers that others have long passed; run alter sequence %1$s cache 1 increment 1',
+          s.seqrelid::regclass, s.seqcache, s.seqincrement)
+        from pg_catalog.pg_sequence s
+        where s.seqrelid = pg_get_serial_sequence('${q}${p}message', 'seq')::regclass
+          and (s.seqcache <> 1 or s.seqincrement <> 1))
+      """;
+
   /** The year 9999 begins. */
   private static final long LAST_USUAL = Instant.parse("9999-01-01T00:00:00Z").toEpochMilli();
 
@@ -356,6 +366,11 @@ final class PostgresDialect extends PostgresServer implements SqlDialect {
   @Override
   public String changelog() {
     return "dev/outbox/store/postgres/changelog.sql";
+  }
+
+  @Override
+  String wrongSequence() {
+    return WRONG_SEQUENCE;
   }
 
   @Override

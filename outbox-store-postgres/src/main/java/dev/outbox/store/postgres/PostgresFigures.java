@@ -1,6 +1,8 @@
 package dev.outbox.store.postgres;
 
 import dev.outbox.store.jdbc.internal.SqlAdministration.Texts;
+import java.util.List;
+import org.jdbi.v3.core.Handle;
 
 /**
  * How what waits is counted: in one statement, by the indexes, and with no more work than the cap.
@@ -92,7 +94,45 @@ final class PostgresFigures {
           .replace("${since}", SINCE)
           .replace("${oldestKeys}", Integer.toString(Texts.OLDEST_KEYS));
 
+  /** Of how many at most it is said that they are hidden. */
+  private static final int MOST_HIDDEN = 1_000;
+
+  /** Messages below their bucket's mark, which neither claims nor figures see. */
+  static final String HIDDEN =
+      """
+      select h.bucket, min(h.seq) as first, count(*) as messages
+      from (
+        select b.bucket, m.seq from (${history}) now
+        join ${q}${p}bucket b on ${marked}
+        cross join lateral (
+          select m.seq from ${q}${p}message m
+          where m.bucket = b.bucket and m.status = 'PENDING' and m.seq + 0 < ${start}
+          order by m.seq + 0 limit ${most}) m
+        where b.ctid >= '(0,0)'
+        limit ${most}) h
+      group by h.bucket order by h.bucket
+      """
+          .replace("${history}", PostgresLeases.HISTORY)
+          .replace("${start}", PostgresLeases.START)
+          .replace("${marked}", PostgresLeases.MARKED)
+          .replace("${most}", Integer.toString(MOST_HIDDEN));
+
   private PostgresFigures() {}
+
+  /** One sentence for each bucket whose mark is wrong. */
+  static List<String> warnings(Handle handle) {
+    return handle
+        .createQuery(HIDDEN)
+        .map(
+            (row, context) ->
+                "%s%d messages of bucket %d, from sequence %d on, lie below the bucket's mark, where no claim looks and no figure counts: a mark must never pass a message, so report this; housekeeping forgets a bucket's mark each minute, and with it gone they are delivered within about an hour"
+                    .formatted(
+                        row.getLong("messages") == MOST_HIDDEN ? "at least " : "",
+                        row.getLong("messages"),
+                        row.getInt("bucket"),
+                        row.getLong("first")))
+        .list();
+  }
 
   /** How many there are of a bucket, up to its part of the cap. */
   private static String front(String which) {

@@ -35,7 +35,7 @@ abstract class PostgresServer implements Server {
       """
       select version, getdatabaseencoding() as encoding,
         concat_ws(', ', ${version}, (select string_agg(s.sign, ', ') from (${signs}) s)) as said,
-        exists (${citus}) as citus
+        exists (${citus}) as citus, ${sequence} as sequence
       from ${q}${p}schema where ctid >= '(0,0)'
       """
           .replace("${version}", VERSION)
@@ -95,15 +95,21 @@ abstract class PostgresServer implements Server {
       case "25P02" -> Trouble.FAILED_BEFORE;
       case "28000", "28P01", "3D000" -> Trouble.REFUSED;
       case "42501" -> Trouble.FORBIDDEN;
-      // Starting up, no connection left, no memory or disk for it.
-      case "57P03", "53300", "53100", "53200", "08001", "08004" -> Trouble.UNREACHABLE;
-      // Time limits of statements, transactions and sessions; shut down; killed.
-      case "57014", "25P03", "25P04", "57P01", "57P02", "57P05" -> Trouble.CUT_OFF;
+      // Starting up or shutting down, no connection left.
+      case "57P03", "53300", "08001", "08004" -> Trouble.UNREACHABLE;
+      // No disk space, no memory, a limit of the configuration.
+      case "53000", "53100", "53200", "53400" -> Trouble.EXHAUSTED;
+      // Time limits of statements, transactions and sessions.
+      case "57014", "25P03", "25P04", "57P05" -> Trouble.CUT_OFF;
+      // Shut down, or the session was ended; another process of the server crashed.
+      case "57P01", "57P02" -> Trouble.LOST;
       default -> {
         if (failure instanceof SQLTransientConnectionException) {
           yield Trouble.UNREACHABLE;
         }
-        yield state.startsWith("08") ? Trouble.CUT_OFF : Trouble.OTHER;
+        yield state.startsWith("08") && !Pooler.isWithoutTransactions(failure)
+            ? Trouble.LOST
+            : Trouble.OTHER;
       }
     };
   }
@@ -126,6 +132,9 @@ abstract class PostgresServer implements Server {
     if (isWithoutPartition(failure)) {
       return "if the archive has no partition for today, let housekeeping make it (%s)"
           .formatted(names.table("archive_keep"));
+    }
+    if (Pooler.isWithoutTransactions(failure)) {
+      return "because a pooler allows no transactions, as PgBouncer with pool_mode=statement: use pool_mode=transaction or session";
     }
     if (Pooler.isMixedUp(failure)) {
       return "is there a pooler between, as PgBouncer in transaction mode? then " + Pooler.REMEDY;
@@ -159,10 +168,16 @@ abstract class PostgresServer implements Server {
     }
   }
 
+  /** An expression: what is wrong with the sequence that gives rows their order; or null. */
+  String wrongSequence() {
+    return "null";
+  }
+
   @Override
   public int schemaVersion(Connection connection) throws SQLException {
     pooler.check(connection);
-    try (PreparedStatement statement = connection.prepareStatement(fill(SCHEMA_VERSION));
+    String sql = fill(SCHEMA_VERSION.replace("${sequence}", wrongSequence()));
+    try (PreparedStatement statement = connection.prepareStatement(sql);
         ResultSet rows = statement.executeQuery()) {
       if (!rows.next()) {
         return 0;
@@ -176,6 +191,10 @@ abstract class PostgresServer implements Server {
       Distributed.refuse(this, rows.getString("said"));
       if (rows.getBoolean("citus") && !distributed().isEmpty()) {
         Citus.refuseDistributed(connection, names);
+      }
+      String sequence = rows.getString("sequence");
+      if (sequence != null) {
+        throw new PermanentOutboxException(sequence);
       }
       return rows.getInt("version");
     }

@@ -11,10 +11,11 @@ grant select, insert, update on ${q}${p}dedup to ${producer};
 grant select on ${q}${p}schema to ${producer};
 grant usage on schema ${schema} to ${producer};
 
--- A relay claims, settles and tidies up. It makes and alters no table.
+-- A relay claims, settles and tidies up. It makes and alters no table. It deletes rows of buckets
+-- to put them back at the front, after a transaction that stayed open has made the table long.
 grant select, update, delete on ${q}${p}message to ${relay};
 grant select, insert, update, delete on ${q}${p}blocked_key to ${relay};
-grant select, insert, update on ${q}${p}bucket to ${relay};
+grant select, insert, update, delete on ${q}${p}bucket to ${relay};
 -- To set it where it lags behind the messages, as after a restore.
 grant select, update on sequence ${q}${p}message_seq_seq to ${relay};
 grant select, update, delete on ${q}${p}dedup to ${relay};

@@ -4,12 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.OutboxException;
+import dev.outbox.TransientOutboxException;
 import dev.outbox.store.jdbc.ErrorsTests;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 @DisplayName("One sentence each, and no password, for")
 class ErrorsTest extends ErrorsTests {
@@ -22,6 +25,33 @@ class ErrorsTest extends ErrorsTests {
   void noDatabase() {
     String url = database.server().jdbcUrl().replaceFirst("/[^/?]*(\\?.*)?$", "/no_such_database");
     refused(storeAt(url, database.server().user()));
+  }
+
+  @ParameterizedTest(name = "{0}: {1}")
+  @CsvSource({
+    "53100, PostgreSQL has no disk space or memory left for this",
+    "53200, PostgreSQL has no disk space or memory left for this",
+    "53300, no connection to PostgreSQL: is it running",
+    "57P03, no connection to PostgreSQL: is it running",
+    "57014, 'PostgreSQL ended the statement or the connection, as after a time limit'",
+    "57P01, the connection to PostgreSQL was lost: the server was stopped or has crashed",
+    "57P02, the connection to PostgreSQL was lost: the server was stopped or has crashed",
+    "08006, the connection to PostgreSQL was lost: the server was stopped or has crashed",
+  })
+  @DisplayName("what passes")
+  void passes(String state, String sentence) {
+    database.execute(
+        """
+        create function refuse() returns trigger language plpgsql as $$
+          begin raise exception 'boom' using errcode = '%s'; end $$
+        """
+            .formatted(state),
+        "create trigger refuse before update on outbox_bucket execute function refuse()");
+    assertThatThrownBy(() -> store.claim(request()))
+        .isInstanceOf(TransientOutboxException.class)
+        .hasMessageStartingWith(sentence)
+        .hasMessageContaining("boom")
+        .hasMessageContaining("(SQLSTATE %s)", state);
   }
 
   @Test

@@ -4,9 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.outbox.spi.Claim;
+import dev.outbox.spi.Decision;
 import dev.outbox.store.jdbc.Background;
 import dev.outbox.store.jdbc.HousekeepingTests;
 import java.sql.Connection;
+import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
@@ -157,5 +159,84 @@ class HousekeepingTest extends HousekeepingTests {
     assertThat(lastValue()).isEqualTo("1002");
     assertThat(database.query(MARKS)).isEqualTo("0");
     assertThat(store.claim(request()).messages()).hasSize(4);
+  }
+
+  private int pages() {
+    return Integer.parseInt(
+        database.query(
+            "select pg_relation_size('outbox_bucket') / current_setting('block_size')::int"));
+  }
+
+  /** Leases and releases buckets beside an open snapshot, as relays do in some minutes. */
+  private void makeBucketsLong() throws SQLException {
+    database.execute("alter table outbox_bucket set (autovacuum_enabled = false)");
+    try (Connection open = database.pool.getConnection();
+        Statement snapshot = open.createStatement()) {
+      snapshot.execute("begin isolation level repeatable read; select 1");
+      while (pages() < 300) {
+        database.execute("update outbox_bucket set worker = 'relay'");
+      }
+      store.housekeep();
+      assertThat(pages()).as("beside the transaction").isBetween(300, 400);
+      snapshot.execute("rollback");
+    }
+  }
+
+  /** Transactions of other tests keep vacuum from its work, too. */
+  private void untilShort() {
+    await()
+        .atMost(Duration.ofMinutes(1))
+        .until(
+            () -> {
+              database.execute("vacuum outbox_bucket");
+              store.housekeep();
+              database.execute("vacuum outbox_bucket");
+              return pages() < 20;
+            });
+  }
+
+  private static final String ROWS =
+      "select string_agg(b::text, ' ' order by bucket) from outbox_bucket b";
+
+  @Test
+  @DisplayName("moves buckets to the front of a table that a transaction made long, and says so")
+  void movesBuckets() throws SQLException {
+    database.inTransaction(false, c -> store.append(c, message()));
+    Claim held = store.claim(request());
+    assertThat(held.messages()).hasSize(1);
+    makeBucketsLong();
+    assertThat(store.warnings())
+        .anyMatch(
+            said ->
+                said.matches(
+                    "table \\S*outbox_bucket has \\d+ pages for its 64 rows, .* front, .*"));
+    // A vacuum alone changes nothing: the rows are at the end.
+    database.execute("vacuum outbox_bucket");
+    assertThat(pages()).as("after a vacuum").isGreaterThan(250);
+    database.execute("update outbox_bucket set low_water = 0, low_water_history = ''");
+    String rows = database.query(ROWS);
+    untilShort();
+    assertThat(database.query(ROWS)).as("the rows").isEqualTo(rows);
+    assertThat(store.warnings()).noneMatch(said -> said.contains("outbox_bucket"));
+    long sequence = held.messages().get(0).sequence();
+    assertThat(held.settle(Map.of(sequence, Decision.delivered()))).as("lost").isEmpty();
+  }
+
+  @Test
+  @DisplayName("waits for nobody to move them, and does the rest of its work")
+  void movesNoBucketThatIsInUse() throws SQLException {
+    makeBucketsLong();
+    database.execute("vacuum outbox_bucket");
+    try (Connection relay = database.pool.getConnection();
+        Statement lease = relay.createStatement()) {
+      lease.execute("begin; select from outbox_bucket where bucket = 5 for update");
+      remember("old", 1, 8);
+      store.housekeep();
+      assertThat(database.query("select count(*) from outbox_dedup")).isEqualTo("0");
+      lease.execute("rollback");
+    }
+    database.execute("vacuum outbox_bucket");
+    assertThat(pages()).as("while a relay was at it").isGreaterThan(250);
+    untilShort();
   }
 }

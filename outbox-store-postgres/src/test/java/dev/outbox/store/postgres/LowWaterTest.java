@@ -211,18 +211,11 @@ class LowWaterTest extends DatabaseTest {
     append(1);
     moveMark();
     append(1);
-    String gap =
-        database.query("select nextval(pg_get_serial_sequence('outbox_message', 'seq')::regclass)");
+    String gap = drawSequence();
     append(1);
     Claim claim = store.claim(request());
     assertThat(claim.messages()).hasSize(2);
-    database.execute(
-        """
-        insert into outbox_message (seq, aggregate_type, aggregate_id, event_type, payload)
-          overriding system value
-          select %s, aggregate_type, aggregate_id, event_type, payload from outbox_message limit 1
-        """
-            .formatted(gap));
+    insertByHand(gap);
     Map<Long, Decision> decisions = new HashMap<>();
     claim.messages().forEach(m -> decisions.put(m.sequence(), Decision.delivered()));
     assertThat(claim.settle(decisions)).isEmpty();
@@ -232,6 +225,44 @@ class LowWaterTest extends DatabaseTest {
       store.housekeep();
     }
     assertThat(deliver()).as("found when the marks are forgotten in turn").isEqualTo(1);
+  }
+
+  private String drawSequence() {
+    return database.query(
+        "select nextval(pg_get_serial_sequence('outbox_message', 'seq')::regclass)");
+  }
+
+  /** A message of the key that all have here. */
+  private void insertByHand(String sequence) {
+    database.execute(
+        """
+        insert into outbox_message (seq, aggregate_type, aggregate_id, event_type, payload)
+          overriding system value values (%s, 'order', '1', 'Placed', '{}')
+        """
+            .formatted(sequence));
+  }
+
+  @Test
+  @DisplayName("that have passed a message are told: no figure counts it")
+  void passedOne() {
+    append(1);
+    String gap = drawSequence();
+    moveMark();
+    insertByHand(gap);
+    assertThat(store.statistics(100).pending()).isZero();
+    await()
+        .atMost(PATIENCE)
+        .until(() -> store.warnings().stream().anyMatch(said -> said.startsWith("1 messages")));
+    assertThat(store.warnings())
+        .singleElement()
+        .asString()
+        .startsWith("1 messages of bucket ")
+        .contains(", from sequence %s on, lie below the bucket's mark".formatted(gap));
+    for (int i = 0; i < 64; i++) {
+      store.housekeep();
+    }
+    assertThat(store.warnings()).isEmpty();
+    assertThat(deliver()).isEqualTo(1);
   }
 
   private void setSequenceBack(long to) {

@@ -154,6 +154,7 @@ class PlanCostsTest extends DatabaseTest {
     watched.statistics(100); // one with a larger cap looks dear, and is not compiled: StallGuard
     assertThat(watched.leases()).isEmpty();
     assertThat(watched.haltedKeys(10)).hasSizeLessThanOrEqualTo(10);
+    assertThat(watched.warnings()).isEmpty();
     database.execute("update outbox_blocked_key set retry_at = now()");
     Claim blocked = watched.claim(request());
     blocked.settle(decisions(blocked.messages()));

@@ -10,6 +10,7 @@ import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.OutboxException;
 import dev.outbox.OutboxMessage;
+import dev.outbox.PermanentOutboxException;
 import dev.outbox.embedded.ChildJvm;
 import dev.outbox.embedded.EmbeddedPgBouncer;
 import dev.outbox.embedded.EmbeddedPostgres;
@@ -199,6 +200,32 @@ class PoolerTest {
           sessions,
           Map.of(),
           pool -> everythingArrives(pool, builder(pool).poolerKeepsSessions().build()));
+    }
+  }
+
+  @Test
+  @DisplayName("in statement mode, which has no transactions, what to change is told")
+  void statements() {
+    try (EmbeddedPgBouncer statements =
+        EmbeddedPgBouncer.start(postgres, Map.of("pool_mode", "statement"))) {
+      for (String threshold : List.of("0", "5")) {
+        through(
+            statements,
+            Map.of("prepareThreshold", threshold),
+            pool -> {
+              PostgresOutboxStore store = store(pool);
+              for (ThrowingCallable work :
+                  List.<ThrowingCallable>of(
+                      store::verify,
+                      () -> store.claim(REQUEST),
+                      () -> append(pool, store, message(1, 1)))) {
+                assertThatThrownBy(work)
+                    .isInstanceOf(PermanentOutboxException.class)
+                    .hasMessageContaining("use pool_mode=transaction or session")
+                    .hasMessageNotContaining("prepareThreshold");
+              }
+            });
+      }
     }
   }
 

@@ -8,6 +8,8 @@ import dev.outbox.PermanentOutboxException;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
 import dev.outbox.store.jdbc.SchemaTests;
 import dev.outbox.store.jdbc.TestDatabase;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.util.List;
 import java.util.Map;
 import java.util.function.UnaryOperator;
@@ -149,5 +151,69 @@ class SchemaTest extends SchemaTests {
           .isInstanceOf(OutboxException.class)
           .hasMessageContaining("is the schema's name a reserved word? then choose another");
     }
+  }
+
+  /** What a database administrator does to a hot sequence. */
+  private void cache(int numbers) {
+    database.execute("alter table outbox_message alter seq set cache " + numbers);
+  }
+
+  @Test
+  @DisplayName("a sequence with a cache for each session is refused, and one that counts otherwise")
+  void cachedSequence() throws SQLException {
+    store.migrate();
+    database.execute("alter sequence outbox_message_seq_seq rename to \"Numbers\"");
+    for (String change : List.of("cache 50", "cache 1 increment 2", "increment -1")) {
+      database.execute("alter sequence \"Numbers\" " + change);
+      JdbcOutboxStore fresh = builder(database.pool).build();
+      try (Connection connection = database.pool.getConnection()) {
+        connection.setAutoCommit(false);
+        for (ThrowingCallable use :
+            List.<ThrowingCallable>of(
+                fresh::verify,
+                fresh::migrate,
+                () -> fresh.claim(request()),
+                () -> fresh.append(connection, message()))) {
+          assertThatThrownBy(use)
+              .as(change)
+              .isInstanceOf(PermanentOutboxException.class)
+              .hasMessageContaining("the sequence \"Numbers\" has cache ")
+              .hasMessageEndingWith("run alter sequence \"Numbers\" cache 1 increment 1");
+        }
+        connection.rollback();
+      }
+    }
+    database.execute("alter sequence \"Numbers\" cache 1 increment 1");
+    builder(database.pool).build().verify();
+  }
+
+  @Test
+  @DisplayName(
+      "a relay that runs looks again: no message hides below a mark that passed its number")
+  void cachedSequenceMeanwhile() throws SQLException {
+    store.migrate();
+    store.verify();
+    cache(50);
+    try (Connection caching = database.pool.getConnection()) {
+      caching.setAutoCommit(false);
+      store.append(caching, message());
+      caching.commit();
+      assertThat(delivered()).hasSize(1);
+      database.inTransaction(false, c -> store.append(c, message()));
+      assertThat(delivered()).as("of another session, beyond the cache").hasSize(1);
+
+      store.append(caching, message());
+      caching.commit();
+      store.housekeep();
+      assertThatThrownBy(() -> store.claim(request()))
+          .isInstanceOf(PermanentOutboxException.class)
+          .hasMessageContaining("has cache 50");
+
+      cache(1);
+      assertThat(delivered()).as("below the mark of before").hasSize(1);
+      store.append(caching, message());
+      caching.commit();
+    }
+    assertThat(delivered()).as("of a session that had cached numbers").hasSize(1);
   }
 }

@@ -48,7 +48,7 @@ final class Errors {
       case 10928, 10929, 40197, 40020, 40143, 40166, 40540, 40501, 40613 -> Trouble.UNREACHABLE;
       case 49918, 49919, 49920 -> Trouble.UNREACHABLE;
       // Killed.
-      case 596 -> Trouble.CUT_OFF;
+      case 596 -> Trouble.LOST;
       case 0 -> withoutNumber(failure);
       default -> Trouble.OTHER;
     };
@@ -66,7 +66,7 @@ final class Errors {
     String message = String.valueOf(failure.getMessage());
     return message.startsWith("The TCP/IP connection to the host") || state.equals("08001")
         ? Trouble.UNREACHABLE
-        : Trouble.CUT_OFF;
+        : Trouble.LOST;
   }
 
   private static boolean isOpenJson(SQLException failure) {

@@ -92,7 +92,7 @@ class ErrorsTest {
     "49918, UNREACHABLE",
     "49919, UNREACHABLE",
     "49920, UNREACHABLE",
-    "596, CUT_OFF",
+    "596, LOST",
     "547, OTHER",
     "650, OTHER",
     "1934, OTHER",
@@ -111,7 +111,7 @@ class ErrorsTest {
         .isEqualTo(Trouble.CUT_OFF);
     assertThat(Errors.trouble(new SQLTransientConnectionException("pool")))
         .isEqualTo(Trouble.UNREACHABLE);
-    assertThat(Errors.trouble(error(0, "08S01", "Connection reset"))).isEqualTo(Trouble.CUT_OFF);
+    assertThat(Errors.trouble(error(0, "08S01", "Connection reset"))).isEqualTo(Trouble.LOST);
     assertThat(Errors.trouble(error(0, "08S01", "The TCP/IP connection to the host x has failed.")))
         .isEqualTo(Trouble.UNREACHABLE);
     assertThat(Errors.trouble(new BatchUpdateException("timed out", "HY008", 0, new int[0])))

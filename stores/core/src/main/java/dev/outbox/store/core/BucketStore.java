@@ -61,7 +61,7 @@ public abstract class BucketStore<T>
     return engine.dedupWindow();
   }
 
-  /** Whether the schema was found right, since it was migrated last. */
+  /** Whether the schema was found right, since it was migrated or tidied up last. */
   protected final boolean verified() {
     return verified;
   }
@@ -199,8 +199,10 @@ public abstract class BucketStore<T>
     return engine.leases();
   }
 
+  /** Somebody may have changed the schema meanwhile: the next claim looks at it again. */
   @Override
   public final void housekeep() {
+    verified = false;
     engine.housekeep();
   }
 }

@@ -29,7 +29,7 @@ public abstract class HousekeepingTests extends DatabaseTests {
   /** An expression: some days ago. */
   protected abstract String daysAgo(int days);
 
-  private void remember(String prefix, int keys, int daysAgo) {
+  protected final void remember(String prefix, int keys, int daysAgo) {
     database.execute(
         IntStream.rangeClosed(1, keys)
             .mapToObj(n -> "('%s %d', %s)".formatted(prefix, n, daysAgo(daysAgo)))

@@ -78,6 +78,18 @@ class BucketStoreTest {
   }
 
   @Test
+  @DisplayName("looks at the schema before the first claim, and again after each housekeeping")
+  void looksAtTheSchema() {
+    store.claim(FOUR);
+    store.claim(FOUR);
+    assertThat(store.checked).as("before").isEqualTo(1);
+    store.housekeep();
+    store.claim(FOUR);
+    store.claim(FOUR);
+    assertThat(store.checked).as("after").isEqualTo(2);
+  }
+
+  @Test
   @DisplayName("does what is the database's own first, each step in a transaction of its own")
   void ownSteps() {
     store.housekeep();

@@ -9,6 +9,9 @@ import java.util.OptionalInt;
 /** A store on a {@link FakeDatabase}, for what comes after append. */
 final class FakeStore extends BucketStore<Void> {
 
+  /** How often the schema was looked at. */
+  int checked;
+
   FakeStore(FakeDatabase database) {
     super(
         new Engine<>(
@@ -21,7 +24,9 @@ final class FakeStore extends BucketStore<Void> {
   }
 
   @Override
-  protected void checkSchema() {}
+  protected void checkSchema() {
+    checked++;
+  }
 
   @Override
   protected void migrateSchema() {}

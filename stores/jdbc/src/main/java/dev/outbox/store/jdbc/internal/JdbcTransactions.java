@@ -234,6 +234,16 @@ public final class JdbcTransactions implements Transactions<Handle> {
               "%s ended the statement or the connection, as after a time limit or a pause longer than the lease%s: %s"
                   .formatted(server.name(), todo, detail),
               e);
+      case LOST ->
+          new TransientOutboxException(
+              "the connection to %s was lost: the server was stopped or has crashed, or somebody or the network has ended the connection%s: %s"
+                  .formatted(server.name(), todo, detail),
+              e);
+      case EXHAUSTED ->
+          new TransientOutboxException(
+              "%s has no disk space or memory left for this, free some: %s"
+                  .formatted(server.name(), detail),
+              e);
       case REFUSED ->
           new PermanentOutboxException(
               "%s refused the connection, check user, password and database: %s"

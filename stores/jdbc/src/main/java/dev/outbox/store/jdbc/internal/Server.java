@@ -20,8 +20,14 @@ public interface Server {
     CONFLICT,
     /** There is no connection to be had. */
     UNREACHABLE,
-    /** The statement or the connection was ended from outside: a time limit, a shutdown. */
+    /** The server lacks disk space, memory or the like. */
+    EXHAUSTED,
+    /**
+     * The server ended the statement or the session: at a time limit, or because it was told to.
+     */
     CUT_OFF,
+    /** The connection broke: the server stopped or crashed, or the network failed. */
+    LOST,
     /** Wrong user, password or database. */
     REFUSED,
     /** The user lacks a right. */
@@ -66,8 +72,8 @@ public interface Server {
   Trouble trouble(SQLException failure);
 
   /**
-   * What to do about a failure that is {@link Trouble#OTHER}, {@link Trouble#CUT_OFF} or {@link
-   * Trouble#CONFLICT}, where more is known than that; or null.
+   * What to do about a failure that is {@link Trouble#OTHER}, {@link Trouble#CUT_OFF}, {@link
+   * Trouble#LOST} or {@link Trouble#CONFLICT}, where more is known than that; or null.
    */
   default @Nullable String advice(SQLException failure) {
     return null;

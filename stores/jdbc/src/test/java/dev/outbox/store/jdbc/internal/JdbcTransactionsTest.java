@@ -236,7 +236,9 @@ class JdbcTransactionsTest {
     @CsvSource({
       "CONFLICT, Fake gave the transaction up because another held its locks",
       "UNREACHABLE, no connection to Fake",
-      "CUT_OFF, Fake ended the statement or the connection"
+      "CUT_OFF, 'Fake ended the statement or the connection, as after a time limit'",
+      "LOST, the connection to Fake was lost",
+      "EXHAUSTED, Fake has no disk space or memory left"
     })
     @DisplayName("where another try may help")
     void passing(String state, String sentence) {
