@@ -21,8 +21,7 @@ final class Errors {
     return switch (failure.getErrorCode()) {
       // Deadlock; update conflicts of snapshots, with a change of data or of a table; no locks
       // left; lock time-out; rows that moved under NOLOCK; a snapshot whose rows are gone; no
-      // memory
-      // for the statement.
+      // memory for the statement.
       case 1205, 3960, 3961, 1204, 1222, 601, 3958, 3966, 701, 8645 -> Trouble.CONFLICT;
       // The same row added by two at once; of a message never.
       case 2601, 2627 -> isMessage(failure) ? Trouble.OTHER : Trouble.CONFLICT;
@@ -30,8 +29,10 @@ final class Errors {
       case 207, 308, 2760 -> Trouble.MISSING_SCHEMA;
       case 208 -> isOpenJson(failure) ? Trouble.OTHER : Trouble.MISSING_SCHEMA;
       case 3906 -> Trouble.READ_ONLY;
-      // Time limits, for a page in memory and for the optimizer; no room: in the log, in the files.
-      case 845, 8628, 9002, 1105 -> Trouble.CUT_OFF;
+      // Time limits, for a page in memory and for the optimizer.
+      case 845, 8628 -> Trouble.CUT_OFF;
+      // No room in the log, in the files.
+      case 9002, 1105 -> Trouble.EXHAUSTED;
       // Cannot be committed, at a write and at the batch's end; gone, as after XACT_ABORT.
       case 3930, 3998, 3971 -> Trouble.FAILED_BEFORE;
       // No right to the database; login refused: password, untrusted, locked, expired.
@@ -42,8 +43,7 @@ final class Errors {
       // upgraded; paused or shutting down.
       case 3908, 922, 976, 978, 983, 942, 952, 4221, 18401, 17142, 6005 -> Trouble.UNREACHABLE;
       // What Azure SQL calls transient: cannot be opened, which may also be a wrong name; not
-      // found,
-      // suspect while it moves; too many sessions or workers, busy, moving, being created.
+      // found, suspect while it moves; too many sessions or workers, busy, moving, being created.
       case 4060, 615, 926 -> Trouble.UNREACHABLE;
       case 10928, 10929, 40197, 40020, 40143, 40166, 40540, 40501, 40613 -> Trouble.UNREACHABLE;
       case 49918, 49919, 49920 -> Trouble.UNREACHABLE;

@@ -241,8 +241,8 @@ public final class JdbcTransactions implements Transactions<Handle> {
               e);
       case EXHAUSTED ->
           new TransientOutboxException(
-              "%s has no disk space or memory left for this, free some: %s"
-                  .formatted(server.name(), detail),
+              "%s has no disk space or memory left for this, free some%s: %s"
+                  .formatted(server.name(), todo, detail),
               e);
       case REFUSED ->
           new PermanentOutboxException(
