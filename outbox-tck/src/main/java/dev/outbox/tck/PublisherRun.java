@@ -19,6 +19,7 @@ final class PublisherRun {
 
   static final String BESIDE_REJECTED = "beside a message that the broker never takes";
   static final String BESIDE_MISSING = "beside a message to a missing destination";
+  static final String BESIDE_HANGING = "beside a message to a destination that hangs";
   static final String STOPPED = "while the broker was stopped";
   static final String HUNG = "while the broker hung";
 

@@ -138,6 +138,15 @@ public abstract class PublisherTck {
     OutboxMessage.Builder toNotDurable(OutboxMessage.Builder message);
   }
 
+  /**
+   * There is a topic, queue or host that takes what is sent there and never answers, while others
+   * do.
+   */
+  public interface DestinationHangs {
+    /** Sends a message there; its key stays. */
+    OutboxMessage.Builder toHanging(OutboxMessage.Builder message);
+  }
+
   /** What must arrive besides key, payload and the message's own headers (P4). */
   public enum Attribute {
     ID,

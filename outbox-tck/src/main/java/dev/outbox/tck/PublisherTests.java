@@ -46,6 +46,11 @@ abstract class PublisherTests {
     return beside(PublisherRun.BESIDE_MISSING, broker.toMissing(tck.message("bad")));
   }
 
+  /** The same with one to a destination that hangs. */
+  Beside besideHanging(PublisherTck.DestinationHangs broker) {
+    return beside(PublisherRun.BESIDE_HANGING, broker.toHanging(tck.message("bad")));
+  }
+
   private Beside beside(String when, OutboxMessage.Builder bad) {
     List<StoredMessage> messages =
         tck.batch(

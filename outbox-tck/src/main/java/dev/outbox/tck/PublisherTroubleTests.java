@@ -76,6 +76,25 @@ abstract class PublisherTroubleTests extends PublisherTests {
 
   @Test
   @Rule("P3")
+  @Sentence("a destination that hangs is unavailable, and slows no other")
+  void hangingDestination() {
+    PublisherTck.DestinationHangs broker = tck.fixture(PublisherTck.DestinationHangs.class);
+    Published first = honest(besideHanging(broker)); // it may take the time to find out
+    check(notUnavailable(first, 1, "for a destination that hangs"));
+    checkBeside(first, "went to a destination that hangs");
+    Traffic.Compared compared = Traffic.compare(tck, broker);
+    Published.because("P5", compared.hung(), "P3");
+    if (compared.isSlower()) {
+      fail(
+          "beside messages to a destination that hangs, one of ten others waited %s or longer for its result, and %s without them, at the same time: a destination that was silent once must not keep a call. Return what is decided, and call the rest unavailable"
+              .formatted(
+                  Patience.seconds(compared.beside().slow()),
+                  Patience.seconds(compared.without().slow())));
+    }
+  }
+
+  @Test
+  @Rule("P3")
   @Sentence("while the broker is stopped all is unavailable, and afterwards it is delivered")
   void stopped() {
     Published during = checkOutage(tck.stopped(), PublisherRun.STOPPED);

@@ -147,6 +147,19 @@ public final class BrokenPublishers {
     }
   }
 
+  /** Waits for the answer to each message, also where none came before. */
+  @Rule("P3")
+  static final class WaitsForTheSilent extends PublisherInMemory {
+    WaitsForTheSilent(PublisherBroker broker) {
+      super(broker);
+    }
+
+    @Override
+    Duration patienceAgain() {
+      return patience();
+    }
+  }
+
   /** Tries for ever what the broker never takes. */
   @Rule("P3")
   static final class RetriesWhatIsRejected extends PublisherInMemory {

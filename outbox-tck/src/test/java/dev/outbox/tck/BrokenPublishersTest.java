@@ -76,7 +76,8 @@ class BrokenPublishersTest {
           PublisherTck.BrokerHangs,
           PublisherTck.BrokerRejects,
           PublisherTck.DestinationMissing,
-          PublisherTck.DestinationNotDurable {
+          PublisherTck.DestinationNotDurable,
+          PublisherTck.DestinationHangs {
 
     @Override
     public void stopBroker() {
@@ -120,6 +121,11 @@ class BrokenPublishersTest {
     @Override
     public OutboxMessage.Builder toNotDurable(OutboxMessage.Builder message) {
       return message.header(PublisherBroker.NOT_DURABLE, "");
+    }
+
+    @Override
+    public OutboxMessage.Builder toHanging(OutboxMessage.Builder message) {
+      return message.header(PublisherBroker.HANGING, "");
     }
   }
 

@@ -4,6 +4,7 @@ import dev.outbox.tck.PublisherTck.Received;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 
 /** A broker in memory, in front of which a publisher can be right or wrong. */
 class PublisherBroker {
@@ -15,6 +16,9 @@ class PublisherBroker {
 
   /** The header that sends a message to a destination that cannot make it durable. */
   static final String NOT_DURABLE = "not durable";
+
+  /** The header that sends a message to a destination that never answers. */
+  static final String HANGING = "hanging";
 
   private enum State {
     UP,
@@ -31,6 +35,7 @@ class PublisherBroker {
       REJECTED,
       MISSING,
       NOT_DURABLE,
+      SILENT,
       DOWN
     }
 
@@ -58,10 +63,7 @@ class PublisherBroker {
   /** Stops among the messages of a call, if there is one soon; else all the same. */
   synchronized void crash() throws InterruptedException {
     untilCrash = 10;
-    long end = System.nanoTime() + SOON.toNanos();
-    while (state == State.UP && end - System.nanoTime() > 1_000_000) {
-      wait((end - System.nanoTime()) / 1_000_000);
-    }
+    waitWhile(() -> state == State.UP, SOON);
     state = State.STOPPED;
     untilCrash = -1;
   }
@@ -75,11 +77,17 @@ class PublisherBroker {
     notifyAll();
   }
 
-  /** Whether it would take the message; waits while it hangs, at most so long. */
+  /**
+   * Whether it would take the message; waits while it or the destination hangs, so long at most.
+   */
   synchronized void check(Received message, Duration patience)
       throws NotTaken, InterruptedException {
     if (!answers(patience)) {
       throw new NotTaken(NotTaken.Reason.DOWN);
+    }
+    if (has(message, HANGING)) {
+      waitWhile(() -> true, patience);
+      throw new NotTaken(NotTaken.Reason.SILENT);
     }
     if (has(message, POISON)) {
       throw new NotTaken(NotTaken.Reason.REJECTED);
@@ -94,11 +102,16 @@ class PublisherBroker {
 
   /** Waits while it hangs, at most so long. */
   synchronized boolean answers(Duration patience) throws InterruptedException {
+    waitWhile(() -> state == State.HANGS, patience);
+    return state == State.UP;
+  }
+
+  private synchronized void waitWhile(BooleanSupplier condition, Duration patience)
+      throws InterruptedException {
     long end = System.nanoTime() + patience.toNanos();
-    while (state == State.HANGS && end - System.nanoTime() > 1_000_000) {
+    while (condition.getAsBoolean() && end - System.nanoTime() > 1_000_000) {
       wait((end - System.nanoTime()) / 1_000_000);
     }
-    return state == State.UP;
   }
 
   synchronized void take(Received message) {
@@ -109,7 +122,7 @@ class PublisherBroker {
     }
   }
 
-  private static boolean has(Received message, String header) {
+  static boolean has(Received message, String header) {
     return message.headers().stream().anyMatch(h -> h.name().equals(header));
   }
 }

@@ -25,6 +25,7 @@ class PublisherInMemory implements MessagePublisher, ReachablePublisher {
 
   final PublisherBroker broker;
   private final long patience = TIMEOUT.toMillis() / 2;
+  private volatile boolean silent;
 
   PublisherInMemory(PublisherBroker broker) {
     this.broker = broker;
@@ -67,8 +68,9 @@ class PublisherInMemory implements MessagePublisher, ReachablePublisher {
 
   Result send(StoredMessage message) throws InterruptedException {
     Received record = record(message);
+    boolean again = silent && PublisherBroker.has(record, PublisherBroker.HANGING);
     try {
-      broker.check(record, patience());
+      broker.check(record, again ? patienceAgain() : patience());
       take(record);
       return Result.delivered();
     } catch (NotTaken e) {
@@ -76,6 +78,7 @@ class PublisherInMemory implements MessagePublisher, ReachablePublisher {
         case REJECTED -> Result.rejected("the broker never takes it");
         case MISSING -> missing();
         case NOT_DURABLE -> notDurable(record);
+        case SILENT -> silent();
         case DOWN -> down();
       };
     }
@@ -83,6 +86,11 @@ class PublisherInMemory implements MessagePublisher, ReachablePublisher {
 
   Duration patience() {
     return Duration.ofMillis(patience);
+  }
+
+  /** For a destination that was silent before. */
+  Duration patienceAgain() {
+    return Duration.ZERO;
   }
 
   void take(Received record) {
@@ -95,6 +103,11 @@ class PublisherInMemory implements MessagePublisher, ReachablePublisher {
 
   Result notDurable(Received record) {
     return Result.unavailable("not enough replicas", "another queue");
+  }
+
+  private Result silent() {
+    silent = true;
+    return Result.unavailable("no answer", "a silent queue");
   }
 
   Result down() {
