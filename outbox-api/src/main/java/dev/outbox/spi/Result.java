@@ -2,6 +2,7 @@ package dev.outbox.spi;
 
 import static java.util.Objects.requireNonNull;
 
+import java.time.Duration;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -68,10 +69,18 @@ public sealed interface Result {
    *
    * @param destination what cannot be reached, as a topic or queue, when others can; null when it
    *     is the broker as a whole
+   * @param again after which time there may be news of this message, which the publisher has sent
+   *     and still waits for ({@link Unanswered}); null when it has not
    */
-  record Unavailable(String error, @Nullable String destination) implements Result {
+  record Unavailable(String error, @Nullable String destination, @Nullable Duration again)
+      implements Result {
     public Unavailable {
       requireNonNull(error, "error");
+    }
+
+    /** One that the publisher does not wait for. */
+    public Unavailable(String error, @Nullable String destination) {
+      this(error, destination, null);
     }
   }
 

@@ -2,6 +2,7 @@ package dev.outbox.relay;
 
 import dev.outbox.spi.MessagePublisher;
 import dev.outbox.spi.Result;
+import dev.outbox.spi.Unanswered;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,8 +23,11 @@ final class Routed {
 
   private static final int PAUSE = 4;
 
-  /** The most calls that have not returned though they were interrupted. */
+  /** The most calls that go on without anybody who waits for them. */
   private static final int MOST_HANGING = 10;
+
+  /** How long to wait for one that took too long the last time. */
+  private static final long IMPATIENCE = Duration.ofMillis(50).toNanos();
 
   private final String name;
   private final MessagePublisher publisher;
@@ -33,8 +37,11 @@ final class Routed {
   private @Nullable String trouble;
   private boolean trying;
   private long pausedUntil;
+  private volatile boolean slow;
+  private long tooLong;
+  private final Unanswered unanswered = new Unanswered();
 
-  /** Given up, and not back yet. */
+  /** Left or given up, and not back yet. */
   private final List<Publication> hanging = new ArrayList<>();
 
   Routed(String name, MessagePublisher publisher, LongSupplier clock) {
@@ -83,6 +90,36 @@ final class Routed {
     }
   }
 
+  /** What was in calls that went on when others had ended. */
+  Unanswered unanswered() {
+    return unanswered;
+  }
+
+  /**
+   * How long a call of it may keep the results of others, in nanoseconds.
+   *
+   * @param most the first time; hardly any while it is slow
+   */
+  long patience(Duration most) {
+    return Math.min(most.toNanos(), slow ? IMPATIENCE : Long.MAX_VALUE);
+  }
+
+  /**
+   * A call goes on by itself; {@link #ended} follows.
+   *
+   * @param most as of {@link #patience}
+   */
+  void left(Publication call, Duration most) {
+    lock.lock();
+    try {
+      slow = true;
+      tooLong = most.toNanos();
+      hanging.add(call);
+    } finally {
+      lock.unlock();
+    }
+  }
+
   /**
    * A call has ended, or was given up.
    *
@@ -101,11 +138,12 @@ final class Routed {
     lock.lock();
     try {
       long now = clock.getAsLong();
+      slow &= now - since > tooLong;
       answers = answered;
       trouble = answered ? null : error != null ? error : name + " did not return in time";
       pausedUntil = now + Math.min(PAUSE * (now - since), LONGEST_PAUSE.toNanos());
       trying = false;
-      if (!call.isFinished()) {
+      if (!call.isFinished() && !hanging.contains(call)) {
         hanging.add(call);
       }
     } finally {

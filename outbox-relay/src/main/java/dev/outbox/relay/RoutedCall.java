@@ -2,6 +2,7 @@ package dev.outbox.relay;
 
 import dev.outbox.spi.Result;
 import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.Unanswered;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Arrays;
@@ -14,6 +15,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -27,12 +30,16 @@ import org.jspecify.annotations.Nullable;
  * called with all that is ready for it, and called again with what got ready meanwhile. When all
  * that a key had in a call is delivered, its next messages are ready, for the next publisher; when
  * one is not, the key stops.
+ *
+ * <p>A publisher that takes longer than its {@link Routed#patience} does not keep the others'
+ * results (P3): its call goes on, and {@link Unanswered} keeps what comes of it.
  */
 final class RoutedCall {
   private final List<StoredMessage> messages;
   private final List<Routed> all;
   private final Function<StoredMessage, Routed> routes;
   private final Duration timeout;
+  private final Duration patience;
   private final long begin = System.nanoTime();
   private final long lastBegin;
   private final ExecutorService executor;
@@ -47,26 +54,34 @@ final class RoutedCall {
   private final Map<Routed, Calling> calling = new HashMap<>();
   private final BlockingQueue<Calling> ended = new LinkedBlockingQueue<>();
 
-  /** A call of one publisher. */
-  private record Calling(Routed to, List<Integer> indexes, Publication publication, long since) {}
+  /**
+   * A call of one publisher.
+   *
+   * @param done completes when it has ended, or was given up
+   */
+  private record Calling(
+      Routed to,
+      List<Integer> indexes,
+      Publication publication,
+      long since,
+      CompletableFuture<Void> done) {}
 
   /**
    * @param timeout after which calls that go on are given up
-   * @param begin in which calls begin
    */
   RoutedCall(
       List<StoredMessage> messages,
       List<Routed> all,
       Function<StoredMessage, Routed> routes,
       Duration timeout,
-      Duration begin,
       ExecutorService executor,
       RelayListener listener) {
     this.messages = messages;
     this.all = all;
     this.routes = routes;
     this.timeout = timeout;
-    this.lastBegin = this.begin + begin.toNanos();
+    lastBegin = begin + timeout.dividedBy(RoutingPublisher.PART).toNanos();
+    patience = timeout.dividedBy(2 * RoutingPublisher.PART);
     this.executor = executor;
     this.listener = listener;
     routed = new Routed[messages.size()];
@@ -91,6 +106,7 @@ final class RoutedCall {
           call();
         }
       }
+      List.copyOf(calling.values()).forEach(this::leave);
     } finally {
       for (Calling late : List.copyOf(calling.values())) {
         late.publication.giveUp();
@@ -100,15 +116,51 @@ final class RoutedCall {
     return answer();
   }
 
+  /** How long those may still take that are being called. */
   private long left() {
-    return begin + timeout.toNanos() - System.nanoTime();
+    long now = System.nanoTime();
+    return calling.values().stream()
+        .mapToLong(one -> one.since + one.to.patience(patience) - now)
+        .max()
+        .orElse(0);
   }
 
-  /** The key's next messages, as many as go to one publisher. */
+  /** Lets a call go on by itself, until its time is over. */
+  private void leave(Calling call) {
+    calling.remove(call.to);
+    call.to.left(call.publication, patience);
+    Executor late =
+        CompletableFuture.delayedExecutor(
+            begin + timeout.toNanos() - System.nanoTime(), TimeUnit.NANOSECONDS, executor);
+    late.execute(
+        () -> {
+          call.publication.giveUp();
+          call.done.complete(null);
+        });
+    CompletableFuture<List<@Nullable Result>> given = call.done.thenApply(done -> told(call));
+    for (int i = 0; i < call.indexes.size(); i++) {
+      int place = i;
+      int index = call.indexes.get(i);
+      results[index] =
+          call.to
+              .unanswered()
+              .leave(messages.get(index), call.to.name(), given.thenApply(all -> all.get(place)));
+    }
+  }
+
+  /** The key's next messages, as many as go to one publisher and are not with it already. */
   private void getReady(String key) {
     Deque<Integer> indexes = later.getOrDefault(key, new ArrayDeque<>());
     Integer next = indexes.peek();
-    Routed to = next == null ? null : routed[next];
+    while (next != null) {
+      results[next] = routed[next].unanswered().of(messages.get(next));
+      if (!(results[next] instanceof Result.Delivered)) {
+        break;
+      }
+      indexes.remove();
+      next = indexes.peek();
+    }
+    Routed to = next == null || results[next] != null ? null : routed[next];
     for (; to != null && next != null && routed[next] == to; next = indexes.peek()) {
       ready.computeIfAbsent(to, one -> new TreeSet<>()).add(next);
       indexes.remove();
@@ -140,22 +192,29 @@ final class RoutedCall {
     List<StoredMessage> some = indexes.stream().map(messages::get).toList();
     Publication publication =
         new Publication(to.publisher(), some, timeout, executor, System::nanoTime);
-    Calling call = new Calling(to, indexes, publication, System.nanoTime());
-    publication.whenFinished(() -> ended.add(call));
+    CompletableFuture<Void> done = new CompletableFuture<>();
+    Calling call = new Calling(to, indexes, publication, System.nanoTime(), done);
+    publication.whenFinished(() -> done.complete(null));
+    CompletableFuture<Void> unused = done.thenRun(() -> ended.add(call));
     calling.put(to, call);
     long ignored = publication.start();
   }
 
-  /** Takes a call's results, and gets ready what waited for them. */
-  private void end(Calling call) {
-    calling.remove(call.to);
+  /** What came of a call; tells what was wrong with it. */
+  private List<@Nullable Result> told(Calling call) {
     call.to.ended(call.publication, call.since);
     for (Publication.Broken broken : call.publication.broken()) {
       listener.on(
           new RelayEvent.PublisherBroken(
               call.to.name(), call.to.name() + ": " + broken.problem(), broken.cause()));
     }
-    List<@Nullable Result> given = call.publication.results();
+    return call.publication.results();
+  }
+
+  /** Takes a call's results, and gets ready what waited for them. */
+  private void end(Calling call) {
+    calling.remove(call.to);
+    List<@Nullable Result> given = told(call);
     Set<String> stopped = new HashSet<>();
     Set<String> keys = new HashSet<>();
     for (int i = 0; i < given.size(); i++) {
@@ -199,7 +258,10 @@ final class RoutedCall {
   private Result named(Result.Unavailable result, Routed from) {
     String destination = result.destination();
     if (destination != null) {
-      return Result.unavailable(result.error(), from.name() + ": " + destination);
+      return destination.equals(from.name())
+          ? result
+          : new Result.Unavailable(
+              result.error(), from.name() + ": " + destination, result.again());
     }
     return othersAnswer(from) ? Result.unavailable(result.error(), from.name()) : result;
   }

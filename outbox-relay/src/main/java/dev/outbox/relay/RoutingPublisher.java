@@ -37,9 +37,11 @@ import org.slf4j.LoggerFactory;
  * <p><b>Trouble (P3, P5).</b> What one publisher throws or gives wrong concerns its messages only,
  * and among these only the culprit, as in a relay. A publisher whose broker cannot be reached is
  * the destination that its messages wait for, and the others go on. While its calls take long it is
- * called now and then only. When no broker can be reached any more, the results name no
- * destination, so that the relay pauses. A publisher that has not returned at the end of the time
- * limit is interrupted and counts as unreachable.
+ * called now and then only. A call that takes longer than a twentieth of the time limit goes on
+ * without the others' results: its messages are unavailable for now, and their results come when
+ * they are handed over again ({@link dev.outbox.spi.Unanswered}). When no broker can be reached any
+ * more, the results name no destination, so that the relay pauses. A publisher that has not
+ * returned at the end of the time limit is interrupted and counts as unreachable.
  *
  * <p>It can be asked whether its brokers answer (P6) when one of its publishers can be asked.
  */
@@ -48,7 +50,7 @@ public final class RoutingPublisher implements MessagePublisher {
   public static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(20);
 
   /** The part of the time in which calls begin. */
-  private static final int PART = 10;
+  static final int PART = 10;
 
   private final List<Routed> all;
   private final Function<StoredMessage, Routed> routes;
@@ -89,8 +91,7 @@ public final class RoutingPublisher implements MessagePublisher {
 
   @Override
   public List<Result> publish(List<StoredMessage> messages) throws InterruptedException {
-    Duration begin = timeout.dividedBy(PART);
-    return new RoutedCall(messages, all, routes, timeout, begin, executor, listener).publish();
+    return new RoutedCall(messages, all, routes, timeout, executor, listener).publish();
   }
 
   /**

@@ -79,6 +79,9 @@ final class Rules {
 
   private @Nullable Decision unavailable(
       StoredMessage message, Result.Unavailable result, Evidence evidence, long now) {
+    if (result.again() != null) { // slow, and not in trouble as far as is known
+      return Decision.retryUncounted(result.again(), result.error());
+    }
     String type = message.message().aggregateType();
     String named = result.destination();
     if (named == null && isBrokerGone(evidence, now)) {

@@ -13,6 +13,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
 
 /**
  * The publishers' suite on two publishers of one broker. Which of the two has a message follows
@@ -23,11 +24,13 @@ class RoutingPublisherTckTest extends PublisherTck
         PublisherTck.BrokerHangs,
         PublisherTck.BrokerRejects,
         PublisherTck.DestinationMissing,
-        PublisherTck.DestinationNotDurable {
+        PublisherTck.DestinationNotDurable,
+        PublisherTck.DestinationHangs {
   private static final Duration PATIENCE = Duration.ofMillis(300);
   private static final String REJECTED = "rejected";
   private static final String MISSING = "missing";
   private static final String NOT_DURABLE = "not durable";
+  private static final String HANGS = "hangs";
 
   private enum State {
     UP,
@@ -107,9 +110,22 @@ class RoutingPublisherTckTest extends PublisherTck
   protected MessagePublisher createPublisher() {
     Routed one = new Routed("one", new Publisher(broker), System::nanoTime);
     Routed other = new Routed("other", new Publisher(broker), System::nanoTime);
+    Routed silent =
+        new Routed(
+            "silent",
+            messages -> {
+              new CountDownLatch(1).await();
+              return List.of();
+            },
+            System::nanoTime);
     return RoutingPublisher.of(
-        List.of(one, other),
-        message -> message.message().id().hashCode() % 2 == 0 ? one : other,
+        List.of(one, other, silent),
+        message -> {
+          if (message.message().headers().stream().anyMatch(h -> h.name().equals(HANGS))) {
+            return silent;
+          }
+          return message.message().id().hashCode() % 2 == 0 ? one : other;
+        },
         timeout());
   }
 
@@ -161,6 +177,11 @@ class RoutingPublisherTckTest extends PublisherTck
   @Override
   public OutboxMessage.Builder toNotDurable(OutboxMessage.Builder message) {
     return message.header(NOT_DURABLE, "");
+  }
+
+  @Override
+  public OutboxMessage.Builder toHanging(OutboxMessage.Builder message) {
+    return message.header(HANGS, "");
   }
 
   private static Received received(StoredMessage stored) {

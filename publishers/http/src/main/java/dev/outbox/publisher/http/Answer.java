@@ -32,6 +32,10 @@ record Answer(int status, @Nullable Duration retryAfter, String text) {
     DELIVERED,
     REJECTED,
     FAILED,
+    /**
+     * Something is wrong behind the endpoint, perhaps with this message only ({@link Suspects}).
+     */
+    TROUBLED,
     /** The endpoint is not there, or does not let us in: it has to be put right. */
     UNAVAILABLE,
     /** The endpoint is overloaded, or what is behind it is away: it is left alone for a while. */
@@ -40,13 +44,15 @@ record Answer(int status, @Nullable Duration retryAfter, String text) {
 
   Kind kind() {
     return switch (status) {
-      case 429, 502, 503, 504 -> Kind.BUSY;
-      case 401, 403, 404, 405, 407, 408, 410, 421 -> Kind.UNAVAILABLE;
+      case 423, 425, 429, 502, 503, 504, 507, 509 -> Kind.BUSY;
+      case 520, 521, 522, 523, 524, 525, 526, 527, 530 -> Kind.BUSY; // of a proxy: no origin there
+      case 401, 403, 404, 405, 407, 408, 410, 421, 511 -> Kind.UNAVAILABLE;
       case 400, 413, 414, 415, 422, 431 -> Kind.REJECTED;
       default ->
           switch (status / 100) {
             case 2 -> Kind.DELIVERED;
             case 3 -> Kind.UNAVAILABLE;
+            case 5 -> Kind.TROUBLED;
             default -> Kind.FAILED;
           };
     };
@@ -63,6 +69,9 @@ record Answer(int status, @Nullable Duration retryAfter, String text) {
    * connection can be used again, and no further than pays.
    */
   static final class Reading implements BodyHandler<Answer> {
+    /** The client's words for a 204 that announces a body, of which it tells nothing else. */
+    private static final String BODY_WITH_204 = "content length header with 204 response";
+
     private final Duration patience;
     private volatile @Nullable Reader reader;
 
@@ -90,6 +99,9 @@ record Answer(int status, @Nullable Duration retryAfter, String text) {
      */
     CompletionStage<Answer> despite(Throwable error) {
       Reader begun = reader;
+      if (begun == null && String.valueOf(error.getMessage()).endsWith(BODY_WITH_204)) {
+        return CompletableFuture.completedFuture(new Answer(204, null, ""));
+      }
       if (begun == null) {
         return CompletableFuture.failedFuture(error);
       }

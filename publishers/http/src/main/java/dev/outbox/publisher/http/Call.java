@@ -15,8 +15,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * One call. Of each key one request is on its way, and the next one is sent when that was answered
  * with 2xx (P2); keys go side by side. What a request brings is decided in the client's threads;
- * the calling thread only waits, and never past the call's time (P5). A request that is still on
- * its way then ends by its own time limit, and nobody asks for its result.
+ * the calling thread only waits, and never past the call's time (P5). It does not wait either for
+ * requests that take longer than {@link Slots#patience}, once all others are answered (P3): these
+ * go on, and {@link Unanswered} keeps what comes of them.
  */
 final class Call {
   private final Sender sender;
@@ -24,7 +25,6 @@ final class Call {
   private final @Nullable Result[] results;
   private final CountDownLatch open;
   private final long end;
-  private volatile boolean over;
 
   /**
    * A message.
@@ -58,11 +58,28 @@ final class Call {
   List<Result> run() throws InterruptedException {
     runs.values().forEach(Run::next);
     try {
-      boolean unused = open.await(end - System.nanoTime(), TimeUnit.NANOSECONDS);
+      long left = leaveLate();
+      while (left > 0 && !open.await(left, TimeUnit.NANOSECONDS)) {
+        left = leaveLate();
+      }
     } finally {
-      over = true;
+      runs.values().forEach(Run::leave);
     }
     return results();
+  }
+
+  /** Leaves those that take too long; returns how long to wait for the others before the next. */
+  private long leaveLate() {
+    long now = System.nanoTime();
+    long next = Math.min(end - now, sender.timing().call().toNanos());
+    for (Run run : runs.values()) {
+      long patience = run.patience(now);
+      if (patience <= 0) {
+        run.leave();
+      }
+      next = Math.min(next, Math.max(1, patience));
+    }
+    return next;
   }
 
   private synchronized List<Result> results() {
@@ -77,61 +94,130 @@ final class Call {
     results[item.index] = result;
   }
 
-  /** The messages of one key, in order. One thread at a time has to do with it. */
-  private final class Run {
+  /**
+   * The messages of one key, in order. One thread at a time has to do with it, but the calling one
+   * may leave it at any time.
+   */
+  private final class Run implements Slots.User {
     private final List<Item> items = new ArrayList<>();
     private int at;
+    private long since = System.nanoTime();
+    private @Nullable Sent sent;
+    private boolean over;
 
+    /** Goes on with the next message, or the end. */
     void next() {
-      if (at == items.size()) {
-        open.countDown();
-      } else if (items.get(at).to instanceof Endpoint endpoint) {
-        Slots slots = sender.slots(endpoint);
-        slots.ask(() -> begin(endpoint, slots));
-      } else {
-        stop((Result) items.get(at).to);
+      for (Item item = current(); item != null; item = current()) {
+        Result known = sender.unanswered().of(item.message);
+        if (known == null && item.to instanceof Endpoint endpoint) {
+          sender.slots(endpoint).ask(this);
+          return;
+        }
+        boolean ignored = took(known != null ? known : (Result) item.to);
       }
     }
 
+    private synchronized @Nullable Item current() {
+      if (!over && at == items.size()) {
+        over = true;
+        open.countDown();
+      }
+      return over ? null : items.get(at);
+    }
+
     /** Sends, when that is right now; says whether a request is on its way. */
-    private boolean begin(Endpoint endpoint, Slots slots) {
-      Result refusal = isTimeLeft() ? sender.refusal(endpoint) : noTimeLeft();
+    @Override
+    public boolean use(Slots.Slot slot) {
+      Sent request;
+      synchronized (this) {
+        if (over) {
+          return false;
+        }
+        Item item = items.get(at);
+        request = new Sent(item.message, (Endpoint) item.to, slot, new CompletableFuture<>());
+        sent = request;
+        since = System.nanoTime();
+      }
+      Result refusal = isTimeLeft() ? sender.refusal(request.endpoint()) : noTimeLeft();
       if (refusal == null) {
         try {
-          CompletableFuture<?> unused =
-              sender.send(items.get(at).message, endpoint, slots).thenAccept(this::ended);
+          sender.send(request);
+          CompletableFuture<?> unused = request.result().thenAccept(this::ended);
           return true;
         } catch (Requests.NoFieldException e) {
           refusal = Result.unavailable(String.valueOf(e.getMessage()));
         } catch (RuntimeException e) {
-          refusal = Result.failed("%s: %s".formatted(endpoint.name(), e));
+          refusal = Result.failed("%s: %s".formatted(request.endpoint().name(), e));
         }
       }
-      stop(refusal);
+      boolean ignored = request.result().complete(refusal);
+      boolean unused = took(refusal);
       return false;
     }
 
     private void ended(Result result) {
-      if (result instanceof Result.Delivered) {
-        decide(items.get(at), result);
-        at++;
+      if (took(result)) {
         next();
-      } else {
-        stop(result);
       }
+    }
+
+    /** Takes the result of the current message; returns whether the next one may be sent. */
+    private synchronized boolean took(Result result) {
+      if (over) {
+        return false;
+      }
+      if (!(result instanceof Result.Delivered)) {
+        stop(result);
+        return false;
+      }
+      decide(items.get(at), result);
+      at++;
+      since = System.nanoTime();
+      sent = null;
+      return true;
     }
 
     /** Decides a message that was not delivered, and with it those behind it (P2). */
     private void stop(Result result) {
+      over = true;
       Item culprit = items.get(at);
       decide(culprit, result);
       items.subList(at + 1, items.size()).forEach(item -> decide(item, notSent(culprit, result)));
       open.countDown();
     }
+
+    /** For how long to wait yet, in nanoseconds. */
+    synchronized long patience(long now) {
+      if (over) {
+        return Long.MAX_VALUE;
+      }
+      return at < items.size() && items.get(at).to instanceof Endpoint endpoint
+          ? sender.waitsUntil(endpoint, items.get(at).message, sent != null, since) - now
+          : sender.timing().patience().toNanos();
+    }
+
+    /** The call does not wait for it any more. */
+    void leave() {
+      Sent request;
+      synchronized (this) {
+        if (over) {
+          return;
+        }
+        over = true;
+        request = sent;
+      }
+      if (at < items.size()) {
+        stop(request != null ? sender.leave(request) : notSentYet(items.get(at)));
+      }
+    }
+
+    private Result notSentYet(Item item) {
+      return item.to instanceof Endpoint endpoint ? sender.notSent(endpoint, this) : noTimeLeft();
+    }
   }
 
   private boolean isTimeLeft() {
-    return !over && end - System.nanoTime() >= sender.timing().request().toNanos();
+    return end - System.nanoTime() >= sender.timing().request().toNanos();
   }
 
   private static Result noTimeLeft() {

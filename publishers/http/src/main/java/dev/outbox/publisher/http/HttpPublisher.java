@@ -53,15 +53,21 @@ import org.jspecify.annotations.Nullable;
  * <ul>
  *   <li>delivered: 2xx;
  *   <li>rejected: 400, 413, 414, 415, 422, 431, and a destination that is no URL;
- *   <li>unavailable: no connection, no certificate that we trust, no answer in time, 401, 403, 404,
- *       405, 407, 408, 410, 421, 429, 502, 503, 504, and redirects, which are not followed;
- *   <li>failed: anything else, 500 above all.
+ *   <li>unavailable: no connection, no certificate that we trust, 401, 403, 404, 405, 407, 408,
+ *       410, 421, 423, 425, 429, 502, 503, 504, 507, 509, 511, 520 to 527, 530, and redirects,
+ *       which are not followed;
+ *   <li>unavailable, or failed when it happened three times and others of the endpoint were
+ *       delivered in between: no answer in time, a connection that breaks, and other 5xx, as 500;
+ *   <li>failed: anything else.
  * </ul>
  *
  * <p>What is unavailable is the host or the endpoint; while the publisher has only used one, it is
- * the broker as a whole. A host that cannot be reached, and an endpoint that answers 429, 502, 503
- * or 504, is left alone for a quarter of a second up to eight, or for as long as {@code
- * Retry-After} says, up to an hour; meanwhile its messages are answered at once, without a request.
+ * the broker as a whole. A host that cannot be reached, and an endpoint that is busy or in trouble,
+ * is left alone for a quarter of a second up to eight, or for as long as {@code Retry-After} says,
+ * up to an hour; meanwhile its messages are answered at once, without a request.
+ *
+ * <p>A call returns without what a slow endpoint has not answered; see {@link
+ * dev.outbox.spi.Unanswered}.
  *
  * <p>An answer counts as soon as its status is there; of the body at most 64 KiB are read.
  */
@@ -99,8 +105,8 @@ public final class HttpPublisher implements MessagePublisher, ReachablePublisher
   }
 
   /**
-   * Calls that go on are not waited for; they end by their own time limit. The JDK's client ends
-   * its threads and connections when it is garbage.
+   * Ends the requests that are on their way. The JDK's client ends its threads and connections when
+   * it is garbage.
    */
   @Override
   public void close() {
@@ -238,9 +244,9 @@ public final class HttpPublisher implements MessagePublisher, ReachablePublisher
     }
 
     /**
-     * How many requests may be on their way to one host; default {@link #DEFAULT_MAX_IN_FLIGHT}, at
-     * least 1. With HTTP/1.1 each has a connection of its own. With HTTP/2 all share one, and the
-     * server allows so many, often 100.
+     * How many requests may be on their way to one host, with those that no call waits for; default
+     * {@link #DEFAULT_MAX_IN_FLIGHT}, at least 1. With HTTP/1.1 each has a connection of its own.
+     * With HTTP/2 all share one, and the server allows so many, often 100.
      */
     public Builder maxInFlight(int maxInFlight) {
       this.maxInFlight = maxInFlight;

@@ -1,12 +1,15 @@
 package dev.outbox.publisher.http;
 
+import dev.outbox.publisher.http.Suspects.Blame;
 import dev.outbox.spi.Destination;
 import dev.outbox.spi.Result;
 import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.Unanswered;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.ProtocolException;
 import java.net.http.HttpClient;
+import java.net.http.HttpConnectTimeoutException;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpTimeoutException;
@@ -14,6 +17,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
@@ -37,6 +41,9 @@ final class Sender {
   private final Map<String, Slots> slots = new ConcurrentHashMap<>();
   private final Several origins = new Several();
   private final Several endpoints = new Several();
+  private final Unanswered unanswered = new Unanswered();
+  private final Suspects suspects = new Suspects(System::nanoTime);
+  private final Set<CompletableFuture<?>> exchanges = ConcurrentHashMap.newKeySet();
   private volatile boolean closed;
 
   /** Whether more than one was used: then one in trouble is not the broker as a whole. */
@@ -71,8 +78,10 @@ final class Sender {
     this.maxInFlight = maxInFlight;
   }
 
+  /** Ends what is on its way. */
   void close() {
     closed = true;
+    exchanges.forEach(exchange -> exchange.cancel(true));
   }
 
   Timing timing() {
@@ -96,7 +105,45 @@ final class Sender {
     if (slots.size() > MANY) {
       slots.values().removeIf(Slots::isIdle);
     }
-    return slots.computeIfAbsent(endpoint.origin(), origin -> new Slots(maxInFlight));
+    return slots.computeIfAbsent(endpoint.origin(), origin -> new Slots(maxInFlight, timing));
+  }
+
+  /** What was sent by calls that have left it. */
+  Unanswered unanswered() {
+    return unanswered;
+  }
+
+  /**
+   * Until when a call waits for a message.
+   *
+   * @param sent whether it was sent at {@code since}; else it has waited in line since then
+   */
+  long waitsUntil(Endpoint endpoint, StoredMessage message, boolean sent, long since) {
+    Slots line = slots(endpoint);
+    long patience = line.patience(!origins.more, suspects.areAt(endpoint.place()));
+    if (sent) {
+      return since + (suspects.has(message) ? Timing.IMPATIENCE.toNanos() : patience);
+    }
+    return line.isFull() ? since : line.inVain(since) + 2 * patience;
+  }
+
+  /** A call does not wait any more for a message that it has sent. */
+  Result leave(Sent request) {
+    Endpoint endpoint = request.endpoint();
+    boolean silent = request.slot().leave();
+    suspects.watch(request.message(), endpoint.place());
+    Result open = unanswered.leave(request.message(), endpoint.name(), request.result());
+    return silent && !origins.more
+        ? Result.unavailable(endpoint.name() + " does not answer")
+        : open;
+  }
+
+  /** A call does not wait any more for the turn of a message. */
+  Result notSent(Endpoint endpoint, Slots.User waiting) {
+    Slots line = slots(endpoint);
+    line.forget(waiting);
+    return origins.unavailable(
+        "not sent to %s, because %s".formatted(endpoint.name(), line.words()), endpoint.origin());
   }
 
   /** Why nothing is sent there now, or null; what is then sent ends what this begins. */
@@ -111,26 +158,29 @@ final class Sender {
   }
 
   /**
-   * Sends a message, signed now, and frees its slot in the end. The result completes in a thread of
-   * the client, and is always one.
+   * Sends a message, signed now, and frees its slot in the end. Its result completes in a thread of
+   * the client.
    *
    * @throws Requests.NoFieldException when the request could not be made; the slot is still taken
    */
-  CompletableFuture<Result> send(StoredMessage message, Endpoint endpoint, Slots slots) {
+  void send(Sent sent) {
     HttpRequest request;
     try {
-      request = requests.of(message, endpoint);
+      request = requests.of(sent.message(), sent.endpoint());
     } catch (RuntimeException e) {
-      gates.unknown(endpoint.places());
+      gates.unknown(sent.endpoint().places());
       throw e;
     }
-    return exchange(request)
-        .exceptionallyCompose(error -> mayBeStale(error) ? exchange(request) : failed(error))
-        .handle(
-            (answer, error) -> {
-              slots.free(error == null);
-              return error == null ? result(endpoint, answer) : broken(endpoint, error);
-            });
+    CompletableFuture<?> unused =
+        exchange(request)
+            .exceptionallyCompose(
+                error -> mayBeStale(sent, error) ? exchange(request) : failed(error))
+            .handle(
+                (answer, error) -> {
+                  sent.slot().free(error == null);
+                  return error == null ? result(sent, answer) : broken(sent, error);
+                })
+            .thenAccept(sent.result()::complete);
   }
 
   /** Why an endpoint does not answer, or does not let us in; empty when it does. */
@@ -154,8 +204,10 @@ final class Sender {
 
   private CompletableFuture<Answer> exchange(HttpRequest request) {
     Answer.Reading reading = new Answer.Reading(timing.body());
-    return client
-        .sendAsync(request, reading)
+    CompletableFuture<HttpResponse<Answer>> exchange = client.sendAsync(request, reading);
+    exchanges.add(exchange);
+    return exchange
+        .whenComplete((answer, error) -> exchanges.remove(exchange))
         .thenApply(HttpResponse::body)
         .exceptionallyCompose(reading::despite);
   }
@@ -164,37 +216,80 @@ final class Sender {
     return CompletableFuture.failedFuture(error);
   }
 
-  private Result result(Endpoint endpoint, Answer answer) {
+  private Result result(Sent sent, Answer answer) {
+    Endpoint endpoint = sent.endpoint();
     String text = "%s answered %s".formatted(endpoint.name(), answer.words());
-    if (answer.kind() == Answer.Kind.BUSY) {
+    Answer.Kind kind = answer.kind();
+    Blame blame = kind == Answer.Kind.TROUBLED ? blame(sent) : Blame.MESSAGE;
+    if (kind == Answer.Kind.BUSY || blame == Blame.ENDPOINT) {
       gates.works(List.of(endpoint.origin()));
       gates.inTrouble(endpoint.place(), text, answer.retryAfter(), System.nanoTime());
     } else {
       gates.works(endpoint.places());
     }
-    return switch (answer.kind()) {
-      case DELIVERED -> delivered(endpoint, answer.status());
+    return switch (kind) {
+      case DELIVERED -> delivered(sent, answer.status());
       case REJECTED -> Result.rejected(text);
       case FAILED -> Result.failed(text);
       case UNAVAILABLE, BUSY -> endpoints.unavailable(text, endpoint.name());
+      case TROUBLED ->
+          troubled(blame, text, endpoint, endpoints.unavailable(text, endpoint.name()));
+    };
+  }
+
+  private Blame blame(Sent sent) {
+    return suspects.blame(sent.message(), sent.endpoint().place());
+  }
+
+  /** By what is known of the others (P3). */
+  private static Result troubled(Blame blame, String text, Endpoint endpoint, Result ofAll) {
+    return switch (blame) {
+      case MESSAGE -> Result.failed(text + "; others were delivered there in between");
+      case UNKNOWN -> Result.unavailable(text, endpoint.name());
+      case ENDPOINT -> ofAll;
     };
   }
 
   /** The body is the endpoint's, and nothing for an archive. */
-  private static Result delivered(Endpoint endpoint, int status) {
+  private Result delivered(Sent sent, int status) {
+    Endpoint endpoint = sent.endpoint();
+    suspects.delivered(sent.message(), endpoint.place());
     return Result.delivered(() -> "%s answered %d".formatted(endpoint.name(), status));
   }
 
-  private Result broken(Endpoint endpoint, Throwable error) {
+  private Result broken(Sent sent, Throwable error) {
+    Endpoint endpoint = sent.endpoint();
     Throwable cause = cause(error);
     String text = "%s: %s".formatted(endpoint.name(), words(cause));
-    if (isUnreachable(cause)) {
-      gates.inTrouble(endpoint.origin(), text, null, System.nanoTime());
+    if (cause instanceof HttpConnectTimeoutException && endpoint.isEncrypted()) {
+      text += "; the port may be one that speaks no TLS";
+    }
+    Blame blame = isConnected(cause) ? blame(sent) : Blame.ENDPOINT;
+    boolean others = sent.slot().othersAnswered();
+    if (blame == Blame.ENDPOINT && isUnreachable(cause)) {
+      String place = others ? endpoint.place() : endpoint.origin();
+      gates.inTrouble(place, text, null, System.nanoTime());
     }
     gates.unknown(endpoint.places());
+    if (closed) {
+      return Result.unavailable("the publisher was closed before an answer came");
+    }
     return cause instanceof IOException
-        ? origins.unavailable(text, endpoint.origin())
+        ? troubled(
+            blame,
+            text,
+            endpoint,
+            others
+                ? endpoints.unavailable(text, endpoint.name())
+                : origins.unavailable(text, endpoint.origin()))
         : Result.failed(text);
+  }
+
+  /** Whether the endpoint had the message: it may be to blame. */
+  private static boolean isConnected(Throwable cause) {
+    return !(cause instanceof ConnectException
+        || cause instanceof HttpConnectTimeoutException
+        || cause instanceof SSLException);
   }
 
   /** No connection, no answer, or one that is not HTTP: it will be the same for other messages. */
@@ -208,11 +303,16 @@ final class Sender {
   /**
    * Whether it can be that the server had just closed a connection that was kept for further use.
    * The client does not send a POST again by itself, because it does not know that this one may be
-   * repeated.
+   * repeated. It does not tell either on which connection a request was: on a used one only after
+   * an answer. A message that broke the connection before is not sent twice at once.
    */
-  private static boolean mayBeStale(Throwable error) {
+  private boolean mayBeStale(Sent sent, Throwable error) {
     Throwable cause = cause(error);
-    return cause instanceof IOException && !isUnreachable(cause);
+    return cause instanceof IOException
+        && !isUnreachable(cause)
+        && sent.slot().mayReuse()
+        && !suspects.has(sent.message())
+        && !closed;
   }
 
   private static Throwable cause(Throwable error) {

@@ -14,6 +14,10 @@ record Timing(Duration call, Duration request) {
   static final Duration SHORTEST = Duration.ofSeconds(1);
   static final Duration LONGEST = Duration.ofHours(1);
   private static final Duration SHORTEST_REQUEST = Duration.ofMillis(100);
+  private static final Duration SHORTEST_PATIENCE = Duration.ofMillis(250);
+
+  /** How long a call waits where the last one waited in vain: long enough for who is well again. */
+  static final Duration IMPATIENCE = Duration.ofMillis(50);
 
   /**
    * @param request null: half of the timeout
@@ -38,6 +42,12 @@ record Timing(Duration call, Duration request) {
   /** Until a request's answer begins. */
   Duration head() {
     return request.multipliedBy(4).dividedBy(5);
+  }
+
+  /** How long a call waits for a request that keeps all other results. */
+  Duration patience() {
+    Duration part = request.dividedBy(20);
+    return part.compareTo(SHORTEST_PATIENCE) < 0 ? SHORTEST_PATIENCE : part;
   }
 
   /** From the begin of an answer to its end. */

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.outbox.spi.Result;
+import dev.outbox.spi.StoredMessage;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.http.HttpClient;
@@ -15,6 +16,7 @@ import java.net.http.HttpResponse.ResponseInfo;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.DisplayName;
@@ -199,7 +201,8 @@ class BrokenAnswersTest {
   }
 
   @Test
-  @DisplayName("a request whose connection breaks is sent once more")
+  @DisplayName(
+      "a request whose connection breaks is sent once more, where it may have been a used one")
   void brokenConnection() throws Exception {
     try (RawServer server =
         RawServer.start(
@@ -210,9 +213,66 @@ class BrokenAnswersTest {
               return number % 2 == 0;
             })) {
       HttpPublisher publisher = publisher(server);
-      assertThat(publishOne(publisher, message("k"))).isEqualTo(Result.delivered());
-      assertThat(publishOne(publisher, message("k"))).isEqualTo(Result.delivered());
+      assertThat(publishOne(publisher, message("a"))).isInstanceOf(Result.Unavailable.class);
+      assertThat(server.requests).as("the first one of all").hasValue(1);
+      assertThat(publishOne(publisher, message("b"))).isEqualTo(Result.delivered());
+      assertThat(publishOne(publisher, message("c"))).isEqualTo(Result.delivered());
       assertThat(server.requests).hasValue(4);
+    }
+  }
+
+  @Test
+  @DisplayName("a message that is reset each time is sent twice at most, then once, and fails")
+  void reset() throws Exception {
+    try (Receiver receiver = Receiver.start()) {
+      AtomicInteger resets = new AtomicInteger();
+      receiver.answer =
+          request -> {
+            if (request.field("ce-subject").equals("poison")) {
+              resets.incrementAndGet();
+              throw new IllegalStateException("the server then closes the connection");
+            }
+            return Receiver.Reply.of(204);
+          };
+      HttpPublisher publisher = TestMessages.publisher(receiver.url("/")).build();
+      assertThat(publishOne(publisher, message("k"))).isEqualTo(Result.delivered());
+      StoredMessage poison = TestMessages.stored(message("poison"));
+      for (int i = 1; i < Suspects.ENOUGH; i++) {
+        Result result = publishOne(publisher, poison);
+        assertThat(result)
+            .as("it alone waits")
+            .isInstanceOfSatisfying(
+                Result.Unavailable.class, u -> assertThat(u.destination()).isNotNull());
+        assertThat(resets).hasValue(1 + i);
+        assertThat(publishOne(publisher, message("k"))).isEqualTo(Result.delivered());
+      }
+      assertThat(publishOne(publisher, poison)).isInstanceOf(Result.Failed.class);
+      assertThat(resets).hasValue(1 + Suspects.ENOUGH);
+    }
+  }
+
+  @Test
+  @DisplayName("a 204 that announces a body is delivered, though the client refuses it")
+  void bodyWith204() throws Exception {
+    try (RawServer server =
+        RawServer.saying("HTTP/1.1 204 No Content\r\nContent-Length: 2\r\n\r\nok")) {
+      HttpPublisher publisher = publisher(server);
+      for (int i = 1; i <= 3; i++) {
+        assertThat(publishOne(publisher, message("k"))).isEqualTo(Result.delivered());
+        assertThat(server.requests).hasValue(i);
+      }
+    }
+  }
+
+  @Test
+  @DisplayName("https to a port that does not speak it says so")
+  void plainPort() throws Exception {
+    try (RawServer server = RawServer.silent()) {
+      String url = server.url().replace("http:", "https:");
+      HttpPublisher publisher =
+          TestMessages.publisher(url).requestTimeout(Duration.ofSeconds(1)).build();
+      assertThat(error(publishOne(publisher, message("k"))))
+          .contains("connect timed out; the port may be one that speaks no TLS");
     }
   }
 }

@@ -24,10 +24,12 @@ abstract class HttpPublisherTck extends PublisherTck
         PublisherTck.BrokerHangs,
         PublisherTck.BrokerRejects,
         PublisherTck.DestinationMissing,
-        PublisherTck.DestinationNotDurable {
+        PublisherTck.DestinationNotDurable,
+        PublisherTck.DestinationHangs {
   private static final String GOES_TO = "test-goes-to";
 
   private final Path file = file();
+  private final RawServer silent = silent();
   private ChildJvm receiver;
   private String port = "0";
   private int resets;
@@ -50,8 +52,17 @@ abstract class HttpPublisherTck extends PublisherTck
     }
   }
 
+  private static RawServer silent() {
+    try {
+      return RawServer.silent();
+    } catch (IOException e) {
+      throw new AssertionError(e);
+    }
+  }
+
   @AfterAll
-  void end() {
+  void end() throws IOException {
+    silent.close();
     receiver.close();
   }
 
@@ -75,7 +86,7 @@ abstract class HttpPublisherTck extends PublisherTck
             .map(Header::value)
             .findFirst()
             .orElse("events");
-    return "http://localhost:%s/%d/%s".formatted(port, resets, to);
+    return to.startsWith("http") ? to : "http://localhost:%s/%d/%s".formatted(port, resets, to);
   }
 
   @Override
@@ -140,6 +151,11 @@ abstract class HttpPublisherTck extends PublisherTck
   @Override
   public OutboxMessage.Builder toMissing(OutboxMessage.Builder message) {
     return message.header(GOES_TO, "missing");
+  }
+
+  @Override
+  public OutboxMessage.Builder toHanging(OutboxMessage.Builder message) {
+    return message.header(GOES_TO, silent.url());
   }
 
   /** As an endpoint answers whose database is away. */

@@ -46,6 +46,11 @@ final class RawServer implements AutoCloseable {
         });
   }
 
+  /** Answers nothing, and keeps its connections until they are closed. */
+  static RawServer silent() throws IOException {
+    return start((number, out) -> true);
+  }
+
   static void write(OutputStream out, String text) throws IOException {
     out.write(text.getBytes(ISO_8859_1));
     out.flush();

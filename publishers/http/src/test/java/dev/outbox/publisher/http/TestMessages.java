@@ -9,11 +9,12 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** Messages to publish, and publishers for them. */
 final class TestMessages {
-  static final Duration TIMEOUT = Duration.ofSeconds(10);
+  static final Duration TIMEOUT = Duration.ofSeconds(60);
   static final URI SOURCE = URI.create("https://shop.example/orders");
 
   private static final AtomicLong sequences = new AtomicLong();
@@ -40,7 +41,23 @@ final class TestMessages {
 
   static Result publishOne(HttpPublisher publisher, OutboxMessage.Builder message)
       throws InterruptedException {
-    return publisher.publish(List.of(stored(message))).get(0);
+    return publishOne(publisher, stored(message));
+  }
+
+  /** As a relay does: while there is no answer yet, the message is handed over again. */
+  static Result publishOne(HttpPublisher publisher, StoredMessage message)
+      throws InterruptedException {
+    Result result = publisher.publish(List.of(message)).get(0);
+    while (isOpen(result)) {
+      TimeUnit.MILLISECONDS.sleep(20);
+      result = publisher.publish(List.of(message)).get(0);
+    }
+    return result;
+  }
+
+  /** Whether the message was sent and has no answer yet. */
+  static boolean isOpen(Result result) {
+    return result instanceof Result.Unavailable unavailable && unavailable.again() != null;
   }
 
   static String error(Result result) {

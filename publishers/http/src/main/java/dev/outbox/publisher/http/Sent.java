@@ -1,0 +1,13 @@
+package dev.outbox.publisher.http;
+
+import dev.outbox.spi.Result;
+import dev.outbox.spi.StoredMessage;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * A message that is sent.
+ *
+ * @param result completes when its request has ended, also when no call waits for it any more
+ */
+record Sent(
+    StoredMessage message, Endpoint endpoint, Slots.Slot slot, CompletableFuture<Result> result) {}
