@@ -19,6 +19,10 @@ public interface Outbox<T> {
   /**
    * Appends messages, in list order. Never commits, rolls back or closes the transaction (A2).
    *
+   * <p>A connection with auto-commit off counts as an active transaction, because it does not show
+   * whether anybody will commit it: one that was committed, or comes from a pool that has
+   * auto-commit off, takes messages and loses them when nobody does.
+   *
    * @param transaction an active transaction of the caller
    * @param messages may be empty
    * @return which were stored, and which were duplicates

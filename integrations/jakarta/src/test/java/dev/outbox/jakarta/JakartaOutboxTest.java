@@ -2,6 +2,7 @@ package dev.outbox.jakarta;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import com.arjuna.ats.internal.jta.transaction.arjunacore.TransactionSynchronizationRegistryImple;
 import dev.outbox.NoTransactionException;
@@ -24,12 +25,14 @@ import jakarta.persistence.Id;
 import jakarta.persistence.PersistenceConfiguration;
 import jakarta.persistence.PersistenceUnitTransactionType;
 import jakarta.persistence.Table;
+import jakarta.transaction.Synchronization;
 import jakarta.transaction.TransactionManager;
 import jakarta.transaction.TransactionSynchronizationRegistry;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -180,6 +183,42 @@ class JakartaOutboxTest {
         .hasMessageContaining("marked for rollback");
     transactions.rollback();
     assertThat(delivered()).isEmpty();
+  }
+
+  @Test
+  @DisplayName("is refused after the end of a transaction, in what is called then")
+  void afterCompletion() throws Exception {
+    for (boolean commit : new boolean[] {true, false}) {
+      List<Throwable> refused = new ArrayList<>();
+      Synchronization appending =
+          new Synchronization() {
+            @Override
+            public void beforeCompletion() {}
+
+            @Override
+            public void afterCompletion(int status) {
+              refused.add(catchThrowable(() -> outbox.append(paid())));
+            }
+          };
+      transactions.begin();
+      execute("update orders set state = 'PAID'");
+      transactions.getTransaction().registerSynchronization(appending);
+      registry.registerInterposedSynchronization(appending);
+      if (commit) {
+        transactions.commit();
+      } else {
+        transactions.rollback();
+      }
+      assertThat(refused)
+          .hasSize(2)
+          .allSatisfy(
+              e ->
+                  assertThat(e)
+                      .isInstanceOf(NoTransactionException.class)
+                      .hasMessageContaining("AFTER_SUCCESS")
+                      .hasMessageContaining("REQUIRES_NEW"));
+      assertThat(delivered()).isEmpty();
+    }
   }
 
   @Test

@@ -21,4 +21,10 @@ final class ActiveTransaction {
           "the current transaction is read-only, so nothing can be written in it: take readOnly = true from its @Transactional");
     }
   }
+
+  /** To Spring it is active until the last that is called after it has returned. */
+  static NoTransactionException over() {
+    return new NoTransactionException(
+        "the current transaction is over, committed or rolled back, so nothing more can be written in it: a @TransactionalEventListener that does needs phase = BEFORE_COMMIT, or a transaction of its own by @Transactional(propagation = REQUIRES_NEW), as does whatever else is called after a commit");
+  }
 }

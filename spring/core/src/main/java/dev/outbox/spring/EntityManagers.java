@@ -14,6 +14,16 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 final class EntityManagers {
   private EntityManagers() {}
 
+  /** Whether one that is bound to this thread has a transaction which is not over. */
+  static boolean isTransactionActive() {
+    return TransactionSynchronizationManager.getResourceMap().values().stream()
+        .anyMatch(
+            bound ->
+                bound instanceof EntityManagerHolder holder
+                    && holder.isSynchronizedWithTransaction()
+                    && holder.getEntityManager().getTransaction().isActive());
+  }
+
   /**
    * Flushes what is bound to this thread and takes part in the transaction. Others may be bound for
    * the time of a web request, without a transaction.

@@ -14,14 +14,16 @@ import org.springframework.core.InfrastructureProxy;
 import org.springframework.dao.support.PersistenceExceptionTranslator;
 import org.springframework.data.mongodb.MongoDatabaseFactory;
 import org.springframework.data.mongodb.MongoDatabaseUtils;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
  * The transaction that a {@code MongoTransactionManager} manages. Spring Boot's auto-configuration
  * makes one; elsewhere give one to {@link dev.outbox.Outbox#joining}.
  *
  * <p>An append is refused with {@link NoTransactionException}, and writes nothing, when no
- * transaction is active, when it is read-only, and when it is not one of this factory. Errors of
- * the driver come through as they are, with their label {@code TransientTransactionError}.
+ * transaction is active, when it is over, as in what is called after its commit, when it is
+ * read-only, and when it is not one of this factory. Errors of the driver come through as they are,
+ * with their label {@code TransientTransactionError}.
  *
  * <p>Safe for use by many threads.
  */
@@ -51,9 +53,12 @@ public final class SpringMongoTransaction implements CurrentTransaction<ClientSe
     ActiveTransaction.require();
     SessionOf session = new SessionOf(factory);
     MongoDatabase unused = MongoDatabaseUtils.getDatabase(session);
-    if (session.current == null) {
+    if (session.current == null && TransactionSynchronizationManager.isSynchronizationActive()) {
       throw new NoTransactionException(
           "the current transaction is not one of MongoDB's: define a MongoTransactionManager for the MongoDatabaseFactory, and name it in @Transactional where there are several transaction managers");
+    }
+    if (session.current == null || !session.current.hasActiveTransaction()) {
+      throw ActiveTransaction.over();
     }
     return append.apply(session.current);
   }

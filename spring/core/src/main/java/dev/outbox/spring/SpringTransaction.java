@@ -10,9 +10,11 @@ import java.sql.Connection;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.DataSourceUtils;
+import org.springframework.transaction.ConfigurableTransactionManager;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.ClassUtils;
 
@@ -21,12 +23,13 @@ import org.springframework.util.ClassUtils;
  * auto-configuration makes one; elsewhere give one to {@link Outbox#joining}:
  *
  * <pre>{@code
- * JoinedOutbox outbox = store.joining(SpringTransaction.of(dataSource));
+ * JoinedOutbox outbox = store.joining(SpringTransaction.of(dataSource, transactionManager));
  * }</pre>
  *
  * <p>An append is refused with {@link NoTransactionException}, and writes nothing, when no
- * transaction is active, whatever the connection says of auto-commit; when it is read-only; and
- * when it is one of another data source, naming both.
+ * transaction is active, whatever the connection says of auto-commit; when it is over, as in what
+ * is called after its commit; when it is read-only; when it is one of another data source, naming
+ * both; and when its manager has not been given to {@link #listenTo}.
  *
  * <p>Where JPA is there, what it has not yet written in this transaction is written before the
  * message ({@code EntityManager.flush}), so that the update that locks the aggregate's row comes
@@ -60,20 +63,31 @@ public final class SpringTransaction implements CurrentTransaction<Connection> {
    *
    * @param dataSource the one that the transaction manager has
    */
-  public static SpringTransaction of(DataSource dataSource) {
+  public static SpringTransaction of(
+      DataSource dataSource, ConfigurableTransactionManager transactionManager) {
+    listenTo(transactionManager);
     return of(dataSource, true, Object::toString);
   }
 
   /**
-   * The transactions of a data source.
+   * The transactions of a data source, of managers that are given to {@link #listenTo}.
    *
-   * @param dataSource the one that the transaction manager has
+   * @param dataSource the one that the transaction managers have
    * @param flushJpa whether to flush before each append; without, flush yourself
    * @param names what errors call a data source
    */
   public static SpringTransaction of(
       DataSource dataSource, boolean flushJpa, Function<DataSource, String> names) {
     return new SpringTransaction(dataSource, flushJpa, names);
+  }
+
+  /**
+   * From now on its transactions are heard of, because Spring does not show which of them are over.
+   * Those of JPA show it themselves. Spring Boot's auto-configuration does this for each manager
+   * that is a bean.
+   */
+  public static void listenTo(ConfigurableTransactionManager transactionManager) {
+    OpenTransactions.of(transactionManager);
   }
 
   /**
@@ -86,11 +100,13 @@ public final class SpringTransaction implements CurrentTransaction<Connection> {
   @Override
   public Appended with(Function<Connection, Appended> append) {
     ActiveTransaction.require();
-    if (!manager.isActive()) {
+    ConnectionHolder bound = manager.bound();
+    if (bound == null) {
       throw new NoTransactionException(
           "the current transaction is one of %s, and the outbox is in the DataSource %s: name the transaction manager of the outbox's database, as in @Transactional(\"ordersTransactionManager\"), or put the outbox into the other database"
               .formatted(others(), names.apply(dataSource)));
     }
+    requireOpen(bound);
     if (flushJpa && JPA) {
       EntityManagers.flush();
     }
@@ -99,6 +115,20 @@ public final class SpringTransaction implements CurrentTransaction<Connection> {
       return append.apply(connection);
     } finally {
       DataSourceUtils.releaseConnection(connection, dataSource);
+    }
+  }
+
+  private static void requireOpen(ConnectionHolder bound) {
+    Boolean open = OpenTransactions.isOpen(bound);
+    if (!bound.isSynchronizedWithTransaction() && JPA) {
+      open = EntityManagers.isTransactionActive() && !Boolean.FALSE.equals(open);
+    }
+    if (open == null) {
+      throw new NoTransactionException(
+          "the outbox does not hear when a transaction of the current transaction's manager is over: make the manager a bean of this context, or call SpringTransaction.listenTo(manager)");
+    }
+    if (!open) {
+      throw ActiveTransaction.over();
     }
   }
 
@@ -112,7 +142,7 @@ public final class SpringTransaction implements CurrentTransaction<Connection> {
     return others.isEmpty() ? "a transaction manager without a DataSource" : others;
   }
 
-  /** Never manages anything: it is asked whether there is a transaction of its data source. */
+  /** Never manages anything: it is asked for the transaction of its data source. */
   private static final class Manager extends DataSourceTransactionManager {
     private static final long serialVersionUID = 1L;
 
@@ -127,10 +157,13 @@ public final class SpringTransaction implements CurrentTransaction<Connection> {
      * with a transaction but has none, and JPA's has none that Spring knows but is not
      * synchronized.
      */
-    boolean isActive() {
+    @Nullable ConnectionHolder bound() {
       Object bound = TransactionSynchronizationManager.getResource(obtainDataSource());
       return bound instanceof ConnectionHolder holder
-          && (!holder.isSynchronizedWithTransaction() || isExistingTransaction(doGetTransaction()));
+              && (!holder.isSynchronizedWithTransaction()
+                  || isExistingTransaction(doGetTransaction()))
+          ? holder
+          : null;
     }
   }
 }

@@ -27,6 +27,8 @@ import org.springframework.core.env.Environment;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /** Two databases, of which one has the outbox, and a pool of the relay's own. */
@@ -188,5 +190,70 @@ class DataSourcesTest {
                   .isInstanceOf(NoTransactionException.class)
                   .hasMessageContaining("one of the DataSource orders");
             });
+  }
+
+  /** Spring calls after the commit of the inner one, and what is appended then joins the outer. */
+  @Test
+  void theEndOfAnotherInsideIsNotIts() {
+    for (boolean commit : new boolean[] {false, true}) {
+      String id = commit ? "bill-5" : "bill-4";
+      in("billingTransactions")
+          .executeWithoutResult(
+              outer -> {
+                in("ordersTransactions")
+                    .executeWithoutResult(
+                        inner -> {
+                          afterCommit(() -> append(id));
+                          afterCompletion(() -> append(id + "-completed"));
+                        });
+                if (!commit) {
+                  outer.setRollbackOnly();
+                }
+              });
+    }
+    await()
+        .untilAsserted(
+            () ->
+                assertThat(shop.delivered())
+                    .contains("Billed bill-5", "Billed bill-5-completed")
+                    .doesNotContain("Billed bill-4", "Billed bill-4-completed"));
+  }
+
+  /** Nobody could tell when its transactions are over. */
+  @Test
+  void aManagerThatIsNoBeanHasToBeNamed() {
+    DataSourceTransactionManager manager =
+        new DataSourceTransactionManager(shop.context().getBean("billing", DataSource.class));
+    TransactionTemplate transaction = new TransactionTemplate(manager);
+    transaction.executeWithoutResult(
+        status ->
+            assertThatThrownBy(() -> append("bill-6"))
+                .isInstanceOf(NoTransactionException.class)
+                .hasMessageContaining("SpringTransaction.listenTo"));
+    SpringTransaction.listenTo(manager);
+    SpringTransaction.listenTo(manager);
+    assertThat(manager.getTransactionExecutionListeners()).hasSize(1);
+    transaction.executeWithoutResult(status -> append("bill-7"));
+    await().untilAsserted(() -> assertThat(shop.delivered()).contains("Billed bill-7"));
+  }
+
+  private static void afterCommit(Runnable called) {
+    TransactionSynchronizationManager.registerSynchronization(
+        new TransactionSynchronization() {
+          @Override
+          public void afterCommit() {
+            called.run();
+          }
+        });
+  }
+
+  private static void afterCompletion(Runnable called) {
+    TransactionSynchronizationManager.registerSynchronization(
+        new TransactionSynchronization() {
+          @Override
+          public void afterCompletion(int status) {
+            called.run();
+          }
+        });
   }
 }

@@ -101,10 +101,10 @@ class JoiningTest {
   void spring() {
     DataSource dataSource = shop.dataSource;
     JdbcTemplate jdbc = new JdbcTemplate(dataSource);
-    TransactionTemplate transaction =
-        new TransactionTemplate(new DataSourceTransactionManager(dataSource));
+    DataSourceTransactionManager manager = new DataSourceTransactionManager(dataSource);
+    TransactionTemplate transaction = new TransactionTemplate(manager);
     // tag::spring
-    JoinedOutbox joined = outbox.joining(SpringTransaction.of(dataSource));
+    JoinedOutbox joined = outbox.joining(SpringTransaction.of(dataSource, manager));
 
     transaction.executeWithoutResult(
         status -> {

@@ -12,6 +12,7 @@ import java.util.Map;
 import javax.sql.DataSource;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
@@ -26,6 +27,8 @@ import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.jdbc.datasource.DataSourceUtils;
+import org.springframework.transaction.ConfigurableTransactionManager;
+import org.springframework.transaction.PlatformTransactionManager;
 
 /** Outbox and inbox of a relational database, in the application's {@link DataSource}. */
 @AutoConfiguration(
@@ -96,6 +99,21 @@ final class OutboxJdbcAutoConfiguration {
         dataSource(beans, marked, all),
         properties.append().flushJpa(),
         dataSource -> name(beans, dataSource));
+  }
+
+  /** Before their initialization, after which others may have wrapped them. */
+  @Bean
+  static BeanPostProcessor outboxTransactionManagers() {
+    return new BeanPostProcessor() {
+      @Override
+      public Object postProcessBeforeInitialization(Object bean, String name) {
+        if (bean instanceof PlatformTransactionManager
+            && bean instanceof ConfigurableTransactionManager manager) {
+          SpringTransaction.listenTo(manager);
+        }
+        return bean;
+      }
+    };
   }
 
   /** No condition looks for the relay's data source: conditions pass over what is no candidate. */

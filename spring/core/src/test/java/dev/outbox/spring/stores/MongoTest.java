@@ -2,6 +2,7 @@ package dev.outbox.spring.stores;
 
 import static dev.outbox.spring.stores.MysqlTest.assertHandledOnce;
 import static dev.outbox.spring.stores.MysqlTest.message;
+import static org.assertj.core.api.Assertions.as;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -17,11 +18,18 @@ import dev.outbox.spring.Others;
 import dev.outbox.spring.OutboxRelay;
 import dev.outbox.spring.autoconfigure.Healths;
 import dev.outbox.testing.RecordingPublisher;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.UUID;
+import java.util.stream.Stream;
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -32,6 +40,9 @@ import org.springframework.data.mongodb.MongoDatabaseFactory;
 import org.springframework.data.mongodb.MongoTransactionManager;
 import org.springframework.data.mongodb.core.MongoTemplate;
 import org.springframework.data.mongodb.core.query.Query;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /** Appends join the transaction in which a MongoTemplate writes. */
@@ -123,16 +134,19 @@ class MongoTest {
             () ->
                 assertThat(publisher.delivered())
                     .extracting(stored -> stored.message().aggregateId())
-                    .containsExactly("order-2"));
+                    .contains("order-2")
+                    .doesNotContain("order-1"));
     await()
         .untilAsserted(
             () ->
                 assertThat(mongo().findAll(Document.class, "outbox_archive_message"))
                     .extracting(archived -> archived.getString("aggregateId"))
-                    .containsExactly("order-2"));
+                    .contains("order-2")
+                    .doesNotContain("order-1"));
     assertThat(mongo().findAll(Document.class, "orders"))
         .extracting(order -> order.getString("_id"))
-        .containsExactly("order-2");
+        .contains("order-2")
+        .doesNotContain("order-1");
     assertThat(Healths.status(context)).isEqualTo("UP");
   }
 
@@ -155,6 +169,108 @@ class MongoTest {
             assertThatThrownBy(() -> outbox().append(message("order-4")))
                 .isInstanceOf(NoTransactionException.class)
                 .hasMessageContaining("MongoTransactionManager"));
+  }
+
+  private static final int NONE = -1;
+
+  enum Phase {
+    BEFORE_COMMIT,
+    BEFORE_COMPLETION,
+    AFTER_COMMIT,
+    AFTER_COMPLETION,
+    AFTER_ROLLBACK
+  }
+
+  static Stream<Arguments> phases() {
+    return Stream.of(Phase.values())
+        .flatMap(
+            phase ->
+                Stream.of(
+                        NONE,
+                        TransactionDefinition.PROPAGATION_REQUIRED,
+                        TransactionDefinition.PROPAGATION_REQUIRES_NEW)
+                    .map(propagation -> Arguments.of(phase, propagation)));
+  }
+
+  /** As with JDBC and JPA, whose test has more to say. */
+  @ParameterizedTest
+  @MethodSource("phases")
+  void whatIsCalledAroundTheEnd(Phase phase, int propagation) {
+    String id = UUID.randomUUID().toString();
+    List<Object> done = new ArrayList<>();
+    Runnable write =
+        () -> {
+          done.add(outbox().append(message(id)));
+          done.add(context.getBean(JoinedInbox.class).firstTime("shipping", id));
+        };
+    Runnable called =
+        () -> {
+          try {
+            if (propagation == NONE) {
+              write.run();
+            } else {
+              TransactionTemplate inner = transaction();
+              inner.setPropagationBehavior(propagation);
+              inner.executeWithoutResult(status -> write.run());
+            }
+          } catch (NoTransactionException e) {
+            done.add(e);
+          }
+        };
+    transaction()
+        .executeWithoutResult(
+            status -> {
+              mongo().insert(new Document("_id", id), "orders");
+              TransactionSynchronizationManager.registerSynchronization(new Calling(phase, called));
+              if (phase == Phase.AFTER_ROLLBACK) {
+                status.setRollbackOnly();
+              }
+            });
+    if (phase.compareTo(Phase.AFTER_COMMIT) < 0
+        || propagation == TransactionDefinition.PROPAGATION_REQUIRES_NEW) {
+      assertThat(done).hasSize(2);
+      RecordingPublisher publisher = context.getBean(RecordingPublisher.class);
+      await()
+          .untilAsserted(
+              () ->
+                  assertThat(publisher.delivered())
+                      .extracting(stored -> stored.message().aggregateId())
+                      .contains(id));
+    } else {
+      assertThat(done)
+          .singleElement(as(InstanceOfAssertFactories.THROWABLE))
+          .isInstanceOf(NoTransactionException.class)
+          .hasMessageContaining("is over")
+          .hasMessageContaining("REQUIRES_NEW");
+    }
+  }
+
+  private record Calling(Phase phase, Runnable called) implements TransactionSynchronization {
+    @Override
+    public void beforeCommit(boolean readOnly) {
+      in(Phase.BEFORE_COMMIT);
+    }
+
+    @Override
+    public void beforeCompletion() {
+      in(Phase.BEFORE_COMPLETION);
+    }
+
+    @Override
+    public void afterCommit() {
+      in(Phase.AFTER_COMMIT);
+    }
+
+    @Override
+    public void afterCompletion(int status) {
+      in(status == STATUS_COMMITTED ? Phase.AFTER_COMPLETION : Phase.AFTER_ROLLBACK);
+    }
+
+    private void in(Phase now) {
+      if (phase == now) {
+        called.run();
+      }
+    }
   }
 
   /** Whoever runs the transaction again has to see the driver's own error, and its label. */

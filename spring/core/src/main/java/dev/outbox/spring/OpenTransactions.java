@@ -1,0 +1,79 @@
+package dev.outbox.spring;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.springframework.core.PriorityOrdered;
+import org.springframework.jdbc.datasource.ConnectionHolder;
+import org.springframework.jdbc.datasource.JdbcTransactionObjectSupport;
+import org.springframework.transaction.ConfigurableTransactionManager;
+import org.springframework.transaction.TransactionExecution;
+import org.springframework.transaction.TransactionExecutionListener;
+import org.springframework.transaction.support.DefaultTransactionStatus;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.util.ConcurrentReferenceHashMap;
+
+/**
+ * Knows which transactions of JDBC can still commit. Spring tells nobody who asks: from the commit
+ * until it has cleaned up, a transaction is active to it and has its connection, as before. So each
+ * one gets a synchronization when it begins, the first of all that hear of its end.
+ */
+final class OpenTransactions implements TransactionExecutionListener {
+  private static final OpenTransactions LISTENER = new OpenTransactions();
+
+  /** By what holds the connection. Weak, because a transaction may be left without an end. */
+  private static final Map<ConnectionHolder, Boolean> OPEN =
+      new ConcurrentReferenceHashMap<>(64, ConcurrentReferenceHashMap.ReferenceType.WEAK);
+
+  private OpenTransactions() {}
+
+  /** Hears of the manager's transactions from now on. Once is enough, and twice is no harm. */
+  static void of(ConfigurableTransactionManager manager) {
+    Collection<TransactionExecutionListener> known = manager.getTransactionExecutionListeners();
+    if (!known.contains(LISTENER)) {
+      List<TransactionExecutionListener> all = new ArrayList<>(known); // that one may be immutable
+      all.add(0, LISTENER);
+      manager.setTransactionExecutionListeners(all);
+    }
+  }
+
+  /** Null where its manager's transactions are not heard of. */
+  static @Nullable Boolean isOpen(ConnectionHolder transaction) {
+    return OPEN.get(transaction);
+  }
+
+  @Override
+  public void afterBegin(TransactionExecution execution, @Nullable Throwable failure) {
+    if (failure == null
+        && TransactionSynchronizationManager.isSynchronizationActive()
+        && execution instanceof DefaultTransactionStatus status
+        && status.getTransaction() instanceof JdbcTransactionObjectSupport transaction
+        && transaction.hasConnectionHolder()) {
+      End end = new End(transaction.getConnectionHolder());
+      OPEN.put(end.transaction, true);
+      TransactionSynchronizationManager.registerSynchronization(end);
+    }
+  }
+
+  private record End(ConnectionHolder transaction)
+      implements TransactionSynchronization, PriorityOrdered {
+    @Override
+    public int getOrder() {
+      return HIGHEST_PRECEDENCE;
+    }
+
+    @Override
+    public void afterCommit() {
+      OPEN.put(transaction, false);
+    }
+
+    /** Also of one that was rolled back, or whose commit has failed. */
+    @Override
+    public void afterCompletion(int status) {
+      OPEN.put(transaction, false);
+    }
+  }
+}
