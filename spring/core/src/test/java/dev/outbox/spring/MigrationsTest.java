@@ -89,7 +89,7 @@ class MigrationsTest {
     int version = 0;
     for (String part : List.of("outbox", "archive", "inbox")) {
       Files.copy(
-          Path.of("..", "..", "docs", "sql", part + "-postgres.sql"),
+          Path.of("..", "..", "..", "docs", "sql", part + "-postgres.sql"),
           migrations.resolve("V%d__%s.sql".formatted(++version, part)));
     }
     try (Application shop =
