@@ -203,9 +203,9 @@ final class DeadLettersCommand extends Verbs {
         throw new Failure(
             told
                 ? "--by and --why are for the audit, and with --archive=none nothing is written"
-                      + " there: leave them out"
+                    + " there: leave them out"
                 : "--by and --why are for the audit beside an archive, and this outbox has none:"
-                      + " leave them out");
+                    + " leave them out");
       }
     }
 

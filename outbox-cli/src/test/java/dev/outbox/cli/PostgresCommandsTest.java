@@ -324,7 +324,9 @@ class PostgresCommandsTest extends JdbcCommandsTest {
       assertThat(failures)
           .filteredOn(f -> f.startsWith("claim: "))
           .allSatisfy(
-              f -> assertThat(f).contains("may not run it, run: grant select, insert, update, delete on "));
+              f ->
+                  assertThat(f)
+                      .contains("may not run it, run: grant select, insert, update, delete on "));
       query("grant update on %s.outbox_bucket to %s".formatted(schema, role));
       await().atMost(Duration.ofMinutes(2)).until(() -> delivered.get() == 1);
     }

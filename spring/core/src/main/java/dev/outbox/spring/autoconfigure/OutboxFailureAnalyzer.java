@@ -30,9 +30,9 @@ final class OutboxFailureAnalyzer extends AbstractFailureAnalyzer<OutboxExceptio
     }
     return cause instanceof SchemaException
         ? "Set outbox.schema-mode=migrate, with org.liquibase:liquibase-core on the class path; or"
-              + " copy the SQL file that docs/spring.md names for your database, of the outbox, its"
-              + " archive or its inbox, to where the tool that you have finds its migrations, as"
-              + " Flyway."
+            + " copy the SQL file that docs/spring.md names for your database, of the outbox, its"
+            + " archive or its inbox, to where the tool that you have finds its migrations, as"
+            + " Flyway."
         : "Do what the description says, or set outbox.enabled=false where no outbox is needed.";
   }
 }

@@ -72,9 +72,9 @@ public interface Server {
   Trouble trouble(SQLException failure);
 
   /**
-   * What to do about a failure that is {@link Trouble#OTHER}, {@link Trouble#EXHAUSTED},
-   * {@link Trouble#CUT_OFF}, {@link Trouble#LOST} or {@link Trouble#CONFLICT}, where more is known
-   * than that; or null.
+   * What to do about a failure that is {@link Trouble#OTHER}, {@link Trouble#EXHAUSTED}, {@link
+   * Trouble#CUT_OFF}, {@link Trouble#LOST} or {@link Trouble#CONFLICT}, where more is known than
+   * that; or null.
    */
   default @Nullable String advice(SQLException failure) {
     return null;
