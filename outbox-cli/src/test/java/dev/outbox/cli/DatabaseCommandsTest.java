@@ -127,15 +127,16 @@ abstract class DatabaseCommandsTest {
   @DisplayName("which dead letters halt their keys is listed, and status names such keys")
   void halted() throws Exception {
     assertThat(cli("migrate").code()).isZero();
+    long other = insertDead("y");
     long halting = insertDead("x");
-    assertThat(cli("dead-letters", "requeue", "" + halting).code()).isZero();
+    Cli requeued = cli("dead-letters", "requeue", "" + halting);
+    assertThat(requeued.code()).as(requeued.err()).isZero();
     try (StoreProvider.Opened opened = opened()) {
       Claim claim =
           opened.store().claim(new ClaimRequest("test", 1, 1_000_000, Duration.ofMinutes(1)));
       assertThat(claim.messages()).hasSize(1);
       assertThat(claim.settle(Map.of(halting, Decision.deadHaltingKey("rejected")))).isEmpty();
     }
-    long other = insertDead("y");
 
     assertThat(cli("dead-letters", "list").out().lines())
         .filteredOn(line -> line.contains("OrderPlaced"))
@@ -247,7 +248,7 @@ abstract class DatabaseCommandsTest {
         .doesNotContain("broker said no");
 
     Cli requeue = cli("dead-letters", "requeue", Long.toString(first), "999999");
-    assertThat(requeue.code()).isEqualTo(1);
+    assertThat(requeue.code()).as(requeue.err()).isEqualTo(1);
     assertThat(requeue.out()).contains("1 requeued.", "There is no dead letter 999999.");
     assertThat(cli("dead-letters", "discard", Long.toString(second)).out())
         .contains("1 discarded.");

@@ -130,9 +130,13 @@ final class MysqlAdministration implements Texts {
 
   @Override
   public String lockDeadLetters() {
+    // In a subquery, or else the list, too, has a locking clause, and the statement is refused.
     return """
     select m.bucket, ${messageKey} as `key`, m.seq
-    from json_table(convert(:seqs using utf8mb4), '$[*]' columns (seq bigint path '$[0]')) l
+    from (
+      select j.seq
+      from json_table(convert(:seqs using utf8mb4), '$[*]' columns (seq bigint path '$[0]')) j
+    ) l
     straight_join ${q}${p}message m force index (${p}message_seq) on m.seq = l.seq
     where m.status = 'DEAD' for update
     """;
