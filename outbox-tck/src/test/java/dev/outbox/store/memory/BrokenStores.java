@@ -18,6 +18,7 @@ import dev.outbox.tck.Rule;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -868,14 +869,21 @@ public final class BrokenStores {
     }
   }
 
-  /** Takes the time alone for a place, and goes on behind it. */
+  /**
+   * Takes the time alone for a place, and goes on behind it. To the minute, because a busy machine
+   * archives no two messages in the same microsecond.
+   */
   @Rule("S7")
   static final class PagesByTime extends Broken {
     @Override
     public synchronized List<Archived> archived(Search search, int limit) {
       Position after = search.after();
-      return super.archived(
-          after == null ? search : search.after(new Position(after.at(), Long.MAX_VALUE)), limit);
+      return super.archived(after == null ? search : search.after(behindMinute(after)), limit);
+    }
+
+    private static Position behindMinute(Position after) {
+      return new Position(
+          after.at().truncatedTo(ChronoUnit.MINUTES).plus(1, ChronoUnit.MINUTES), Long.MAX_VALUE);
     }
   }
 
