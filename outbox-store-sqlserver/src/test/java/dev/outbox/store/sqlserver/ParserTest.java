@@ -94,6 +94,11 @@ class ParserTest {
               "if @@rowcount = 1",
               "",
               "IF...ELSE: \"IF boolean_expression { sql_statement | statement_block }\""),
+          new Unknown(
+              "LOCK_DEAD_LETTERS",
+              "with \\(updlock +forceseek +index \\(\\w+\\)\\)",
+              "",
+              "FROM: \"table_or_view_name [ [ AS ] table_alias ] [ WITH ( < table_hint > [ [ , ]...n ] ) ]\""),
           new Unknown("create table shop.outbox_dedup", IN_CHECK, "len($1 +", COLLATE),
           new Unknown("create table shop.inbox_message", IN_CHECK, "len($1 +", COLLATE));
 
@@ -200,7 +205,6 @@ class ParserTest {
         "LEASE|set|",
         "BUCKETS|with \\(nolock\\)|with nolock",
         "BUCKETS|end as free|as free",
-        "LOCK_DEAD_LETTER|updlock|updatelock",
         "INSERT|from|form",
         "INSERT|as due|as",
         "ADVANCE|coalesce\\(|coalesce",
