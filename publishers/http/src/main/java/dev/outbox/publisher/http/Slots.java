@@ -140,8 +140,7 @@ final class Slots {
 
   /**
    * How long a call waits for an answer, in nanoseconds. Of the only origin as long as it usually
-   * takes, and for its first answer as long as a request may take; else not for long, and hardly at
-   * all for one that took too long the last time.
+   * takes; else not for long, and hardly at all for one that took too long the last time.
    *
    * @param alone whether it is the only one
    * @param silent whether the endpoint is silent
@@ -153,10 +152,7 @@ final class Slots {
     if (silent || this.silent || !alone && last > first) {
       return alone || quick && last <= first ? least : Timing.IMPATIENCE.toNanos();
     }
-    if (!alone) {
-      return first;
-    }
-    return answers ? Math.max(first, least) : timing.request().toNanos();
+    return alone ? Math.max(first, least) : first;
   }
 
   /** Since when a call waits in vain that has waited in line since then. */
