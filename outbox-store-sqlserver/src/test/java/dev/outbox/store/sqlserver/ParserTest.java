@@ -96,8 +96,8 @@ class ParserTest {
               "IF...ELSE: \"IF boolean_expression { sql_statement | statement_block }\""),
           new Unknown(
               "LOCK_DEAD_LETTERS",
-              "with \\(updlock +forceseek +index \\(\\w+\\)\\)",
-              "",
+              "with \\(updlock( +forceseek +index \\(\\w+\\))\\)",
+              "$1",
               "FROM: \"table_or_view_name [ [ AS ] table_alias ] [ WITH ( < table_hint > [ [ , ]...n ] ) ]\""),
           new Unknown("create table shop.outbox_dedup", IN_CHECK, "len($1 +", COLLATE),
           new Unknown("create table shop.inbox_message", IN_CHECK, "len($1 +", COLLATE));

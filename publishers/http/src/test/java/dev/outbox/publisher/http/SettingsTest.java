@@ -2,12 +2,14 @@ package dev.outbox.publisher.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import dev.outbox.publisher.http.Receiver.Reply;
 import dev.outbox.spi.Destination;
 import dev.outbox.spi.MessagePublisher;
 import dev.outbox.spi.PublisherProvider;
 import dev.outbox.spi.Result;
+import dev.outbox.spi.StoredMessage;
 import java.time.Duration;
 import java.util.Base64;
 import java.util.HashMap;
@@ -115,6 +117,9 @@ class SettingsTest {
                   "tenant other",
                   "http.maxInFlight",
                   "1"));
+      StoredMessage first = TestMessages.stored(TestMessages.message("first"));
+      await().until(() -> publisher.publish(List.of(first)).contains(Result.delivered()));
+      assertThat(receiver.next().path()).isEqualTo("/order"); // a cold one may be waited for in vain
       List<Result> results =
           publisher.publish(
               List.of(
