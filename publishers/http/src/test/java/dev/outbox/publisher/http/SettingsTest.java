@@ -119,7 +119,8 @@ class SettingsTest {
                   "1"));
       StoredMessage first = TestMessages.stored(TestMessages.message("first"));
       await().until(() -> publisher.publish(List.of(first)).contains(Result.delivered()));
-      assertThat(receiver.next().path()).isEqualTo("/order"); // a cold one may be waited for in vain
+      assertThat(receiver.next().path())
+          .isEqualTo("/order"); // a cold one may be waited for in vain
       List<Result> results =
           publisher.publish(
               List.of(
