@@ -34,7 +34,8 @@ class PackagesTest {
   private static final Path ROOT = Path.of("../..");
 
   /** What users deploy: the modules in these folders, and of those at the top these. */
-  private static final Set<String> GROUPS = Set.of("stores", "publishers", "integrations", "spring");
+  private static final Set<String> GROUPS =
+      Set.of("stores", "publishers", "integrations", "spring");
 
   private static final Set<String> AT_THE_TOP = Set.of("outbox-api", "outbox-relay");
 
