@@ -34,8 +34,7 @@ import org.junit.jupiter.api.Test;
 /**
  * What one sick host costs the others (P3): relays with defaults, 20 hosts, eight messages a
  * second. A control without a sick host runs beside each, at the same time on the same machine.
- * {@code -Doutbox.test.seconds} makes it longer; what it prints are the figures of
- * docs/performance.md.
+ * {@code -Doutbox.test.seconds} makes it longer.
  */
 class SickHostTest {
   private static final long SEED = Long.getLong("outbox.test.seed", System.nanoTime());
