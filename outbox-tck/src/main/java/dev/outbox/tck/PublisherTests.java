@@ -31,6 +31,26 @@ abstract class PublisherTests {
     }
   }
 
+  /**
+   * Fails unless all messages of a call were delivered. One that is unavailable is handed over
+   * again, because a broker that is slow now may answer after the call (P3).
+   */
+  void checkDelivered(Published published) {
+    List<StoredMessage> messages = published.messages();
+    List<StoredMessage> unavailable = new ArrayList<>();
+    for (int i = 0; i < messages.size(); i++) {
+      if (published.result(i) instanceof Result.Unavailable) {
+        unavailable.add(messages.get(i));
+      } else if (!published.delivered(i)) {
+        throw new AssertionError(
+            "message %d of %d was %s, and nothing is wrong with any"
+                .formatted(i + 1, messages.size(), Published.words(published.result(i))),
+            published.thrown());
+      }
+    }
+    check(unavailable.isEmpty() ? null : tck.publishUntilDelivered(unavailable));
+  }
+
   /** Some messages, the second of which is bad, and what came of them. */
   record Beside(Published published, List<String> arrived) {}
 
@@ -141,21 +161,6 @@ abstract class PublisherTests {
       return messages;
     }
 
-    /** All was delivered, and is there. */
-    private void checkDelivered(Published published, List<String> arrived) {
-      Published.because("P5", published.hung(), "P1");
-      checkNotThrown(published);
-      check(published.notThere(arrived));
-      for (int i = 0; i < published.messages().size(); i++) {
-        if (!published.delivered(i)) {
-          fail(
-              "message %d of %d was %s, and nothing is wrong with any"
-                  .formatted(
-                      i + 1, published.messages().size(), Published.words(published.result(i))));
-        }
-      }
-    }
-
     private static void checkNotThrown(Published published) {
       Throwable thrown = published.thrown();
       if (thrown != null) {
@@ -169,7 +174,10 @@ abstract class PublisherTests {
     @Sentence("one result a message, and what is delivered is at the broker by then")
     void delivered() {
       Published published = tck.publish(many(MANY, "k"));
-      checkDelivered(published, PublisherTck.ids(tck.receive()));
+      Published.because("P5", published.hung(), "P1");
+      checkNotThrown(published);
+      check(published.notThere(PublisherTck.ids(tck.receive())));
+      checkDelivered(published);
     }
 
     @Test

@@ -195,7 +195,7 @@ class MongoArchiveTest {
       assertThat(commands)
           .containsExactly(
               "find outbox_message",
-              "update outbox_blocked_key",
+              "find outbox_blocked_key",
               "delete outbox_message",
               "commitTransaction");
       commands.clear();
