@@ -2,6 +2,7 @@ package dev.outbox;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.outbox.spi.ErrorText;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
@@ -272,7 +273,8 @@ public final class OutboxMessage {
     if (deliverAfter != null
         && (deliverAfter.isNegative() || deliverAfter.compareTo(MAX_DELAY) > 0)) {
       throw new InvalidMessageException(
-          "deliverAfter is %s, allowed is from 0 to %s".formatted(deliverAfter, MAX_DELAY));
+          "deliverAfter is %s, allowed is from 0 to %s"
+              .formatted(ErrorText.time(deliverAfter), ErrorText.time(MAX_DELAY)));
     }
   }
 

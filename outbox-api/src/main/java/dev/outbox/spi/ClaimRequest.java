@@ -25,7 +25,8 @@ public record ClaimRequest(String worker, int maxMessages, long maxBytes, Durati
       throw new IllegalArgumentException("maxBytes is " + maxBytes + ", at least 1 is needed");
     }
     if (lease.toMillis() < 1) {
-      throw new IllegalArgumentException("lease is " + lease + ", at least 1 ms is needed");
+      throw new IllegalArgumentException(
+          "lease is " + ErrorText.time(lease) + ", at least 1 ms is needed");
     }
   }
 }

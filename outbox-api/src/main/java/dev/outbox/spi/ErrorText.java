@@ -1,5 +1,8 @@
 package dev.outbox.spi;
 
+import java.math.BigDecimal;
+import java.math.RoundingMode;
+import java.time.Duration;
 import java.util.Collection;
 import java.util.Locale;
 import java.util.TreeSet;
@@ -7,13 +10,15 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes any text storable, so that no error can make settle fail (S5), and any printable; and finds
- * what a mistyped name may mean.
+ * Makes any text storable, so that no error can make settle fail (S5), and texts and times
+ * printable; and finds what a mistyped name may mean.
  */
 public final class ErrorText {
 
   /** The most code points that {@link #clean} leaves. */
   public static final int MAX = 2_000;
+
+  private static final BigDecimal MILLISECOND = BigDecimal.valueOf(1, 3);
 
   private ErrorText() {}
 
@@ -77,6 +82,30 @@ public final class ErrorText {
       }
     }
     return row[b.length()];
+  }
+
+  /**
+   * A length of time as people write it in settings: {@code 92ms}, {@code 1.5s}, {@code 30s},
+   * {@code 5m}, {@code 7d}. From a millisecond on to the millisecond, cut off.
+   */
+  public static String time(Duration time) {
+    BigDecimal exact =
+        BigDecimal.valueOf(time.getSeconds()).add(BigDecimal.valueOf(time.getNano(), 9));
+    boolean isTiny = exact.abs().compareTo(MILLISECOND) < 0;
+    BigDecimal shown = (isTiny ? exact : exact.setScale(3, RoundingMode.DOWN)).stripTrailingZeros();
+    if (shown.scale() > 0) {
+      return shown.abs().compareTo(BigDecimal.ONE) < 0
+          ? shown.movePointRight(3).toPlainString() + "ms"
+          : shown.toPlainString() + "s";
+    }
+    long seconds = shown.longValueExact();
+    if (seconds == 0 || seconds % 60 != 0) {
+      return seconds + "s";
+    }
+    if (seconds % 3_600 != 0) {
+      return seconds / 60 + "m";
+    }
+    return seconds % 86_400 != 0 ? seconds / 3_600 + "h" : seconds / 86_400 + "d";
   }
 
   private static boolean isControl(int c) {

@@ -48,7 +48,8 @@ public interface InboxStore<T> extends Inbox<T>, HousekeepingStore {
   private static Duration checked(String what, Duration time) {
     if (time.compareTo(Duration.ofMillis(1)) < 0 || time.compareTo(OutboxMessage.MAX_DELAY) > 0) {
       throw new IllegalArgumentException(
-          "%s is %s, allowed is from 1 ms to %s".formatted(what, time, OutboxMessage.MAX_DELAY));
+          "%s is %s, allowed is from 1 ms to %s"
+              .formatted(what, ErrorText.time(time), ErrorText.time(OutboxMessage.MAX_DELAY)));
     }
     return time;
   }

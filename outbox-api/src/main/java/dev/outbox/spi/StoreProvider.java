@@ -137,11 +137,14 @@ public interface StoreProvider {
         throw refused("archive", archive, store, "keeps none");
       }
       if (retention != null) {
-        throw refused("archiveRetention", retention, store, "keeps no archive");
+        throw refused("archiveRetention", ErrorText.time(retention), store, "keeps no archive");
       }
       if (deadLetters != null) {
         throw refused(
-            "deadLetterRetention", deadLetters, store, "keeps dead letters until somebody decides");
+            "deadLetterRetention",
+            ErrorText.time(deadLetters),
+            store,
+            "keeps dead letters until somebody decides");
       }
     }
 

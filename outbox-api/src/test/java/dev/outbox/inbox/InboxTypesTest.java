@@ -116,7 +116,7 @@ class InboxTypesTest {
     assertThat(e.left()).isEqualTo(Duration.ofMinutes(2));
     assertThat(e)
         .hasMessage(
-            "message 42 of consumer shipping is being handled, and locked for PT2M unless that is"
+            "message 42 of consumer shipping is being handled, and locked for 2m unless that is"
                 + " renewed: roll back, and run the transaction again after that");
   }
 }

@@ -189,10 +189,10 @@ class ArchiveTypesTest {
         "archive is METADATA, and the store of Redis keeps none: leave it out");
     assertRefused(
         new History(Archive.NONE, Duration.ofDays(9), null),
-        "archiveRetention is PT216H, and the store of Redis keeps no archive: leave it out");
+        "archiveRetention is 9d, and the store of Redis keeps no archive: leave it out");
     assertRefused(
         new History(Archive.NONE, null, Duration.ofHours(1)),
-        "deadLetterRetention is PT1H, and the store of Redis keeps dead letters until somebody"
+        "deadLetterRetention is 1h, and the store of Redis keeps dead letters until somebody"
             + " decides: leave it out");
   }
 

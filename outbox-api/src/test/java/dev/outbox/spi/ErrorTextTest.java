@@ -2,10 +2,12 @@ package dev.outbox.spi;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class ErrorTextTest {
@@ -31,5 +33,35 @@ class ErrorTextTest {
     assertThat(ErrorText.closest("RELAY.worker", known)).isEqualTo("relay.workers");
     assertThat(ErrorText.closest("storeurl", known)).isEqualTo("store.url");
     assertThat(ErrorText.closest("x", List.of())).isEmpty();
+  }
+
+  @ParameterizedTest(name = "{0}: {1}")
+  @DisplayName("a time is shown as people write it")
+  @CsvSource({
+    "PT0S, 0s",
+    "PT0.092S, 92ms",
+    "PT0.092999S, 92ms",
+    "PT0.000999999S, 0.999999ms",
+    "PT1.5S, 1.5s",
+    "PT31.000000001S, 31s",
+    "PT90S, 90s",
+    "PT5M, 5m",
+    "PT25H, 25h",
+    "P30D, 30d",
+    "PT-0.001S, -1ms",
+    "PT-1.5S, -1.5s",
+    "PT-2M, -2m",
+  })
+  void times(Duration time, String shown) {
+    assertThat(ErrorText.time(time)).isEqualTo(shown);
+  }
+
+  @Test
+  @DisplayName("so is the longest there is")
+  void longest() {
+    assertThat(ErrorText.time(Duration.ofSeconds(Long.MAX_VALUE, 999_999_999)))
+        .isEqualTo("9223372036854775807.999s");
+    assertThat(ErrorText.time(Duration.ofSeconds(Long.MIN_VALUE)))
+        .isEqualTo("-9223372036854775808s");
   }
 }

@@ -250,7 +250,7 @@ final class RelayConfig {
     if (timeout.compareTo(most) >= 0) {
       throw new Failure(
           "the property publisher.timeout is %s, it must be below relay.publishTimeout, which is %s: shorten it or lengthen relay.lease"
-              .formatted(timeout, most));
+              .formatted(ErrorText.time(timeout), ErrorText.time(most)));
     }
     return timeout;
   }

@@ -213,7 +213,7 @@ class RelayConfigTest {
   @CsvSource({
     "relay.workers=two, 'the property relay.workers is two, a whole number is needed'",
     "relay.lease=30, 'the property relay.lease is 30, a time is needed, as 500ms, 30s, 5m, 1h or 7d'",
-    "publisher.timeout=26s, 'the property publisher.timeout is PT26S, it must be below relay.publishTimeout, which is PT25S: shorten it or lengthen relay.lease'"
+    "publisher.timeout=26s, 'the property publisher.timeout is 26s, it must be below relay.publishTimeout, which is 25s: shorten it or lengthen relay.lease'"
   })
   void wrongKind(String line, String sentence) throws Exception {
     RelayConfig config = config(LEAST + line);

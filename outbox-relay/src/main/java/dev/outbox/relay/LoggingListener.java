@@ -105,7 +105,7 @@ final class LoggingListener implements RelayListener {
           "{} stood still for {}, as when the process is stopped or its machine suspended: leases"
               + " may be lost, and messages delivered again",
           e.who(),
-          e.time());
+          ErrorText.time(e.time()));
     } else if (event instanceof RelayEvent.CallbackFailed e) {
       String text = "%s failed on a message: %s".formatted(e.setting(), text(e.error()));
       warn(e.setting(), text, e.error());
@@ -158,9 +158,9 @@ final class LoggingListener implements RelayListener {
   private void retried(StoredMessage message, Decision.Retry decision) {
     String error = decision.error();
     if (decision.counts() && !error.equals(last.put("retry", error))) {
-      log.warn(AGAIN, printable(message), decision.delay(), printable(error));
+      log.warn(AGAIN, printable(message), ErrorText.time(decision.delay()), printable(error));
     } else if (log.isDebugEnabled()) {
-      log.debug(AGAIN, printable(message), decision.delay(), printable(error));
+      log.debug(AGAIN, printable(message), ErrorText.time(decision.delay()), printable(error));
     }
   }
 

@@ -2,6 +2,7 @@ package dev.outbox.relay;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.outbox.spi.ErrorText;
 import dev.outbox.spi.MessagePublisher;
 import dev.outbox.spi.Result;
 import dev.outbox.spi.StoredMessage;
@@ -140,7 +141,7 @@ final class Publication {
 
   /** That the publisher did not return in time. */
   String tooLate() {
-    return "publish did not return within " + timeout;
+    return "publish did not return within " + ErrorText.time(timeout);
   }
 
   /** Whether several messages were in a call that took too long. */

@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import dev.outbox.Appended;
 import dev.outbox.Outbox;
 import dev.outbox.OutboxMessage;
+import dev.outbox.spi.ErrorText;
 import dev.outbox.spi.HandOverStore;
 import dev.outbox.spi.HandOverStore.Uncommitted;
 import dev.outbox.spi.HousekeepingStore;
@@ -539,7 +540,7 @@ public final class Relay implements AutoCloseable {
       if (handOver && (keep.isZero() || !(store instanceof HandOverStore))) {
         throw new IllegalArgumentException(
             "handOver is true, and keep is %s: it needs a store that can hand over, and keys that are kept: set keep, or leave handOver out"
-                .formatted(keep));
+                .formatted(ErrorText.time(keep)));
       }
       if (store instanceof PooledStore pooled) {
         pooled.maxConnections().ifPresent(settings::checkPool);

@@ -2,6 +2,7 @@ package dev.outbox.relay;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.outbox.spi.ErrorText;
 import dev.outbox.spi.MessagePublisher;
 import dev.outbox.spi.ReachablePublisher;
 import dev.outbox.spi.Result;
@@ -112,7 +113,7 @@ public final class RoutingPublisher implements MessagePublisher {
             });
       }
       troubles.putAll(
-          troubles(all, closings, timeout, "did not close within " + timeout.toSeconds() + " s"));
+          troubles(all, closings, timeout, "did not close within " + ErrorText.time(timeout)));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } finally {
@@ -251,7 +252,8 @@ public final class RoutingPublisher implements MessagePublisher {
      */
     public Builder timeout(Duration timeout) {
       if (timeout.isNegative() || timeout.isZero()) {
-        throw new IllegalArgumentException("timeout is %s: give more".formatted(timeout));
+        throw new IllegalArgumentException(
+            "timeout is %s: give more".formatted(ErrorText.time(timeout)));
       }
       this.timeout = timeout;
       return this;

@@ -158,7 +158,7 @@ class LoggingListenerTest {
         .filteredOn(line -> line.startsWith("WARN"))
         .containsExactly(
             "WARN claim failed on relay/0, which publishes nothing until this is put right: down",
-            "WARN " + message + " is tried again in PT0S: refused",
+            "WARN " + message + " is tried again in 0s: refused",
             "WARN orders cannot be reached: no topic");
   }
 
@@ -257,7 +257,7 @@ class LoggingListenerTest {
         .containsExactly(
             "WARN The broker at kafka:9092 cannot be reached: connection refused",
             "INFO The broker at kafka:9092 answers, after 60 s and 2 tries",
-            "WARN relay/0 stood still for PT31S, as when the process is stopped or its machine"
+            "WARN relay/0 stood still for 31s, as when the process is stopped or its machine"
                 + " suspended: leases may be lost, and messages delivered again");
   }
 
@@ -271,7 +271,7 @@ class LoggingListenerTest {
     assertThat(log.lines)
         .containsExactly(
             "WARN message 8 (key order 1, undecodable: headers are not JSON) is tried again in"
-                + " PT0S: bad headers");
+                + " 0s: bad headers");
   }
 
   @Test

@@ -152,7 +152,7 @@ class PublicationTest {
     assertThat(publication.culpritUnknown()).isTrue();
     assertThat(publication.broken())
         .extracting(Publication.Broken::problem)
-        .containsExactly("publish did not return within PT0.05S");
+        .containsExactly("publish did not return within 50ms");
     assertThat(publication.await(TimeUnit.MINUTES.toNanos(1))).as("interrupted").isTrue();
     assertThat(publication.results()).containsExactly(null, null);
     assertThat(publisher.calls).as("no more calls").hasSize(1);
@@ -163,8 +163,7 @@ class PublicationTest {
     publisher.on("event1", this::hang);
     Publication publication = late(publisher, stored(1, "a"));
     assertThat(publication.culpritUnknown()).isFalse();
-    assertThat(publication.results())
-        .containsExactly(failed("publish did not return within PT0.05S"));
+    assertThat(publication.results()).containsExactly(failed("publish did not return within 50ms"));
   }
 
   @Test
@@ -181,7 +180,7 @@ class PublicationTest {
         late(publisher, stored(1, "a"), stored(2, "b"), stored(3, "c"), stored(4, "d"));
     assertThat(publication.culpritUnknown()).isFalse();
     assertThat(publication.results())
-        .containsExactly(OK, OK, failed("publish did not return within PT0.05S"), null);
+        .containsExactly(OK, OK, failed("publish did not return within 50ms"), null);
     assertThat(publication.await(TimeUnit.MINUTES.toNanos(1))).as("interrupted").isTrue();
     assertThat(publisher.calls).as("together, then three").hasSize(4);
   }

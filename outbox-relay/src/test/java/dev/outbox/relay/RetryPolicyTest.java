@@ -55,7 +55,7 @@ class RetryPolicyTest {
         .withMessageContaining("firstDelay");
     assertThatIllegalArgumentException()
         .isThrownBy(() -> RetryPolicy.builder().maxDelay(Duration.ofMillis(99)).build())
-        .withMessageContaining("maxDelay is PT0.099S, allowed is from PT0.1S");
+        .withMessageContaining("maxDelay is 99ms, allowed is from 100ms");
     for (double jitter : new double[] {-0.1, 1.1, Double.NaN}) {
       assertThatIllegalArgumentException()
           .isThrownBy(() -> RetryPolicy.builder().jitter(jitter).build())

@@ -305,7 +305,7 @@ class WorkerTest {
     store.append("b", "2");
     assertThat(worker.round()).isEqualTo(Round.BUSY);
     assertThat(events.of("abandoned"))
-        .containsExactly("abandoned [1, 2] publish did not return within PT1S");
+        .containsExactly("abandoned [1, 2] publish did not return within 1s");
     assertThat(store.settles).hasValue(0);
     store.append("c", "3");
     drain();

@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import dev.outbox.relay.Relay;
 import dev.outbox.relay.RelayEvent;
 import dev.outbox.relay.RelayListener;
+import dev.outbox.spi.ErrorText;
 import dev.outbox.spi.StatisticsStore;
 import dev.outbox.spi.StatisticsStore.Statistics;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -137,7 +138,8 @@ public final class OutboxMetrics implements MeterBinder, RelayListener, AutoClos
     public Builder interval(Duration interval) {
       if (interval.compareTo(LEAST_INTERVAL) < 0) {
         throw new IllegalArgumentException(
-            "interval is %s, at least %s is needed".formatted(interval, LEAST_INTERVAL));
+            "interval is %s, at least %s is needed"
+                .formatted(ErrorText.time(interval), ErrorText.time(LEAST_INTERVAL)));
       }
       this.interval = interval;
       return this;

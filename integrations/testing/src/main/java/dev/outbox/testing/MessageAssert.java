@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
+import dev.outbox.spi.ErrorText;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
@@ -115,7 +116,9 @@ public final class MessageAssert extends AbstractAssert<MessageAssert, List<Outb
    * place, so this is about what was appended, not about what was delivered.
    */
   public MessageAssert withDelay(@Nullable Duration delay) {
-    return keep("with delay " + delay, message -> Objects.equals(message.deliverAfter(), delay));
+    return keep(
+        "with delay " + (delay == null ? "none" : ErrorText.time(delay)),
+        message -> Objects.equals(message.deliverAfter(), delay));
   }
 
   /** With this {@link OutboxMessage#availableAt()}; null: with none. */

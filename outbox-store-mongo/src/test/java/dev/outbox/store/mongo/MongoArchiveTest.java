@@ -295,7 +295,7 @@ class MongoArchiveTest {
     shorter.verify(); // a relay has no right to change it
     assertThat(shorter.warnings())
         .containsExactly(
-            "the server keeps the archive (collection outbox_archive_message) for PT720H, and this store was told PT24H: migrate() of a store with the right retention sets it");
+            "the server keeps the archive (collection outbox_archive_message) for 30d, and this store was told 1d: migrate() of a store with the right retention sets it");
     shorter.migrate();
     assertThat(secondsThere()).as("rounded up to seconds").isEqualTo(86_400L);
     assertThat(shorter.warnings()).isEmpty();

@@ -121,7 +121,7 @@ class RefusalsTest {
     refused(
         output,
         "--outbox.relay.hand-over=true",
-        "The relay's settings are refused: handOver is true, and keep is PT0S",
+        "The relay's settings are refused: handOver is true, and keep is 0s",
         "Correct outbox.relay.*");
   }
 

@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import dev.outbox.Texts;
 import dev.outbox.inbox.Inbox;
 import dev.outbox.inbox.InboxKey;
+import dev.outbox.spi.ErrorText;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Collection;
@@ -308,13 +309,13 @@ public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseabl
     consumer.seek(partition, offset);
     consumer.pause(Set.of(partition));
     log.warn(
-        "Consumer {} failed the {}. time at the record at offset {} of partition {} of topic {}; the next try comes in {} ms, later records of the partition wait",
+        "Consumer {} failed the {}. time at the record at offset {} of partition {} of topic {}; the next try comes in {}, later records of the partition wait",
         name,
         failure.tries(),
         offset,
         partition.partition(),
         partition.topic(),
-        failure.delay().toMillis(),
+        ErrorText.time(failure.delay()),
         trouble.why());
   }
 
@@ -429,7 +430,7 @@ public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseabl
         log.warn(
             "Consumer {} has not ended within {}: it ends when its handler returns",
             name,
-            closeTimeout);
+            ErrorText.time(closeTimeout));
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -578,7 +579,7 @@ public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseabl
     private static Duration positive(String what, Duration time) {
       if (time.compareTo(Duration.ofMillis(1)) < 0) {
         throw new IllegalArgumentException(
-            "%s is %s, allowed is 1 ms and more".formatted(what, time));
+            "%s is %s, allowed is 1 ms and more".formatted(what, ErrorText.time(time)));
       }
       return time;
     }

@@ -595,7 +595,7 @@ class TroubleTest {
         .hasMessage("handler is missing: call handler of the builder");
     assertThatThrownBy(() -> builder().maxDelay(Duration.ZERO))
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessage("maxDelay is PT0S, allowed is 1 ms and more");
+        .hasMessage("maxDelay is 0s, allowed is 1 ms and more");
     assertThatThrownBy(() -> builder().giveUpAfter(0, (transaction, record, why) -> {}))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessage("tries is 0, allowed is 1 and more");

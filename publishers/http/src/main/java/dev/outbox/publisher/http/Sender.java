@@ -2,6 +2,7 @@ package dev.outbox.publisher.http;
 
 import dev.outbox.publisher.http.Suspects.Blame;
 import dev.outbox.spi.Destination;
+import dev.outbox.spi.ErrorText;
 import dev.outbox.spi.Result;
 import dev.outbox.spi.StoredMessage;
 import dev.outbox.spi.Unanswered;
@@ -196,7 +197,7 @@ final class Sender {
     } catch (ExecutionException e) {
       return Optional.of(words(cause(e)));
     } catch (TimeoutException e) {
-      return Optional.of("no answer within " + patience);
+      return Optional.of("no answer within " + ErrorText.time(patience));
     } catch (Requests.NoFieldException e) {
       return Optional.of(String.valueOf(e.getMessage()));
     }

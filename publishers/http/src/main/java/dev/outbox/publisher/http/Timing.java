@@ -1,5 +1,6 @@
 package dev.outbox.publisher.http;
 
+import dev.outbox.spi.ErrorText;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -35,7 +36,8 @@ record Timing(Duration call, Duration request) {
   private static void check(String name, Duration value, Duration least, Duration most) {
     if (value.compareTo(least) < 0 || value.compareTo(most) > 0) {
       throw new IllegalArgumentException(
-          "%s is %s, allowed is from %s to %s".formatted(name, value, least, most));
+          "%s is %s, allowed is from %s to %s"
+              .formatted(name, ErrorText.time(value), ErrorText.time(least), ErrorText.time(most)));
     }
   }
 

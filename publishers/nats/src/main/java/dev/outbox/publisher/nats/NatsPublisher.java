@@ -3,6 +3,7 @@ package dev.outbox.publisher.nats;
 import static java.util.Objects.requireNonNull;
 
 import dev.outbox.spi.Destination;
+import dev.outbox.spi.ErrorText;
 import dev.outbox.spi.MessagePublisher;
 import dev.outbox.spi.ReachablePublisher;
 import dev.outbox.spi.Result;
@@ -100,7 +101,7 @@ public final class NatsPublisher implements MessagePublisher, ReachablePublisher
       long left = Math.max(1_000_000, end - System.nanoTime());
       return link.answers(Duration.ofNanos(left))
           ? Optional.empty()
-          : Optional.of("no answer within " + patience);
+          : Optional.of("no answer within " + ErrorText.time(patience));
     } catch (Links.NoLinkException e) {
       return Optional.of(String.valueOf(e.getMessage()));
     }

@@ -1,5 +1,6 @@
 package dev.outbox.publisher.rabbitmq;
 
+import dev.outbox.spi.ErrorText;
 import java.time.Duration;
 
 /**
@@ -20,7 +21,9 @@ record Timing(long deadline, long kill, long connect, long patience, long impati
   static Timing of(Duration timeout) {
     if (timeout.compareTo(SHORTEST) < 0 || timeout.compareTo(LONGEST) > 0) {
       throw new IllegalArgumentException(
-          "timeout is %s, allowed is from %s to %s".formatted(timeout, SHORTEST, LONGEST));
+          "timeout is %s, allowed is from %s to %s"
+              .formatted(
+                  ErrorText.time(timeout), ErrorText.time(SHORTEST), ErrorText.time(LONGEST)));
     }
     long t = timeout.toNanos();
     return new Timing(t / 100 * 85, t / 100 * 90, t / 4, t / 4, t / 20, t / 8);

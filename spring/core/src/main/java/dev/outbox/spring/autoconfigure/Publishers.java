@@ -2,18 +2,16 @@ package dev.outbox.spring.autoconfigure;
 
 import dev.outbox.relay.Relay;
 import dev.outbox.relay.RoutingPublisher;
+import dev.outbox.spi.ErrorText;
 import dev.outbox.spi.MessagePublisher;
 import dev.outbox.spring.autoconfigure.OutboxProperties.RelaySettings;
 import java.time.Duration;
-import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
-import org.springframework.format.annotation.DurationFormat;
-import org.springframework.format.datetime.standard.DurationFormatterUtils;
 
 /** Chooses among the publishers whose jars are there, and opens them. */
 final class Publishers {
@@ -142,28 +140,22 @@ final class Publishers {
           "outbox.relay.%s is %s: of that a call of the publisher gets %s, and needs %s: lengthen it; a number without a unit is milliseconds, thirty seconds are 30s"
               .formatted(
                   ofLease ? "lease" : "publish-timeout",
-                  text(ofLease ? relay.effectiveLease() : publishTimeout),
-                  text(byDefault),
-                  text(LEAST_TIMEOUT)));
+                  ErrorText.time(ofLease ? relay.effectiveLease() : publishTimeout),
+                  ErrorText.time(byDefault),
+                  ErrorText.time(LEAST_TIMEOUT)));
     }
     if (given != null && given.compareTo(limit) >= 0) {
       throw new IllegalArgumentException(
           "outbox.%s.timeout is %s, it must be below %s: shorten it or lengthen outbox.relay.lease"
               .formatted(
                   one.name(),
-                  text(given),
+                  ErrorText.time(given),
                   limit.equals(publishTimeout)
-                      ? "outbox.relay.publish-timeout, which is " + text(limit)
-                      : text(limit)
+                      ? "outbox.relay.publish-timeout, which is " + ErrorText.time(limit)
+                      : ErrorText.time(limit)
                           + ", what outbox.relay.publish-timeout leaves to all publishers"));
     }
     return given == null ? byDefault : given;
-  }
-
-  /** As a property has it. */
-  private static String text(Duration time) {
-    return DurationFormatterUtils.print(
-        time.truncatedTo(ChronoUnit.MILLIS), DurationFormat.Style.COMPOSITE);
   }
 
   private Duration defaultTimeout() {

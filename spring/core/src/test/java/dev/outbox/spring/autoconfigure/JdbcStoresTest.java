@@ -67,7 +67,7 @@ class JdbcStoresTest {
         .isEqualTo(Archive.FULL);
     assertThatThrownBy(() -> store("PostgreSQL", Map.of("outbox.archive-retention", "0s")))
         .isInstanceOf(OutboxConfigurationException.class)
-        .hasMessageStartingWith("A property outbox.* is refused: archiveRetention is PT0S");
+        .hasMessageStartingWith("A property outbox.* is refused: archiveRetention is 0s");
   }
 
   @Test
@@ -80,7 +80,7 @@ class JdbcStoresTest {
   void aRetentionThatCannotBeIsRefused() {
     assertThatThrownBy(() -> inbox(Map.of("outbox.inbox.retention", "0s")))
         .isInstanceOf(OutboxConfigurationException.class)
-        .hasMessageStartingWith("A property outbox.* is refused: retention is PT0S");
+        .hasMessageStartingWith("A property outbox.* is refused: retention is 0s");
   }
 
   private static InboxStore<Connection> inbox(Map<String, String> properties) {

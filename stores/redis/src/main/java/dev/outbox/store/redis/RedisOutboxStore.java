@@ -9,6 +9,7 @@ import dev.outbox.spi.ArchiveStore;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.DeadLetterStore;
+import dev.outbox.spi.ErrorText;
 import dev.outbox.spi.OutboxStore;
 import dev.outbox.spi.StatisticsStore;
 import dev.outbox.spi.WarningStore;
@@ -317,7 +318,7 @@ public final class RedisOutboxStore extends RedisStore
           || dedupWindow.compareTo(OutboxMessage.MAX_DELAY) > 0) {
         throw new IllegalArgumentException(
             "dedupWindow is %s, allowed is from 1 ms to %s"
-                .formatted(dedupWindow, OutboxMessage.MAX_DELAY));
+                .formatted(ErrorText.time(dedupWindow), ErrorText.time(OutboxMessage.MAX_DELAY)));
       }
       return new RedisOutboxStore(server("outbox"), dedupWindow);
     }

@@ -159,7 +159,7 @@ class BucketStoreTest {
         .isEqualTo(Duration.ofMillis(1));
     assertThatIllegalArgumentException()
         .isThrownBy(() -> new MapStore(new MapDatabase(false), Duration.ofNanos(999_999)))
-        .withMessage("dedupWindow is PT0.000999999S, at least 1 ms is needed");
+        .withMessage("dedupWindow is 0.999999ms, at least 1 ms is needed");
   }
 
   @Test
