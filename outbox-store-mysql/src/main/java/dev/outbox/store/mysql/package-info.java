@@ -3,3 +3,4 @@
 package dev.outbox.store.mysql;
 
 import org.jspecify.annotations.NullMarked;
+

@@ -3,3 +3,4 @@
 package dev.outbox.store.postgres;
 
 import org.jspecify.annotations.NullMarked;
+

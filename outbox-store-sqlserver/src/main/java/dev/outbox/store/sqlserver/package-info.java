@@ -3,3 +3,4 @@
 package dev.outbox.store.sqlserver;
 
 import org.jspecify.annotations.NullMarked;
+

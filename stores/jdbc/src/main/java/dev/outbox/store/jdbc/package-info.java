@@ -3,3 +3,4 @@
 package dev.outbox.store.jdbc;
 
 import org.jspecify.annotations.NullMarked;
+

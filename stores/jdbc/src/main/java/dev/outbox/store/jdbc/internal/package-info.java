@@ -8,3 +8,4 @@
 package dev.outbox.store.jdbc.internal;
 
 import org.jspecify.annotations.NullMarked;
+
