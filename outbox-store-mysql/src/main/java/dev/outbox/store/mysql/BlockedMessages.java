@@ -2,8 +2,8 @@ package dev.outbox.store.mysql;
 
 import dev.outbox.store.core.internal.Database.Limits;
 import dev.outbox.store.core.internal.Lease;
-import dev.outbox.store.core.internal.Row.EmptyKey;
 import dev.outbox.store.core.internal.Row;
+import dev.outbox.store.core.internal.Row.EmptyKey;
 import dev.outbox.store.jdbc.internal.JsonRows;
 import dev.outbox.store.jdbc.internal.Rows;
 import java.util.ArrayList;

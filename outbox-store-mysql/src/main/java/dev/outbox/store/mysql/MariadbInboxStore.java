@@ -13,10 +13,7 @@ import javax.sql.DataSource;
 public final class MariadbInboxStore extends JdbcInboxStore {
 
   private MariadbInboxStore(Builder b) {
-    super(
-        b,
-        names -> new MysqlServer(names, Tables.INBOX, Flavor.MARIADB),
-        MysqlInboxTexts.TEXTS);
+    super(b, names -> new MysqlServer(names, Tables.INBOX, Flavor.MARIADB), MysqlInboxTexts.TEXTS);
   }
 
   /** An inbox with the default names. */

@@ -113,7 +113,7 @@ final class MysqlAdministration extends SqlAdministration {
       on m.bucket = l.bucket and m.status = 'DEAD' and m.place = _binary'' and m.seq = l.seq
     order by m.seq
     """
-        .replace("${haltsKey}", HALTS_KEY);
+          .replace("${haltsKey}", HALTS_KEY);
 
   private static final String HALTED_KEYS =
       """
@@ -149,10 +149,9 @@ final class MysqlAdministration extends SqlAdministration {
       status = if(:unhalted, 'BLOCKED', 'SCHEDULED'), available_at = utc_timestamp(6),
       place = default, attempts = 0, last_failed_at = null
     """
-        + DEAD;
+          + DEAD;
 
-  private static final String DISCARD =
-      "delete from ${q}${p}message" + DEAD;
+  private static final String DISCARD = "delete from ${q}${p}message" + DEAD;
 
   private static final String EXPIRED =
       """
@@ -163,7 +162,7 @@ final class MysqlAdministration extends SqlAdministration {
     where m.bucket in (${everyBucket}) and m.status = 'DEAD' and m.place = _binary'' and m.seq > :after
     order by m.seq limit :limit
     """
-        .replace("${haltsKey}", HALTS_KEY);
+          .replace("${haltsKey}", HALTS_KEY);
 
   private static final String LEASES =
       """
@@ -207,8 +206,7 @@ final class MysqlAdministration extends SqlAdministration {
 
   /** With the token, or else the index alone is read, and from end to end. */
   private static final String BLOCKED_BUCKETS =
-      
-        """
+      """
         select b.bucket from ${q}${p}bucket b force index (primary)
         where b.bucket between 0 and 63 and b.token >= 0
           and (select 1 from ${q}${p}message m force index (primary)

@@ -15,10 +15,7 @@ import javax.sql.DataSource;
 public final class MysqlInboxStore extends JdbcInboxStore {
 
   private MysqlInboxStore(Builder b) {
-    super(
-        b,
-        names -> new MysqlServer(names, Tables.INBOX, Flavor.MYSQL),
-        MysqlInboxTexts.TEXTS);
+    super(b, names -> new MysqlServer(names, Tables.INBOX, Flavor.MYSQL), MysqlInboxTexts.TEXTS);
   }
 
   /** An inbox with the default names. */

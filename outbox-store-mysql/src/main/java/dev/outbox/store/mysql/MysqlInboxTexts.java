@@ -41,8 +41,7 @@ final class MysqlInboxTexts {
     """
           .replace("${later}", LATER);
 
-  private static final String LOCK_IS_OVER =
-      "lock_until <= utc_timestamp(6)";
+  private static final String LOCK_IS_OVER = "lock_until <= utc_timestamp(6)";
 
   private static final String EXPIRED =
       """
@@ -65,8 +64,7 @@ final class MysqlInboxTexts {
     """;
 
   static final InboxTexts TEXTS =
-      new InboxTexts(
-          INSERT, FIND, UPDATE, LOCK_IS_OVER, EXPIRED, InboxTexts.DELETE, STATISTICS);
+      new InboxTexts(INSERT, FIND, UPDATE, LOCK_IS_OVER, EXPIRED, InboxTexts.DELETE, STATISTICS);
 
   private MysqlInboxTexts() {}
 }

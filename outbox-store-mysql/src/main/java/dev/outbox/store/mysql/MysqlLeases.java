@@ -143,8 +143,7 @@ final class MysqlLeases implements Leases<Handle> {
   }
 
   private Candidate candidate(ResultSet row) throws SQLException {
-    return new Candidate(
-        row.getInt("bucket"), rows.instant(row, "served_at"));
+    return new Candidate(row.getInt("bucket"), rows.instant(row, "served_at"));
   }
 
   /** Locks buckets, longest unserved first, until there are enough or none is left to try. */

@@ -122,7 +122,8 @@ final class MysqlReads extends SqlReads {
       Handle handle, String sql, List<Lease> leases, ToIntFunction<Lease> most, long bytes) {
     Set<Integer> some =
         Literal.query(
-                handle, withBlockedKeys.replace("${buckets}", MysqlText.join(leases, ", ", Lease::bucket)))
+                handle,
+                withBlockedKeys.replace("${buckets}", MysqlText.join(leases, ", ", Lease::bucket)))
             .mapTo(Integer.class)
             .set();
     return Literal.query(

@@ -181,7 +181,9 @@ final class MysqlWrites extends ListWrites {
         handle,
         deletePending
             .replace("${these}", "(" + these + ")")
-            .replace("${ids}", MysqlText.join(some, ",", row -> "x'" + MysqlText.hex(row.id().toString()) + "'")));
+            .replace(
+                "${ids}",
+                MysqlText.join(some, ",", row -> "x'" + MysqlText.hex(row.id().toString()) + "'")));
   }
 
   @Override

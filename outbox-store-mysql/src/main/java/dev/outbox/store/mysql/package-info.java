@@ -3,4 +3,3 @@
 package dev.outbox.store.mysql;
 
 import org.jspecify.annotations.NullMarked;
-

@@ -245,8 +245,8 @@ final class Append implements SqlDialect.Append {
   }
 
   @Override
-  public Set<UUID> append(
-      Connection connection, List<OutboxMessage> messages, Duration dedupWindow) throws SQLException {
+  public Set<UUID> append(Connection connection, List<OutboxMessage> messages, Duration dedupWindow)
+      throws SQLException {
     boolean dedup = messages.stream().anyMatch(m -> m.dedupKey() != null);
     if (!dedup && messages.size() <= FEW && messages.stream().noneMatch(Append::hasTime)) {
       try (PreparedStatement statement =
@@ -289,8 +289,8 @@ final class Append implements SqlDialect.Append {
         : Optional.empty();
   }
 
-  private List<Alone> append(
-      Connection connection, List<OutboxMessage> messages, Mark.Asked asked) throws SQLException {
+  private List<Alone> append(Connection connection, List<OutboxMessage> messages, Mark.Asked asked)
+      throws SQLException {
     List<Alone> alone = new ArrayList<>();
     try (PreparedStatement statement =
         connection.prepareStatement(asking.get(messages.size() - 1))) {

@@ -58,15 +58,15 @@ final class PostgresAdministration extends SqlAdministration {
 
   private static final String DEAD_LETTERS =
       "select "
-        + Rows.COLUMNS
-        + ", m.last_error, m.last_failed_at, ("
-        + HALTS_KEY
-        + ")::int as halts_key from ${q}${p}message m"
-        + " where m.status = 'DEAD' and m.seq + 0 > :after order by m.seq + 0 limit :limit";
+          + Rows.COLUMNS
+          + ", m.last_error, m.last_failed_at, ("
+          + HALTS_KEY
+          + ")::int as halts_key from ${q}${p}message m"
+          + " where m.status = 'DEAD' and m.seq + 0 > :after order by m.seq + 0 limit :limit";
 
   private static final String HALTED_KEYS =
       "select k.key, k.halted_by from ${q}${p}blocked_key k"
-        + " where k.halted_by is not null order by k.halted_by limit :limit";
+          + " where k.halted_by is not null order by k.halted_by limit :limit";
 
   private static final String LOCK_DEAD_LETTERS =
       """
@@ -102,7 +102,7 @@ final class PostgresAdministration extends SqlAdministration {
     from ${q}${p}message m
     where m.status = 'DEAD' and m.seq + 0 > :after order by m.seq + 0 limit :limit
     """
-        .replace("${haltsKey}", HALTS_KEY);
+          .replace("${haltsKey}", HALTS_KEY);
 
   private static final String LEASES =
       """

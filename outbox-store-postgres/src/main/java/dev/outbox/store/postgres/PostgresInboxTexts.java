@@ -16,7 +16,7 @@ final class PostgresInboxTexts {
     values (?, ?, ?, ?::uuid, ${later}, ?, ${later}, 1)
     on conflict (consumer, message_id) do nothing
     """
-        .replace("${later}", LATER);
+          .replace("${later}", LATER);
 
   /**
    * At READ COMMITTED a statement sees what was committed before it began. At the other levels the
@@ -37,10 +37,9 @@ final class PostgresInboxTexts {
       last_error = coalesce(?, last_error), expires_at = ${later}
     where consumer = ? and message_id = ? and token = ?::uuid and state = ?
     """
-        .replace("${later}", LATER);
+          .replace("${later}", LATER);
 
-  private static final String LOCK_IS_OVER =
-      "lock_until <= statement_timestamp()";
+  private static final String LOCK_IS_OVER = "lock_until <= statement_timestamp()";
 
   private static final String EXPIRED =
       """
@@ -64,8 +63,7 @@ final class PostgresInboxTexts {
     """;
 
   static final InboxTexts TEXTS =
-      new InboxTexts(
-          INSERT, FIND, UPDATE, LOCK_IS_OVER, EXPIRED, InboxTexts.DELETE, STATISTICS);
+      new InboxTexts(INSERT, FIND, UPDATE, LOCK_IS_OVER, EXPIRED, InboxTexts.DELETE, STATISTICS);
 
   private PostgresInboxTexts() {}
 }

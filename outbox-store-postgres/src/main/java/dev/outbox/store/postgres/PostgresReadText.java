@@ -105,8 +105,8 @@ final class PostgresReadText {
     return read.replace("${columns}", size).replace("${join}", "join lateral");
   }
 
-  static Parameters bind(
-      Parameters parameters, List<Lease> leases, ToIntFunction<Lease> most) throws SQLException {
+  static Parameters bind(Parameters parameters, List<Lease> leases, ToIntFunction<Lease> most)
+      throws SQLException {
     return parameters
         .integers(leases, Lease::bucket)
         .longs(leases, lease -> Mark.of(lease).low())

@@ -97,7 +97,11 @@ final class PostgresReads extends SqlReads {
     boolean ahead = isAhead(status, leases);
     return hot.query(
         handle,
-        ahead ? PostgresReadText.READ_AHEAD : status == Status.PENDING ? PostgresReadText.READ_PENDING : PostgresReadText.READ_SCHEDULED,
+        ahead
+            ? PostgresReadText.READ_AHEAD
+            : status == Status.PENDING
+                ? PostgresReadText.READ_PENDING
+                : PostgresReadText.READ_SCHEDULED,
         parameters -> PostgresReadText.bind(parameters.add(bytes), leases, most, ahead),
         reader);
   }
@@ -116,7 +120,11 @@ final class PostgresReads extends SqlReads {
     boolean ahead = isAhead(status, leases);
     return hot.query(
         handle,
-        ahead ? PostgresReadText.SIZES_AHEAD : status == Status.PENDING ? PostgresReadText.SIZES_PENDING : PostgresReadText.SIZES_SCHEDULED,
+        ahead
+            ? PostgresReadText.SIZES_AHEAD
+            : status == Status.PENDING
+                ? PostgresReadText.SIZES_PENDING
+                : PostgresReadText.SIZES_SCHEDULED,
         parameters -> PostgresReadText.bind(parameters, leases, most, ahead),
         reader);
   }
@@ -126,9 +134,7 @@ final class PostgresReads extends SqlReads {
     return hot.query(
         handle,
         READ_BLOCKED,
-        parameters ->
-            PostgresReadText.bind(parameters, leases, most(limits))
-                .add(limits.bytes()),
+        parameters -> PostgresReadText.bind(parameters, leases, most(limits)).add(limits.bytes()),
         row -> {
           List<Row> found = new ArrayList<>();
           while (row.next()) {

@@ -1,8 +1,8 @@
 package dev.outbox.store.postgres;
 
+import dev.outbox.store.core.internal.Database;
 import dev.outbox.store.core.internal.Database.Block;
 import dev.outbox.store.core.internal.Database.Key;
-import dev.outbox.store.core.internal.Database;
 import dev.outbox.store.core.internal.Lease;
 import dev.outbox.store.core.internal.Row.Claimable;
 import dev.outbox.store.core.internal.Row.OfMessage;

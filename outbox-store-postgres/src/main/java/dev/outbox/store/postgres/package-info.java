@@ -3,4 +3,3 @@
 package dev.outbox.store.postgres;
 
 import org.jspecify.annotations.NullMarked;
-

@@ -61,8 +61,7 @@ class Variant {
 
   /** What this makes of a dialect. */
   final SqlDialect of(SqlDialect right) {
-    return new SqlDialect(
-        right.server(), right.append(), of(right.database()), right.archive());
+    return new SqlDialect(right.server(), right.append(), of(right.database()), right.archive());
   }
 
   @SuppressWarnings("unchecked")

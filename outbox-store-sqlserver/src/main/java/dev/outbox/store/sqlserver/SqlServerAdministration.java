@@ -107,15 +107,15 @@ final class SqlServerAdministration extends SqlAdministration {
 
   private static final String DEAD_LETTERS =
       "select top (:limit) "
-        + Rows.COLUMNS
-        + """
+          + Rows.COLUMNS
+          + """
         , m.last_error, m.last_failed_at,
           case when ${haltsKey} then 1 else 0 end as halts_key
         from ${q}${p}message m ${deadNow}
         where m.status = N'DEAD' and m.seq > :after
         order by m.seq
         """
-            .replace("${haltsKey}", HALTS_KEY);
+              .replace("${haltsKey}", HALTS_KEY);
 
   private static final String HALTED_KEYS =
       """
@@ -124,8 +124,8 @@ final class SqlServerAdministration extends SqlAdministration {
     cross apply (select top (:limit) m.message_key, m.halted_by from ${q}${p}${keyDue}
       where m.bucket = n.bucket and m.halted_by is not null) m
     """
-        .replace("${buckets}", BUCKETS)
-        .replace("${keyDue}", KEY_DUE);
+          .replace("${buckets}", BUCKETS)
+          .replace("${keyDue}", KEY_DUE);
 
   private static final String LOCK_DEAD_LETTERS =
       """
@@ -152,10 +152,9 @@ final class SqlServerAdministration extends SqlAdministration {
       status = case when :unhalted = 1 then N'BLOCKED' else N'SCHEDULED' end,
       available_at = sysutcdatetime(), attempts = 0, last_failed_at = null
     """
-        + DEAD;
+          + DEAD;
 
-  private static final String DISCARD =
-      "delete from ${q}${p}message" + DEAD;
+  private static final String DISCARD = "delete from ${q}${p}message" + DEAD;
 
   private static final String EXPIRED =
       """
@@ -166,8 +165,8 @@ final class SqlServerAdministration extends SqlAdministration {
     where m.status = N'DEAD' and m.seq > :after
     order by m.seq
     """
-        .replace("${ago}", SqlServerText.later("-1 * :millis"))
-        .replace("${haltsKey}", HALTS_KEY);
+          .replace("${ago}", SqlServerText.later("-1 * :millis"))
+          .replace("${haltsKey}", HALTS_KEY);
 
   private static final String LEASES =
       """
@@ -194,7 +193,7 @@ final class SqlServerAdministration extends SqlAdministration {
     from (values ${numbers}) n (bucket)
     where not exists (select 1 from ${q}${p}bucket b ${dirty} where b.bucket = n.bucket)
     """
-        .replace("${numbers}", EVERY_BUCKET);
+          .replace("${numbers}", EVERY_BUCKET);
 
   /** Bucket by bucket, so that no producer's rows are looked at. */
   private static final String RESTORE_BLOCKED_KEYS =

@@ -16,8 +16,7 @@ import javax.sql.DataSource;
 public final class SqlServerInboxStore extends JdbcInboxStore {
 
   private SqlServerInboxStore(Builder b) {
-    super(
-        b, names -> new SqlServerServer(names, Tables.INBOX), SqlServerInboxTexts.TEXTS);
+    super(b, names -> new SqlServerServer(names, Tables.INBOX), SqlServerInboxTexts.TEXTS);
   }
 
   /** An inbox with the default names. */

@@ -95,8 +95,7 @@ final class SqlServerInboxTexts {
       """;
 
   static final InboxTexts TEXTS =
-      new InboxTexts(
-          INSERT, FIND, UPDATE, "m.lock_until <= ${utc}", EXPIRED, DELETE, STATISTICS);
+      new InboxTexts(INSERT, FIND, UPDATE, "m.lock_until <= ${utc}", EXPIRED, DELETE, STATISTICS);
 
   private SqlServerInboxTexts() {}
 }

@@ -168,9 +168,7 @@ final class SqlServerWrites extends ListWrites {
   @Override
   protected void bind(PreparedBatch batch, Failure failure) {
     super.bind(batch, failure);
-    batch
-        .bind("was", failure.row().status().name())
-        .bind("place", Place.of(failure.row()).bytes());
+    batch.bind("was", failure.row().status().name()).bind("place", Place.of(failure.row()).bytes());
   }
 
   /** Only the holder of the bucket adds keys, so what was not there to change can be inserted. */

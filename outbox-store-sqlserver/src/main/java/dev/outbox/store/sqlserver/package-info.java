@@ -3,4 +3,3 @@
 package dev.outbox.store.sqlserver;
 
 import org.jspecify.annotations.NullMarked;
-

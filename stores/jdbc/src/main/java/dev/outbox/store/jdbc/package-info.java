@@ -3,4 +3,3 @@
 package dev.outbox.store.jdbc;
 
 import org.jspecify.annotations.NullMarked;
-

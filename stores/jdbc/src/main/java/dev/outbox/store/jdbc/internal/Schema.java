@@ -86,12 +86,12 @@ public final class Schema {
         server
             .names()
             .fill(
-            Names.resource(server.getClass(), "/" + server.changelog())
-                    .lines()
-                    .filter(line -> !LIQUIBASE.matcher(line).lookingAt())
-                    .collect(Collectors.joining("\n"))
-                    .strip()
-                + "\n");
+                Names.resource(server.getClass(), "/" + server.changelog())
+                        .lines()
+                        .filter(line -> !LIQUIBASE.matcher(line).lookingAt())
+                        .collect(Collectors.joining("\n"))
+                        .strip()
+                    + "\n");
     for (Map.Entry<String, String> parameter : server.changelogParameters().entrySet()) {
       ddl = ddl.replace("${" + parameter.getKey() + "}", parameter.getValue());
     }

@@ -8,4 +8,3 @@
 package dev.outbox.store.jdbc.internal;
 
 import org.jspecify.annotations.NullMarked;
-
