@@ -2,7 +2,7 @@ package dev.outbox.store.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.outbox.spi.StoreProvider.Settings;
+import dev.outbox.spi.store.StoreProvider.Settings;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.Driver;
