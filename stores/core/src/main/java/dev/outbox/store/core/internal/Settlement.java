@@ -79,7 +79,7 @@ final class Settlement<H> {
   /** With the broker's answer, where it is wanted. */
   static Claimable delivered(Writes<?> writes, Claimable row, @Nullable Decision decision) {
     return writes.archives() && decision instanceof Decision.Delivered delivered
-        ? row.answered(delivered.result().answer())
+        ? row.answered(delivered.answer())
         : row;
   }
 
