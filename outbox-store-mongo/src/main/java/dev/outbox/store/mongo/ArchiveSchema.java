@@ -1,5 +1,7 @@
 package dev.outbox.store.mongo;
 
+import static java.util.Objects.requireNonNull;
+
 import com.mongodb.MongoCommandException;
 import com.mongodb.ReadPreference;
 import com.mongodb.client.MongoClient;
@@ -21,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 final class ArchiveSchema {
 
   /** The index by which the server deletes what is old enough. */
-  static final String AGE = "age";
+  static final String AGE = requireNonNull(Contents.ARCHIVE.indexes.get("message"));
 
   private static final int NAMESPACE_NOT_FOUND = 26;
   private static final String SECONDS = "expireAfterSeconds";

@@ -22,18 +22,16 @@ import java.util.stream.Collectors;
 import org.bson.Document;
 import org.bson.conversions.Bson;
 
-/**
- * MongoReads blocked keys whose time has come: first without content, then what there is room for.
- */
+/** Reads blocked keys whose time has come: first without content, then what there is room for. */
 final class BlockedReads {
   private final OutboxCollections collections;
   private final Adoption adoption;
-  private final MongoReads reads;
+  private final Fetched contents;
 
-  BlockedReads(OutboxCollections collections, Adoption adoption, MongoReads reads) {
+  BlockedReads(OutboxCollections collections, Adoption adoption, Fetched contents) {
     this.collections = collections;
     this.adoption = adoption;
-    this.reads = reads;
+    this.contents = contents;
   }
 
   /** Its messages, the head first, without their content; none when nothing waits any more. */
@@ -62,7 +60,7 @@ final class BlockedReads {
         chosen.add(message.append("bucket", key.bucket()));
       }
     }
-    rows.addAll(reads.claimable(transaction, Status.BLOCKED, chosen, chosen));
+    rows.addAll(contents.claimable(transaction, Status.BLOCKED, chosen, chosen));
     return rows;
   }
 
@@ -138,7 +136,7 @@ final class BlockedReads {
         key,
         "key",
         List.of(
-            Aggregates.match(and(eq("status", Status.BLOCKED.name()), MongoReads.HAS_SEQUENCE)),
+            Aggregates.match(and(eq("status", Status.BLOCKED.name()), Fetched.HAS_SEQUENCE)),
             Aggregates.sort(ascending("seq")),
             Aggregates.limit(most),
             Aggregates.project(

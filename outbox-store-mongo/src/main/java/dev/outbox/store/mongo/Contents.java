@@ -19,7 +19,7 @@ enum Contents {
       SchemaVersion.MIGRATE_ARCHIVE,
       "archive-changelog.xml",
       "archive-grants.js",
-      Map.of("message", ArchiveSchema.AGE, "audit", "time"),
+      Map.of("message", "age", "audit", "time"),
       List.of()),
   INBOX(
       "inbox",

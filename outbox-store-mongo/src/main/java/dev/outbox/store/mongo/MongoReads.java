@@ -2,7 +2,6 @@ package dev.outbox.store.mongo;
 
 import static com.mongodb.client.model.Filters.and;
 import static com.mongodb.client.model.Filters.eq;
-import static com.mongodb.client.model.Filters.gte;
 import static com.mongodb.client.model.Filters.in;
 import static com.mongodb.client.model.Filters.lte;
 import static com.mongodb.client.model.Projections.include;
@@ -16,18 +15,14 @@ import dev.outbox.store.core.internal.Database.Reads;
 import dev.outbox.store.core.internal.Lease;
 import dev.outbox.store.core.internal.Room;
 import dev.outbox.store.core.internal.Row;
-import dev.outbox.store.core.internal.Row.Claimable;
 import dev.outbox.store.core.internal.Row.ToMove;
 import dev.outbox.store.core.internal.Status;
 import java.util.ArrayList;
 import java.util.Date;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
-import org.bson.BsonTimestamp;
 import org.bson.Document;
 import org.bson.conversions.Bson;
 import org.jspecify.annotations.Nullable;
@@ -39,17 +34,16 @@ import org.jspecify.annotations.Nullable;
  */
 final class MongoReads implements Reads<MongoTransaction> {
 
-  /** What came past the validator without one is left alone: it has no place in any order. */
-  static final Bson HAS_SEQUENCE = gte("seq", new BsonTimestamp());
-
   private final OutboxCollections collections;
   private final Adoption adoption;
+  private final Fetched contents;
   private final BlockedReads blockedReads;
 
   MongoReads(OutboxCollections collections, Adoption adoption) {
     this.collections = collections;
     this.adoption = adoption;
-    blockedReads = new BlockedReads(collections, adoption, this);
+    contents = new Fetched(collections);
+    blockedReads = new BlockedReads(collections, adoption, contents);
   }
 
   @Override
@@ -67,7 +61,8 @@ final class MongoReads implements Reads<MongoTransaction> {
                 leases,
                 limits,
                 List.of(
-                    Aggregates.match(and(eq("status", Status.PENDING.name()), HAS_SEQUENCE)),
+                    Aggregates.match(
+                        and(eq("status", Status.PENDING.name()), Fetched.HAS_SEQUENCE)),
                     Aggregates.sort(ascending("seq")))));
     return new Pending(found, leases);
   }
@@ -94,7 +89,7 @@ final class MongoReads implements Reads<MongoTransaction> {
                     and(
                         eq("status", Status.SCHEDULED.name()),
                         lte("availableAt", transaction.now()),
-                        HAS_SEQUENCE)),
+                        Fetched.HAS_SEQUENCE)),
                 Aggregates.sort(ascending("availableAt", "seq")))));
   }
 
@@ -185,7 +180,7 @@ final class MongoReads implements Reads<MongoTransaction> {
                 Documents.sequence(message),
                 Documents.key(message),
                 status,
-                id(message),
+                Fetched.id(message),
                 target));
       } else if (transaction.isFirst(Documents.sequence(message))
           && room.take(message.getInteger("bucket"), one.size())) {
@@ -195,7 +190,7 @@ final class MongoReads implements Reads<MongoTransaction> {
         }
       }
     }
-    rows.addAll(claimable(transaction, status, chosen, toFetch));
+    rows.addAll(contents.claimable(transaction, status, chosen, toFetch));
     return rows;
   }
 
@@ -227,39 +222,5 @@ final class MongoReads implements Reads<MongoTransaction> {
           .forEach(key -> blocked.add(key.getString("_id")));
     }
     return blocked;
-  }
-
-  /**
-   * @param toFetch those of the chosen ones that came without their content
-   */
-  List<Row> claimable(
-      MongoTransaction transaction, Status status, List<Document> chosen, List<Document> toFetch) {
-    Map<Object, Document> fetched = new HashMap<>();
-    if (!toFetch.isEmpty()) {
-      collections
-          .message()
-          .find(
-              transaction.session(),
-              in("_id", toFetch.stream().map(message -> message.get("_id")).toList()))
-          .forEach(message -> fetched.put(id(message), message));
-    }
-    return chosen.stream()
-        .map(message -> row(message, status, fetched.getOrDefault(id(message), message)))
-        .toList();
-  }
-
-  private static Row row(Document message, Status status, Document whole) {
-    return new Claimable(
-        message.getInteger("bucket"),
-        Documents.sequence(message),
-        Documents.key(message),
-        status,
-        id(message),
-        Documents.message(whole),
-        Documents.time(whole));
-  }
-
-  private static Object id(Document message) {
-    return message.get("_id", Object.class);
   }
 }

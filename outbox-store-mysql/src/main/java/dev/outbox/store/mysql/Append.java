@@ -3,6 +3,7 @@ package dev.outbox.store.mysql;
 import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
 import dev.outbox.store.core.internal.Deduplicated;
+import dev.outbox.store.jdbc.internal.SqlDialect;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -29,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  * caller's transaction alone, at any isolation level (A4). A key in another open transaction is
  * waited for. They go in order, so that two that append the same ones do not deadlock.
  */
-final class Append {
+final class Append implements SqlDialect.Append {
   private static final int MOST_ROWS = 500;
   private static final int MOST_BYTES = 1_000_000;
   private static final DateTimeFormatter TIME =
@@ -74,7 +75,8 @@ final class Append {
     remembered = text.fill(REMEMBERED);
   }
 
-  Set<UUID> append(Connection connection, List<OutboxMessage> messages, Duration dedupWindow)
+  @Override
+  public Set<UUID> append(Connection connection, List<OutboxMessage> messages, Duration dedupWindow)
       throws SQLException {
     Deduplicated deduplicated =
         Deduplicated.of(messages, freshKeys(connection, messages, dedupWindow));

@@ -6,8 +6,6 @@ import dev.outbox.store.core.internal.Row;
 import dev.outbox.store.core.internal.Row.EmptyKey;
 import dev.outbox.store.jdbc.internal.JsonRows;
 import dev.outbox.store.jdbc.internal.Rows;
-import java.sql.ResultSet;
-import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -61,10 +59,6 @@ final class BlockedMessages {
     followers = text.fill(FOLLOWERS);
   }
 
-  interface RowReader {
-    Row read(ResultSet row) throws SQLException;
-  }
-
   /**
    * @param head the lowest BLOCKED sequence, or 0 when there is none
    * @param failed whether the head has failed before
@@ -84,13 +78,13 @@ final class BlockedMessages {
 
   private record Message(int bucket, long sequence, int size) {}
 
-  List<Row> read(Handle handle, List<Lease> leases, Limits limits, RowReader reader) {
+  List<Row> read(Handle handle, List<Lease> leases, Limits limits, Rows types) {
     List<DueKey> keys = dueKeys(handle, leases, limits);
     List<Row> rows =
         new ArrayList<>(keys.stream().filter(key -> key.head() == 0).map(DueKey::empty).toList());
     List<DueKey> heads = keys.stream().filter(key -> key.head() != 0).toList();
     List<Message> messages = sequences(handle, heads, limits.messages());
-    rows.addAll(messages(handle, fitting(messages, limits.bytes()), reader));
+    rows.addAll(messages(handle, fitting(messages, limits.bytes()), types));
     return rows;
   }
 
@@ -178,7 +172,7 @@ final class BlockedMessages {
         .toList();
   }
 
-  private List<Row> messages(Handle handle, List<Message> messages, RowReader reader) {
+  private List<Row> messages(Handle handle, List<Message> messages, Rows rows) {
     if (messages.isEmpty()) {
       return List.of();
     }
@@ -187,7 +181,7 @@ final class BlockedMessages {
     return handle
         .createQuery(READ_BLOCKED)
         .bind("rows", JsonRows.of(messages, m -> List.of(m.bucket(), m.sequence())))
-        .map((row, context) -> reader.read(row))
+        .map((row, context) -> rows.blocked(row))
         .stream()
         .sorted(Comparator.comparing(row -> turns.get(row.sequence())))
         .toList();

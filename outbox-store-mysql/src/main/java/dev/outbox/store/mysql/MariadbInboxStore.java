@@ -1,6 +1,7 @@
 package dev.outbox.store.mysql;
 
 import dev.outbox.store.jdbc.JdbcInboxStore;
+import dev.outbox.store.jdbc.internal.Tables;
 import javax.sql.DataSource;
 
 /**
@@ -12,7 +13,7 @@ import javax.sql.DataSource;
 public final class MariadbInboxStore extends JdbcInboxStore {
 
   private MariadbInboxStore(Builder b) {
-    super(b, names -> new MysqlInboxDialect(names, Flavor.MARIADB));
+    super(b, names -> new MysqlServer(names, Tables.INBOX, Flavor.MARIADB), MysqlInboxTexts.TEXTS);
   }
 
   /** An inbox with the default names. */
@@ -29,17 +30,7 @@ public final class MariadbInboxStore extends JdbcInboxStore {
   public static final class Builder extends JdbcInboxStore.Builder<MariadbInboxStore, Builder> {
 
     private Builder(DataSource dataSource) {
-      super(dataSource);
-    }
-
-    @Override
-    public MariadbInboxStore build() {
-      return new MariadbInboxStore(this);
-    }
-
-    @Override
-    protected Builder self() {
-      return this;
+      super(dataSource, MariadbInboxStore::new);
     }
   }
 }

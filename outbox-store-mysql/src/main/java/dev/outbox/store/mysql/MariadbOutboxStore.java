@@ -15,7 +15,7 @@ import javax.sql.DataSource;
 public final class MariadbOutboxStore extends JdbcOutboxStore {
 
   private MariadbOutboxStore(Builder b) {
-    super(b, (names, archive) -> new MysqlDialect(names, Flavor.MARIADB, archive));
+    super(b, (names, archive) -> MysqlDialect.of(names, Flavor.MARIADB, archive));
   }
 
   /** A store with the default names, for relays and for appending. */
@@ -32,17 +32,7 @@ public final class MariadbOutboxStore extends JdbcOutboxStore {
   public static final class Builder extends JdbcOutboxStore.Builder<MariadbOutboxStore, Builder> {
 
     private Builder(DataSource dataSource) {
-      super(dataSource);
-    }
-
-    @Override
-    public MariadbOutboxStore build() {
-      return new MariadbOutboxStore(this);
-    }
-
-    @Override
-    protected Builder self() {
-      return this;
+      super(dataSource, MariadbOutboxStore::new);
     }
   }
 }

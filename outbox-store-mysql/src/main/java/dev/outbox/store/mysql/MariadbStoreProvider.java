@@ -1,34 +1,21 @@
 package dev.outbox.store.mysql;
 
-import dev.outbox.spi.store.OutboxStore;
-import dev.outbox.store.jdbc.JdbcInboxStore;
 import dev.outbox.store.jdbc.JdbcStoreProvider;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.time.Duration;
-import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /** Opens the store of a URL of MariaDB. */
 public final class MariadbStoreProvider extends JdbcStoreProvider {
 
   public MariadbStoreProvider() {
-    super("mariadb", "MariaDB", "jdbc:mariadb://host:3306/name", "org.mariadb.jdbc.Driver");
-  }
-
-  @Override
-  public OutboxStore<Connection> store(DataSource dataSource, Settings settings) {
-    return with(settings, MariadbOutboxStore.builder(dataSource)).build();
-  }
-
-  @Override
-  public JdbcInboxStore inbox(
-      DataSource dataSource, @Nullable String schema, String prefix, Duration retention) {
-    return MariadbInboxStore.builder(dataSource)
-        .schema(schema)
-        .prefix(prefix)
-        .retention(retention)
-        .build();
+    super(
+        "mariadb",
+        "MariaDB",
+        "jdbc:mariadb://host:3306/name",
+        "org.mariadb.jdbc.Driver",
+        MariadbOutboxStore::builder,
+        MariadbInboxStore::builder);
   }
 
   @Override

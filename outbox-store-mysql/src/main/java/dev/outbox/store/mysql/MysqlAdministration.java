@@ -1,15 +1,14 @@
 package dev.outbox.store.mysql;
 
 import dev.outbox.store.jdbc.internal.JsonRows;
+import dev.outbox.store.jdbc.internal.Rows;
 import dev.outbox.store.jdbc.internal.SqlAdministration;
-import dev.outbox.store.jdbc.internal.SqlAdministration.Texts;
 import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
 import org.jdbi.v3.core.Handle;
 
 /** What people and housekeeping ask of MySQL and MariaDB. */
-final class MysqlAdministration implements Texts {
+final class MysqlAdministration extends SqlAdministration {
   private static final String DEAD =
       " where bucket = :bucket and status = 'DEAD' and place = _binary'' and seq = :seq";
 
@@ -101,9 +100,8 @@ final class MysqlAdministration implements Texts {
         .formatted(time, status);
   }
 
-  @Override
-  public String deadLetters() {
-    return """
+  private static final String DEAD_LETTERS =
+      """
     select ${columns}, m.last_error, m.last_failed_at,
       case when ${haltsKey} then 1 else 0 end as halts_key
     from (
@@ -115,23 +113,19 @@ final class MysqlAdministration implements Texts {
       on m.bucket = l.bucket and m.status = 'DEAD' and m.place = _binary'' and m.seq = l.seq
     order by m.seq
     """
-        .replace("${haltsKey}", HALTS_KEY);
-  }
+          .replace("${haltsKey}", HALTS_KEY);
 
-  @Override
-  public String haltedKeys() {
-    return """
+  private static final String HALTED_KEYS =
+      """
     select k.`key`, k.halted_by from ${q}${p}blocked_key k force index (${p}blocked_key_due)
     where k.bucket in (${everyBucket}) and k.due_at = timestamp '9999-12-31 00:00:00'
       and k.halted_by is not null
     limit :limit
     """;
-  }
 
-  @Override
-  public String lockDeadLetters() {
-    // In a subquery, or else the list, too, has a locking clause, and the statement is refused.
-    return """
+  /** In a subquery, or else the list, too, has a locking clause, and the statement is refused. */
+  private static final String LOCK_DEAD_LETTERS =
+      """
     select m.bucket, ${messageKey} as `key`, m.seq
     from (
       select j.seq
@@ -140,36 +134,27 @@ final class MysqlAdministration implements Texts {
     straight_join ${q}${p}message m force index (${p}message_seq) on m.seq = l.seq
     where m.status = 'DEAD' for update
     """;
-  }
 
-  @Override
-  public String unhalt() {
-    // Only the holder of the bucket deletes rows here: an operator makes them due.
-    return """
+  /** Only the holder of the bucket deletes rows here: an operator makes them due. */
+  private static final String UNHALT =
+      """
     update ${q}${p}blocked_key set
       halted_by = null, retry_at = utc_timestamp(6), low_seq = least(low_seq, :lowSeq)
     where bucket = :bucket and `key` = :key and halted_by = :seq
     """;
-  }
 
-  @Override
-  public String requeue() {
-    return """
+  private static final String REQUEUE =
+      """
     update ${q}${p}message set
       status = if(:unhalted, 'BLOCKED', 'SCHEDULED'), available_at = utc_timestamp(6),
       place = default, attempts = 0, last_failed_at = null
     """
-        + DEAD;
-  }
+          + DEAD;
 
-  @Override
-  public String discard() {
-    return "delete from ${q}${p}message" + DEAD;
-  }
+  private static final String DISCARD = "delete from ${q}${p}message" + DEAD;
 
-  @Override
-  public String expired() {
-    return """
+  private static final String EXPIRED =
+      """
     select m.seq, case when m.last_failed_at < utc_timestamp(6) - interval :millis * 1000 microsecond
       and not ${haltsKey}
       then 1 else 0 end as expired
@@ -177,60 +162,35 @@ final class MysqlAdministration implements Texts {
     where m.bucket in (${everyBucket}) and m.status = 'DEAD' and m.place = _binary'' and m.seq > :after
     order by m.seq limit :limit
     """
-        .replace("${haltsKey}", HALTS_KEY);
-  }
+          .replace("${haltsKey}", HALTS_KEY);
 
-  @Override
-  public String statistics() {
-    return STATISTICS;
-  }
-
-  @Override
-  public String leases() {
-    return """
+  private static final String LEASES =
+      """
     select coalesce(b.worker, '') as worker, count(*) as buckets,
       min(b.leased_at) as leased_at, max(b.lease_until) as lease_until
     from ${q}${p}bucket b
     where b.claim_id is not null and b.lease_until > utc_timestamp(6)
     group by coalesce(b.worker, '') order by 1
     """;
-  }
 
-  @Override
-  public String haltedByNothing() {
-    return """
+  private static final String HALTED_BY_NOTHING =
+      """
     select k.bucket, k.`key`, k.halted_by from ${q}${p}blocked_key k
     where k.halted_by is not null and not exists (
       select 1 from ${q}${p}message m force index (${p}message_seq)
       where m.seq = k.halted_by and m.status = 'DEAD')
     """;
-  }
 
-  @Override
-  public String restoreBuckets() {
-    return """
+  private static final String RESTORE_BUCKETS =
+      """
     insert into ${q}${p}bucket (bucket)
     with recursive n as (select 0 as n union all select n + 1 from n where n < 63)
     select n from n where n not in (select bucket from ${q}${p}bucket)
     on duplicate key update token = token
     """;
-  }
 
-  @Override
-  public Optional<String> blockedBuckets() {
-    // With the token, or else the index alone is read, and from end to end.
-    return Optional.of(
-        """
-        select b.bucket from ${q}${p}bucket b force index (primary)
-        where b.bucket between 0 and 63 and b.token >= 0
-          and (select 1 from ${q}${p}message m force index (primary)
-            where m.bucket = b.bucket and m.status = 'BLOCKED' limit 1) is not null
-        """);
-  }
-
-  @Override
-  public String restoreBlockedKeys() {
-    return """
+  private static final String RESTORE_BLOCKED_KEYS =
+      """
     insert into ${q}${p}blocked_key (bucket, `key`, retry_at, low_seq)
     select m.bucket, convert(m.place using utf8mb4), utc_timestamp(6), m.seq
     from (
@@ -243,6 +203,41 @@ final class MysqlAdministration implements Texts {
         and b.low_seq <= m.seq) is null
     on duplicate key update low_seq = least(low_seq, values(low_seq))
     """;
+
+  /** With the token, or else the index alone is read, and from end to end. */
+  private static final String BLOCKED_BUCKETS =
+      """
+        select b.bucket from ${q}${p}bucket b force index (primary)
+        where b.bucket between 0 and 63 and b.token >= 0
+          and (select 1 from ${q}${p}message m force index (primary)
+            where m.bucket = b.bucket and m.status = 'BLOCKED' limit 1) is not null
+        """;
+
+  /** So many archived messages are deleted in one transaction. */
+  private static final int PURGE_ARCHIVE = 1_000;
+
+  MysqlAdministration(Rows rows, MysqlArchive archive) {
+    super(
+        new Texts(
+            DEAD_LETTERS,
+            HALTED_KEYS,
+            LOCK_DEAD_LETTERS,
+            UNHALT,
+            REQUEUE,
+            DISCARD,
+            EXPIRED,
+            STATISTICS,
+            LEASES,
+            HALTED_BY_NOTHING,
+            RESTORE_BUCKETS,
+            RESTORE_BLOCKED_KEYS),
+        rows,
+        archive);
+  }
+
+  @Override
+  public List<Integer> blockedBuckets(Handle handle) {
+    return handle.createQuery(BLOCKED_BUCKETS).mapTo(Integer.class).list();
   }
 
   @Override
@@ -251,16 +246,31 @@ final class MysqlAdministration implements Texts {
         handle
             .createQuery(OLD_DEDUP_KEYS)
             .bind("windowMillis", window.toMillis())
-            .bind("most", SqlAdministration.PURGE)
+            .bind("most", PURGE)
             .mapTo(String.class)
             .list();
     if (!old.isEmpty()) {
       int ignored =
           handle
               .createUpdate(PURGE_DEDUP)
-              .bind("rows", JsonRows.of(old, key -> List.of(MysqlDialect.hex(key))))
+              .bind("rows", JsonRows.of(old, key -> List.of(MysqlText.hex(key))))
               .execute();
     }
-    return old.size() == SqlAdministration.PURGE;
+    return old.size() == PURGE;
+  }
+
+  @Override
+  public boolean keepArchive(Handle handle, Duration retention) {
+    return handle
+            .createUpdate(
+                """
+                delete from ${q}${p}archive_message
+                where archived_at < utc_timestamp(6) - interval :millis * 1000 microsecond
+                order by archived_at, seq limit :most
+                """)
+            .bind("millis", retention.toMillis())
+            .bind("most", PURGE_ARCHIVE)
+            .execute()
+        == PURGE_ARCHIVE;
   }
 }

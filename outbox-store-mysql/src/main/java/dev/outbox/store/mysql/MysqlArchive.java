@@ -2,9 +2,7 @@ package dev.outbox.store.mysql;
 
 import dev.outbox.Archive;
 import dev.outbox.store.jdbc.internal.ArchiveTexts;
-import java.time.Duration;
 import java.util.UUID;
-import org.jdbi.v3.core.Handle;
 
 /**
  * The archive. A message is copied and then deleted, by the same list of rows and in one
@@ -14,9 +12,6 @@ import org.jdbi.v3.core.Handle;
  * table, and let all others wait behind it.
  */
 final class MysqlArchive extends ArchiveTexts {
-
-  /** So many are deleted in one transaction. */
-  private static final int PURGE = 1_000;
 
   MysqlArchive(Archive archive) {
     super(archive);
@@ -62,20 +57,5 @@ final class MysqlArchive extends ArchiveTexts {
   @Override
   protected Object id(UUID id) {
     return id.toString();
-  }
-
-  @Override
-  protected boolean keep(Handle handle, Duration retention) {
-    return handle
-            .createUpdate(
-                """
-                delete from ${q}${p}archive_message
-                where archived_at < utc_timestamp(6) - interval :millis * 1000 microsecond
-                order by archived_at, seq limit :most
-                """)
-            .bind("millis", retention.toMillis())
-            .bind("most", PURGE)
-            .execute()
-        == PURGE;
   }
 }

@@ -1,6 +1,7 @@
 package dev.outbox.store.mysql;
 
 import dev.outbox.store.jdbc.JdbcInboxStore;
+import dev.outbox.store.jdbc.internal.Tables;
 import javax.sql.DataSource;
 
 /**
@@ -14,7 +15,7 @@ import javax.sql.DataSource;
 public final class MysqlInboxStore extends JdbcInboxStore {
 
   private MysqlInboxStore(Builder b) {
-    super(b, names -> new MysqlInboxDialect(names, Flavor.MYSQL));
+    super(b, names -> new MysqlServer(names, Tables.INBOX, Flavor.MYSQL), MysqlInboxTexts.TEXTS);
   }
 
   /** An inbox with the default names. */
@@ -31,17 +32,7 @@ public final class MysqlInboxStore extends JdbcInboxStore {
   public static final class Builder extends JdbcInboxStore.Builder<MysqlInboxStore, Builder> {
 
     private Builder(DataSource dataSource) {
-      super(dataSource);
-    }
-
-    @Override
-    public MysqlInboxStore build() {
-      return new MysqlInboxStore(this);
-    }
-
-    @Override
-    protected Builder self() {
-      return this;
+      super(dataSource, MysqlInboxStore::new);
     }
   }
 }

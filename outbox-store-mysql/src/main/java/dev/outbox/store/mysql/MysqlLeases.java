@@ -101,14 +101,12 @@ final class MysqlLeases implements Leases<Handle> {
       where b.claim_id = :claimId
       """;
 
-  private final Rows.Types types;
   private final Rows rows;
   private final String lockFree;
   private final String lockHeld;
 
-  MysqlLeases(MysqlText text, Rows.Types types) {
-    this.types = types;
-    rows = new Rows(types);
+  MysqlLeases(MysqlText text, Rows rows) {
+    this.rows = rows;
     lockFree = text.fill(LOCK_FREE);
     lockHeld = text.fill(LOCK_HELD);
   }
@@ -145,8 +143,7 @@ final class MysqlLeases implements Leases<Handle> {
   }
 
   private Candidate candidate(ResultSet row) throws SQLException {
-    return new Candidate(
-        row.getInt("bucket"), requireNonNull(types.instant(row, row.findColumn("served_at"))));
+    return new Candidate(row.getInt("bucket"), rows.instant(row, "served_at"));
   }
 
   /** Locks buckets, longest unserved first, until there are enough or none is left to try. */

@@ -50,7 +50,7 @@ import javax.sql.DataSource;
 public final class MysqlOutboxStore extends JdbcOutboxStore {
 
   private MysqlOutboxStore(Builder b) {
-    super(b, (names, archive) -> new MysqlDialect(names, Flavor.MYSQL, archive));
+    super(b, (names, archive) -> MysqlDialect.of(names, Flavor.MYSQL, archive));
   }
 
   /** A store with the default names, for relays and for appending. */
@@ -67,17 +67,7 @@ public final class MysqlOutboxStore extends JdbcOutboxStore {
   public static final class Builder extends JdbcOutboxStore.Builder<MysqlOutboxStore, Builder> {
 
     private Builder(DataSource dataSource) {
-      super(dataSource);
-    }
-
-    @Override
-    public MysqlOutboxStore build() {
-      return new MysqlOutboxStore(this);
-    }
-
-    @Override
-    protected Builder self() {
-      return this;
+      super(dataSource, MysqlOutboxStore::new);
     }
   }
 }

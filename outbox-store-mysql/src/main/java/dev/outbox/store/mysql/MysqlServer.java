@@ -1,8 +1,10 @@
 package dev.outbox.store.mysql;
 
 import dev.outbox.PermanentOutboxException;
+import dev.outbox.store.core.internal.Names;
 import dev.outbox.store.jdbc.internal.Distributed;
 import dev.outbox.store.jdbc.internal.Server;
+import dev.outbox.store.jdbc.internal.Tables;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -13,7 +15,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** How MySQL and MariaDB are talked to, and what their errors mean. */
-abstract class MysqlServer implements Server {
+final class MysqlServer implements Server {
   private static final String SCHEMA_VERSION = "select version from ${q}${p}schema";
 
   /** A proxy or a setting may name another version; the comment stays. */
@@ -33,17 +35,33 @@ abstract class MysqlServer implements Server {
               "vitess",
               "the shards of a keyspace have no sequence in common, so messages of one key would lose their order"));
 
+  private final Names names;
+  private final Tables tables;
   private final Flavor flavor;
+  private final MysqlText text;
   private final Session session;
 
-  MysqlServer(Flavor flavor) {
+  MysqlServer(Names names, Tables tables, Flavor flavor) {
+    this.names = names;
+    this.tables = tables;
     this.flavor = flavor;
+    text = new MysqlText(names, flavor);
     session = new Session(flavor);
   }
 
   @Override
   public String name() {
     return flavor.title;
+  }
+
+  @Override
+  public Names names() {
+    return names;
+  }
+
+  @Override
+  public Tables tables() {
+    return tables;
   }
 
   @Override
@@ -75,11 +93,6 @@ abstract class MysqlServer implements Server {
     }
   }
 
-  @Override
-  public List<Distributed> distributed() {
-    return DISTRIBUTED;
-  }
-
   /** Refuses the other one of MySQL and MariaDB, too. */
   @Override
   public void identify(Connection connection) throws SQLException {
@@ -87,7 +100,9 @@ abstract class MysqlServer implements Server {
         ResultSet rows = statement.executeQuery()) {
       rows.next();
       String server = rows.getString(1);
-      Distributed.refuse(this, server + " " + rows.getString(2));
+      if (tables != Tables.INBOX) { // which has no order to lose
+        Distributed.refuse(DISTRIBUTED, name(), server + " " + rows.getString(2));
+      }
       if (server.contains("MariaDB") != (flavor == Flavor.MARIADB)) {
         throw new PermanentOutboxException(
             "the server is %s, and this is the store for %s: use %s"
@@ -110,5 +125,10 @@ abstract class MysqlServer implements Server {
   @Override
   public String place() {
     return PLACE;
+  }
+
+  @Override
+  public String fill(String sql) {
+    return text.fill(sql);
   }
 }

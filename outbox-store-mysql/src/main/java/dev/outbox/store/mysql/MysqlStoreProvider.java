@@ -1,34 +1,21 @@
 package dev.outbox.store.mysql;
 
-import dev.outbox.spi.store.OutboxStore;
-import dev.outbox.store.jdbc.JdbcInboxStore;
 import dev.outbox.store.jdbc.JdbcStoreProvider;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.time.Duration;
-import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /** Opens the store of a URL of MySQL. */
 public final class MysqlStoreProvider extends JdbcStoreProvider {
 
   public MysqlStoreProvider() {
-    super("mysql", "MySQL", "jdbc:mysql://host:3306/name", "com.mysql.cj.jdbc.Driver");
-  }
-
-  @Override
-  public OutboxStore<Connection> store(DataSource dataSource, Settings settings) {
-    return with(settings, MysqlOutboxStore.builder(dataSource)).build();
-  }
-
-  @Override
-  public JdbcInboxStore inbox(
-      DataSource dataSource, @Nullable String schema, String prefix, Duration retention) {
-    return MysqlInboxStore.builder(dataSource)
-        .schema(schema)
-        .prefix(prefix)
-        .retention(retention)
-        .build();
+    super(
+        "mysql",
+        "MySQL",
+        "jdbc:mysql://host:3306/name",
+        "com.mysql.cj.jdbc.Driver",
+        MysqlOutboxStore::builder,
+        MysqlInboxStore::builder);
   }
 
   @Override

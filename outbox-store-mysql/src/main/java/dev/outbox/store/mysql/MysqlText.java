@@ -1,8 +1,13 @@
 package dev.outbox.store.mysql;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import dev.outbox.store.core.internal.Database;
 import dev.outbox.store.core.internal.Names;
 import dev.outbox.store.jdbc.internal.Rows;
+import java.util.Collection;
+import java.util.HexFormat;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
@@ -167,5 +172,14 @@ final class MysqlText {
         .replaceAll("and m\\.status = ('[A-Z]+')", "and m.status = " + flavor.status)
         .replace("${lockMessages}", flavor.lockMessages)
         .replace("${collation}", flavor.collation);
+  }
+
+  static <T> String join(Collection<T> values, String separator, Function<T, ?> part) {
+    return values.stream().map(part).map(String::valueOf).collect(Collectors.joining(separator));
+  }
+
+  /** As the statements take texts in lists. */
+  static String hex(String text) {
+    return HexFormat.of().formatHex(text.getBytes(UTF_8));
   }
 }

@@ -4,9 +4,11 @@ import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.core.internal.Alone;
+import dev.outbox.store.core.internal.Lease;
 import dev.outbox.store.core.internal.Names;
 import dev.outbox.store.core.internal.Row.Claimable;
 import dev.outbox.store.core.internal.Status;
+import dev.outbox.store.jdbc.internal.SqlDialect;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -20,6 +22,7 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
@@ -28,7 +31,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Appends any number of messages in one round trip. */
-final class Append {
+final class Append implements SqlDialect.Append {
   /** So many messages have a statement with a row each; more have one array a column. */
   private static final int FEW = 10;
 
@@ -100,7 +103,7 @@ final class Append {
         (select b.token || ' ' || b.claim_id
           from ${q}${p}bucket b cross join (
       """
-          + PostgresLeases.ONLY_HISTORY
+          + PostgresText.ONLY_HISTORY
           + """
            ) now
           where b.bucket = m.bucket
@@ -241,7 +244,8 @@ final class Append {
         + where;
   }
 
-  Set<UUID> append(Connection connection, List<OutboxMessage> messages, Duration dedupWindow)
+  @Override
+  public Set<UUID> append(Connection connection, List<OutboxMessage> messages, Duration dedupWindow)
       throws SQLException {
     boolean dedup = messages.stream().anyMatch(m -> m.dedupKey() != null);
     if (!dedup && messages.size() <= FEW && messages.stream().noneMatch(Append::hasTime)) {
@@ -276,9 +280,17 @@ final class Append {
     }
   }
 
-  /** As {@link dev.outbox.store.jdbc.internal.SqlDialect#appendToHandOver}. */
-  List<Alone> appendToHandOver(
-      Connection connection, List<OutboxMessage> messages, Mark.Asked asked) throws SQLException {
+  @Override
+  public Optional<List<Alone>> appendToHandOver(
+      Connection connection, List<OutboxMessage> messages, List<Lease> open) throws SQLException {
+    Mark.Asked asked = Mark.Asked.of(open);
+    return asked.buckets() != 0 && mayBeHandedOver(messages)
+        ? Optional.of(append(connection, messages, asked))
+        : Optional.empty();
+  }
+
+  private List<Alone> append(Connection connection, List<OutboxMessage> messages, Mark.Asked asked)
+      throws SQLException {
     List<Alone> alone = new ArrayList<>();
     try (PreparedStatement statement =
         connection.prepareStatement(asking.get(messages.size() - 1))) {
@@ -322,7 +334,7 @@ final class Append {
   }
 
   /** Whether these are messages that may be handed over: few, small, due at once. */
-  static boolean mayBeHandedOver(List<OutboxMessage> messages) {
+  private static boolean mayBeHandedOver(List<OutboxMessage> messages) {
     return messages.size() <= FEW
         && messages.stream().noneMatch(m -> m.dedupKey() != null || hasTime(m))
         && messages.stream().mapToLong(OutboxMessage::payloadSize).sum() <= MOST_BYTES;

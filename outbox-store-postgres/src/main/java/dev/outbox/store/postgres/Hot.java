@@ -1,6 +1,6 @@
 package dev.outbox.store.postgres;
 
-import dev.outbox.store.jdbc.internal.SqlDialect.Reader;
+import dev.outbox.store.jdbc.internal.SqlReads.Reader;
 import dev.outbox.store.postgres.StallGuard.Settings;
 import java.sql.Connection;
 import java.sql.PreparedStatement;

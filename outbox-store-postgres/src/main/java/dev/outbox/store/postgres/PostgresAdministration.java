@@ -3,16 +3,14 @@ package dev.outbox.store.postgres;
 import dev.outbox.store.core.internal.Database;
 import dev.outbox.store.jdbc.internal.Rows;
 import dev.outbox.store.jdbc.internal.SqlAdministration;
-import dev.outbox.store.jdbc.internal.SqlAdministration.Texts;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.function.Consumer;
 import org.jdbi.v3.core.Handle;
 
 /** What people and housekeeping ask of PostgreSQL. */
-final class PostgresAdministration implements Texts {
+final class PostgresAdministration extends SqlAdministration {
 
   /** Also the one that a holder remembers and will store: without its history it does not count. */
   private static final String FORGET_MARK =
@@ -58,71 +56,127 @@ final class PostgresAdministration implements Texts {
         for update skip locked)
       """;
 
-  @Override
-  public String deadLetters() {
-    return "select "
-        + Rows.COLUMNS
-        + ", m.last_error, m.last_failed_at, ("
-        + HALTS_KEY
-        + ")::int as halts_key from ${q}${p}message m"
-        + " where m.status = 'DEAD' and m.seq + 0 > :after order by m.seq + 0 limit :limit";
-  }
+  private static final String DEAD_LETTERS =
+      "select "
+          + Rows.COLUMNS
+          + ", m.last_error, m.last_failed_at, ("
+          + HALTS_KEY
+          + ")::int as halts_key from ${q}${p}message m"
+          + " where m.status = 'DEAD' and m.seq + 0 > :after order by m.seq + 0 limit :limit";
 
-  @Override
-  public String haltedKeys() {
-    return "select k.key, k.halted_by from ${q}${p}blocked_key k"
-        + " where k.halted_by is not null order by k.halted_by limit :limit";
-  }
+  private static final String HALTED_KEYS =
+      "select k.key, k.halted_by from ${q}${p}blocked_key k"
+          + " where k.halted_by is not null order by k.halted_by limit :limit";
 
-  @Override
-  public String lockDeadLetters() {
-    return """
+  private static final String LOCK_DEAD_LETTERS =
+      """
     select m.bucket, ${messageKey} as key, m.seq from ${q}${p}message m
     where m.status = 'DEAD' and m.seq = any (array(
       select (r ->> 0)::bigint from json_array_elements(cast(:seqs as json)) r))
     order by m.seq for update
     """;
-  }
 
-  @Override
-  public String unhalt() {
-    // Only the holder of the bucket deletes rows here: an operator makes them due.
-    return """
+  /** Only the holder of the bucket deletes rows here: an operator makes them due. */
+  private static final String UNHALT =
+      """
     update ${q}${p}blocked_key set
       halted_by = null, retry_at = statement_timestamp(), low_seq = least(low_seq, :lowSeq)
     where bucket = :bucket and key = :key and halted_by = :seq
     """;
-  }
 
-  @Override
-  public String requeue() {
-    return """
+  private static final String REQUEUE =
+      """
     update ${q}${p}message set
       status = case when :unhalted then 'BLOCKED' else 'SCHEDULED' end,
       available_at = statement_timestamp(), attempts = 0, last_failed_at = null
     where bucket = :bucket and seq = :seq
     """;
-  }
 
-  @Override
-  public String discard() {
-    return "delete from ${q}${p}message where bucket = :bucket and seq = :seq";
-  }
+  private static final String DISCARD =
+      "delete from ${q}${p}message where bucket = :bucket and seq = :seq";
 
-  @Override
-  public String expired() {
-    return """
+  private static final String EXPIRED =
+      """
     select m.seq, (m.last_failed_at < statement_timestamp() - :millis * interval '1 millisecond'
       and not (${haltsKey}))::int as expired
     from ${q}${p}message m
     where m.status = 'DEAD' and m.seq + 0 > :after order by m.seq + 0 limit :limit
     """
-        .replace("${haltsKey}", HALTS_KEY);
-  }
+          .replace("${haltsKey}", HALTS_KEY);
 
-  @Override
-  public String statistics() {
-    return PostgresFigures.STATISTICS;
+  private static final String LEASES =
+      """
+    select coalesce(b.worker, '') as worker, count(*) as buckets,
+      min(b.leased_at) as leased_at, max(b.lease_until) as lease_until
+    from ${q}${p}bucket b
+    where b.ctid >= '(0,0)' and b.claim_id is not null and b.lease_until > statement_timestamp()
+    group by coalesce(b.worker, '') order by 1
+    """;
+
+  private static final String HALTED_BY_NOTHING =
+      """
+    select k.bucket, k.key, k.halted_by from ${q}${p}blocked_key k
+    where k.ctid >= '(0,0)' and k.halted_by is not null and not exists (
+      select from ${q}${p}message m where m.status = 'DEAD' and m.seq = k.halted_by)
+    """;
+
+  /** On a row that is there the conflict would wait for whoever holds it. */
+  private static final String RESTORE_BUCKETS =
+      """
+    insert into ${q}${p}bucket (bucket) select n from generate_series(0, 63) n
+    where not exists (select * from ${q}${p}bucket b where b.bucket = n)
+    on conflict (bucket) do nothing
+    """;
+
+  /** From key to key by the index: a key may have a million messages. */
+  private static final String RESTORE_BLOCKED_KEYS =
+      """
+    with recursive first as (
+      (select m.seq, ${messageKey} as key from ${q}${p}message m
+        where m.bucket = :bucket and m.status = 'BLOCKED'
+        order by ${messageKey}, m.seq + 0 limit 1)
+      union all
+      select n.* from first f cross join lateral (
+        select m.seq, ${messageKey} from ${q}${p}message m
+        where m.bucket = :bucket and m.status = 'BLOCKED'
+          and ${messageKey} > f.key
+        order by ${messageKey}, m.seq + 0 limit 1) n
+    )
+    insert into ${q}${p}blocked_key as k (bucket, key, retry_at, low_seq)
+    select :bucket, f.key, statement_timestamp(), f.seq from first f
+    where not exists (select from ${q}${p}blocked_key b
+      where b.bucket = :bucket and b.key = f.key and b.low_seq <= f.seq)
+    on conflict (bucket, key) do update set low_seq = least(k.low_seq, excluded.low_seq)
+    """;
+
+  private static final String BLOCKED_BUCKETS =
+      """
+        select n from generate_series(0, 63) n
+        where (select true from ${q}${p}message m
+          where m.bucket = n and m.status = 'BLOCKED'
+          order by ${messageKey}, m.seq + 0 limit 1) is not null
+        """;
+
+  /** A hundred years, the most that the function takes. */
+  private static final int MOST_DAYS = 36_500;
+
+  PostgresAdministration(Rows rows, PostgresArchive archive) {
+    super(
+        new Texts(
+            DEAD_LETTERS,
+            HALTED_KEYS,
+            LOCK_DEAD_LETTERS,
+            UNHALT,
+            REQUEUE,
+            DISCARD,
+            EXPIRED,
+            PostgresFigures.STATISTICS,
+            LEASES,
+            HALTED_BY_NOTHING,
+            RESTORE_BUCKETS,
+            RESTORE_BLOCKED_KEYS),
+        rows,
+        archive);
   }
 
   @Override
@@ -135,17 +189,6 @@ final class PostgresAdministration implements Texts {
       warnings.addAll(PostgresFigures.warnings(handle));
     }
     return warnings;
-  }
-
-  @Override
-  public String leases() {
-    return """
-    select coalesce(b.worker, '') as worker, count(*) as buckets,
-      min(b.leased_at) as leased_at, max(b.lease_until) as lease_until
-    from ${q}${p}bucket b
-    where b.ctid >= '(0,0)' and b.claim_id is not null and b.lease_until > statement_timestamp()
-    group by coalesce(b.worker, '') order by 1
-    """;
   }
 
   /**
@@ -183,56 +226,19 @@ final class PostgresAdministration implements Texts {
   }
 
   @Override
-  public String haltedByNothing() {
-    return """
-    select k.bucket, k.key, k.halted_by from ${q}${p}blocked_key k
-    where k.ctid >= '(0,0)' and k.halted_by is not null and not exists (
-      select from ${q}${p}message m where m.status = 'DEAD' and m.seq = k.halted_by)
-    """;
+  public List<Integer> blockedBuckets(Handle handle) {
+    return handle.createQuery(BLOCKED_BUCKETS).mapTo(Integer.class).list();
   }
 
+  /** A day is dropped as a whole, so what is in it may be a day older than it has to be. */
   @Override
-  public String restoreBuckets() {
-    // On a row that is there the conflict would wait for whoever holds it.
-    return """
-    insert into ${q}${p}bucket (bucket) select n from generate_series(0, 63) n
-    where not exists (select * from ${q}${p}bucket b where b.bucket = n)
-    on conflict (bucket) do nothing
-    """;
-  }
-
-  @Override
-  public Optional<String> blockedBuckets() {
-    return Optional.of(
-        """
-        select n from generate_series(0, 63) n
-        where (select true from ${q}${p}message m
-          where m.bucket = n and m.status = 'BLOCKED'
-          order by ${messageKey}, m.seq + 0 limit 1) is not null
-        """);
-  }
-
-  @Override
-  public String restoreBlockedKeys() {
-    // From key to key by the index: a key may have a million messages.
-    return """
-    with recursive first as (
-      (select m.seq, ${messageKey} as key from ${q}${p}message m
-        where m.bucket = :bucket and m.status = 'BLOCKED'
-        order by ${messageKey}, m.seq + 0 limit 1)
-      union all
-      select n.* from first f cross join lateral (
-        select m.seq, ${messageKey} from ${q}${p}message m
-        where m.bucket = :bucket and m.status = 'BLOCKED'
-          and ${messageKey} > f.key
-        order by ${messageKey}, m.seq + 0 limit 1) n
-    )
-    insert into ${q}${p}blocked_key as k (bucket, key, retry_at, low_seq)
-    select :bucket, f.key, statement_timestamp(), f.seq from first f
-    where not exists (select from ${q}${p}blocked_key b
-      where b.bucket = :bucket and b.key = f.key and b.low_seq <= f.seq)
-    on conflict (bucket, key) do update set low_seq = least(k.low_seq, excluded.low_seq)
-    """;
+  public boolean keepArchive(Handle handle, Duration retention) {
+    long days = retention.toDays() + (retention.minusDays(retention.toDays()).isZero() ? 0 : 1);
+    return handle
+        .createQuery("select ${q}${p}archive_keep(:days)")
+        .bind("days", (int) Math.min(days, MOST_DAYS))
+        .mapTo(Boolean.class)
+        .one();
   }
 
   @Override
@@ -240,8 +246,8 @@ final class PostgresAdministration implements Texts {
     return handle
             .createUpdate(PURGE_DEDUP)
             .bind("windowMillis", window.toMillis())
-            .bind("most", SqlAdministration.PURGE)
+            .bind("most", PURGE)
             .execute()
-        == SqlAdministration.PURGE;
+        == PURGE;
   }
 }

@@ -5,18 +5,13 @@ import dev.outbox.store.core.internal.Row.Claimable;
 import dev.outbox.store.jdbc.internal.ArchiveTexts;
 import dev.outbox.store.postgres.Hot.Parameters;
 import java.sql.SQLException;
-import java.time.Duration;
 import java.util.Collection;
-import org.jdbi.v3.core.Handle;
 
 /**
  * The archive: a table with a partition for each day. A message moves there in the statement that
  * deletes it, so exactly what was deleted is inserted, by the same snapshot and the same commit.
  */
 final class PostgresArchive extends ArchiveTexts {
-
-  /** A hundred years, the most that the function takes. */
-  private static final int MOST_DAYS = 36_500;
 
   PostgresArchive(Archive archive) {
     super(archive);
@@ -77,16 +72,5 @@ final class PostgresArchive extends ArchiveTexts {
   @Override
   protected String empty() {
     return "''";
-  }
-
-  /** A day is dropped as a whole, so what is in it may be a day older than it has to be. */
-  @Override
-  protected boolean keep(Handle handle, Duration retention) {
-    long days = retention.toDays() + (retention.minusDays(retention.toDays()).isZero() ? 0 : 1);
-    return handle
-        .createQuery("select ${q}${p}archive_keep(:days)")
-        .bind("days", (int) Math.min(days, MOST_DAYS))
-        .mapTo(Boolean.class)
-        .one();
   }
 }

@@ -1,6 +1,6 @@
 package dev.outbox.store.postgres;
 
-import dev.outbox.store.jdbc.internal.SqlAdministration.Texts;
+import dev.outbox.store.jdbc.internal.SqlAdministration;
 import java.util.List;
 import org.jdbi.v3.core.Handle;
 
@@ -69,9 +69,9 @@ final class PostgresFigures {
         ${blockedMillis} as blocked_millis
       from counted c
       """
-          .replace("${history}", PostgresLeases.HISTORY)
-          .replace("${start}", PostgresLeases.START)
-          .replace("${marked}", PostgresLeases.MARKED)
+          .replace("${history}", PostgresText.HISTORY)
+          .replace("${start}", PostgresText.START)
+          .replace("${marked}", PostgresText.MARKED)
           .replace("${frontOfPending}", front(PENDING))
           .replace("${frontOfScheduled}", front(SCHEDULED))
           .replace("${frontOfBlocked}", front(BLOCKED))
@@ -92,7 +92,7 @@ final class PostgresFigures {
                 order by ${messageKey}, m.seq + 0 limit 1) f
               where f.due <= statement_timestamp())"""))
           .replace("${since}", SINCE)
-          .replace("${oldestKeys}", Integer.toString(Texts.OLDEST_KEYS));
+          .replace("${oldestKeys}", Integer.toString(SqlAdministration.OLDEST_KEYS));
 
   /** Of how many at most it is said that they are hidden. */
   private static final int MOST_HIDDEN = 1_000;
@@ -112,9 +112,9 @@ final class PostgresFigures {
         limit ${most}) h
       group by h.bucket order by h.bucket
       """
-          .replace("${history}", PostgresLeases.HISTORY)
-          .replace("${start}", PostgresLeases.START)
-          .replace("${marked}", PostgresLeases.MARKED)
+          .replace("${history}", PostgresText.HISTORY)
+          .replace("${start}", PostgresText.START)
+          .replace("${marked}", PostgresText.MARKED)
           .replace("${most}", Integer.toString(MOST_HIDDEN));
 
   private PostgresFigures() {}

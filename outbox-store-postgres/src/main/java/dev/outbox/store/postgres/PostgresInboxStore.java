@@ -1,6 +1,7 @@
 package dev.outbox.store.postgres;
 
 import dev.outbox.store.jdbc.JdbcInboxStore;
+import dev.outbox.store.jdbc.internal.Tables;
 import javax.sql.DataSource;
 
 /**
@@ -13,7 +14,10 @@ import javax.sql.DataSource;
 public final class PostgresInboxStore extends JdbcInboxStore {
 
   private PostgresInboxStore(Builder b) {
-    super(b, names -> new PostgresInboxDialect(names, new Pooler(b.poolerKeepsSessions)));
+    super(
+        b,
+        names -> new PostgresServer(names, Tables.INBOX, new Pooler(b.poolerKeepsSessions)),
+        PostgresInboxTexts.TEXTS);
   }
 
   /** An inbox with the default names. */
@@ -31,22 +35,12 @@ public final class PostgresInboxStore extends JdbcInboxStore {
     private boolean poolerKeepsSessions;
 
     private Builder(DataSource dataSource) {
-      super(dataSource);
+      super(dataSource, PostgresInboxStore::new);
     }
 
     /** As {@link PostgresOutboxStore.Builder#poolerKeepsSessions}. */
     public Builder poolerKeepsSessions() {
       poolerKeepsSessions = true;
-      return this;
-    }
-
-    @Override
-    public PostgresInboxStore build() {
-      return new PostgresInboxStore(this);
-    }
-
-    @Override
-    protected Builder self() {
       return this;
     }
   }

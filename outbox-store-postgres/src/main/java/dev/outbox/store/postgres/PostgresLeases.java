@@ -11,7 +11,7 @@ import dev.outbox.store.core.internal.Row.Claimable;
 import dev.outbox.store.core.internal.Served;
 import dev.outbox.store.jdbc.internal.Batches;
 import dev.outbox.store.jdbc.internal.Rows;
-import dev.outbox.store.jdbc.internal.SqlDialect.Reader;
+import dev.outbox.store.jdbc.internal.SqlReads.Reader;
 import dev.outbox.store.postgres.Certified.Sample;
 import dev.outbox.store.postgres.Hot.Parameters;
 import dev.outbox.store.postgres.Mark.Ahead;
@@ -28,38 +28,9 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
 import org.jdbi.v3.core.Handle;
-import org.jspecify.annotations.Nullable;
 
 /** Who holds which buckets, and each bucket's {@link Mark}, which is a lease's state here. */
 final class PostgresLeases implements Leases<Handle> {
-
-  /** Of the messages, as {@code s.seq}. */
-  private static final String SEQUENCE =
-      "(select pg_get_serial_sequence('${q}${p}message', 'seq')::regclass as seq offset 0) s";
-
-  private static final String HISTORY_NAME =
-      "pg_relation_filenode(s.seq) || ' ' || extract(epoch from pg_postmaster_start_time())";
-
-  /** What is below alone, for who may not read the sequence. */
-  static final String ONLY_HISTORY = "select " + HISTORY_NAME + " as history from " + SEQUENCE;
-
-  /**
-   * What sequences and transactions' ids belong to: the file of the sequence, which a restart of it
-   * replaces, on this start of the server. A standby that was promoted, a restored backup and an
-   * older copy of the disk may give numbers again that were given already, and each of them is
-   * another start. And the sequence that comes next: a mark beyond it is from before the sequence
-   * was set back. And whether this transaction has no id yet: one that it draws from here on is
-   * drawn after the sample of the sequence, as {@link Certified} needs it.
-   */
-  static final String HISTORY =
-      """
-      select ${name} as history,
-        1 + coalesce(pg_sequence_last_value(s.seq), 0) as next,
-        pg_current_xact_id_if_assigned() is null as first
-      from ${sequence}
-      """
-          .replace("${name}", HISTORY_NAME)
-          .replace("${sequence}", SEQUENCE);
 
   /**
    * A lease counts while it lasts; one that lies too far ahead is from before the clock jumped
@@ -76,29 +47,6 @@ final class PostgresLeases implements Leases<Handle> {
   private static final String TRANSACTION =
       "case when now.first then pg_current_xact_id()::text::bigint else 0 end";
 
-  /** Whether a bucket's stored marks are of this history, {@code now}. */
-  static final String MARKED =
-      "b.low_water_history = now.history and greatest(b.low_water, b.low_water_ahead) <= now.next";
-
-  /** Where reading begins by a bucket's stored marks. */
-  static final String START =
-      "case when b.ahead_of is not null and"
-          + PostgresDialect.ALL_OPEN.replace("${open}", "b.ahead_of")
-          + " then b.low_water_ahead else b.low_water end";
-
-  /** Whether a bucket has SCHEDULED messages and blocked keys that are due. */
-  static final String DUE =
-      """
-      (select true from ${q}${p}message m
-        where m.bucket = ${bucket} and m.status = 'SCHEDULED'
-          and m.available_at <= statement_timestamp()
-        order by m.available_at limit 1) is not null as scheduled,
-      (select true from ${q}${p}blocked_key k
-        where k.bucket = ${bucket} and k.halted_by is null
-          and k.retry_at <= statement_timestamp()
-        order by k.retry_at limit 1) is not null as blocked
-      """;
-
   /**
    * The buckets with work (OFFSET 0: each is asked once, and not again by the condition); of them
    * the free ones, longest unserved first, as many as are a fair share among the workers that hold
@@ -111,16 +59,16 @@ final class PostgresLeases implements Leases<Handle> {
       """
       with now as materialized (
       """
-          + HISTORY
+          + PostgresText.HISTORY
           + """
           ), seen as materialized (
             select b.ctid as place, b.bucket, b.worker, b.lease_until > statement_timestamp() as leased, """
           + FREE
           + """
               as free, """
-          + MARKED
+          + PostgresText.MARKED
           + " as marked, "
-          + START
+          + PostgresText.START
           + """
                as start
             from ${q}${p}bucket b cross join now where b.ctid >= '(0,0)'
@@ -132,7 +80,7 @@ final class PostgresLeases implements Leases<Handle> {
                     and m.seq + 0 >= case when f.marked then f.start else 0 end
                   order by m.seq + 0 limit 1) is not null as pending,
           """
-          + DUE.replace("${bucket}", "f.bucket")
+          + PostgresText.DUE.replace("${bucket}", "f.bucket")
           + """
               from seen f
               where f.free
@@ -189,7 +137,7 @@ final class PostgresLeases implements Leases<Handle> {
       """
       with now as materialized (
       """
-          + HISTORY
+          + PostgresText.HISTORY
           + """
           )
           select b.bucket,
@@ -199,7 +147,7 @@ final class PostgresLeases implements Leases<Handle> {
           + """
                as txid,
           """
-          + DUE.replace("${bucket}", "b.bucket")
+          + PostgresText.DUE.replace("${bucket}", "b.bucket")
           + """
           from ${q}${p}bucket b
           join unnest(?, ?) l (bucket, token) on l.bucket = b.bucket
@@ -215,7 +163,7 @@ final class PostgresLeases implements Leases<Handle> {
    */
   private static final String DELETE_HELD =
       "delete from ${q}${p}message m where"
-          + PostgresDialect.THESE
+          + PostgresText.THESE
           + " and (bucket in (select bucket from held)) is true";
 
   private static String lockHeldAnd(String deleted) {
@@ -247,25 +195,18 @@ final class PostgresLeases implements Leases<Handle> {
   private final Hot hot;
   private final Certified certified;
   private final Elsewhere elsewhere;
-  private final @Nullable PostgresArchive archive;
+  private final PostgresArchive archive;
   private final String lockHeldAndDelete;
 
-  /**
-   * @param archive where what is deleted goes; null: nowhere
-   */
   PostgresLeases(
-      Rows.Types types,
-      Hot hot,
-      Certified certified,
-      Elsewhere elsewhere,
-      @Nullable PostgresArchive archive) {
+      Rows rows, Hot hot, Certified certified, Elsewhere elsewhere, PostgresArchive archive) {
     this.archive = archive;
     lockHeldAndDelete =
         lockHeldAnd(
-            archive == null
-                ? "deleted as (" + DELETE_HELD + " returning 1)"
-                : archive.moving(DELETE_HELD));
-    rows = new Rows(types);
+            archive.keepsArchive()
+                ? archive.moving(DELETE_HELD)
+                : "deleted as (" + DELETE_HELD + " returning 1)");
+    this.rows = rows;
     this.hot = hot;
     this.certified = certified;
     this.elsewhere = elsewhere;
@@ -367,8 +308,8 @@ final class PostgresLeases implements Leases<Handle> {
             handle,
             lockHeldAndDelete,
             parameters -> {
-              PostgresDialect.these(bind(parameters, claimId, leases), delivered);
-              if (archive != null) {
+              PostgresText.these(bind(parameters, claimId, leases), delivered);
+              if (archive.keepsArchive()) {
                 PostgresArchive.bind(parameters, delivered);
               }
             },

@@ -40,26 +40,26 @@ final class PostgresLook {
       "with now as materialized (select h.*, pg_backend_pid() as pid, w.written::text as written,"
           + " pg_current_wal_flush_lsn() >= w.written as flushed,"
           + " pg_snapshot_xmax(pg_current_snapshot())::text::bigint as running from ("
-          + PostgresLeases.HISTORY
+          + PostgresText.HISTORY
           + ") h, (select case current_setting('synchronous_standby_names')"
           + " when '' then pg_current_wal_insert_lsn() end as written offset 0) w),"
           + " held as materialized (select l.* from "
-          + PostgresDialect.LEASED_AHEAD
+          + PostgresReadText.LEASED_AHEAD
           + """
              l join unnest(?, ?) t (bucket, token) on t.bucket = l.bucket
             join ${q}${p}bucket b on b.bucket = l.bucket
             where b.token = t.token and b.claim_id = ? and b.lease_until > clock_timestamp()
           )
           """
-          + PostgresDialect.messages(PostgresDialect.PENDING)
+          + PostgresReadText.messages(PostgresReadText.PENDING)
               .replace("${leased}", "(select * from held, now)")
               .replace(
                   "l.horizon",
-                  PostgresDialect.HORIZON_AHEAD
+                  PostgresReadText.HORIZON_AHEAD
                       + ", l.bucket as held, l.history, l.next, l.pid, l.written, l.flushed, l.scheduled or l.blocked, l.running")
               .replace(
                   "as any_blocked",
-                  "as any_blocked, " + PostgresLeases.DUE.replace("${bucket}", "l.bucket"));
+                  "as any_blocked, " + PostgresText.DUE.replace("${bucket}", "l.bucket"));
 
   private static final int HELD = Rows.HORIZON + 1;
   private static final int HISTORY = Rows.HORIZON + 2;
@@ -80,14 +80,16 @@ final class PostgresLook {
   /** What servers say that have no such log, or do not let everybody ask about it. */
   private static final Set<String> LACKS = Set.of("0A000", "42883", "42501");
 
-  private final PostgresDialect dialect;
+  private final Rows rows;
   private final Hot hot;
   private final Certified certified;
+  private final Snapshots snapshots;
   private final Elsewhere elsewhere;
 
-  PostgresLook(PostgresDialect dialect, Hot hot, Certified certified, Elsewhere elsewhere) {
-    this.dialect = dialect;
+  PostgresLook(Rows rows, Hot hot, Certified certified, Elsewhere elsewhere) {
+    this.rows = rows;
     this.hot = hot;
+    snapshots = new Snapshots(hot, certified);
     this.certified = certified;
     this.elsewhere = elsewhere;
   }
@@ -117,14 +119,31 @@ final class PostgresLook {
   private record Found(List<Row> rows, Moment moment) {}
 
   /** See {@link dev.outbox.store.core.internal.Database.Reads#look}. */
-  Look at(Handle handle, UUID claimId, List<Lease> kept, Limits limits) {
+  Optional<Look> at(Handle handle, UUID claimId, List<Lease> kept, Limits limits) {
     Sample known = certified.known();
-    dialect.ask(handle, known);
+    snapshots.ask(handle, known);
     List<Lease> leases =
         kept.stream().map(lease -> lease.with(Mark.of(lease).knowing(known))).toList();
-    return read(handle, claimId, leases, limits)
-        .map(found -> look(handle, leases, limits, found))
-        .orElseGet(() -> new Look(new Pending(List.of(), List.of()), false, false, true));
+    try {
+      return Optional.of(
+          read(handle, claimId, leases, limits)
+              .map(found -> look(handle, leases, limits, found))
+              .orElseGet(() -> new Look(new Pending(List.of(), List.of()), false, false, true)));
+    } catch (TransactionException e) {
+      if (!isLacking(e)) {
+        throw e;
+      }
+      if (handle.isInTransaction()) {
+        handle.execute("rollback"); // or else the server refuses to commit it
+      }
+      return Optional.empty();
+    }
+  }
+
+  /** Whether this server does not say what is durable. */
+  private static boolean isLacking(TransactionException failure) {
+    return failure.getCause() instanceof SQLException refused
+        && LACKS.contains("" + refused.getSQLState());
   }
 
   private Look look(Handle handle, List<Lease> leases, Limits limits, Found found) {
@@ -141,28 +160,19 @@ final class PostgresLook {
   /** Nothing when the snapshot does not have all leases as they were, or others are due. */
   private Optional<Found> read(Handle handle, UUID claimId, List<Lease> leases, Limits limits) {
     long share = limits.bytes() / limits.messages();
-    try {
-      return hot.query(
-          handle,
-          STATEMENT,
-          parameters ->
-              PostgresDialect.bind(parameters, leases, lease -> limits.messages(), true)
-                  .integers(leases, Lease::bucket)
-                  .longs(leases, Lease::token)
-                  .add(claimId)
-                  .add(share),
-          row -> found(row, leases));
-    } catch (TransactionException e) {
-      if (e.getCause() instanceof SQLException refused
-          && LACKS.contains("" + refused.getSQLState())) {
-        throw new UnsupportedOperationException("this server does not say what is durable", e);
-      }
-      throw e;
-    }
+    return hot.query(
+        handle,
+        STATEMENT,
+        parameters ->
+            PostgresReadText.bind(parameters, leases, lease -> limits.messages(), true)
+                .integers(leases, Lease::bucket)
+                .longs(leases, Lease::token)
+                .add(claimId)
+                .add(share),
+        row -> found(row, leases));
   }
 
   private Optional<Found> found(ResultSet row, List<Lease> leases) throws SQLException {
-    Rows rows = new Rows(dialect);
     Map<Integer, Lease> unseen = new HashMap<>();
     leases.forEach(lease -> unseen.put(lease.bucket(), lease));
     List<Row> found = new ArrayList<>();

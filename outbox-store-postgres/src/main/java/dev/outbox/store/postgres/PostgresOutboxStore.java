@@ -60,7 +60,7 @@ public final class PostgresOutboxStore extends JdbcOutboxStore
   private PostgresOutboxStore(Builder b) {
     super(
         b,
-        (names, archive) -> new PostgresDialect(names, new Pooler(b.poolerKeepsSessions), archive));
+        (names, archive) -> PostgresDialect.of(names, new Pooler(b.poolerKeepsSessions), archive));
   }
 
   /** A store with the default names, for relays and for appending. */
@@ -88,7 +88,7 @@ public final class PostgresOutboxStore extends JdbcOutboxStore
     private boolean poolerKeepsSessions;
 
     private Builder(DataSource dataSource) {
-      super(dataSource);
+      super(dataSource, PostgresOutboxStore::new);
     }
 
     /**
@@ -100,16 +100,6 @@ public final class PostgresOutboxStore extends JdbcOutboxStore
      */
     public Builder poolerKeepsSessions() {
       poolerKeepsSessions = true;
-      return this;
-    }
-
-    @Override
-    public PostgresOutboxStore build() {
-      return new PostgresOutboxStore(this);
-    }
-
-    @Override
-    protected Builder self() {
       return this;
     }
   }

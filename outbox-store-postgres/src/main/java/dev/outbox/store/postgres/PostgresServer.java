@@ -4,6 +4,7 @@ import dev.outbox.PermanentOutboxException;
 import dev.outbox.store.core.internal.Names;
 import dev.outbox.store.jdbc.internal.Distributed;
 import dev.outbox.store.jdbc.internal.Server;
+import dev.outbox.store.jdbc.internal.Tables;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -12,12 +13,13 @@ import java.sql.SQLTransientConnectionException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
+import org.jdbi.v3.core.Handle;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.util.PSQLException;
 import org.postgresql.util.ServerErrorMessage;
 
 /** How PostgreSQL is talked to, and what its errors mean. */
-abstract class PostgresServer implements Server {
+final class PostgresServer implements Server {
   private static final String VERSION = "version()";
 
   /** What shows those that give the version of the PostgreSQL that they stand in for. */
@@ -70,18 +72,48 @@ abstract class PostgresServer implements Server {
       where s.ctid >= '(0,0)'
       """;
 
-  final StallGuard stallGuard = new StallGuard();
-  final Pooler pooler;
-  final Names names;
+  /** With a cache a session gives numbers out that the low-water marks have long passed. */
+  private static final String WRONG_SEQUENCE =
+      """
+      (select format('the sequence %1$s has cache %2$s and increment %3$s, and messages have an order only with 1 and 1: a session would give them numbers that others have long passed; run alter sequence %1$s cache 1 increment 1',
+          s.seqrelid::regclass, s.seqcache, s.seqincrement)
+        from pg_catalog.pg_sequence s
+        where s.seqrelid = pg_get_serial_sequence('${q}${p}message', 'seq')::regclass
+          and (s.seqcache <> 1 or s.seqincrement <> 1))
+      """;
 
-  PostgresServer(Names names, Pooler pooler) {
+  private final StallGuard stallGuard = new StallGuard();
+  private final Names names;
+  private final Tables tables;
+  private final Pooler pooler;
+
+  /** Runs the statements of each batch. */
+  final Hot hot = new Hot(stallGuard, this::fill);
+
+  PostgresServer(Names names, Tables tables, Pooler pooler) {
     this.names = names;
+    this.tables = tables;
     this.pooler = pooler;
   }
 
   @Override
   public String name() {
     return "PostgreSQL";
+  }
+
+  @Override
+  public Names names() {
+    return names;
+  }
+
+  @Override
+  public Tables tables() {
+    return tables;
+  }
+
+  @Override
+  public void check(Connection connection) throws SQLException {
+    pooler.check(connection);
   }
 
   @Override
@@ -151,8 +183,19 @@ abstract class PostgresServer implements Server {
   }
 
   @Override
-  public List<Distributed> distributed() {
-    return DISTRIBUTED;
+  public void beginWithLeases(Handle handle, Duration patience) throws SQLException {
+    hot.beginWithFirst(handle, patience);
+  }
+
+  @Override
+  public boolean beginAlone(Handle handle, Duration patience) {
+    hot.beginAlone(handle, patience);
+    return true;
+  }
+
+  /** An inbox has no order to lose. */
+  private List<Distributed> distributed() {
+    return tables == Tables.INBOX ? List.of() : DISTRIBUTED;
   }
 
   /** One statement after the other, because not each of these servers takes both. */
@@ -162,15 +205,15 @@ abstract class PostgresServer implements Server {
       try (Statement statement = connection.createStatement();
           ResultSet rows = statement.executeQuery(question)) {
         while (rows.next()) {
-          Distributed.refuse(this, rows.getString(1));
+          Distributed.refuse(distributed(), name(), rows.getString(1));
         }
       }
     }
   }
 
   /** An expression: what is wrong with the sequence that gives rows their order; or null. */
-  String wrongSequence() {
-    return "null";
+  private String wrongSequence() {
+    return tables == Tables.INBOX || tables == Tables.ARCHIVE ? "null" : WRONG_SEQUENCE;
   }
 
   @Override
@@ -188,7 +231,7 @@ abstract class PostgresServer implements Server {
             "the database's encoding is %s, which cannot hold every text: use one that was created with encoding 'UTF8'"
                 .formatted(encoding));
       }
-      Distributed.refuse(this, rows.getString("said"));
+      Distributed.refuse(distributed(), name(), rows.getString("said"));
       if (rows.getBoolean("citus") && !distributed().isEmpty()) {
         Citus.refuseDistributed(connection, names);
       }
@@ -207,6 +250,6 @@ abstract class PostgresServer implements Server {
 
   @Override
   public String fill(String sql) {
-    return names.fill(sql);
+    return names.fill(sql.replace("${messageKey}", PostgresText.MESSAGE_KEY));
   }
 }

@@ -61,10 +61,7 @@ class Variant {
 
   /** What this makes of a dialect. */
   final SqlDialect of(SqlDialect right) {
-    return proxy(
-        SqlDialect.class,
-        right,
-        (method, a) -> method.equals("database") ? of(right.database()) : null);
+    return new SqlDialect(right.server(), right.append(), of(right.database()), right.archive());
   }
 
   @SuppressWarnings("unchecked")

@@ -1,6 +1,8 @@
 package dev.outbox.store.postgres;
 
+import dev.outbox.Archive;
 import dev.outbox.store.core.internal.Names;
+import dev.outbox.store.core.internal.Retention;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
 import dev.outbox.store.jdbc.internal.SqlDialect;
 import java.time.Duration;
@@ -11,7 +13,7 @@ final class VariantStore extends JdbcOutboxStore {
   private static final Names NAMES = new Names(null, Names.DEFAULT_PREFIX);
 
   VariantStore(DataSource dataSource, SqlDialect dialect) {
-    super(dataSource, NAMES, DEFAULT_DEDUP_WINDOW, names -> dialect);
+    super(dataSource, Retention.of(DEFAULT_DEDUP_WINDOW), dialect);
   }
 
   /** The dialect that is right. */
@@ -25,6 +27,6 @@ final class VariantStore extends JdbcOutboxStore {
    * @param patience before it asks who holds locks
    */
   static SqlDialect right(Duration patience) {
-    return new PostgresDialect(NAMES, new Pooler(false), patience);
+    return PostgresDialect.of(NAMES, new Pooler(false), Archive.NONE, patience);
   }
 }

@@ -4,6 +4,7 @@ import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
 import dev.outbox.store.core.internal.Deduplicated;
 import dev.outbox.store.jdbc.internal.Server;
+import dev.outbox.store.jdbc.internal.SqlDialect;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
@@ -24,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * are drawn in the order of the list. Before them go the dedup keys, in one batch more, or three
  * when some are there already.
  */
-final class Append {
+final class Append implements SqlDialect.Append {
   private static final DateTimeFormatter MICROSECONDS =
       DateTimeFormatter.ofPattern("uuuu-MM-dd'T'HH:mm:ss.SSSSSS");
 
@@ -79,9 +80,11 @@ final class Append {
     insert = server.fill(INSERT);
   }
 
-  Set<UUID> append(Connection connection, List<OutboxMessage> messages, Duration dedupWindow)
+  @Override
+  public Set<UUID> append(Connection connection, List<OutboxMessage> messages, Duration dedupWindow)
       throws SQLException {
-    Deduplicated deduplicated = Deduplicated.of(messages, fresh(connection, messages, dedupWindow));
+    Duration window = SqlServerText.clamped(dedupWindow);
+    Deduplicated deduplicated = Deduplicated.of(messages, fresh(connection, messages, window));
     insert(connection, deduplicated.fresh());
     return deduplicated.duplicates();
   }

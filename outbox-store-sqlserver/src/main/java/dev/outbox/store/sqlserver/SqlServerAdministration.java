@@ -3,14 +3,13 @@ package dev.outbox.store.sqlserver;
 import dev.outbox.store.core.internal.Database;
 import dev.outbox.store.jdbc.internal.Rows;
 import dev.outbox.store.jdbc.internal.SqlAdministration;
-import dev.outbox.store.jdbc.internal.SqlAdministration.Texts;
 import java.time.Duration;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.jdbi.v3.core.Handle;
 
 /** What people and housekeeping ask of SQL Server. */
-final class SqlServerAdministration implements Texts {
+final class SqlServerAdministration extends SqlAdministration {
   private static final String DEAD =
       " where bucket = :bucket and status = N'DEAD' and place = 0x00 and seq = :seq";
 
@@ -106,35 +105,30 @@ final class SqlServerAdministration implements Texts {
         .formatted(table, where);
   }
 
-  @Override
-  public String deadLetters() {
-    return "select top (:limit) "
-        + Rows.COLUMNS
-        + """
+  private static final String DEAD_LETTERS =
+      "select top (:limit) "
+          + Rows.COLUMNS
+          + """
         , m.last_error, m.last_failed_at,
           case when ${haltsKey} then 1 else 0 end as halts_key
         from ${q}${p}message m ${deadNow}
         where m.status = N'DEAD' and m.seq > :after
         order by m.seq
         """
-            .replace("${haltsKey}", HALTS_KEY);
-  }
+              .replace("${haltsKey}", HALTS_KEY);
 
-  @Override
-  public String haltedKeys() {
-    return """
+  private static final String HALTED_KEYS =
+      """
     select top (:limit) m.message_key as [key], m.halted_by
     from ${buckets} n
     cross apply (select top (:limit) m.message_key, m.halted_by from ${q}${p}${keyDue}
       where m.bucket = n.bucket and m.halted_by is not null) m
     """
-        .replace("${buckets}", BUCKETS)
-        .replace("${keyDue}", KEY_DUE);
-  }
+          .replace("${buckets}", BUCKETS)
+          .replace("${keyDue}", KEY_DUE);
 
-  @Override
-  public String lockDeadLetters() {
-    return """
+  private static final String LOCK_DEAD_LETTERS =
+      """
     select m.bucket, ${messageKey} as [key], m.seq
     from openjson(:seqs) with (seq bigint '$[0]') l
     inner join ${q}${p}message m with (updlock, forceseek, index (${p}message_dead))
@@ -142,37 +136,28 @@ final class SqlServerAdministration implements Texts {
     where m.status = N'DEAD'
     option (loop join, force order)
     """;
-  }
 
-  @Override
-  public String unhalt() {
-    // Only the holder of the bucket deletes rows here: an operator makes them due.
-    return """
+  /** Only the holder of the bucket deletes rows here: an operator makes them due. */
+  private static final String UNHALT =
+      """
     update ${q}${p}blocked_key set
       halted_by = null, retry_at = sysutcdatetime(),
       low_seq = case when low_seq < :lowSeq then low_seq else :lowSeq end
     where bucket = :bucket and key_hash = ${key} and halted_by = :seq
     """;
-  }
 
-  @Override
-  public String requeue() {
-    return """
+  private static final String REQUEUE =
+      """
     update ${q}${p}message set
       status = case when :unhalted = 1 then N'BLOCKED' else N'SCHEDULED' end,
       available_at = sysutcdatetime(), attempts = 0, last_failed_at = null
     """
-        + DEAD;
-  }
+          + DEAD;
 
-  @Override
-  public String discard() {
-    return "delete from ${q}${p}message" + DEAD;
-  }
+  private static final String DISCARD = "delete from ${q}${p}message" + DEAD;
 
-  @Override
-  public String expired() {
-    return """
+  private static final String EXPIRED =
+      """
     select top (:limit) m.seq, case when m.last_failed_at < ${ago}
       and not ${haltsKey}
       then 1 else 0 end as expired
@@ -180,52 +165,39 @@ final class SqlServerAdministration implements Texts {
     where m.status = N'DEAD' and m.seq > :after
     order by m.seq
     """
-        .replace("${ago}", SqlServerText.later("-1 * :millis"))
-        .replace("${haltsKey}", HALTS_KEY);
-  }
+          .replace("${ago}", SqlServerText.later("-1 * :millis"))
+          .replace("${haltsKey}", HALTS_KEY);
 
-  @Override
-  public String statistics() {
-    return STATISTICS;
-  }
-
-  @Override
-  public String leases() {
-    return """
+  private static final String LEASES =
+      """
     select coalesce(b.worker, N'') as worker, count(*) as buckets,
       min(b.leased_at) as leased_at, max(b.lease_until) as lease_until
     from ${q}${p}bucket b ${dirty}
     where b.claim_id is not null and b.lease_until > ${utc}
     group by coalesce(b.worker, N'') order by 1
     """;
-  }
 
-  @Override
-  public String haltedByNothing() {
-    return """
+  private static final String HALTED_BY_NOTHING =
+      """
     select k.bucket, k.message_key as [key], k.halted_by
     from ${q}${p}blocked_key k ${now}
     where k.halted_by is not null and not exists (select 1 from ${q}${p}message m ${seekNow}
       where m.bucket = k.bucket and m.status = N'DEAD' and m.place = 0x00 and m.seq = k.halted_by)
     """;
-  }
 
-  @Override
-  public String restoreBuckets() {
-    // Whether a row is there is seen although its holder has it locked.
-    return """
+  /** Whether a row is there is seen although its holder has it locked. */
+  private static final String RESTORE_BUCKETS =
+      """
     insert into ${q}${p}bucket (bucket)
     select n.bucket
     from (values ${numbers}) n (bucket)
     where not exists (select 1 from ${q}${p}bucket b ${dirty} where b.bucket = n.bucket)
     """
-        .replace("${numbers}", EVERY_BUCKET);
-  }
+          .replace("${numbers}", EVERY_BUCKET);
 
-  @Override
-  public String restoreBlockedKeys() {
-    // Bucket by bucket, so that no producer's rows are looked at.
-    return """
+  /** Bucket by bucket, so that no producer's rows are looked at. */
+  private static final String RESTORE_BLOCKED_KEYS =
+      """
     insert into ${q}${p}blocked_key (bucket, message_key, retry_at, low_seq)
     select :bucket, m.message_key, sysutcdatetime(), m.low_seq
     from (
@@ -238,15 +210,46 @@ final class SqlServerAdministration implements Texts {
     where not exists (select 1 from ${q}${p}blocked_key k ${now}
       where k.bucket = :bucket and k.key_hash = m.place)
     """;
+
+  /** So many are deleted in one transaction. */
+  private static final int MOST_ARCHIVED_PURGED = 1_000;
+
+  SqlServerAdministration(Rows rows, SqlServerArchive archive) {
+    super(
+        new Texts(
+            DEAD_LETTERS,
+            HALTED_KEYS,
+            LOCK_DEAD_LETTERS,
+            UNHALT,
+            REQUEUE,
+            DISCARD,
+            EXPIRED,
+            STATISTICS,
+            LEASES,
+            HALTED_BY_NOTHING,
+            RESTORE_BUCKETS,
+            RESTORE_BLOCKED_KEYS),
+        rows,
+        archive);
   }
 
   @Override
   public boolean purgeDedup(Handle handle, Duration window) {
     return handle
             .createUpdate(PURGE_DEDUP)
-            .bind("most", SqlAdministration.PURGE)
-            .bind("windowMillis", -SqlServerDialect.clamped(window).toMillis())
+            .bind("most", PURGE)
+            .bind("windowMillis", -SqlServerText.clamped(window).toMillis())
             .execute()
-        == SqlAdministration.PURGE;
+        == PURGE;
+  }
+
+  @Override
+  public boolean keepArchive(Handle handle, Duration retention) {
+    return handle
+            .createUpdate(SqlServerArchive.PURGE)
+            .bind("millis", -SqlServerText.clamped(retention).toMillis())
+            .bind("most", MOST_ARCHIVED_PURGED)
+            .execute()
+        == MOST_ARCHIVED_PURGED;
   }
 }

@@ -2,8 +2,6 @@ package dev.outbox.store.sqlserver;
 
 import dev.outbox.Archive;
 import dev.outbox.store.jdbc.internal.ArchiveTexts;
-import java.time.Duration;
-import org.jdbi.v3.core.Handle;
 
 /**
  * The archive. A message is copied and then deleted, by the same list of rows and in one
@@ -13,9 +11,7 @@ import org.jdbi.v3.core.Handle;
  */
 final class SqlServerArchive extends ArchiveTexts {
 
-  /** So many are deleted in one transaction. */
-  private static final int MOST_PURGED = 1_000;
-
+  /** {@code :most, :millis}; deletes what was archived before that, which is negative. */
   static final String PURGE =
       "delete top (:most) from ${q}${p}archive_message ${past} where archived_at < "
           + SqlServerText.later(":millis");
@@ -85,15 +81,5 @@ final class SqlServerArchive extends ArchiveTexts {
   protected String after() {
     return "(m.archived_at > %1$s or m.archived_at = %1$s and m.seq > :afterSeq)"
         .formatted(time("afterTime"));
-  }
-
-  @Override
-  protected boolean keep(Handle handle, Duration retention) {
-    return handle
-            .createUpdate(PURGE)
-            .bind("millis", -SqlServerDialect.clamped(retention).toMillis())
-            .bind("most", MOST_PURGED)
-            .execute()
-        == MOST_PURGED;
   }
 }

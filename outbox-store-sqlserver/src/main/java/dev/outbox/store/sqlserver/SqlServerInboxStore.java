@@ -1,6 +1,7 @@
 package dev.outbox.store.sqlserver;
 
 import dev.outbox.store.jdbc.JdbcInboxStore;
+import dev.outbox.store.jdbc.internal.Tables;
 import javax.sql.DataSource;
 
 /**
@@ -15,7 +16,7 @@ import javax.sql.DataSource;
 public final class SqlServerInboxStore extends JdbcInboxStore {
 
   private SqlServerInboxStore(Builder b) {
-    super(b, SqlServerInboxDialect::new);
+    super(b, names -> new SqlServerServer(names, Tables.INBOX), SqlServerInboxTexts.TEXTS);
   }
 
   /** An inbox with the default names. */
@@ -32,17 +33,7 @@ public final class SqlServerInboxStore extends JdbcInboxStore {
   public static final class Builder extends JdbcInboxStore.Builder<SqlServerInboxStore, Builder> {
 
     private Builder(DataSource dataSource) {
-      super(dataSource);
-    }
-
-    @Override
-    public SqlServerInboxStore build() {
-      return new SqlServerInboxStore(this);
-    }
-
-    @Override
-    protected Builder self() {
-      return this;
+      super(dataSource, SqlServerInboxStore::new);
     }
   }
 }

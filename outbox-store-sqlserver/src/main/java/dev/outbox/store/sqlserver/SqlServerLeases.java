@@ -114,8 +114,8 @@ final class SqlServerLeases implements Leases<Handle> {
 
   private final Rows rows;
 
-  SqlServerLeases(Rows.Types types) {
-    rows = new Rows(types);
+  SqlServerLeases(Rows rows) {
+    this.rows = rows;
   }
 
   /** Chooses without locks, then tries each by itself until there are enough. */

@@ -53,7 +53,7 @@ import javax.sql.DataSource;
 public final class SqlServerOutboxStore extends JdbcOutboxStore {
 
   private SqlServerOutboxStore(Builder b) {
-    super(b, (names, archive) -> new SqlServerDialect(names, archive));
+    super(b, SqlServerDialect::of);
   }
 
   /** A store with the default names, for relays and for appending. */
@@ -70,17 +70,7 @@ public final class SqlServerOutboxStore extends JdbcOutboxStore {
   public static final class Builder extends JdbcOutboxStore.Builder<SqlServerOutboxStore, Builder> {
 
     private Builder(DataSource dataSource) {
-      super(dataSource);
-    }
-
-    @Override
-    public SqlServerOutboxStore build() {
-      return new SqlServerOutboxStore(this);
-    }
-
-    @Override
-    protected Builder self() {
-      return this;
+      super(dataSource, SqlServerOutboxStore::new);
     }
   }
 }

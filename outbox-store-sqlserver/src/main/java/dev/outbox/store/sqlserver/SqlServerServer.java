@@ -3,23 +3,24 @@ package dev.outbox.store.sqlserver;
 import dev.outbox.PermanentOutboxException;
 import dev.outbox.store.core.internal.Names;
 import dev.outbox.store.jdbc.internal.Server;
+import dev.outbox.store.jdbc.internal.Tables;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
-import java.util.Arrays;
+import java.util.List;
 import java.util.stream.Collectors;
 import org.jdbi.v3.core.Jdbi;
 import org.jdbi.v3.core.statement.SqlStatements;
 import org.jspecify.annotations.Nullable;
 
 /** How SQL Server is talked to, and what its errors mean. */
-abstract class SqlServerServer implements Server {
+final class SqlServerServer implements Server {
 
   /** The longest that any statement waits, as for a lock that a stalled client holds. */
-  static final int WAIT_SECONDS = 30;
+  private static final int WAIT_SECONDS = 30;
 
   /** Of the bits of @@OPTIONS, 512 is NOCOUNT. */
   private static final String SCHEMA_VERSION =
@@ -35,23 +36,57 @@ abstract class SqlServerServer implements Server {
 
   private static final String YIELD = "set deadlock_priority low";
 
+  private final Names names;
+  private final Tables tables;
   private final SqlServerText text;
   private final String objects;
 
-  /**
-   * @param tables whose rows are locked one by one, named without the prefix
-   */
-  SqlServerServer(Names names, String... tables) {
+  SqlServerServer(Names names, Tables tables) {
+    this.names = names;
+    this.tables = tables;
     text = new SqlServerText(names);
     objects =
-        Arrays.stream(tables)
+        rowsLocked(tables).stream()
             .map("object_id(N'${q}${p}%s')"::formatted)
             .collect(Collectors.joining(", "));
+  }
+
+  /** The tables whose rows are locked one by one, named without the prefix. */
+  private static List<String> rowsLocked(Tables tables) {
+    return switch (tables) {
+      case OUTBOX, OUTBOX_WITH_ARCHIVE -> List.of("message", "blocked_key", "bucket", "dedup");
+      case ARCHIVE -> List.of("message", "audit");
+      case INBOX -> List.of("message");
+    };
   }
 
   @Override
   public String name() {
     return "SQL Server";
+  }
+
+  @Override
+  public Names names() {
+    return names;
+  }
+
+  @Override
+  public Tables tables() {
+    return tables;
+  }
+
+  @Override
+  public PreparedStatement prepare(Connection connection, String sql) throws SQLException {
+    PreparedStatement statement = connection.prepareStatement(sql);
+    statement.setQueryTimeout(WAIT_SECONDS);
+    return statement;
+  }
+
+  /** As nvarchar, for the reason that {@link UnicodeArguments} gives. */
+  @Override
+  public void setText(PreparedStatement statement, int i, @Nullable String text)
+      throws SQLException {
+    statement.setNString(i, text);
   }
 
   @Override

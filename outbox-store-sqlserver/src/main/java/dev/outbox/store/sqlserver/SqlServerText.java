@@ -1,6 +1,13 @@
 package dev.outbox.store.sqlserver;
 
 import dev.outbox.store.core.internal.Names;
+import dev.outbox.store.jdbc.internal.JsonRows;
+import java.sql.Types;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.function.Function;
+import org.jdbi.v3.core.argument.Argument;
 
 /**
  * What recurs in the statements, and how it is filled in. Each comment names the documented
@@ -12,6 +19,9 @@ import dev.outbox.store.core.internal.Names;
  * only.
  */
 final class SqlServerText {
+
+  /** DATEADD has room for 68 years of seconds, and no dedup key is older. */
+  private static final Duration MAX_WINDOW = Duration.ofDays(60 * 365);
 
   /**
    * Reads what is committed now, and waits for what is not. Where nobody but the holder of the
@@ -145,5 +155,16 @@ final class SqlServerText {
   static String later(String millis) {
     return "dateadd(millisecond, convert(int, %1$s %% 1000), dateadd(second, convert(int, %1$s / 1000), ${utc}))"
         .formatted(millis);
+  }
+
+  static Duration clamped(Duration window) {
+    return window.compareTo(MAX_WINDOW) > 0 ? MAX_WINDOW : window;
+  }
+
+  /** As the type that OPENJSON takes, whatever the length: else each change is prepared anew. */
+  static <T> Argument list(Collection<T> rows, Function<T, List<?>> columns) {
+    String json = JsonRows.of(rows, columns);
+    return (position, statement, context) ->
+        statement.setObject(position, json, Types.LONGNVARCHAR);
   }
 }

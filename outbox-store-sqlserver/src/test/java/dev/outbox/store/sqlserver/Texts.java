@@ -2,19 +2,18 @@ package dev.outbox.store.sqlserver;
 
 import dev.outbox.Archive;
 import dev.outbox.store.core.internal.Names;
+import dev.outbox.store.jdbc.internal.InboxTexts;
 import dev.outbox.store.jdbc.internal.Server;
-import dev.outbox.store.jdbc.internal.SqlAdministration;
+import dev.outbox.store.jdbc.internal.Tables;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.reflect.Field;
-import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.regex.Pattern;
 
@@ -35,23 +34,24 @@ final class Texts {
 
   /** Each statement of the inbox by its name. */
   static Map<String, String> inboxStatements() {
-    SqlServerInboxDialect dialect = new SqlServerInboxDialect(INBOX);
+    Server server = new SqlServerServer(INBOX, Tables.INBOX);
+    InboxTexts texts = SqlServerInboxTexts.TEXTS;
     Map<String, String> statements = new LinkedHashMap<>();
-    statements.put("INSERT", dialect.insert());
-    statements.put("FIND", dialect.find());
-    statements.put("UPDATE", dialect.update());
-    statements.put("TAKE_OVER", dialect.update() + " and " + dialect.lockIsOver());
-    statements.put("EXPIRED", dialect.expired());
-    statements.put("DELETE", dialect.delete());
-    statements.put("STATISTICS", dialect.statistics());
-    statements.replaceAll((name, sql) -> dialect.fill(sql));
+    statements.put("INSERT", texts.insert());
+    statements.put("FIND", texts.find());
+    statements.put("UPDATE", texts.update());
+    statements.put("TAKE_OVER", texts.update() + " and " + texts.lockIsOver());
+    statements.put("EXPIRED", texts.expired());
+    statements.put("DELETE", texts.delete());
+    statements.put("STATISTICS", texts.statistics());
+    statements.replaceAll((name, sql) -> server.fill(sql));
     return statements;
   }
 
   /** Each statement of the archive by its name. */
   static Map<String, String> archiveStatements() {
     SqlServerArchive archive = new SqlServerArchive(Archive.FULL);
-    SqlServerDialect dialect = new SqlServerDialect(NAMES, Archive.FULL);
+    Server server = new SqlServerServer(NAMES, Tables.OUTBOX_WITH_ARCHIVE);
     Map<String, String> statements = new LinkedHashMap<>();
     statements.put("COPY", archive.copy());
     statements.put("FIND", archive.archived().replace("${and}", ""));
@@ -63,20 +63,21 @@ final class Texts {
     statements.put("NOTE", archive.note());
     statements.put("AUDIT", archive.audit());
     statements.put("PURGE", SqlServerArchive.PURGE);
-    statements.replaceAll((name, sql) -> dialect.fill(sql));
+    statements.replaceAll((name, sql) -> server.fill(sql));
     return statements;
   }
 
   /** Each statement of the outbox by its name. */
   static Map<String, String> outboxStatements() {
-    Server server = new SqlServerDialect(NAMES);
+    Server server = new SqlServerServer(NAMES, Tables.OUTBOX);
     Map<String, String> statements = new LinkedHashMap<>();
     try {
       for (Class<?> owner :
           List.of(
               SqlServerLeases.class,
               SqlServerServer.class,
-              SqlServerDialect.class,
+              SqlServerReads.class,
+              SqlServerWrites.class,
               SqlServerAdministration.class,
               Append.class)) {
         for (Field field : owner.getDeclaredFields()) {
@@ -84,13 +85,6 @@ final class Texts {
             field.setAccessible(true);
             addStatement(statements, field.getName(), server.fill((String) field.get(null)));
           }
-        }
-      }
-      for (Method method : SqlAdministration.Texts.class.getDeclaredMethods()) {
-        if (method.getReturnType() == String.class && method.getParameterCount() == 0) {
-          String name = method.getName().replaceAll("([A-Z])", "_$1").toUpperCase(Locale.ROOT);
-          String sql = (String) method.invoke(new SqlServerAdministration());
-          addStatement(statements, name, server.fill(sql));
         }
       }
     } catch (ReflectiveOperationException e) {

@@ -1,13 +1,11 @@
 package dev.outbox.store.jdbc;
 
-import dev.outbox.OutboxException;
 import dev.outbox.spi.store.StoreProvider.Settings;
 import java.io.PrintWriter;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.Driver;
-import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.SQLFeatureNotSupportedException;
 import java.time.Duration;
@@ -33,29 +31,15 @@ final class DriverDataSource implements DataSource, AutoCloseable {
   private @Nullable Connection kept;
   private long keptAt;
 
-  /**
-   * Connects to nothing yet.
-   *
-   * @throws OutboxException when no driver takes the URL
-   */
-  DriverDataSource(Settings settings, JdbcStoreProvider provider) {
+  /** Connects to nothing yet. */
+  DriverDataSource(Settings settings, Driver driver) {
+    this.driver = driver;
     url = settings.url();
-    driver = driver(provider, url);
     if (!settings.user().isEmpty()) {
       properties.setProperty("user", settings.user());
     }
     if (!settings.password().isEmpty()) {
       properties.setProperty("password", settings.password());
-    }
-  }
-
-  private static Driver driver(JdbcStoreProvider provider, String url) {
-    try {
-      return DriverManager.getDriver(url);
-    } catch (SQLException e) {
-      boolean isThere =
-          DriverManager.drivers().anyMatch(d -> d.getClass().getName().equals(provider.driver()));
-      throw provider.noDriver(url, isThere, e);
     }
   }
 

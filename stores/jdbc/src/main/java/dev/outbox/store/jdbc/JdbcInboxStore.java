@@ -18,14 +18,15 @@ import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.store.core.internal.Names;
 import dev.outbox.store.jdbc.internal.Grants;
-import dev.outbox.store.jdbc.internal.InboxDialect;
 import dev.outbox.store.jdbc.internal.InboxTable;
 import dev.outbox.store.jdbc.internal.InboxTable.Change;
 import dev.outbox.store.jdbc.internal.InboxTable.Entry;
 import dev.outbox.store.jdbc.internal.InboxTable.State;
+import dev.outbox.store.jdbc.internal.InboxTexts;
 import dev.outbox.store.jdbc.internal.JdbcTransactions;
 import dev.outbox.store.jdbc.internal.PoolSize;
 import dev.outbox.store.jdbc.internal.Schema;
+import dev.outbox.store.jdbc.internal.Server;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -91,7 +92,7 @@ public abstract class JdbcInboxStore
   private static final int TRIES = 20;
 
   private final DataSource dataSource;
-  private final InboxDialect dialect;
+  private final Server server;
   private final Duration retention;
   private final InboxTable table;
   private final JdbcTransactions transactions;
@@ -99,15 +100,14 @@ public abstract class JdbcInboxStore
   private final Schema schema;
   private volatile boolean verified;
 
-  protected JdbcInboxStore(Builder<?, ?> b, Function<Names, InboxDialect> dialect) {
-    Names names = new Names(b.schema, b.prefix);
+  protected JdbcInboxStore(Builder<?, ?> b, Function<Names, Server> server, InboxTexts texts) {
+    this.server = server.apply(new Names(b.schema, b.prefix));
     this.dataSource = b.dataSource;
-    this.dialect = dialect.apply(names);
     this.retention = InboxStore.checkedRetention(b.retention);
-    table = new InboxTable(this.dialect);
-    transactions = new JdbcTransactions(dataSource, this.dialect, names, Grants.Role.CONSUMER);
-    housekeeping = new JdbcTransactions(dataSource, this.dialect, names, Grants.Role.HOUSEKEEPER);
-    schema = new Schema(dataSource, this.dialect, names);
+    table = new InboxTable(this.server, texts);
+    transactions = new JdbcTransactions(dataSource, this.server, Grants.Role.CONSUMER);
+    housekeeping = new JdbcTransactions(dataSource, this.server, Grants.Role.HOUSEKEEPER);
+    schema = new Schema(dataSource, transactions);
   }
 
   /** What is done on a connection. */
@@ -120,10 +120,10 @@ public abstract class JdbcInboxStore
     try {
       JdbcTransactions.requireTransaction(transaction);
       if (!verified) {
-        schema.check(dialect.schemaVersion(transaction));
+        schema.verify(transaction);
         verified = true;
       }
-      dialect.check(transaction);
+      server.check(transaction);
       return work.on(transaction);
     } catch (SQLException e) {
       throw transactions.translate(e);
@@ -287,7 +287,7 @@ public abstract class JdbcInboxStore
 
   @Override
   public void migrate() {
-    schema.migrate(transactions);
+    schema.migrate();
     verified = false;
   }
 
@@ -298,13 +298,13 @@ public abstract class JdbcInboxStore
 
   @Override
   public void verify() {
-    schema.verify(transactions);
+    schema.verify();
     verified = true;
   }
 
   @Override
   public String place() {
-    return schema.place(transactions);
+    return schema.place();
   }
 
   @Override
@@ -327,12 +327,14 @@ public abstract class JdbcInboxStore
    */
   public abstract static class Builder<S extends JdbcInboxStore, B extends Builder<S, B>> {
     private final DataSource dataSource;
+    private final Function<B, S> build;
     private @Nullable String schema;
     private String prefix = Names.INBOX_PREFIX;
     private Duration retention = DEFAULT_RETENTION;
 
-    protected Builder(DataSource dataSource) {
+    protected Builder(DataSource dataSource, Function<B, S> build) {
       this.dataSource = requireNonNull(dataSource, "dataSource");
+      this.build = build;
     }
 
     /** Default: null, the connection's current schema. */
@@ -361,8 +363,13 @@ public abstract class JdbcInboxStore
      *
      * @throws IllegalArgumentException naming the setting, its value and what is allowed
      */
-    public abstract S build();
+    public final S build() {
+      return build.apply(self());
+    }
 
-    protected abstract B self();
+    @SuppressWarnings("unchecked")
+    private B self() {
+      return (B) this;
+    }
   }
 }

@@ -14,11 +14,11 @@ import dev.outbox.store.core.internal.Alone;
 import dev.outbox.store.core.internal.Engine;
 import dev.outbox.store.core.internal.Names;
 import dev.outbox.store.core.internal.Retention;
-import dev.outbox.store.jdbc.internal.ArchiveSchema;
 import dev.outbox.store.jdbc.internal.Grants;
 import dev.outbox.store.jdbc.internal.JdbcTransactions;
 import dev.outbox.store.jdbc.internal.PoolSize;
 import dev.outbox.store.jdbc.internal.Schema;
+import dev.outbox.store.jdbc.internal.Server;
 import dev.outbox.store.jdbc.internal.SqlDialect;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -48,15 +48,10 @@ public abstract class JdbcOutboxStore extends ArchivingStore<Connection> impleme
   private final Schema schema;
 
   /** Null: there is none. */
-  private final @Nullable ArchiveSchema archiveSchema;
+  private final @Nullable Schema archive;
 
   /** Whether what an append needs was found right; a claim looks at the archive too. */
   private volatile boolean mayAppend;
-
-  /** Without an archive: a builder that asks for one is refused. */
-  protected JdbcOutboxStore(Builder<?, ?> b, Function<Names, SqlDialect> dialect) {
-    this(b, (names, archive) -> dialect.apply(names));
-  }
 
   /**
    * @param dialect takes what the archive keeps, too
@@ -64,34 +59,12 @@ public abstract class JdbcOutboxStore extends ArchivingStore<Connection> impleme
   protected JdbcOutboxStore(Builder<?, ?> b, BiFunction<Names, Archive, SqlDialect> dialect) {
     this(
         b.dataSource,
-        new Names(b.schema, b.prefix),
         new Retention(b.dedupWindow, b.archive, b.archiveRetention, b.deadLetterRetention),
-        names -> dialect.apply(names, b.archive));
+        dialect.apply(new Names(b.schema, b.prefix), b.archive));
   }
 
-  protected JdbcOutboxStore(
-      DataSource dataSource,
-      Names names,
-      Duration dedupWindow,
-      Function<Names, SqlDialect> dialect) {
-    this(dataSource, names, Retention.of(dedupWindow), dialect);
-  }
-
-  private JdbcOutboxStore(
-      DataSource dataSource,
-      Names names,
-      Retention retention,
-      Function<Names, SqlDialect> dialect) {
-    this(dataSource, names, retention, dialect.apply(names));
-  }
-
-  private JdbcOutboxStore(
-      DataSource dataSource, Names names, Retention retention, SqlDialect dialect) {
-    this(
-        dataSource,
-        retention,
-        dialect,
-        new JdbcTransactions(dataSource, dialect, names, Grants.Role.RELAY));
+  protected JdbcOutboxStore(DataSource dataSource, Retention retention, SqlDialect dialect) {
+    this(dataSource, retention, dialect, transactions(dataSource, dialect.server()));
   }
 
   private JdbcOutboxStore(
@@ -99,36 +72,19 @@ public abstract class JdbcOutboxStore extends ArchivingStore<Connection> impleme
       Retention retention,
       SqlDialect dialect,
       JdbcTransactions transactions) {
-    this(
-        dataSource,
-        dialect,
-        transactions,
-        new Engine<>(dialect.database(), transactions, kept(retention, dialect)));
-  }
-
-  private static Retention kept(Retention retention, SqlDialect dialect) {
-    if (retention.archive() != dialect.archive()) {
-      throw new IllegalArgumentException(
-          "archive is %s, and the store of %s keeps none: leave it out"
-              .formatted(retention.archive(), dialect.name()));
-    }
-    return retention;
-  }
-
-  private JdbcOutboxStore(
-      DataSource dataSource,
-      SqlDialect dialect,
-      JdbcTransactions transactions,
-      Engine<Handle> engine) {
-    super(engine, Handle::getConnection);
+    super(new Engine<>(dialect.database(), transactions, retention), Handle::getConnection);
     this.dataSource = dataSource;
     this.transactions = transactions;
     this.dialect = dialect;
-    schema = new Schema(dataSource, dialect, transactions.names());
-    archiveSchema =
-        engine.archive() == Archive.NONE
+    schema = new Schema(dataSource, transactions);
+    archive =
+        dialect.archive() == null
             ? null
-            : ArchiveSchema.of(dataSource, dialect.archiveServer(), transactions.names());
+            : new Schema(dataSource, transactions(dataSource, dialect.archive()));
+  }
+
+  private static JdbcTransactions transactions(DataSource dataSource, Server server) {
+    return new JdbcTransactions(dataSource, server, Grants.Role.RELAY);
   }
 
   @Override
@@ -137,7 +93,7 @@ public abstract class JdbcOutboxStore extends ArchivingStore<Connection> impleme
         transaction,
         messages,
         Set.of(Grants.Role.PRODUCER),
-        () -> dialect.append(transaction, messages, dedupWindow()));
+        () -> dialect.append().append(transaction, messages, dedupWindow()));
   }
 
   /** For stores that can: {@link HandOverStore#append}. */
@@ -151,11 +107,11 @@ public abstract class JdbcOutboxStore extends ArchivingStore<Connection> impleme
             Set.of(Grants.Role.PRODUCER, Grants.Role.RELAY),
             () -> {
               Optional<List<Alone>> asked =
-                  dialect.appendToHandOver(transaction, messages, open(keeper));
+                  dialect.append().appendToHandOver(transaction, messages, open(keeper));
               asked.ifPresent(alone::addAll);
               return asked.isPresent()
                   ? Set.of()
-                  : dialect.append(transaction, messages, dedupWindow());
+                  : dialect.append().append(transaction, messages, dedupWindow());
             });
     return Uncommitted.of(appended, () -> handOver(keeper, messages.size(), alone));
   }
@@ -176,12 +132,13 @@ public abstract class JdbcOutboxStore extends ArchivingStore<Connection> impleme
         return Appended.of(messages, Set.of());
       }
       if (!mayAppend && !verified()) {
-        schema.check(dialect.schemaVersion(transaction));
+        schema.verify(transaction);
         mayAppend = true;
-        if (archiveSchema == null) {
+        if (archive == null) {
           setVerified();
         }
       }
+      dialect.server().check(transaction);
       return Appended.of(messages, append.run());
     } catch (SQLException e) {
       throw transactions.translate(e, whose);
@@ -191,28 +148,28 @@ public abstract class JdbcOutboxStore extends ArchivingStore<Connection> impleme
   @Override
   protected void migrateSchema() {
     mayAppend = false;
-    schema.migrate(transactions);
-    if (archiveSchema != null) {
-      archiveSchema.migrate();
+    schema.migrate();
+    if (archive != null) {
+      archive.migrate();
     }
   }
 
   @Override
   public String ddl() {
-    return archiveSchema == null ? schema.ddl() : schema.ddl() + "\n" + archiveSchema.ddl();
+    return archive == null ? schema.ddl() : schema.ddl() + "\n" + archive.ddl();
   }
 
   @Override
   protected void checkSchema() {
-    schema.verify(transactions);
-    if (archiveSchema != null) {
-      archiveSchema.verify();
+    schema.verify();
+    if (archive != null) {
+      archive.verify();
     }
   }
 
   @Override
   public String place() {
-    return schema.place(transactions);
+    return schema.place();
   }
 
   @Override
@@ -235,6 +192,7 @@ public abstract class JdbcOutboxStore extends ArchivingStore<Connection> impleme
    */
   public abstract static class Builder<S extends JdbcOutboxStore, B extends Builder<S, B>> {
     private final DataSource dataSource;
+    private final Function<B, S> build;
     private @Nullable String schema;
     private String prefix = Names.DEFAULT_PREFIX;
     private Duration dedupWindow = DEFAULT_DEDUP_WINDOW;
@@ -242,8 +200,9 @@ public abstract class JdbcOutboxStore extends ArchivingStore<Connection> impleme
     private Duration archiveRetention = Retention.DEFAULT_ARCHIVED;
     private @Nullable Duration deadLetterRetention;
 
-    protected Builder(DataSource dataSource) {
+    protected Builder(DataSource dataSource, Function<B, S> build) {
       this.dataSource = requireNonNull(dataSource, "dataSource");
+      this.build = build;
     }
 
     /** Default: null, the connection's current schema. */
@@ -298,8 +257,13 @@ public abstract class JdbcOutboxStore extends ArchivingStore<Connection> impleme
      *
      * @throws IllegalArgumentException naming the setting, its value and what is allowed
      */
-    public abstract S build();
+    public final S build() {
+      return build.apply(self());
+    }
 
-    protected abstract B self();
+    @SuppressWarnings("unchecked")
+    private B self() {
+      return (B) this;
+    }
   }
 }

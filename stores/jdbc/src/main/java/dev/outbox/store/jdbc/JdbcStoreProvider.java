@@ -2,7 +2,6 @@ package dev.outbox.store.jdbc;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
-import dev.outbox.OutboxException;
 import dev.outbox.PermanentOutboxException;
 import dev.outbox.spi.store.InboxStore;
 import dev.outbox.spi.store.OutboxStore;
@@ -10,6 +9,8 @@ import dev.outbox.spi.store.StoreProvider;
 import java.net.ConnectException;
 import java.net.UnknownHostException;
 import java.sql.Connection;
+import java.sql.Driver;
+import java.sql.DriverManager;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -18,6 +19,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Function;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -27,17 +29,27 @@ public abstract class JdbcStoreProvider implements StoreProvider {
   private final String label;
   private final String exampleUrl;
   private final String driver;
+  private final Function<DataSource, JdbcOutboxStore.Builder<?, ?>> stores;
+  private final Function<DataSource, JdbcInboxStore.Builder<?, ?>> inboxes;
 
   /**
    * @param label for people
    * @param exampleUrl begins with {@code jdbc:} and the driver's own name
    * @param driver the class of a driver that takes these URLs
    */
-  protected JdbcStoreProvider(String name, String label, String exampleUrl, String driver) {
+  protected JdbcStoreProvider(
+      String name,
+      String label,
+      String exampleUrl,
+      String driver,
+      Function<DataSource, JdbcOutboxStore.Builder<?, ?>> stores,
+      Function<DataSource, JdbcInboxStore.Builder<?, ?>> inboxes) {
     this.name = name;
     this.label = label;
     this.exampleUrl = exampleUrl;
     this.driver = driver;
+    this.stores = stores;
+    this.inboxes = inboxes;
   }
 
   /**
@@ -46,7 +58,18 @@ public abstract class JdbcStoreProvider implements StoreProvider {
    * @param settings of which schema, prefix, dedup window and history count here
    * @throws IllegalArgumentException naming the setting, its value and what is allowed
    */
-  public abstract OutboxStore<Connection> store(DataSource dataSource, Settings settings);
+  public final JdbcOutboxStore store(DataSource dataSource, Settings settings) {
+    JdbcOutboxStore.Builder<?, ?> builder = stores.apply(dataSource);
+    builder.schema(settings.schema()).prefix(settings.prefix());
+    if (settings.dedupWindow() != null) {
+      builder.dedupWindow(settings.dedupWindow());
+    }
+    History history = settings.history();
+    if (history.retention() != null) {
+      builder.archiveRetention(history.retention());
+    }
+    return builder.archive(history.archive()).deadLetterRetention(history.deadLetters()).build();
+  }
 
   /**
    * Makes the inbox on such a data source. Does not connect yet.
@@ -56,20 +79,9 @@ public abstract class JdbcStoreProvider implements StoreProvider {
    * @param retention how long a key is remembered after it was done
    * @throws IllegalArgumentException naming the setting, its value and what is allowed
    */
-  public abstract JdbcInboxStore inbox(
-      DataSource dataSource, @Nullable String schema, String prefix, Duration retention);
-
-  /** Gives the settings to a store's builder. */
-  protected static <B extends JdbcOutboxStore.Builder<?, B>> B with(Settings settings, B builder) {
-    builder.schema(settings.schema()).prefix(settings.prefix());
-    if (settings.dedupWindow() != null) {
-      builder.dedupWindow(settings.dedupWindow());
-    }
-    History history = settings.history();
-    if (history.retention() != null) {
-      builder.archiveRetention(history.retention());
-    }
-    return builder.archive(history.archive()).deadLetterRetention(history.deadLetters());
+  public final JdbcInboxStore inbox(
+      DataSource dataSource, @Nullable String schema, String prefix, Duration retention) {
+    return inboxes.apply(dataSource).schema(schema).prefix(prefix).retention(retention).build();
   }
 
   /** Whether the server behind a connection is one of those that this store is for. */
@@ -126,7 +138,7 @@ public abstract class JdbcStoreProvider implements StoreProvider {
     DataSource dataSource =
         settings.connections() > 1
             ? Pool.of(settings, poolSettings())
-            : new DriverDataSource(settings, this);
+            : new DriverDataSource(settings, driver(settings.url()));
     try {
       return new OpenedByJdbc(settings, dataSource, store(dataSource, settings));
     } catch (RuntimeException e) {
@@ -135,18 +147,19 @@ public abstract class JdbcStoreProvider implements StoreProvider {
     }
   }
 
-  /** The sentence when no driver takes a URL. */
-  final OutboxException noDriver(String url, boolean isThere, SQLException e) {
-    return new PermanentOutboxException(
-        isThere
-            ? "the URL %s cannot be read: it looks like %s".formatted(url, exampleUrl)
-            : "there is no driver for %s: put the jar with %s on the class path"
-                .formatted(label, driver),
-        e);
-  }
-
-  final String driver() {
-    return driver;
+  private Driver driver(String url) {
+    try {
+      return DriverManager.getDriver(url);
+    } catch (SQLException e) {
+      boolean isThere =
+          DriverManager.drivers().anyMatch(d -> d.getClass().getName().equals(driver));
+      throw new PermanentOutboxException(
+          isThere
+              ? "the URL %s cannot be read: it looks like %s".formatted(url, exampleUrl)
+              : "there is no driver for %s: put the jar with %s on the class path"
+                  .formatted(label, driver),
+          e);
+    }
   }
 
   private static void closeConnections(DataSource dataSource) {

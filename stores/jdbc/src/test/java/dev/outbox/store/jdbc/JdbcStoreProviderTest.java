@@ -2,7 +2,6 @@ package dev.outbox.store.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.StoreProvider.Settings;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
@@ -11,7 +10,6 @@ import java.sql.DriverManager;
 import java.sql.DriverPropertyInfo;
 import java.sql.SQLException;
 import java.sql.SQLFeatureNotSupportedException;
-import java.time.Duration;
 import java.util.Map;
 import java.util.Properties;
 import java.util.logging.Logger;
@@ -77,20 +75,15 @@ class JdbcStoreProviderTest {
     }
   }
 
+  private static final class NoStore extends JdbcOutboxStore.Builder<JdbcOutboxStore, NoStore> {
+    NoStore(DataSource dataSource) {
+      super(dataSource, builder -> null);
+    }
+  }
+
   private static final class Provider extends JdbcStoreProvider {
     Provider() {
-      super("told", "Told", "jdbc:told://host", "no.Driver");
-    }
-
-    @Override
-    public OutboxStore<Connection> store(DataSource dataSource, Settings settings) {
-      return null;
-    }
-
-    @Override
-    public JdbcInboxStore inbox(
-        DataSource dataSource, String schema, String prefix, Duration retention) {
-      return null;
+      super("told", "Told", "jdbc:told://host", "no.Driver", NoStore::new, source -> null);
     }
 
     @Override

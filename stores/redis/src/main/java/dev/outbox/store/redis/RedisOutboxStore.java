@@ -77,9 +77,6 @@ public final class RedisOutboxStore extends RedisStore
   /** How long a dedup key is remembered unless told otherwise: 7 days. */
   public static final Duration DEFAULT_DEDUP_WINDOW = Duration.ofDays(7);
 
-  /** How long replicas are waited for unless told otherwise: 1 s. */
-  public static final Duration DEFAULT_REPLICAS_TIME = Duration.ofSeconds(1);
-
   static final Script APPEND = script("append");
   private static final Script HOLD_DEDUP_KEYS = script("hold_dedup_keys");
   private static final Script CLAIM = script("claim");

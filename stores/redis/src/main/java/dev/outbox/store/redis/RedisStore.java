@@ -10,6 +10,10 @@ import redis.clients.jedis.RedisClient;
 
 /** What outbox and inbox on Redis have in common: their schema, their pool, and their settings. */
 abstract class RedisStore implements SchemaStore, PooledStore {
+
+  /** How long replicas are waited for unless told otherwise: 1 s. */
+  public static final Duration DEFAULT_REPLICAS_TIME = Duration.ofSeconds(1);
+
   final Server server;
 
   RedisStore(Server server) {
@@ -50,7 +54,7 @@ abstract class RedisStore implements SchemaStore, PooledStore {
     private final RedisClient client;
     private final String name;
     private int replicas;
-    private Duration replicasTime = RedisOutboxStore.DEFAULT_REPLICAS_TIME;
+    private Duration replicasTime = DEFAULT_REPLICAS_TIME;
     private boolean checksDurability = true;
 
     Builder(RedisClient client, String name) {

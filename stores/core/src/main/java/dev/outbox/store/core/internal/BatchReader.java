@@ -53,6 +53,8 @@ final class BatchReader<H> {
   /** Whether nothing was locked, so that nothing can be given back. */
   private boolean onlyLooked;
 
+  private boolean cannotLook;
+
   /**
    * @param keeps whether buckets without messages are kept
    */
@@ -157,14 +159,24 @@ final class BatchReader<H> {
   Optional<Look> look(List<Lease> kept) {
     onlyLooked = true;
     Limits limits = limits(kept, room());
-    Look look = database.reads().look(handle, claimId, kept, limits);
-    Pending pending = look.pending();
-    if (!look.sure() || !pending.rows().stream().allMatch(Claimable.class::isInstance)) {
-      return Optional.empty();
-    }
-    add(pending.leases());
-    take(Status.PENDING, pending.rows(), limits);
-    return Optional.of(look);
+    Optional<Look> looked = database.reads().look(handle, claimId, kept, limits);
+    cannotLook = looked.isEmpty();
+    Optional<Look> sure =
+        looked.filter(
+            look ->
+                look.sure()
+                    && look.pending().rows().stream().allMatch(Claimable.class::isInstance));
+    sure.ifPresent(
+        look -> {
+          add(look.pending().leases());
+          take(Status.PENDING, look.pending().rows(), limits);
+        });
+    return sure;
+  }
+
+  /** Whether the database has no looks. */
+  boolean cannotLook() {
+    return cannotLook;
   }
 
   /**

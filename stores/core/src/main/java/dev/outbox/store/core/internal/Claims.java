@@ -321,9 +321,6 @@ final class Claims<H> {
     Optional<Looked> looked;
     try {
       looked = lookAlone(taken, request, kept);
-    } catch (UnsupportedOperationException e) {
-      kept.close();
-      return Optional.empty();
     } catch (RuntimeException | Error e) {
       kept.add(taken);
       throw e;
@@ -363,6 +360,9 @@ final class Claims<H> {
     Optional<Looked> looked =
         reader.look(leases(taken)).map(look -> new Looked(reader.choose(look.elsewhere()), look));
     looked.ifPresent(found -> kept.durable(found.mayBePublished()));
+    if (reader.cannotLook()) {
+      kept.close();
+    }
     return looked;
   }
 

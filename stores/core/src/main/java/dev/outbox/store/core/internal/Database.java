@@ -21,6 +21,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Consumer;
@@ -120,11 +121,11 @@ public record Database<H>(
      * Looks at buckets whose leases were kept, without locking them: the first PENDING messages of
      * each, in sequence order. It is the first statement of its transaction, or the only one.
      *
-     * @throws UnsupportedOperationException when this database cannot say all that a {@link Look}
-     *     says: then nothing is kept any more
+     * @return empty when this database cannot say all that a {@link Look} says: then nothing is
+     *     kept any more
      */
-    default Look look(H handle, UUID claimId, List<Lease> leases, Limits limits) {
-      throw new UnsupportedOperationException();
+    default Optional<Look> look(H handle, UUID claimId, List<Lease> leases, Limits limits) {
+      return Optional.empty();
     }
 
     /** The first due SCHEDULED messages of each bucket. */

@@ -63,29 +63,14 @@ public final class Engine<H> {
 
   private volatile long restoredAt;
 
-  /**
-   * Keeps no archive.
-   *
-   * @throws IllegalArgumentException when the window is less than 1 ms
-   */
-  public Engine(Database<H> database, Transactions<H> transactions, Duration dedupWindow) {
-    this(database, transactions, Retention.of(dedupWindow));
-  }
-
   public Engine(Database<H> database, Transactions<H> transactions, Retention retention) {
     this(database, transactions, retention, System::nanoTime);
   }
 
-  /** For tests: with a clock for what is not the database's to time. */
+  /**
+   * @param clock for what is not the database's to time
+   */
   Engine(
-      Database<H> database,
-      Transactions<H> transactions,
-      Duration dedupWindow,
-      LongSupplier clock) {
-    this(database, transactions, Retention.of(dedupWindow), clock);
-  }
-
-  private Engine(
       Database<H> database, Transactions<H> transactions, Retention retention, LongSupplier clock) {
     this.administration = database.administration();
     this.transactions = transactions;

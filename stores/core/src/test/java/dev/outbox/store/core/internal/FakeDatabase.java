@@ -16,6 +16,7 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Queue;
 import java.util.Set;
 import java.util.TreeMap;
@@ -231,17 +232,18 @@ final class FakeDatabase {
         .toList();
   }
 
-  private Look look(UUID claimId, List<Lease> leases, Limits limits) {
+  private Optional<Look> look(UUID claimId, List<Lease> leases, Limits limits) {
     if (began) {
       misuse.add("look is not first in its transaction");
     }
     if (cannotLook) {
-      throw new UnsupportedOperationException("look");
+      return Optional.empty();
     }
     boolean sure = looksAreSure && lockHeld(claimId, leases).size() == leases.size();
-    return sure
-        ? found(leases, limits)
-        : new Look(new Pending(List.of(), List.of()), false, false, true);
+    return Optional.of(
+        sure
+            ? found(leases, limits)
+            : new Look(new Pending(List.of(), List.of()), false, false, true));
   }
 
   private Look found(List<Lease> leases, Limits limits) {

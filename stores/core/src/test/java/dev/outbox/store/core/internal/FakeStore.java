@@ -15,7 +15,10 @@ final class FakeStore extends BucketStore<Void> {
   FakeStore(FakeDatabase database) {
     super(
         new Engine<>(
-            database.asked(), database.transactions, DEFAULT_DEDUP_WINDOW, () -> database.clock));
+            database.asked(),
+            database.transactions,
+            Retention.of(DEFAULT_DEDUP_WINDOW),
+            () -> database.clock));
   }
 
   @Override

@@ -21,7 +21,10 @@ class HandedOverTest {
   private final FakeDatabase database = new FakeDatabase(false);
   private final Engine<String> engine =
       new Engine<>(
-          database.asked(), database.transactions, Duration.ofDays(1), () -> database.clock);
+          database.asked(),
+          database.transactions,
+          Retention.of(Duration.ofDays(1)),
+          () -> database.clock);
   private final Kept kept = engine.keep(Duration.ofMinutes(1));
   private long last;
 

@@ -25,7 +25,10 @@ class KeptTest {
   private final FakeDatabase database = new FakeDatabase(false);
   private final Engine<String> engine =
       new Engine<>(
-          database.asked(), database.transactions, Duration.ofDays(1), () -> database.clock);
+          database.asked(),
+          database.transactions,
+          Retention.of(Duration.ofDays(1)),
+          () -> database.clock);
   private final Kept kept = engine.keep(IDLE);
   private long last;
 

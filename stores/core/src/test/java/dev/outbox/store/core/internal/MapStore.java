@@ -13,7 +13,7 @@ final class MapStore extends BucketStore<Producer> {
   private final MapDatabase database;
 
   MapStore(MapDatabase database, Duration dedupWindow) {
-    super(new Engine<>(database.asked(), database, dedupWindow));
+    super(new Engine<>(database.asked(), database, Retention.of(dedupWindow)));
     this.database = database;
   }
 

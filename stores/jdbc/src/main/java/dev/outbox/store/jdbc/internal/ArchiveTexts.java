@@ -4,11 +4,9 @@ import static java.util.stream.Collectors.joining;
 
 import dev.outbox.Archive;
 import dev.outbox.TransientOutboxException;
-import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
 import java.util.stream.Stream;
-import org.jdbi.v3.core.Handle;
 
 /** What differs from database to database in what is asked of an archive. */
 public abstract class ArchiveTexts {
@@ -31,16 +29,23 @@ public abstract class ArchiveTexts {
 
   private static final List<String> CONTENT = List.of("payload", "headers");
 
+  private final Archive archive;
   private final List<String> kept;
 
   /**
    * @param archive what of a message is copied; a store that keeps none only looks
    */
   protected ArchiveTexts(Archive archive) {
+    this.archive = archive;
     kept =
         archive == Archive.FULL
             ? Stream.concat(METADATA.stream(), CONTENT.stream()).toList()
             : METADATA;
+  }
+
+  /** Whether there is one. */
+  public final boolean keepsArchive() {
+    return archive != Archive.NONE;
   }
 
   /**
@@ -158,9 +163,6 @@ public abstract class ArchiveTexts {
         " from ${q}${p}archive_audit n%s where n.noted_at >= %s order by n.noted_at, n.id"
             .formatted(reading(), time("from")));
   }
-
-  /** As {@link dev.outbox.store.core.internal.Database.Administration#keepArchive}. */
-  protected abstract boolean keep(Handle handle, Duration retention);
 
   /**
    * What is read of an archived message, by place: as {@link Rows#COLUMNS}, and then whole,

@@ -1,6 +1,7 @@
 package dev.outbox.store.jdbc.internal;
 
 import dev.outbox.PermanentOutboxException;
+import java.util.List;
 import java.util.Locale;
 
 /**
@@ -14,16 +15,17 @@ import java.util.Locale;
 public record Distributed(String name, String sign, String why) {
 
   /**
-   * Refuses a server that is one of {@link Server#distributed}.
+   * Refuses a server that is one of these.
    *
+   * @param wanted the name of the database that it should be
    * @param said what the server says of itself
    */
-  public static void refuse(Server server, String said) {
-    for (Distributed one : server.distributed()) {
+  public static void refuse(List<Distributed> these, String wanted, String said) {
+    for (Distributed one : these) {
       if (said.toLowerCase(Locale.ROOT).contains(one.sign)) {
         throw new PermanentOutboxException(
             "the server is %s and not %s (it says %s): %s; docs/distributed.md says what to use in its place"
-                .formatted(one.name, server.name(), said, one.why));
+                .formatted(one.name, wanted, said, one.why));
       }
     }
   }

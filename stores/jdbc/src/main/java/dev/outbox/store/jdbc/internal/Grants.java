@@ -35,21 +35,19 @@ public final class Grants {
   private static final Pattern GRANT = Pattern.compile("(?s)grant .* on (?:\\w+ )?([\\w.]+) to .*");
 
   private final Server server;
-  private final Names names;
 
-  Grants(Server server, Names names) {
+  Grants(Server server) {
     this.server = server;
-    this.names = names;
   }
 
   /** Lines about the schema are left out where none is chosen. */
   private String text() {
-    String schema = names.schema();
+    String schema = server.names().schema();
     String text = server.grants();
     if (schema == null) {
       text = text.replaceAll("(?m)^.*\\$\\{schema}.*\\R", "");
     }
-    return names.fill(text).replace("${schema}", String.valueOf(schema));
+    return server.names().fill(text).replace("${schema}", String.valueOf(schema));
   }
 
   /**

@@ -98,7 +98,7 @@ public final class InboxTable {
     }
   }
 
-  private final InboxDialect dialect;
+  private final Server server;
   private final String insert;
   private final String find;
   private final String update;
@@ -107,20 +107,20 @@ public final class InboxTable {
   private final String delete;
   private final String statistics;
 
-  public InboxTable(InboxDialect dialect) {
-    this.dialect = dialect;
-    insert = dialect.fill(dialect.insert());
-    find = dialect.fill(dialect.find());
-    update = dialect.fill(dialect.update());
-    takeOver = dialect.fill(dialect.update() + " and " + dialect.lockIsOver());
-    expired = dialect.fill(dialect.expired());
-    delete = dialect.fill(dialect.delete());
-    statistics = dialect.fill(dialect.statistics());
+  public InboxTable(Server server, InboxTexts texts) {
+    this.server = server;
+    insert = server.fill(texts.insert());
+    find = server.fill(texts.find());
+    update = server.fill(texts.update());
+    takeOver = server.fill(texts.update() + " and " + texts.lockIsOver());
+    expired = server.fill(texts.expired());
+    delete = server.fill(texts.delete());
+    statistics = server.fill(texts.statistics());
   }
 
   /** False when the key is there already. */
   public boolean insert(Connection connection, InboxKey key, Change to) throws SQLException {
-    try (PreparedStatement statement = dialect.prepare(connection, insert)) {
+    try (PreparedStatement statement = server.prepare(connection, insert)) {
       setText(statement, 1, key.consumer());
       setText(statement, 2, key.messageId());
       setText(statement, 3, to.state().name());
@@ -133,7 +133,7 @@ public final class InboxTable {
   }
 
   public @Nullable Entry find(Connection connection, InboxKey key) throws SQLException {
-    try (PreparedStatement statement = dialect.prepare(connection, find)) {
+    try (PreparedStatement statement = server.prepare(connection, find)) {
       setText(statement, 1, key.consumer());
       setText(statement, 2, key.messageId());
       try (ResultSet row = statement.executeQuery()) {
@@ -177,7 +177,7 @@ public final class InboxTable {
   private boolean update(
       Connection connection, String sql, InboxKey key, String token, State from, Change to)
       throws SQLException {
-    try (PreparedStatement statement = dialect.prepare(connection, sql)) {
+    try (PreparedStatement statement = server.prepare(connection, sql)) {
       setText(statement, 1, to.state().name());
       setText(statement, 2, to.token());
       setMillis(statement, 3, to.lock());
@@ -198,8 +198,8 @@ public final class InboxTable {
   /** How many were purged, {@link #PURGE} at most. */
   public int purge(Connection connection) throws SQLException {
     int purged = 0;
-    try (PreparedStatement statement = dialect.prepare(connection, expired);
-        PreparedStatement deletes = dialect.prepare(connection, delete)) {
+    try (PreparedStatement statement = server.prepare(connection, expired);
+        PreparedStatement deletes = server.prepare(connection, delete)) {
       statement.setInt(1, PURGE);
       try (ResultSet row = statement.executeQuery()) {
         for (; row.next(); purged++) {
@@ -214,7 +214,7 @@ public final class InboxTable {
   }
 
   public InboxStatistics statistics(Connection connection, int cap) throws SQLException {
-    try (PreparedStatement statement = dialect.prepare(connection, statistics)) {
+    try (PreparedStatement statement = server.prepare(connection, statistics)) {
       for (int i = 1; i <= 3; i++) {
         statement.setInt(i, cap);
       }
@@ -228,7 +228,7 @@ public final class InboxTable {
 
   private void setText(PreparedStatement statement, int i, @Nullable String text)
       throws SQLException {
-    dialect.setText(statement, i, text);
+    server.setText(statement, i, text);
   }
 
   private static void setMillis(PreparedStatement statement, int i, @Nullable Duration duration)

@@ -5,7 +5,6 @@ import dev.outbox.OutboxException;
 import dev.outbox.PermanentOutboxException;
 import dev.outbox.SchemaException;
 import dev.outbox.TransientOutboxException;
-import dev.outbox.store.core.internal.Names;
 import dev.outbox.store.core.internal.Transactions;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -35,7 +34,6 @@ public final class JdbcTransactions implements Transactions<Handle> {
 
   private final Jdbi jdbi;
   private final Server server;
-  private final Names names;
   private final Grants grants;
   private final Grants.Role role;
 
@@ -71,7 +69,7 @@ public final class JdbcTransactions implements Transactions<Handle> {
   /**
    * @param role who works with the tables through these
    */
-  public JdbcTransactions(DataSource dataSource, Server server, Names names, Grants.Role role) {
+  public JdbcTransactions(DataSource dataSource, Server server, Grants.Role role) {
     jdbi = Jdbi.create(dataSource);
     // Pools may hand out connections with auto-commit off; we commit ourselves.
     jdbi.getConfig(Handles.class).setForceEndTransactions(false);
@@ -81,16 +79,11 @@ public final class JdbcTransactions implements Transactions<Handle> {
     server.configure(jdbi);
     this.server = server;
     this.role = role;
-    this.names = names;
-    grants = new Grants(server, names);
+    grants = new Grants(server);
   }
 
   public Server server() {
     return server;
-  }
-
-  public Names names() {
-    return names;
   }
 
   public Grants grants() {
@@ -227,7 +220,7 @@ public final class JdbcTransactions implements Transactions<Handle> {
       case MISSING_SCHEMA ->
           new SchemaException(
               "a table is missing or of another version, migrate the database (table %s): %s"
-                  .formatted(names.table("message"), detail),
+                  .formatted(server.names().table("message"), detail),
               e);
       case CUT_OFF ->
           new TransientOutboxException(

@@ -35,11 +35,11 @@ final class LiquibaseMigration {
    * @throws PermanentOutboxException for the first failure; those of the further tries are
    *     suppressed in it
    */
-  static void run(DataSource dataSource, Server server, Names names) throws SQLException {
+  static void run(DataSource dataSource, Server server) throws SQLException {
     List<PermanentOutboxException> failures = new ArrayList<>();
     while (failures.size() < TRIES) {
       try {
-        tryOnce(dataSource, server, names);
+        tryOnce(dataSource, server);
         return;
       } catch (PermanentOutboxException e) {
         failures.add(e);
@@ -50,10 +50,9 @@ final class LiquibaseMigration {
     throw first;
   }
 
-  private static void tryOnce(DataSource dataSource, Server server, Names names)
-      throws SQLException {
+  private static void tryOnce(DataSource dataSource, Server server) throws SQLException {
     try (Connection connection = dataSource.getConnection()) {
-      update(connection, server, names);
+      update(connection, server);
     } catch (SQLException e) {
       throw e;
     } catch (Exception e) {
@@ -62,14 +61,15 @@ final class LiquibaseMigration {
       throw new PermanentOutboxException(
           "migration of %s failed%s: %s"
               .formatted(
-                  names.table("*"),
+                  server.names().table("*"),
                   forbidden ? ", run it as a user who may make tables there" : "",
                   cause != null ? cause.getMessage() : String.valueOf(e.getMessage())),
           e);
     }
   }
 
-  private static void update(Connection connection, Server server, Names names) throws Exception {
+  private static void update(Connection connection, Server server) throws Exception {
+    Names names = server.names();
     Database database =
         DatabaseFactory.getInstance()
             .findCorrectDatabaseImplementation(new JdbcConnection(connection));

@@ -19,11 +19,12 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDateTime;
 import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /** Reads rows of the message table; one that cannot be decoded is a message with a problem (C7). */
-public final class Rows {
+public class Rows {
 
   /** What is read of a message; by place, not by name, because it is read for each message. */
   public static final String COLUMNS =
@@ -56,23 +57,21 @@ public final class Rows {
   /** Where a read has one: what it says of its snapshot. */
   public static final int HORIZON = 18;
 
+  private static final DateTimeFormatter MICROSECONDS =
+      DateTimeFormatter.ofPattern("uuuu-MM-dd'T'HH:mm:ss.SSSSSS");
+
   private static final Instant FIRST = Instant.parse("0001-01-01T00:00:00Z");
   private static final Instant LAST = Instant.parse("9999-12-31T23:59:59.999999Z");
 
-  private final Types types;
-
-  public Rows(Types types) {
-    this.types = types;
+  /** Of a time in UTC, which says no zone unless the database has a type for it. */
+  public @Nullable Instant instant(ResultSet rows, int column) throws SQLException {
+    LocalDateTime time = rows.getObject(column, LocalDateTime.class);
+    return time == null ? null : time.toInstant(ZoneOffset.UTC);
   }
 
-  /** How the driver gives what JDBC has no one type for. */
-  public interface Types {
-
-    /** Of a time in UTC, which says no zone unless the database has a type for it. */
-    default @Nullable Instant instant(ResultSet rows, int column) throws SQLException {
-      LocalDateTime time = rows.getObject(column, LocalDateTime.class);
-      return time == null ? null : time.toInstant(ZoneOffset.UTC);
-    }
+  /** Of a time that is there. */
+  public final Instant instant(ResultSet rows, String column) throws SQLException {
+    return requireNonNull(instant(rows, rows.findColumn(column)));
   }
 
   /** Whether a row has a message, and not only what a read says besides. */
@@ -102,12 +101,12 @@ public final class Rows {
 
   /** Of a SCHEDULED message, which is read in the order of this time; else null. */
   @Nullable Instant due(ResultSet rows, Status status) throws SQLException {
-    return status == Status.SCHEDULED ? types.instant(rows, AVAILABLE_AT) : null;
+    return status == Status.SCHEDULED ? instant(rows, AVAILABLE_AT) : null;
   }
 
   private Claimable claimable(ResultSet rows, Status status, byte[] payload) throws SQLException {
     Object id = requireNonNull(rows.getObject(ID));
-    Instant availableAt = types.instant(rows, AVAILABLE_AT);
+    Instant availableAt = instant(rows, AVAILABLE_AT);
     StoredMessage message = message(rows, id, availableAt, payload);
     return new Claimable(
         rows.getInt(BUCKET), message.sequence(), message.key(), status, id, message, availableAt);
@@ -127,7 +126,7 @@ public final class Rows {
   /** A row with bucket, token, scheduled, blocked, singles and served_at, just leased. */
   public Served served(ResultSet row, Object state, ClaimRequest request) throws SQLException {
     return new Served(
-        requireNonNull(types.instant(row, row.findColumn("served_at"))),
+        instant(row, "served_at"),
         Lease.begins(
             row.getInt("bucket"),
             row.getLong("token"),
@@ -155,6 +154,11 @@ public final class Rows {
     return time.isBefore(FIRST) ? FIRST : time.isAfter(LAST) ? LAST : time;
   }
 
+  /** In UTC, without saying so: to the microsecond, as databases have it. */
+  static @Nullable String text(@Nullable Instant time) {
+    return time == null ? null : MICROSECONDS.format(clamp(time).atOffset(ZoneOffset.UTC));
+  }
+
   private static String key(ResultSet rows) throws SQLException {
     return OutboxMessage.key(
         rows.getString(AGGREGATE_TYPE),
@@ -166,7 +170,7 @@ public final class Rows {
     return message(
         rows,
         requireNonNull(rows.getObject(ID)),
-        types.instant(rows, AVAILABLE_AT),
+        instant(rows, AVAILABLE_AT),
         requireNonNull(rows.getBytes(PAYLOAD)));
   }
 
@@ -175,7 +179,7 @@ public final class Rows {
       throws SQLException {
     long sequence = rows.getLong(SEQUENCE);
     int attempts = rows.getInt(ATTEMPTS);
-    Instant stored = requireNonNull(types.instant(rows, CREATED_AT));
+    Instant stored = requireNonNull(instant(rows, CREATED_AT));
     Instant createdAt = clamp(stored);
     try {
       if (!createdAt.equals(stored)) {

@@ -21,20 +21,20 @@ public final class Schema {
 
   private final DataSource dataSource;
   private final Server server;
-  private final Names names;
+  private final JdbcTransactions transactions;
 
-  public Schema(DataSource dataSource, Server server, Names names) {
+  public Schema(DataSource dataSource, JdbcTransactions transactions) {
     this.dataSource = dataSource;
-    this.server = server;
-    this.names = names;
+    this.server = transactions.server();
+    this.transactions = transactions;
   }
 
-  public void migrate(JdbcTransactions transactions) {
-    if (isCurrent(transactions)) {
+  public void migrate() {
+    if (isCurrent()) {
       return; // also when it was made by hand, of which Liquibase knows nothing
     }
     try {
-      LiquibaseMigration.run(dataSource, server, names);
+      LiquibaseMigration.run(dataSource, server);
     } catch (SQLException e) {
       throw transactions.translate(e);
     } catch (NoClassDefFoundError e) {
@@ -45,15 +45,15 @@ public final class Schema {
     }
   }
 
-  private boolean isCurrent(JdbcTransactions transactions) {
+  private boolean isCurrent() {
     try {
-      return version(transactions) == server.version();
+      return version() == Tables.VERSION;
     } catch (SchemaException e) {
       return false;
     }
   }
 
-  private int version(JdbcTransactions transactions) {
+  private int version() {
     try {
       return transactions.runSql(PATIENCE, handle -> server.schemaVersion(handle.getConnection()));
     } catch (PermanentOutboxException e) {
@@ -83,42 +83,52 @@ public final class Schema {
   /** The changelog without Liquibase's comments. */
   public String ddl() {
     String ddl =
-        names.fill(
-            Names.resource(server.getClass(), "/" + server.changelog())
-                    .lines()
-                    .filter(line -> !LIQUIBASE.matcher(line).lookingAt())
-                    .collect(Collectors.joining("\n"))
-                    .strip()
-                + "\n");
+        server
+            .names()
+            .fill(
+                Names.resource(server.getClass(), "/" + server.changelog())
+                        .lines()
+                        .filter(line -> !LIQUIBASE.matcher(line).lookingAt())
+                        .collect(Collectors.joining("\n"))
+                        .strip()
+                    + "\n");
     for (Map.Entry<String, String> parameter : server.changelogParameters().entrySet()) {
       ddl = ddl.replace("${" + parameter.getKey() + "}", parameter.getValue());
     }
     return ddl;
   }
 
-  public String place(JdbcTransactions transactions) {
+  public String place() {
     return transactions.run(
         PATIENCE, handle -> handle.createQuery(server.place()).mapTo(String.class).one());
   }
 
-  public void verify(JdbcTransactions transactions) {
+  public void verify() {
     int version;
     try {
-      version = version(transactions);
+      version = version();
     } catch (SchemaException e) {
-      throw SchemaVersion.missing("table " + names.table("schema"), server.migrate(), e);
+      throw SchemaVersion.missing("table " + table(), server.tables().migrate(), e);
     }
     check(version);
   }
 
-  /** Refuses a version that this library does not work with. */
-  public void check(int version) {
-    String table = names.table("schema");
+  /** As {@link #verify}, on a caller's connection. */
+  public void verify(Connection connection) throws SQLException {
+    check(server.schemaVersion(connection));
+  }
+
+  private void check(int version) {
+    String table = table();
     if (version == 0) {
       throw new SchemaException(
           "table %s is empty, so its version is not known: put the row back (insert into %s (version) values (%d)), or migrate an empty schema"
-              .formatted(table, table, server.version()));
+              .formatted(table, table, Tables.VERSION));
     }
-    SchemaVersion.check(table, version, server.version(), server.migrate());
+    SchemaVersion.check(table, version, Tables.VERSION, server.tables().migrate());
+  }
+
+  private String table() {
+    return server.names().table("schema");
   }
 }

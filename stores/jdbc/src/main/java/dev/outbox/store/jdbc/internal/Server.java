@@ -1,12 +1,13 @@
 package dev.outbox.store.jdbc.internal;
 
+import dev.outbox.store.core.internal.Database;
 import dev.outbox.store.core.internal.Names;
-import dev.outbox.store.core.internal.SchemaVersion;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
 import org.jspecify.annotations.Nullable;
@@ -42,22 +43,20 @@ public interface Server {
   /** The database's name in error texts. */
   String name();
 
+  /** The names of the tables. */
+  Names names();
+
+  /** What the tables are for. */
+  Tables tables();
+
   /** Where in the class path the Liquibase changelog is; formatted SQL with ${q} and ${p}. */
-  String changelog();
+  default String changelog() {
+    return getClass().getPackageName().replace('.', '/') + "/" + tables().changelog();
+  }
 
   /** What else the changelog has between ${ and }. */
   default Map<String, String> changelogParameters() {
     return Map.of();
-  }
-
-  /** The command that makes the tables, in error texts. */
-  default String migrate() {
-    return SchemaVersion.MIGRATE;
-  }
-
-  /** The version of the schema that this library works with. */
-  default int version() {
-    return 1;
   }
 
   /**
@@ -65,7 +64,9 @@ public interface Server {
    * Grants.Role roles}; lines with ${schema} only count where one is chosen.
    */
   default String grants() {
-    return Names.resource(getClass(), "grants.sql");
+    return tables().grants().stream()
+        .map(file -> Names.resource(getClass(), file))
+        .collect(Collectors.joining());
   }
 
   /** Says what a failure means. */
@@ -76,12 +77,24 @@ public interface Server {
    * Trouble#CUT_OFF}, {@link Trouble#LOST} or {@link Trouble#CONFLICT}, where more is known than
    * that; or null.
    */
-  default @Nullable String advice(SQLException failure) {
-    return null;
-  }
+  @Nullable String advice(SQLException failure);
 
   /** Sets what the driver needs for all statements of the store's own transactions. */
   default void configure(Jdbi jdbi) {}
+
+  /** Refuses a caller's connection whose statements would not be its own. */
+  default void check(Connection connection) throws SQLException {}
+
+  /** Prepares a statement that is not left to Jdbi. */
+  default PreparedStatement prepare(Connection connection, String sql) throws SQLException {
+    return connection.prepareStatement(sql);
+  }
+
+  /** Binds a text so that it arrives as it is. */
+  default void setText(PreparedStatement statement, int i, @Nullable String text)
+      throws SQLException {
+    statement.setString(i, text);
+  }
 
   /**
    * Prepares the transaction that has just begun.
@@ -92,16 +105,15 @@ public interface Server {
   void begin(Connection connection, Duration patience) throws SQLException;
 
   /**
-   * The same for a transaction of a claim, whose first statement is one of {@link
-   * SqlDialect#leases}: that one may do it.
+   * The same for a transaction of a claim, whose first statement is one of {@link Database.Leases}:
+   * that one may do it.
    */
   default void beginWithLeases(Handle handle, Duration patience) throws SQLException {
     begin(handle.getConnection(), patience);
   }
 
   /**
-   * Prepares a statement that is all of its transaction, one of {@link SqlDialect#leases} or a
-   * look.
+   * Prepares a statement that is all of its transaction, one of {@link Database.Leases} or a look.
    *
    * @return false where that has to be run in a transaction as all others
    */
@@ -112,22 +124,17 @@ public interface Server {
   /** Puts back what {@link #begin} set beyond the transaction, which is over. */
   default void end(Connection connection) throws SQLException {}
 
-  /** Databases that look like this one, and are refused. */
-  default List<Distributed> distributed() {
-    return List.of();
-  }
-
   /**
    * The version that the schema says it has; 0 when it says none.
    *
-   * @throws dev.outbox.OutboxException when the database cannot hold every message, is one of
-   *     {@link #distributed}, or cannot be worked with through this connection
+   * @throws dev.outbox.OutboxException when the database cannot hold every message, is one that the
+   *     store does not work with, or cannot be worked with through this connection
    */
   int schemaVersion(Connection connection) throws SQLException;
 
   /**
-   * Asks a server that has failed at something else whether it is one of {@link #distributed}, and
-   * refuses it then.
+   * Asks a server that has failed at something else whether it is one that the store does not work
+   * with, and refuses it then.
    *
    * @param connection in auto-commit
    */

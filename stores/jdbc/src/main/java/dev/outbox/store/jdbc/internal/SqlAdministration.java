@@ -1,7 +1,5 @@
 package dev.outbox.store.jdbc.internal;
 
-import static java.util.Objects.requireNonNull;
-
 import dev.outbox.spi.store.ArchiveStore.Archived;
 import dev.outbox.spi.store.ArchiveStore.Outcome;
 import dev.outbox.spi.store.ArchiveStore.Search;
@@ -22,114 +20,75 @@ import java.time.Instant;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
-import java.util.function.Consumer;
 import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 import org.jdbi.v3.core.Handle;
 import org.jspecify.annotations.Nullable;
 
 /** What claims do not ask: dead letters, statistics, and what housekeeping puts right. */
-public final class SqlAdministration implements Administration<Handle> {
+public abstract class SqlAdministration implements Administration<Handle> {
 
   /** How many dedup keys are deleted at once. */
   public static final int PURGE = 10_000;
 
-  /** The texts of its statements, and what a database does in a way of its own. */
-  public interface Texts {
+  /** How many keys are asked for their first message: those whose messages may be the oldest. */
+  public static final int OLDEST_KEYS = 64;
 
-    /**
-     * {@code :after, :limit}; gives {@link Rows#COLUMNS}, last_error, last_failed_at and halts_key,
-     * 1 or 0.
-     */
-    String deadLetters();
+  /** How many dead letters are looked at in one transaction. */
+  private static final int SOME_DEAD = 1_000;
 
-    /** {@code :limit}; gives key and halted_by of so many halted keys, in no order. */
-    String haltedKeys();
-
-    /**
-     * {@code :seqs}, as {@link JsonRows} of one column; locks these dead letters and gives bucket,
-     * key and seq of each that is there.
-     */
-    String lockDeadLetters();
-
-    /** {@code :bucket, :key, :seq, :lowSeq}; changes the key's row if that dead letter halts it. */
-    String unhalt();
-
-    /** {@code :bucket, :seq, :unhalted}; BLOCKED if the key was unhalted, or else SCHEDULED. */
-    String requeue();
-
-    /** {@code :bucket, :seq}. */
-    String discard();
-
-    /** How many dead letters are looked at in one transaction. */
-    int SOME_DEAD = 1_000;
-
-    /**
-     * {@code :after, :limit, :millis}; gives seq and expired of the next dead letters by sequence:
-     * 1 for one that died so long ago and halts no key, else 0.
-     */
-    String expired();
-
-    /** How many keys are asked for their first message: those whose messages may be the oldest. */
-    int OLDEST_KEYS = 64;
-
-    /**
-     * {@code :cap}; gives pending, scheduled, blocked, dead, blocked_keys, halted_keys, each at
-     * most the cap, and free_millis and blocked_millis, null when there is none. By indexes, and no
-     * more entries of each than the cap (F1).
-     */
-    String statistics();
-
-    /** As {@link Administration#warnings}. */
-    default List<String> warnings(Handle handle) {
-      return List.of();
-    }
-
-    /** Gives worker, buckets, leased_at, lease_until of the leases that last, by worker. */
-    String leases();
-
-    /** As {@link Administration#ownSteps}. */
-    default List<Consumer<Handle>> ownSteps(int round, Duration lease) {
-      return List.of();
-    }
-
-    /** Gives bucket, key and halted_by of the keys that are halted by what is no dead letter. */
-    String haltedByNothing();
-
-    /** Changes nothing where all rows are there. */
-    String restoreBuckets();
-
-    /** The buckets that have BLOCKED messages; empty where that costs more than it saves. */
-    default Optional<String> blockedBuckets() {
-      return Optional.empty();
-    }
-
-    /**
-     * {@code :bucket}; a row for each key that has BLOCKED messages and none, and a lower low_seq
-     * where the row's is above them.
-     */
-    String restoreBlockedKeys();
-
-    /** As {@link Administration#purgeDedup}, of {@link #PURGE} keys. */
-    boolean purgeDedup(Handle handle, Duration window);
-  }
+  /**
+   * The texts of its statements.
+   *
+   * @param deadLetters {@code :after, :limit}; gives {@link Rows#COLUMNS}, last_error,
+   *     last_failed_at and halts_key, 1 or 0
+   * @param haltedKeys {@code :limit}; gives key and halted_by of so many halted keys, in no order
+   * @param lockDeadLetters {@code :seqs}, as {@link JsonRows} of one column; locks these dead
+   *     letters and gives bucket, key and seq of each that is there
+   * @param unhalt {@code :bucket, :key, :seq, :lowSeq}; changes the key's row if that dead letter
+   *     halts it
+   * @param requeue {@code :bucket, :seq, :unhalted}; BLOCKED if the key was unhalted, or else
+   *     SCHEDULED
+   * @param discard {@code :bucket, :seq}
+   * @param expired {@code :after, :limit, :millis}; gives seq and expired of the next dead letters
+   *     by sequence: 1 for one that died so long ago and halts no key, else 0
+   * @param statistics {@code :cap}; gives pending, scheduled, blocked, dead, blocked_keys,
+   *     halted_keys, each at most the cap, and free_millis and blocked_millis, null when there is
+   *     none. By indexes, and no more entries of each than the cap (F1)
+   * @param leases gives worker, buckets, leased_at, lease_until of the leases that last, by worker
+   * @param haltedByNothing gives bucket, key and halted_by of the keys that are halted by what is
+   *     no dead letter
+   * @param restoreBuckets changes nothing where all rows are there
+   * @param restoreBlockedKeys {@code :bucket}; a row for each key that has BLOCKED messages and
+   *     none, and a lower low_seq where the row's is above them
+   */
+  public record Texts(
+      String deadLetters,
+      String haltedKeys,
+      String lockDeadLetters,
+      String unhalt,
+      String requeue,
+      String discard,
+      String expired,
+      String statistics,
+      String leases,
+      String haltedByNothing,
+      String restoreBuckets,
+      String restoreBlockedKeys) {}
 
   private final Texts texts;
-  private final SqlDialect types;
   private final Rows rows;
   private final SqlArchive archive;
 
-  SqlAdministration(SqlDialect dialect) {
-    texts = dialect.administration();
-    types = dialect;
-    rows = new Rows(dialect);
-    archive = new SqlArchive(dialect);
+  protected SqlAdministration(Texts texts, Rows rows, ArchiveTexts archive) {
+    this.texts = texts;
+    this.rows = rows;
+    this.archive = new SqlArchive(archive, rows);
   }
 
   @Override
-  public List<DeadLetter> deadLetters(Handle handle, long afterSequence, int limit) {
+  public final List<DeadLetter> deadLetters(Handle handle, long afterSequence, int limit) {
     return handle
         .createQuery(texts.deadLetters())
         .bind("after", afterSequence)
@@ -139,13 +98,13 @@ public final class SqlAdministration implements Administration<Handle> {
                 new DeadLetter(
                     rows.message(row),
                     row.getString("last_error"),
-                    types.instant(row, row.findColumn("last_failed_at")),
+                    rows.instant(row, row.findColumn("last_failed_at")),
                     row.getInt("halts_key") == 1))
         .list();
   }
 
   @Override
-  public List<HaltedKey> haltedKeys(Handle handle, int limit) {
+  public final List<HaltedKey> haltedKeys(Handle handle, int limit) {
     return handle
         .createQuery(texts.haltedKeys())
         .bind("limit", limit)
@@ -190,7 +149,7 @@ public final class SqlAdministration implements Administration<Handle> {
   }
 
   @Override
-  public void freeHaltedByNothing(Handle handle) {
+  public final void freeHaltedByNothing(Handle handle) {
     List<Key> halted =
         handle
             .createQuery(texts.haltedByNothing())
@@ -200,7 +159,7 @@ public final class SqlAdministration implements Administration<Handle> {
   }
 
   @Override
-  public Set<Long> requeue(Handle handle, Set<Long> sequences, @Nullable Who by) {
+  public final Set<Long> requeue(Handle handle, Set<Long> sequences, @Nullable Who by) {
     List<Key> dead = lockDeadLetters(handle, sequences);
     if (by != null) {
       archive.note(handle, dead, Action.REQUEUED, by);
@@ -220,7 +179,7 @@ public final class SqlAdministration implements Administration<Handle> {
   }
 
   @Override
-  public Set<Long> discard(Handle handle, Set<Long> sequences, @Nullable Who by) {
+  public final Set<Long> discard(Handle handle, Set<Long> sequences, @Nullable Who by) {
     List<Key> dead = lockDeadLetters(handle, sequences);
     if (by != null) {
       archive.note(handle, dead, Action.DISCARDED, by);
@@ -257,14 +216,14 @@ public final class SqlAdministration implements Administration<Handle> {
   }
 
   @Override
-  public Expired expireDeadLetters(Handle handle, long after, Duration retention) {
-    List<Looked> looked = lookAtDead(handle, after, Texts.SOME_DEAD, retention);
+  public final Expired expireDeadLetters(Handle handle, long after, Duration retention) {
+    List<Looked> looked = lookAtDead(handle, after, SOME_DEAD, retention);
     List<Key> locked = lockDeadLetters(handle, expired(looked));
     // Under the locks: since the first look some may have been requeued, and died anew.
-    Set<Long> still = expired(lookAtDead(handle, after, Texts.SOME_DEAD, retention));
+    Set<Long> still = expired(lookAtDead(handle, after, SOME_DEAD, retention));
     List<Key> expired = locked.stream().filter(dead -> still.contains(dead.sequence())).toList();
     remove(handle, expired, Outcome.EXPIRED);
-    boolean isEnd = looked.size() < Texts.SOME_DEAD;
+    boolean isEnd = looked.size() < SOME_DEAD;
     return new Expired(isEnd ? 0 : looked.get(looked.size() - 1).sequence(), expired.size());
   }
 
@@ -276,27 +235,22 @@ public final class SqlAdministration implements Administration<Handle> {
   }
 
   @Override
-  public void noteReplay(Handle handle, List<Archived> messages, Who by) {
+  public final void noteReplay(Handle handle, List<Archived> messages, Who by) {
     archive.noteReplay(handle, messages, by);
   }
 
   @Override
-  public List<Entry> audit(Handle handle, Instant from, int limit) {
+  public final List<Entry> audit(Handle handle, Instant from, int limit) {
     return archive.audit(handle, from, limit);
   }
 
   @Override
-  public List<Archived> archived(Handle handle, Search search, int limit) {
+  public final List<Archived> archived(Handle handle, Search search, int limit) {
     return archive.archived(handle, search, limit);
   }
 
   @Override
-  public boolean keepArchive(Handle handle, Duration retention) {
-    return types.archiveTexts().keep(handle, retention);
-  }
-
-  @Override
-  public Statistics statistics(Handle handle, int cap) {
+  public final Statistics statistics(Handle handle, int cap) {
     return handle
         .createQuery(texts.statistics())
         .bind("cap", cap)
@@ -321,7 +275,7 @@ public final class SqlAdministration implements Administration<Handle> {
   }
 
   @Override
-  public List<WorkerLease> leases(Handle handle) {
+  public final List<WorkerLease> leases(Handle handle) {
     return handle
         .createQuery(texts.leases())
         .map(
@@ -329,43 +283,20 @@ public final class SqlAdministration implements Administration<Handle> {
                 new WorkerLease(
                     row.getString("worker"),
                     row.getInt("buckets"),
-                    requireNonNull(types.instant(row, row.findColumn("leased_at"))),
-                    requireNonNull(types.instant(row, row.findColumn("lease_until")))))
+                    rows.instant(row, "leased_at"),
+                    rows.instant(row, "lease_until")))
         .list();
   }
 
   @Override
-  public boolean restore(Handle handle) {
+  public final boolean restore(Handle handle) {
     return handle.createUpdate(texts.restoreBuckets()).execute() > 0;
   }
 
   @Override
-  public void restoreBlockedKeys(Handle handle, List<Integer> buckets) {
+  public final void restoreBlockedKeys(Handle handle, List<Integer> buckets) {
     for (int bucket : buckets) {
       handle.createUpdate(texts.restoreBlockedKeys()).bind("bucket", bucket).execute();
     }
-  }
-
-  @Override
-  public List<Integer> blockedBuckets(Handle handle) {
-    return texts
-        .blockedBuckets()
-        .map(sql -> handle.createQuery(sql).mapTo(Integer.class).list())
-        .orElseGet(() -> Administration.super.blockedBuckets(handle));
-  }
-
-  @Override
-  public List<String> warnings(Handle handle) {
-    return texts.warnings(handle);
-  }
-
-  @Override
-  public List<Consumer<Handle>> ownSteps(int round, Duration lease) {
-    return texts.ownSteps(round, lease);
-  }
-
-  @Override
-  public boolean purgeDedup(Handle handle, Duration window) {
-    return texts.purgeDedup(handle, window);
   }
 }

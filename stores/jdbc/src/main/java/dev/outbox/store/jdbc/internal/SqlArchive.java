@@ -2,7 +2,6 @@ package dev.outbox.store.jdbc.internal;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.outbox.Archive;
 import dev.outbox.spi.store.ArchiveStore.Archived;
 import dev.outbox.spi.store.ArchiveStore.Outcome;
 import dev.outbox.spi.store.ArchiveStore.Search;
@@ -31,18 +30,17 @@ final class SqlArchive {
   private static final int ANSWER = 20;
   private static final int ERROR = 21;
 
-  private final SqlDialect dialect;
+  private final ArchiveTexts texts;
   private final Rows rows;
 
-  SqlArchive(SqlDialect dialect) {
-    this.dialect = dialect;
-    rows = new Rows(dialect);
+  SqlArchive(ArchiveTexts texts, Rows rows) {
+    this.texts = texts;
+    this.rows = rows;
   }
 
   // ---- looking
 
   List<Archived> archived(Handle handle, Search search, int limit) {
-    ArchiveTexts texts = dialect.archiveTexts();
     Map<String, Object> values = new LinkedHashMap<>();
     StringBuilder and = new StringBuilder();
     add(and, values, texts.key(), "key", search.key());
@@ -53,13 +51,13 @@ final class SqlArchive {
     Outcome outcome = search.outcome();
     add(and, values, "m.outcome = :outcome", "outcome", outcome == null ? null : outcome.name());
     if (search.after() != null) {
-      add(and, values, texts.after(), "afterTime", SqlDatabase.text(search.after().at()));
+      add(and, values, texts.after(), "afterTime", Rows.text(search.after().at()));
       values.put("afterSeq", search.after().sequence());
     }
     return handle
         .createQuery(texts.archived().replace("${and}", and))
-        .bind("from", SqlDatabase.text(search.from()))
-        .bind("to", SqlDatabase.text(search.to()))
+        .bind("from", Rows.text(search.from()))
+        .bind("to", Rows.text(search.to()))
         .bind("limit", limit)
         .bindMap(values)
         .map((row, context) -> archived(row))
@@ -82,7 +80,7 @@ final class SqlArchive {
     return new Archived(
         rows.message(row),
         row.getInt(WHOLE) == 1,
-        requireNonNull(dialect.instant(row, ARCHIVED_AT)),
+        requireNonNull(rows.instant(row, ARCHIVED_AT)),
         Outcome.valueOf(row.getString(OUTCOME)),
         row.getString(ANSWER),
         row.getString(ERROR));
@@ -90,13 +88,13 @@ final class SqlArchive {
 
   List<Entry> audit(Handle handle, Instant from, int limit) {
     return handle
-        .createQuery(dialect.archiveTexts().audit())
-        .bind("from", SqlDatabase.text(from))
+        .createQuery(texts.audit())
+        .bind("from", Rows.text(from))
         .bind("limit", limit)
         .map(
             (row, context) ->
                 new Entry(
-                    requireNonNull(dialect.instant(row, row.findColumn("noted_at"))),
+                    rows.instant(row, "noted_at"),
                     Action.valueOf(row.getString("action")),
                     row.getString("who"),
                     row.getString("reason"),
@@ -109,11 +107,11 @@ final class SqlArchive {
 
   /** Before the dead letters, which are locked, are removed. */
   void archive(Handle handle, List<Key> dead, Outcome outcome) {
-    if (dialect.archive() != Archive.NONE) {
+    if (texts.keepsArchive()) {
       int[] copied =
           Batches.run(
               handle,
-              dialect.archiveTexts().archiveDeadLetter(),
+              texts.archiveDeadLetter(),
               dead,
               (batch, letter) ->
                   batch
@@ -129,7 +127,7 @@ final class SqlArchive {
     int[] ignored =
         Batches.run(
             handle,
-            dialect.archiveTexts().noteDeadLetter(),
+            texts.noteDeadLetter(),
             dead,
             (batch, letter) ->
                 batch
@@ -144,7 +142,7 @@ final class SqlArchive {
     int[] ignored =
         Batches.run(
             handle,
-            dialect.archiveTexts().note(),
+            texts.note(),
             messages,
             (batch, one) ->
                 batch

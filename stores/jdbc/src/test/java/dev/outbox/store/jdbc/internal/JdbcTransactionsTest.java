@@ -42,8 +42,7 @@ class JdbcTransactionsTest {
   private final JdbcTransactions transactions =
       new JdbcTransactions(
           proxy(DataSource.class, (p, m, a) -> connection),
-          proxy(SqlDialect.class, (p, m, a) -> dialect(m.getName(), a)),
-          new Names(null, "x_"),
+          proxy(Server.class, (p, m, a) -> server(m.getName(), a)),
           Grants.Role.RELAY);
 
   private static <T> T proxy(Class<T> type, InvocationHandler handler) {
@@ -63,10 +62,11 @@ class JdbcTransactionsTest {
         : method.startsWith("is") ? false : null;
   }
 
-  private Object dialect(String method, Object[] a) {
+  private Object server(String method, Object[] a) {
     note(method, a);
     return switch (method) {
       case "name" -> "Fake";
+      case "names" -> new Names(null, "x_");
       case "trouble" -> Trouble.valueOf(((SQLException) a[0]).getSQLState());
       case "advice" -> advice;
       case "grants" ->

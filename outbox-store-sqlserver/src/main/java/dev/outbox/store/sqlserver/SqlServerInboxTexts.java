@@ -1,17 +1,12 @@
 package dev.outbox.store.sqlserver;
 
-import dev.outbox.store.core.internal.Names;
-import dev.outbox.store.jdbc.internal.InboxDialect;
-import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.SQLException;
-import org.jspecify.annotations.Nullable;
+import dev.outbox.store.jdbc.internal.InboxTexts;
 
 /**
  * The statements of the inbox on SQL Server. Time is {@code sysutcdatetime()}. A row is found by
  * the hash of its key, because T-SQL says that 'a' = 'a ', and two texts are too long for an index.
  */
-final class SqlServerInboxDialect extends SqlServerServer implements InboxDialect {
+final class SqlServerInboxTexts {
 
   /** Takes consumer and message id; the table computes the same. */
   private static final String KEY_HASH =
@@ -99,61 +94,8 @@ final class SqlServerInboxDialect extends SqlServerServer implements InboxDialec
           where m.state = N'FAILED') c) as failed
       """;
 
-  SqlServerInboxDialect(Names names) {
-    super(names, "message");
-  }
+  static final InboxTexts TEXTS =
+      new InboxTexts(INSERT, FIND, UPDATE, "m.lock_until <= ${utc}", EXPIRED, DELETE, STATISTICS);
 
-  @Override
-  public String changelog() {
-    return "dev/outbox/store/sqlserver/inbox-changelog.sql";
-  }
-
-  @Override
-  public PreparedStatement prepare(Connection connection, String sql) throws SQLException {
-    PreparedStatement statement = connection.prepareStatement(sql);
-    statement.setQueryTimeout(WAIT_SECONDS);
-    return statement;
-  }
-
-  /** As nvarchar, for the reason that {@link UnicodeArguments} gives. */
-  @Override
-  public void setText(PreparedStatement statement, int i, @Nullable String text)
-      throws SQLException {
-    statement.setNString(i, text);
-  }
-
-  @Override
-  public String insert() {
-    return INSERT;
-  }
-
-  @Override
-  public String find() {
-    return FIND;
-  }
-
-  @Override
-  public String update() {
-    return UPDATE;
-  }
-
-  @Override
-  public String lockIsOver() {
-    return "m.lock_until <= ${utc}";
-  }
-
-  @Override
-  public String expired() {
-    return EXPIRED;
-  }
-
-  @Override
-  public String delete() {
-    return DELETE;
-  }
-
-  @Override
-  public String statistics() {
-    return STATISTICS;
-  }
+  private SqlServerInboxTexts() {}
 }

@@ -1,0 +1,145 @@
+package dev.outbox.store.mysql;
+
+import dev.outbox.store.core.internal.Database.Limits;
+import dev.outbox.store.core.internal.Lease;
+import dev.outbox.store.core.internal.Row;
+import dev.outbox.store.core.internal.Status;
+import dev.outbox.store.jdbc.internal.Rows;
+import dev.outbox.store.jdbc.internal.SqlReads;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.ToIntFunction;
+import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.statement.Query;
+
+/** Reads messages. */
+final class MysqlReads extends SqlReads {
+  /** Which of some buckets have blocked keys. */
+  private static final String WITH_BLOCKED_KEYS =
+      """
+      select b.bucket from ${q}${p}bucket b force index (primary)
+      where b.bucket in (${buckets}) and (
+        select 1 from ${q}${p}blocked_key k force index (primary)
+        where k.bucket = b.bucket limit 1) is not null
+      """;
+
+  /** The status that a PENDING or SCHEDULED message must move to, or null. */
+  private static final String TARGET = "case ${blocked} when ${orElse} end";
+
+  /** Left out for buckets that have no blocked keys: it makes the read half as slow again. */
+  private static final String KEY_BLOCKED =
+      """
+      when (select 1 from ${q}${p}blocked_key k
+        where k.bucket = ${bucket} and k.`key` = ${messageKey}
+        limit 1) is not null then 'BLOCKED'
+      """;
+
+  /** One bucket's part of a read; ${bucket}, ${most} and ${bytes} are numbers. */
+  private static final String READ =
+      """
+      (select ${read}
+      from ${q}${p}message m force index (primary)
+      where m.bucket = ${bucket} and ${where}
+      order by m.bucket, m.status, m.place, m.seq
+      limit ${most})
+      """;
+
+  private static final String CONTENT =
+      Rows.COLUMNS.replace(
+              "m.payload",
+              "case when ${target} is null and m.payload_size <= ${bytes} then m.payload end")
+          + ", ${target} as target, null as horizon";
+
+  private static final String SIZE =
+      "m.bucket, case when ${target} is null then m.payload_size else 0 end as size";
+
+  private static final String READ_PENDING = pending(CONTENT);
+  private static final String SIZES_PENDING = pending(SIZE);
+  private static final String READ_SCHEDULED = scheduled(CONTENT);
+  private static final String SIZES_SCHEDULED = scheduled(SIZE);
+
+  private static String pending(String what) {
+    return READ.replace("${read}", what)
+        .replace("${where}", "m.status = 'PENDING' and m.place = _binary''")
+        .replace("${target}", TARGET)
+        .replace("${orElse}", "m.available_at > utc_timestamp(6) then 'SCHEDULED'");
+  }
+
+  private static String scheduled(String what) {
+    return READ.replace("${read}", what)
+        .replace(
+            "${where}", "m.status = 'SCHEDULED' and m.place <= cast(utc_timestamp(6) as char(26))")
+        .replace("${target}", TARGET)
+        .replace("${orElse}", "false then null");
+  }
+
+  private final BlockedMessages blockedMessages;
+  private final Map<Status, String> reads;
+  private final Map<Status, String> sizes;
+  private final String withBlockedKeys;
+  private final String keyBlocked;
+
+  MysqlReads(Rows rows, MysqlText text) {
+    super(rows);
+    blockedMessages = new BlockedMessages(text);
+    reads =
+        Map.of(
+            Status.PENDING, text.fill(READ_PENDING), Status.SCHEDULED, text.fill(READ_SCHEDULED));
+    sizes =
+        Map.of(
+            Status.PENDING, text.fill(SIZES_PENDING), Status.SCHEDULED, text.fill(SIZES_SCHEDULED));
+    withBlockedKeys = text.fill(WITH_BLOCKED_KEYS);
+    keyBlocked = text.fill(KEY_BLOCKED);
+  }
+
+  @Override
+  protected <R> R read(
+      Handle handle,
+      Status status,
+      List<Lease> leases,
+      ToIntFunction<Lease> most,
+      long bytes,
+      Reader<R> reader) {
+    return reader.readAll(read(handle, reads.getOrDefault(status, ""), leases, most, bytes));
+  }
+
+  @Override
+  protected <R> R sizes(
+      Handle handle,
+      Status status,
+      List<Lease> leases,
+      ToIntFunction<Lease> most,
+      Reader<R> reader) {
+    return reader.readAll(read(handle, sizes.getOrDefault(status, ""), leases, most, 0));
+  }
+
+  /**
+   * Whether a bucket has blocked keys is asked before, not in the statement that locked it: that
+   * one may have begun before the last holder's settle was committed.
+   */
+  private Query read(
+      Handle handle, String sql, List<Lease> leases, ToIntFunction<Lease> most, long bytes) {
+    Set<Integer> some =
+        Literal.query(
+                handle,
+                withBlockedKeys.replace("${buckets}", MysqlText.join(leases, ", ", Lease::bucket)))
+            .mapTo(Integer.class)
+            .set();
+    return Literal.query(
+        handle,
+        MysqlText.join(
+            leases,
+            " union all ",
+            lease ->
+                sql.replace("${blocked}", some.contains(lease.bucket()) ? keyBlocked : "")
+                    .replace("${bucket}", Integer.toString(lease.bucket()))
+                    .replace("${most}", Integer.toString(most.applyAsInt(lease)))
+                    .replace("${bytes}", Long.toString(bytes))));
+  }
+
+  @Override
+  public List<Row> readBlocked(Handle handle, List<Lease> leases, Limits limits) {
+    return blockedMessages.read(handle, leases, limits, rows);
+  }
+}

@@ -1,0 +1,129 @@
+package dev.outbox.store.postgres;
+
+import dev.outbox.store.core.internal.Lease;
+import dev.outbox.store.jdbc.internal.Rows;
+import dev.outbox.store.postgres.Hot.Parameters;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.function.ToIntFunction;
+
+/** The first messages of buckets that are held: how they are read, and looked at. */
+final class PostgresReadText {
+  /** This transaction is no producer: its own id, where it has one, does not hold the horizon. */
+  private static final String HORIZON =
+      """
+      pg_snapshot_xmin(pg_current_snapshot())::text::bigint + coalesce(
+        (pg_snapshot_xmin(pg_current_snapshot()) = pg_current_xact_id_if_assigned())::int, 0)
+      """;
+
+  /**
+   * Reads the first messages of each bucket that {@code where} finds, in order. A message moves to
+   * BLOCKED when its key is blocked, or else as {@code orElse} says; the content of those that are
+   * only to be moved is not read: it may be large, and is not needed. A bucket without any is a row
+   * without sequence, so that there is always a row that says what the snapshot's horizon is. That,
+   * and whether a bucket has blocked keys at all, is asked once a bucket (OFFSET 0 sees to it), and
+   * the latter not in the lease: that statement's snapshot may be older than the last holder's
+   * settle.
+   */
+  private static final String READ =
+      """
+      select ${columns}
+      from (
+        select l.*, """
+          + HORIZON
+          + """
+               as horizon,
+              (select true from ${q}${p}blocked_key k
+                where k.bucket = l.bucket limit 1) is not null as any_blocked
+            from ${leased} l
+            offset 0
+          ) l
+          ${join} (
+            select m.*,
+              case when l.any_blocked and (select true from ${q}${p}blocked_key k
+                where k.bucket = m.bucket and k.key = ${messageKey}
+                limit 1) is not null then 'BLOCKED' ${orElse} end as target
+            from ${q}${p}message m
+            where m.bucket = l.bucket and ${where}
+            order by ${order}
+            limit l.most
+          ) m on true
+          """;
+
+  private static final String LEASED =
+      "(select * from unnest(?, ?, ?) l (bucket, low_water, most))";
+
+  static final String PENDING =
+      READ.replace("${orElse}", "when m.available_at > statement_timestamp() then 'SCHEDULED'")
+          .replace("${where}", "m.status = 'PENDING' and m.seq + 0 >= l.low_water")
+          .replace("${order}", "m.seq + 0");
+
+  private static final String SCHEDULED =
+      READ.replace("${orElse}", "")
+          .replace("${where}", "m.status = 'SCHEDULED' and m.available_at <= statement_timestamp()")
+          .replace("${order}", "m.available_at, m.seq");
+
+  /** Reading begins further ahead as long as some transactions are open, see {@link Mark.Ahead}. */
+  static final String LEASED_AHEAD =
+      """
+      (select l.bucket, case when o.ahead then l.ahead else l.low_water end as low_water,
+          l.most, o.ahead
+        from unnest(?, ?, ?, ?) l (bucket, low_water, most, ahead),
+          (select """
+          + PostgresText.ALL_OPEN.replace("${open}", "?")
+          + """
+              as ahead offset 0) o)
+          """;
+
+  static final String HORIZON_AHEAD = "case when l.ahead then l.horizon else 0 end as horizon";
+
+  static final String READ_PENDING = messages(PENDING).replace("${leased}", LEASED);
+  static final String READ_AHEAD = ahead(messages(PENDING));
+  static final String READ_SCHEDULED = messages(SCHEDULED).replace("${leased}", LEASED);
+  static final String SIZES_PENDING = sizes(PENDING).replace("${leased}", LEASED);
+  static final String SIZES_AHEAD = ahead(sizes(PENDING));
+  static final String SIZES_SCHEDULED = sizes(SCHEDULED).replace("${leased}", LEASED);
+
+  private static String ahead(String read) {
+    return read.replace("${leased}", LEASED_AHEAD).replace("l.horizon", HORIZON_AHEAD);
+  }
+
+  private PostgresReadText() {}
+
+  static String messages(String read) {
+    String content =
+        Rows.COLUMNS.replace(
+            "m.payload",
+            "case when m.target is null and octet_length(m.payload) <= ? then m.payload end");
+    return read.replace("${columns}", content + ", m.target, l.horizon")
+        .replace("${join}", "left join lateral");
+  }
+
+  private static String sizes(String read) {
+    String size =
+        "m.bucket, case when m.target is null then octet_length(m.payload) else 0 end as size";
+    return read.replace("${columns}", size).replace("${join}", "join lateral");
+  }
+
+  static Parameters bind(Parameters parameters, List<Lease> leases, ToIntFunction<Lease> most)
+      throws SQLException {
+    return parameters
+        .integers(leases, Lease::bucket)
+        .longs(leases, lease -> Mark.of(lease).low())
+        .integers(leases, most);
+  }
+
+  /**
+   * @param ahead whether for {@link #LEASED_AHEAD}
+   */
+  static Parameters bind(
+      Parameters parameters, List<Lease> leases, ToIntFunction<Lease> most, boolean ahead)
+      throws SQLException {
+    bind(parameters, leases, most);
+    return ahead
+        ? parameters
+            .longs(leases, lease -> Mark.of(lease).ahead().low())
+            .longs(Mark.Ahead.openOf(leases), Long::longValue)
+        : parameters;
+  }
+}

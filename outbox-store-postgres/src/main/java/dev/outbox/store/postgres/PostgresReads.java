@@ -1,0 +1,146 @@
+package dev.outbox.store.postgres;
+
+import dev.outbox.store.core.internal.Database.Limits;
+import dev.outbox.store.core.internal.Database.Look;
+import dev.outbox.store.core.internal.Database.Pending;
+import dev.outbox.store.core.internal.Lease;
+import dev.outbox.store.core.internal.Row;
+import dev.outbox.store.core.internal.Status;
+import dev.outbox.store.jdbc.internal.Rows;
+import dev.outbox.store.jdbc.internal.SqlReads;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.function.ToIntFunction;
+import org.jdbi.v3.core.Handle;
+
+/** Reads messages, from each bucket's {@link Mark} on. */
+final class PostgresReads extends SqlReads {
+  /** The head is read first by itself: whether it failed before says how many come with it. */
+  private static final String READ_BLOCKED =
+      """
+      select * from (
+      select m.*, d.bucket as due_bucket, d.key as due_key, d.low_seq as due_low_seq, d.retry_at,
+        sum(coalesce(octet_length(m.payload), 0))
+          over (partition by d.bucket order by d.retry_at, d.key, m.seq)
+          - coalesce(octet_length(m.payload), 0) as bytes_before
+      from unnest(?, ?, ?) l (bucket, low_water, most)
+      cross join lateral (
+        select k.*, count(*) over () as due
+        from (
+          select * from ${q}${p}blocked_key k
+          where k.bucket = l.bucket and k.halted_by is null and k.retry_at <= statement_timestamp()
+          order by k.retry_at
+          limit l.most
+        ) k
+      ) d
+      left join lateral (
+        select m.seq, m.last_failed_at is not null as failed
+        from ${q}${p}message m
+        where m.bucket = d.bucket and m.status = 'BLOCKED'
+          and ${messageKey} = d.key and m.seq + 0 >= d.low_seq
+        order by m.seq + 0
+        limit 1
+      ) head on true
+      left join lateral (
+        select
+      """
+          + Rows.COLUMNS
+          + """
+            from ${q}${p}message m
+            where m.bucket = d.bucket and m.status = 'BLOCKED'
+              and ${messageKey} = d.key and m.seq + 0 >= head.seq
+            order by m.seq + 0
+            limit case when head.failed then 1 else greatest(1, l.most / d.due) end
+          ) m on true
+          ) due
+          where bytes_before < ?
+          order by due_bucket, retry_at, due_key, seq
+          """;
+
+  private final Hot hot;
+  private final Certified certified;
+  private final Snapshots snapshots;
+  private final PostgresLook look;
+
+  PostgresReads(Rows rows, Hot hot, Certified certified, Elsewhere elsewhere) {
+    super(rows);
+    this.hot = hot;
+    this.certified = certified;
+    snapshots = new Snapshots(hot, certified);
+    look = new PostgresLook(rows, hot, certified, elsewhere);
+  }
+
+  @Override
+  public Pending readPending(Handle handle, List<Lease> leases, Limits limits) {
+    Found found = read(handle, Status.PENDING, leases, limits);
+    return new Pending(
+        found.rows(),
+        Mark.afterRead(leases, found.rows(), found.most(), certified, found.horizon()));
+  }
+
+  @Override
+  public Optional<Look> look(Handle handle, UUID claimId, List<Lease> leases, Limits limits) {
+    return look.at(handle, claimId, leases, limits);
+  }
+
+  @Override
+  protected <R> R read(
+      Handle handle,
+      Status status,
+      List<Lease> leases,
+      ToIntFunction<Lease> most,
+      long bytes,
+      Reader<R> reader) {
+    snapshots.ask(handle, Mark.of(leases.get(0)).sample());
+    boolean ahead = isAhead(status, leases);
+    return hot.query(
+        handle,
+        ahead
+            ? PostgresReadText.READ_AHEAD
+            : status == Status.PENDING
+                ? PostgresReadText.READ_PENDING
+                : PostgresReadText.READ_SCHEDULED,
+        parameters -> PostgresReadText.bind(parameters.add(bytes), leases, most, ahead),
+        reader);
+  }
+
+  private static boolean isAhead(Status status, List<Lease> leases) {
+    return status == Status.PENDING && !Mark.Ahead.openOf(leases).isEmpty();
+  }
+
+  @Override
+  protected <R> R sizes(
+      Handle handle,
+      Status status,
+      List<Lease> leases,
+      ToIntFunction<Lease> most,
+      Reader<R> reader) {
+    boolean ahead = isAhead(status, leases);
+    return hot.query(
+        handle,
+        ahead
+            ? PostgresReadText.SIZES_AHEAD
+            : status == Status.PENDING
+                ? PostgresReadText.SIZES_PENDING
+                : PostgresReadText.SIZES_SCHEDULED,
+        parameters -> PostgresReadText.bind(parameters, leases, most, ahead),
+        reader);
+  }
+
+  @Override
+  public List<Row> readBlocked(Handle handle, List<Lease> leases, Limits limits) {
+    return hot.query(
+        handle,
+        READ_BLOCKED,
+        parameters -> PostgresReadText.bind(parameters, leases, most(limits)).add(limits.bytes()),
+        row -> {
+          List<Row> found = new ArrayList<>();
+          while (row.next()) {
+            found.add(rows.blocked(row));
+          }
+          return found;
+        });
+  }
+}

@@ -1,0 +1,105 @@
+package dev.outbox.store.postgres;
+
+import dev.outbox.store.core.internal.Row.OfMessage;
+import dev.outbox.store.postgres.Hot.Parameters;
+import java.nio.ByteBuffer;
+import java.sql.SQLException;
+import java.util.Collection;
+import java.util.UUID;
+
+/**
+ * What recurs in the statements.
+ *
+ * <p>A status is always a literal: with a parameter a generic plan could not use the partial
+ * indexes. Whether there is something is asked by a scalar subquery in the order of the index that
+ * is meant: a correlated EXISTS may be planned as one hash of all that is due, and without the
+ * order another index looks as good as a partial one while the table is small. A read in order says
+ * {@code seq + 0}, as the partial indexes do: the primary key, which has {@code seq} alone, is then
+ * for finding rows by their number and for nothing else. Time is {@code statement_timestamp()}:
+ * {@code now()} is the transaction's start, and {@code clock_timestamp()} cannot be an index
+ * condition.
+ */
+final class PostgresText {
+  /** As the index of BLOCKED messages has it. */
+  static final String MESSAGE_KEY =
+      "coalesce(m.partition_key, m.aggregate_type || '/' || m.aggregate_id)";
+
+  /** Of the messages, as {@code s.seq}. */
+  private static final String SEQUENCE =
+      "(select pg_get_serial_sequence('${q}${p}message', 'seq')::regclass as seq offset 0) s";
+
+  private static final String HISTORY_NAME =
+      "pg_relation_filenode(s.seq) || ' ' || extract(epoch from pg_postmaster_start_time())";
+
+  /** What is below alone, for who may not read the sequence. */
+  static final String ONLY_HISTORY = "select " + HISTORY_NAME + " as history from " + SEQUENCE;
+
+  /**
+   * What sequences and transactions' ids belong to: the file of the sequence, which a restart of it
+   * replaces, on this start of the server. A standby that was promoted, a restored backup and an
+   * older copy of the disk may give numbers again that were given already, and each of them is
+   * another start. And the sequence that comes next: a mark beyond it is from before the sequence
+   * was set back. And whether this transaction has no id yet: one that it draws from here on is
+   * drawn after the sample of the sequence, as {@link Certified} needs it.
+   */
+  static final String HISTORY =
+      """
+      select ${name} as history,
+        1 + coalesce(pg_sequence_last_value(s.seq), 0) as next,
+        pg_current_xact_id_if_assigned() is null as first
+      from ${sequence}
+      """
+          .replace("${name}", HISTORY_NAME)
+          .replace("${sequence}", SEQUENCE);
+
+  /** Whether all of these transactions are open, as the statement's snapshot has it. */
+  static final String ALL_OPEN =
+      " not exists (select from unnest(${open}) x"
+          + " where pg_visible_in_snapshot(x::text::xid8, pg_current_snapshot()))";
+
+  /** Whether a bucket's stored marks are of this history, {@code now}. */
+  static final String MARKED =
+      "b.low_water_history = now.history and greatest(b.low_water, b.low_water_ahead) <= now.next";
+
+  /** Where reading begins by a bucket's stored marks. */
+  static final String START =
+      "case when b.ahead_of is not null and"
+          + ALL_OPEN.replace("${open}", "b.ahead_of")
+          + " then b.low_water_ahead else b.low_water end";
+
+  /** Whether a bucket has SCHEDULED messages and blocked keys that are due. */
+  static final String DUE =
+      """
+      (select true from ${q}${p}message m
+        where m.bucket = ${bucket} and m.status = 'SCHEDULED'
+          and m.available_at <= statement_timestamp()
+        order by m.available_at limit 1) is not null as scheduled,
+      (select true from ${q}${p}blocked_key k
+        where k.bucket = ${bucket} and k.halted_by is null
+          and k.retry_at <= statement_timestamp()
+        order by k.retry_at limit 1) is not null as blocked
+      """;
+
+  /**
+   * With the ids that the rows must have, as bytes, which the driver sends as they are and an array
+   * of uuid as text; and as a table that is hashed once, because an array of a parameter is
+   * searched from its beginning for each row. {@code is true} keeps the planner from making a join
+   * of it.
+   */
+  static final String THESE = " seq = any(?) and (uuid_send(id) in (select unnest(?))) is true";
+
+  private PostgresText() {}
+
+  /** Binds what {@link #THESE} takes. */
+  static Parameters these(Parameters parameters, Collection<? extends OfMessage> rows)
+      throws SQLException {
+    return parameters.longs(rows, OfMessage::sequence).bytes(rows, row -> bytes((UUID) row.id()));
+  }
+
+  private static byte[] bytes(UUID id) {
+    return ByteBuffer.allocate(2 * Long.BYTES)
+        .putLong(id.getMostSignificantBits())
+        .putLong(id.getLeastSignificantBits())
+        .array();
+  }
+}

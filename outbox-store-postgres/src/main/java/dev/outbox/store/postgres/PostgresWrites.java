@@ -1,0 +1,239 @@
+package dev.outbox.store.postgres;
+
+import dev.outbox.store.core.internal.Database;
+import dev.outbox.store.core.internal.Database.Block;
+import dev.outbox.store.core.internal.Database.Key;
+import dev.outbox.store.core.internal.Lease;
+import dev.outbox.store.core.internal.Row.Claimable;
+import dev.outbox.store.core.internal.Row.OfMessage;
+import dev.outbox.store.core.internal.Status;
+import dev.outbox.store.jdbc.internal.Batches;
+import dev.outbox.store.jdbc.internal.SqlWrites;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.transaction.TransactionException;
+
+/** Writes messages. */
+final class PostgresWrites extends SqlWrites {
+  private static final String MOVE_TO_BLOCKED =
+      "update ${q}${p}message set status = 'BLOCKED'"
+          + " where"
+          + PostgresText.THESE
+          + " and status in ('PENDING', 'SCHEDULED')";
+
+  private static final String MOVE_TO_SCHEDULED =
+      "update ${q}${p}message set status = 'SCHEDULED'"
+          + " where"
+          + PostgresText.THESE
+          + " and status = 'PENDING'";
+
+  private static final String COUNT =
+      "update ${q}${p}message set attempts = greatest(0, least(attempts, 2147483646) + ?)"
+          + " where"
+          + PostgresText.THESE
+          + " and status in ('PENDING', 'SCHEDULED', 'BLOCKED')";
+
+  private static final String DELETE = "delete from ${q}${p}message m where" + PostgresText.THESE;
+
+  /** Nothing, where one of those is over that the ranges stand beside: it may have put a row in. */
+  private static final String DELETE_RANGES =
+      """
+      delete from ${q}${p}message m
+      using unnest(?, ?, ?) r (bucket, lowest, highest)
+      where m.bucket = r.bucket and m.status = 'PENDING'
+        and m.seq + 0 between r.lowest and r.highest
+        and (select """
+          + PostgresText.ALL_OPEN.replace("${open}", "?")
+          + ")";
+
+  private static final String FAIL =
+      """
+      update ${q}${p}message set
+        status = :status, attempts = :attemptsAfter, last_error = :error,
+        last_failed_at = statement_timestamp()
+      where bucket = :bucket and seq = :seq and id = :id and attempts = :attempts
+        and case when available_at is not null then
+            least(greatest(available_at, '0001-01-01 00:00:00+00'), '9999-12-31 23:59:59.999999+00')
+          end is not distinct from cast(:availableAt as timestamp) at time zone 'UTC'
+        and status in ('PENDING', 'SCHEDULED', 'BLOCKED')
+      """;
+
+  private static final String BLOCK =
+      """
+      insert into ${q}${p}blocked_key as k (bucket, key, retry_at, halted_by, low_seq)
+      values (:bucket, :key, statement_timestamp() + :delayMillis * interval '1 millisecond',
+        case when :halted then :seq end, :lowSeq)
+      on conflict (bucket, key) do update set
+        retry_at = excluded.retry_at,
+        halted_by = coalesce(excluded.halted_by, k.halted_by),
+        low_seq = least(k.low_seq, excluded.low_seq)
+      """;
+
+  private static final String LOWER =
+      "update ${q}${p}blocked_key set low_seq = :seq"
+          + " where bucket = :bucket and key = :key and low_seq > :seq";
+
+  private static final String ADVANCE =
+      """
+      update ${q}${p}blocked_key k set
+        retry_at = statement_timestamp(),
+        low_seq = coalesce(
+          (select min(m.seq + 0) from ${q}${p}message m
+           where m.bucket = k.bucket and m.status = 'BLOCKED'
+             and ${messageKey} = k.key and m.seq + 0 >= k.low_seq),
+          k.low_seq)
+      where k.bucket = :bucket and k.key = :key and k.halted_by is null
+      """;
+
+  private static final String FREE_KEY =
+      """
+      delete from ${q}${p}blocked_key k
+      where k.bucket = :bucket and k.key = :key and k.halted_by is null
+        and not exists (select from ${q}${p}message m
+          where m.bucket = k.bucket and m.status = 'BLOCKED'
+            and ${messageKey} = k.key and m.seq + 0 >= k.low_seq)
+      """;
+
+  /** After a range held other messages than were delivered, so many deletes are exact. */
+  private static final int EXACT_DELETES = 100;
+
+  private final Hot hot;
+  private final String deleteRanges;
+  private final String deleteThese;
+
+  /** How many deletes are still to be made message by message. */
+  private final AtomicInteger exactDeletes = new AtomicInteger();
+
+  PostgresWrites(Hot hot, PostgresArchive archive) {
+    super(
+        new Texts(MOVE_TO_BLOCKED, MOVE_TO_SCHEDULED, COUNT, FAIL, LOWER), archive.keepsArchive());
+    this.hot = hot;
+    deleteRanges = deleting(archive, DELETE_RANGES);
+    deleteThese = deleting(archive, DELETE);
+  }
+
+  /** With an archive, a query that moves messages there and says how many. */
+  private static String deleting(PostgresArchive archive, String delete) {
+    return archive.keepsArchive()
+        ? "with " + archive.moving(delete) + " select count(*) from deleted"
+        : delete;
+  }
+
+  /** One statement for all buckets: the rows are found by the primary key. */
+  @Override
+  protected int forRows(
+      Handle handle, String sql, Collection<? extends OfMessage> rows, Map<String, ?> more) {
+    return hot.update(
+        handle,
+        sql,
+        parameters -> {
+          for (Object value : more.values()) {
+            parameters.add((Integer) value);
+          }
+          PostgresText.these(parameters, rows);
+        });
+  }
+
+  /**
+   * Of each bucket the messages that stand in front, as a range, where nothing else can come to
+   * stand between. That is most of them, and costs half. When a range holds another number of
+   * messages than were delivered, because somebody changes rows by hand, a settle is repeated, or a
+   * transaction that stayed open is over, the transaction is undone and run again, message by
+   * message.
+   */
+  @Override
+  public List<Lease> delete(
+      Handle handle, Collection<Lease> leases, Collection<Claimable> delivered) {
+    boolean byRange = exactDeletes.getAndUpdate(left -> Math.max(0, left - 1)) == 0;
+    int[] inFront = Mark.inFront(leases, delivered);
+    List<Range> ranges = new ArrayList<>();
+    Set<Long> open = Set.of();
+    long[] upTo = new long[Database.BUCKETS];
+    Arrays.fill(upTo, Long.MIN_VALUE);
+    List<Lease> after = new ArrayList<>();
+    for (Lease lease : leases) {
+      Mark mark = Mark.of(lease);
+      int messages = inFront[lease.bucket()];
+      after.add(lease.with(mark.afterDelete(messages)));
+      OptionalLong last = byRange ? mark.certifiedUpTo(messages) : OptionalLong.empty();
+      if (last.isPresent()) {
+        ranges.add(new Range(lease.bucket(), mark.ahead().low(), last.getAsLong(), messages));
+        open = Mark.Ahead.both(open, mark.read().below().open());
+        upTo[lease.bucket()] = last.getAsLong();
+      }
+    }
+    delete(handle, ranges, open, delivered);
+    List<Claimable> rest = new ArrayList<>();
+    for (Claimable row : delivered) {
+      if (row.status() != Status.PENDING || row.sequence() > upTo[row.bucket()]) {
+        rest.add(row);
+      }
+    }
+    boolean found =
+        rest.isEmpty()
+            || delete(handle, deleteThese, parameters -> PostgresText.these(parameters, rest), rest)
+                == rest.size();
+    return found ? after : List.copyOf(leases);
+  }
+
+  private record Range(int bucket, long lowest, long highest, int messages) {}
+
+  /** Returns how many were deleted. */
+  private int delete(
+      Handle handle, String sql, Hot.Binder binder, Collection<Claimable> delivered) {
+    return !archives()
+        ? hot.update(handle, sql, binder)
+        : hot.query(
+            handle,
+            sql,
+            parameters -> {
+              binder.bind(parameters);
+              PostgresArchive.bind(parameters, delivered);
+            },
+            row -> row.next() ? row.getInt(1) : 0);
+  }
+
+  private void delete(
+      Handle handle, List<Range> ranges, Set<Long> open, Collection<Claimable> delivered) {
+    if (ranges.isEmpty()) {
+      return;
+    }
+    int expected = ranges.stream().mapToInt(Range::messages).sum();
+    int deleted =
+        delete(
+            handle,
+            deleteRanges,
+            parameters ->
+                parameters
+                    .integers(ranges, Range::bucket)
+                    .longs(ranges, Range::lowest)
+                    .longs(ranges, Range::highest)
+                    .longs(open, Long::longValue),
+            delivered);
+    if (deleted != expected) {
+      exactDeletes.set(EXACT_DELETES);
+      throw new TransactionException(
+          new SQLException(
+              "%d messages were to be deleted, %d were".formatted(expected, deleted), "40001"));
+    }
+  }
+
+  @Override
+  public void block(Handle handle, List<Block> blocks) {
+    int[] ignored = Batches.run(handle, BLOCK, blocks, Batches::bind);
+  }
+
+  @Override
+  public void advance(Handle handle, Collection<Key> keys) {
+    Batches.forKeys(handle, FREE_KEY, keys);
+    Batches.forKeys(handle, ADVANCE, keys);
+  }
+}

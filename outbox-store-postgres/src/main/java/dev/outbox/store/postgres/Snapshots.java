@@ -1,0 +1,44 @@
+package dev.outbox.store.postgres;
+
+import dev.outbox.store.postgres.Certified.Sample;
+import dev.outbox.store.postgres.Certified.Snapshot;
+import java.util.HashSet;
+import java.util.Set;
+import org.jdbi.v3.core.Handle;
+
+/** Asks for the snapshots that {@link Certified} wants. */
+record Snapshots(Hot hot, Certified certified) {
+
+  /** What {@link Certified} takes. */
+  private static final String SNAPSHOT =
+      """
+      select pg_snapshot_xmax(s.now)::text::bigint, x::text::bigint
+      from (select pg_current_snapshot() as now) s left join pg_snapshot_xip(s.now) x on true
+      """;
+
+  /** Asks for a snapshot when it is time for one. */
+  void ask(Handle handle, Sample sample) {
+    if (certified.asks(sample)) {
+      certified.answered(sample, snapshot(handle));
+    }
+  }
+
+  private Snapshot snapshot(Handle handle) {
+    return hot.query(
+        handle,
+        SNAPSHOT,
+        parameters -> {},
+        rows -> {
+          long limit = 0;
+          Set<Long> open = new HashSet<>();
+          while (rows.next()) {
+            limit = rows.getLong(1);
+            long transaction = rows.getLong(2);
+            if (!rows.wasNull()) {
+              open.add(transaction);
+            }
+          }
+          return new Snapshot(limit, open);
+        });
+  }
+}

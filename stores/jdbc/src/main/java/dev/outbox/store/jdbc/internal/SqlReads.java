@@ -1,0 +1,157 @@
+package dev.outbox.store.jdbc.internal;
+
+import dev.outbox.store.core.internal.Database.Limits;
+import dev.outbox.store.core.internal.Database.Pending;
+import dev.outbox.store.core.internal.Database.Reads;
+import dev.outbox.store.core.internal.Lease;
+import dev.outbox.store.core.internal.Room;
+import dev.outbox.store.core.internal.Row;
+import dev.outbox.store.core.internal.Status;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.ToIntFunction;
+import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.statement.Query;
+
+/** Reads messages by statements that have the same form on all databases. */
+public abstract class SqlReads implements Reads<Handle> {
+  protected final Rows rows;
+
+  protected SqlReads(Rows rows) {
+    this.rows = rows;
+  }
+
+  /** Reads the rows of a query, in their order. */
+  public interface Reader<R> {
+    R read(ResultSet rows) throws SQLException;
+
+    /** Runs the query and reads what it gives. */
+    default R readAll(Query query) {
+      return query.scanResultSet((rows, context) -> read(rows.get()));
+    }
+  }
+
+  /**
+   * Reads the first PENDING or SCHEDULED messages of each bucket, which may come in any order:
+   * {@link Rows#COLUMNS}, target (the status to move to, or null) and horizon (a number that says
+   * something of the snapshot, or null); or only the last for a bucket without messages. Of a
+   * message to be moved, and of one whose payload has more bytes, the payload comes as null.
+   *
+   * @param most how many messages of each bucket
+   * @param bytes the most bytes of a payload
+   */
+  protected abstract <R> R read(
+      Handle handle,
+      Status status,
+      List<Lease> leases,
+      ToIntFunction<Lease> most,
+      long bytes,
+      Reader<R> reader);
+
+  /**
+   * The same, in order, as bucket and size: the bytes of the payload, or 0 of a message to be
+   * moved.
+   */
+  protected abstract <R> R sizes(
+      Handle handle,
+      Status status,
+      List<Lease> leases,
+      ToIntFunction<Lease> most,
+      Reader<R> reader);
+
+  /**
+   * What a read found.
+   *
+   * @param most how many messages of a bucket it had room for
+   * @param horizon what it says of its snapshot
+   */
+  protected record Found(List<Row> rows, ToIntFunction<Lease> most, long horizon) {}
+
+  @Override
+  public Pending readPending(Handle handle, List<Lease> leases, Limits limits) {
+    return new Pending(read(handle, Status.PENDING, leases, limits).rows(), leases);
+  }
+
+  @Override
+  public final List<Row> readScheduled(Handle handle, List<Lease> leases, Limits limits) {
+    return read(handle, Status.SCHEDULED, leases, limits).rows();
+  }
+
+  /** How many messages of a bucket a read may bring. */
+  protected static ToIntFunction<Lease> most(Limits limits) {
+    return lease -> lease.single() ? 1 : limits.messages();
+  }
+
+  /**
+   * Without payloads larger than their share, and mostly there are none. Where there are, as many
+   * messages of each bucket as the bytes have room for: at least one.
+   */
+  protected final Found read(Handle handle, Status status, List<Lease> leases, Limits limits) {
+    ToIntFunction<Lease> most = most(limits);
+    long share = limits.bytes() / limits.messages();
+    return read(handle, status, leases, most, share)
+        .or(
+            () -> {
+              Map<Integer, Integer> fit = fit(handle, status, leases, most, limits);
+              return read(
+                  handle,
+                  status,
+                  leases,
+                  lease -> fit.getOrDefault(lease.bucket(), 1),
+                  Long.MAX_VALUE);
+            })
+        .orElseThrow();
+  }
+
+  /** For how many messages of each bucket there is room. */
+  private Map<Integer, Integer> fit(
+      Handle handle, Status status, List<Lease> leases, ToIntFunction<Lease> most, Limits limits) {
+    Room room = new Room(leases, limits);
+    Map<Integer, Integer> messages = new HashMap<>();
+    return sizes(
+        handle,
+        status,
+        leases,
+        most,
+        row -> {
+          while (row.next()) {
+            int bucket = row.getInt("bucket");
+            if (room.take(bucket, row.getInt("size"))) {
+              messages.merge(bucket, 1, Integer::sum);
+            }
+          }
+          return messages;
+        });
+  }
+
+  /** Empty when a payload was left out. */
+  private Optional<Found> read(
+      Handle handle, Status status, List<Lease> leases, ToIntFunction<Lease> most, long bytes) {
+    return read(
+        handle,
+        status,
+        leases,
+        most,
+        bytes,
+        row -> {
+          List<Placed> found = new ArrayList<>();
+          long horizon = 0;
+          while (row.next()) {
+            horizon = row.getLong(Rows.HORIZON);
+            if (Rows.isMessage(row)) {
+              Row message = rows.row(row, status);
+              if (message == null) {
+                return Optional.empty();
+              }
+              found.add(new Placed(message, rows.due(row, status), message.sequence()));
+            }
+          }
+          return Optional.of(new Found(Placed.inOrder(found), most, horizon));
+        });
+  }
+}
