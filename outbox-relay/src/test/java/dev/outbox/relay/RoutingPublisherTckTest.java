@@ -6,7 +6,7 @@ import dev.outbox.spi.MessagePublisher;
 import dev.outbox.spi.ReachablePublisher;
 import dev.outbox.spi.Result;
 import dev.outbox.spi.StoredMessage;
-import dev.outbox.tck.PublisherTck;
+import dev.outbox.tck.publisher.PublisherTck;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;

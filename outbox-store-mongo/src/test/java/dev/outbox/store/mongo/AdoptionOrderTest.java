@@ -10,7 +10,7 @@ import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.Decision;
 import dev.outbox.spi.StoredMessage;
-import dev.outbox.tck.Oracle;
+import dev.outbox.tck.store.Oracle;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;

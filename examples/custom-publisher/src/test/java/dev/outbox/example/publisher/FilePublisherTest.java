@@ -8,7 +8,7 @@ import dev.outbox.spi.Destination;
 import dev.outbox.spi.HeaderCodec;
 import dev.outbox.spi.MessagePublisher;
 import dev.outbox.spi.StoredMessage;
-import dev.outbox.tck.PublisherTck;
+import dev.outbox.tck.publisher.PublisherTck;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URLDecoder;

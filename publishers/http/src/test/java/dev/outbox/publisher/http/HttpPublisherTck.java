@@ -6,7 +6,7 @@ import dev.outbox.embedded.ChildJvm;
 import dev.outbox.spi.Destination;
 import dev.outbox.spi.MessagePublisher;
 import dev.outbox.spi.StoredMessage;
-import dev.outbox.tck.PublisherTck;
+import dev.outbox.tck.publisher.PublisherTck;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

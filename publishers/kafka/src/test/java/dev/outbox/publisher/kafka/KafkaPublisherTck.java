@@ -7,7 +7,7 @@ import dev.outbox.OutboxMessage;
 import dev.outbox.spi.Destination;
 import dev.outbox.spi.MessagePublisher;
 import dev.outbox.spi.StoredMessage;
-import dev.outbox.tck.PublisherTck;
+import dev.outbox.tck.publisher.PublisherTck;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -6,7 +6,7 @@ import dev.outbox.spi.Destination;
 import dev.outbox.spi.HeaderCodec;
 import dev.outbox.spi.MessagePublisher;
 import dev.outbox.spi.StoredMessage;
-import dev.outbox.tck.PublisherTck;
+import dev.outbox.tck.publisher.PublisherTck;
 import io.nats.client.Connection;
 import io.nats.client.Message;
 import io.nats.client.Subscription;
