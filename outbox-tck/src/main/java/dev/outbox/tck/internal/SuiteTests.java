@@ -92,7 +92,7 @@ public abstract class SuiteTests<P extends Patient<?, ?>> {
   }
 
   /** The text in quotes, with what does not show, or looks like something else, escaped. */
-  protected static String shown(String text) {
+  public static String shown(String text) {
     String escaped =
         text.codePoints()
             .mapToObj(c -> c >= ' ' && c < 127 ? Character.toString(c) : "\\u%04X".formatted(c))

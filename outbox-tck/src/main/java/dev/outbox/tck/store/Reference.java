@@ -29,7 +29,8 @@ final class Reference {
   /** Dedup keys know no keys: every message that has one is appended here too. */
   private final MemoryOutboxStore dedupKeys;
 
-  private Instant now = Instant.parse("2030-01-01T00:00:00Z");
+  private static final Instant BEGIN = Instant.parse("2030-01-01T00:00:00Z");
+  private Instant now = BEGIN;
 
   /**
    * @param sequencesAtCommit whether messages take their places when they are committed
@@ -46,6 +47,10 @@ final class Reference {
 
   Instant now() {
     return now;
+  }
+
+  boolean timePassed() {
+    return !now.equals(BEGIN);
   }
 
   void letPass(Duration time) {
