@@ -42,7 +42,7 @@ abstract class InboxDuplicateTests<T> extends InboxTests<T> {
       other.get("firstTime", other.start(t -> store().firstTime(t, key("before"))));
       CompletableFuture<Boolean> waiting = other.start(t -> store().firstTime(t, KEY));
       if (tck.is(FailsOnConflict.class)) {
-        assertToRunAgain(other, waiting);
+        other.assertToRunAgain("firstTime", waiting);
         end(one, commits);
         assertThat(firstTime(KEY))
             .as("firstTime, when run again after the other transaction ended")
@@ -69,16 +69,6 @@ abstract class InboxDuplicateTests<T> extends InboxTests<T> {
     } else {
       transaction.rollback();
     }
-  }
-
-  private void assertToRunAgain(OpenWork<T> transaction, CompletableFuture<Boolean> work) {
-    FailsOnConflict fixture = tck.fixture(FailsOnConflict.class);
-    Throwable failure = transaction.get("firstTime", work.handle((first, failed) -> failed));
-    assertThat(failure)
-        .as("a firstTime that meets the key of another open transaction, and cannot wait")
-        .isNotNull()
-        .matches(fixture::isToRunAgain, "says that the whole transaction has to run again");
-    transaction.awaitFailed();
   }
 
   @Rule("I2")

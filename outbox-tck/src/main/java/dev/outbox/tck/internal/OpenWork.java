@@ -1,5 +1,8 @@
 package dev.outbox.tck.internal;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.outbox.tck.FailsOnConflict;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -100,8 +103,19 @@ public class OpenWork<T> implements AutoCloseable {
     }
   }
 
+  /** That the work fails, where the database cannot wait, and says that it is to run again. */
+  public final void assertToRunAgain(String what, CompletableFuture<?> started) {
+    FailsOnConflict fixture = tck.fixture(FailsOnConflict.class);
+    Throwable failure = get(what, started.handle((done, failed) -> failed));
+    assertThat(failure)
+        .as("%s that meets the key of another open transaction, and cannot wait", what)
+        .isNotNull()
+        .matches(fixture::isToRunAgain, "says that the whole transaction has to run again");
+    awaitFailed();
+  }
+
   /** Waits for the end of a transaction whose work failed. */
-  public final void awaitFailed() {
+  private void awaitFailed() {
     Throwable failure = get("the end", ended.handle((committed, failed) -> failed));
     if (failure == null) {
       throw new AssertionError("the transaction ended without a failure");

@@ -99,6 +99,17 @@ public final class Patience {
     return current == owner ? inOtherThread(one, what, cause, of(full), action) : action.call();
   }
 
+  /** The same for what throws no checked exception that anybody expects. */
+  public <R> R callUnchecked(String what, String cause, Duration full, Callable<R> action) {
+    try {
+      return call(what, cause, full, action);
+    } catch (RuntimeException e) {
+      throw e;
+    } catch (Exception e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
   private <R> R running(Worker one, String what, String cause, Callable<R> action)
       throws Exception {
     Running outer = one.running;

@@ -64,7 +64,7 @@ public abstract class Patient<T, S> {
   }
 
   private void run(String what, String cause, Runnable action) {
-    call(
+    patience.callUnchecked(
         what,
         cause,
         suite.patience(),
@@ -76,7 +76,7 @@ public abstract class Patient<T, S> {
 
   public final S createStore() {
     return patient(
-        call(
+        patience.callUnchecked(
             "createStore()",
             "the database does not answer, or all connections are in use",
             suite.patience(),
@@ -192,17 +192,7 @@ public abstract class Patient<T, S> {
 
   /** Does something that may not return, with patience. */
   public final <R> R call(String what, Callable<R> action) {
-    return call(what, causes.store(), suite.patience(), action);
-  }
-
-  private <R> R call(String what, String cause, Duration limit, Callable<R> action) {
-    try {
-      return patience.call(what, cause, limit, action);
-    } catch (RuntimeException e) {
-      throw e;
-    } catch (Exception e) {
-      throw new IllegalStateException(e);
-    }
+    return patience.callUnchecked(what, causes.store(), suite.patience(), action);
   }
 
   /** A store, or what it made, with patience. */

@@ -313,13 +313,7 @@ public abstract class PublisherTck {
   // ---- calls, none of which can hang the suite
 
   private <R> R call(String what, String cause, Callable<R> action) {
-    try {
-      return patience.call(what, cause, patience(), action);
-    } catch (RuntimeException e) {
-      throw e;
-    } catch (Exception e) {
-      throw new IllegalStateException(e);
-    }
+    return patience.callUnchecked(what, cause, patience(), action);
   }
 
   /** {@link #reset()}. */
@@ -463,14 +457,10 @@ public abstract class PublisherTck {
   /** Asks, for a time; what does not return has said nothing. */
   Optional<String> ask(ReachablePublisher reachable, Duration time) {
     try {
-      return patience.call(
+      return patience.callUnchecked(
           "unreachable()", "", time.plus(BUSY_MACHINE), () -> reachable.unreachable(time));
     } catch (Patience.Hung e) {
       return Optional.empty();
-    } catch (RuntimeException e) {
-      throw e;
-    } catch (Exception e) {
-      throw new IllegalStateException(e);
     }
   }
 

@@ -145,7 +145,7 @@ abstract class ArchiveTests<T> extends ArchiveStoreTests<T> {
       OutboxMessage message = committed(message("k"));
       Claim claim = claim();
       long sequence = first(claim).sequence();
-      settle(claim, halts ? Decision.deadHaltingKey("rejected") : Decision.dead("rejected"));
+      settle(claim, dead(halts));
       call("requeue", () -> letters.requeue(sequence));
       assertArchived("after a requeue", List.of());
       retryFirst(awaitClaim("the requeued message"), Duration.ZERO, true);

@@ -57,7 +57,7 @@ abstract class ClaimTests<T> extends StoreTests<T> {
   @Rule("C1")
   @Sentence("claims that run at the same time share neither keys nor messages")
   void concurrentClaims() {
-    commit(IntStream.range(0, 120).mapToObj(i -> message("k" + i % 40).build()).toList());
+    committed(120, i -> "k" + i % 40);
     List<OutboxStore<T>> stores = Stream.generate(() -> tck.createStore()).limit(4).toList();
     for (int round = 0; round < 15; round++) {
       List<Claim> claims = claimedAtOnce(stores);
@@ -139,7 +139,7 @@ abstract class ClaimTests<T> extends StoreTests<T> {
   @Rule("C2")
   @Sentence("a claim has no more messages than asked for")
   void maxMessages() {
-    commit(IntStream.range(0, 30).mapToObj(i -> message("k" + i % 3).build()).toList());
+    committed(30, i -> "k" + i % 3);
     for (int max : List.of(1, 2, 7, 1_000_000)) {
       Claim claim = claim(max, LONG);
       assertThat(claim.messages().size()).as("messages of a claim").isBetween(1, max);
@@ -186,7 +186,7 @@ abstract class ClaimTests<T> extends StoreTests<T> {
   @Rule("C3")
   @Sentence("claim returns while other claims are live, and while other relays claim and settle")
   void doesNotWaitForRelays() {
-    commit(IntStream.range(0, 50).mapToObj(i -> message("k" + i).build()).toList());
+    committed(50, i -> "k" + i);
     List<Claim> live = new ArrayList<>();
     live.add(claim(1, LONG));
     OutboxStore<T> other = tck.createStore();

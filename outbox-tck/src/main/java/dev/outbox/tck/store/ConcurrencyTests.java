@@ -21,7 +21,7 @@ abstract class ConcurrencyTests<T> extends StoreTests<T> {
   private void assertKept(String rule) {
     Workload<T> workload = done;
     if (workload == null) {
-      workload = new Workload<>(tck, seed);
+      workload = new Workload<>(tck, seed, null, null);
       done = workload;
       workload.run();
     }

@@ -36,10 +36,7 @@ abstract class DeadLetterTests<T> extends StoreTests<T> {
   private long die(boolean haltsKey) {
     Claim claim = awaitClaim("a message to settle as dead");
     long sequence = first(claim).sequence();
-    settle(
-        claim,
-        Map.of(
-            sequence, haltsKey ? Decision.deadHaltingKey("rejected") : Decision.dead("rejected")));
+    settle(claim, Map.of(sequence, dead(haltsKey)));
     return sequence;
   }
 
@@ -318,11 +315,7 @@ abstract class DeadLetterTests<T> extends StoreTests<T> {
               .findFirst()
               .orElseThrow()
               .sequence();
-      settle(
-          claim,
-          Map.of(
-              sequence,
-              haltsKey ? Decision.deadHaltingKey("rejected") : Decision.dead("rejected")));
+      settle(claim, Map.of(sequence, dead(haltsKey)));
       dead.add(new Dead(sequence, messages.get(0), messages.get(1)));
     }
     return dead;

@@ -151,7 +151,7 @@ abstract class DuplicateTests<T> extends StoreTests<T> {
       other.append(before);
       CompletableFuture<Set<UUID>> waiting = other.startAppend(List.of(second));
       if (tck.is(FailsOnConflict.class)) {
-        assertToRunAgain(other, waiting);
+        other.assertToRunAgain("append", waiting);
         one.commit();
         assertThat(commit(List.of(second)))
             .as("duplicates, when run again after the other transaction committed")
@@ -184,7 +184,7 @@ abstract class DuplicateTests<T> extends StoreTests<T> {
       one.append(dedup("k", "d"));
       CompletableFuture<Set<UUID>> waiting = other.startAppend(List.of(second));
       if (tck.is(FailsOnConflict.class)) {
-        assertToRunAgain(other, waiting);
+        other.assertToRunAgain("append", waiting);
         one.rollback();
         assertThat(commit(List.of(second)))
             .as("duplicates, when run again after the other transaction rolled back")
@@ -200,17 +200,6 @@ abstract class DuplicateTests<T> extends StoreTests<T> {
       other.commit();
     }
     assertCame(ids(drain())).as("what was stored and comes").contains(second.id());
-  }
-
-  private void assertToRunAgain(
-      OpenTransaction<T> transaction, CompletableFuture<Set<UUID>> append) {
-    FailsOnConflict fixture = tck.fixture(FailsOnConflict.class);
-    Throwable failure = transaction.get("append", append.handle((duplicates, failed) -> failed));
-    assertThat(failure)
-        .as("an append that meets the dedup key of another open transaction, and cannot wait")
-        .isNotNull()
-        .matches(fixture::isToRunAgain, "says that the whole transaction has to run again");
-    transaction.awaitFailed();
   }
 
   @Rule("A4")

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.Claim;
 import dev.outbox.spi.Decision;
-import dev.outbox.spi.StoredMessage;
 import dev.outbox.tck.Rule;
 import dev.outbox.tck.internal.Sentence;
 import java.util.ArrayList;
@@ -14,8 +13,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
-import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 
@@ -24,9 +21,7 @@ import org.junit.jupiter.api.Tag;
 @Tag("slow")
 abstract class FailureTests<T> extends StoreTests<T> {
   private List<OutboxMessage> some() {
-    List<OutboxMessage> messages =
-        IntStream.range(0, 20).mapToObj(i -> message("k" + i % 5).build()).toList();
-    commit(messages);
+    List<OutboxMessage> messages = committed(20, i -> "k" + i % 5);
     return messages;
   }
 
@@ -49,9 +44,7 @@ abstract class FailureTests<T> extends StoreTests<T> {
     StalledClients fixture = tck.fixture(StalledClients.class);
     List<OutboxMessage> messages = some();
     Claim claim = claim(100, tck.shortTime());
-    Map<Long, Decision> delivered =
-        claim.messages().stream()
-            .collect(Collectors.toMap(StoredMessage::sequence, m -> Decision.delivered()));
+    Map<Long, Decision> delivered = all(claim, Decision.delivered());
     try (AutoCloseable stopped = fixture.stopInSettle(claim, delivered)) {
       assertThat(stopped).as("the stopped client").isNotNull();
       List<OutboxMessage> more = some();

@@ -22,7 +22,6 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.UUID;
 import java.util.function.Function;
-import java.util.stream.IntStream;
 import org.junit.jupiter.api.DisplayName;
 
 /** C6: nothing starves, and no key is left without a head. */
@@ -33,9 +32,7 @@ abstract class FairnessTests<T> extends StoreTests<T> {
   private static final int MAX_CLAIMS = 500;
 
   private List<OutboxMessage> oneOfEach(int keys) {
-    List<OutboxMessage> messages =
-        IntStream.range(0, keys).mapToObj(i -> message("k" + i).build()).toList();
-    commit(messages);
+    List<OutboxMessage> messages = committed(keys, i -> "k" + i);
     return messages;
   }
 
@@ -114,7 +111,7 @@ abstract class FairnessTests<T> extends StoreTests<T> {
     OutboxMessage retried = committed(message("retried"));
     settle(claim(), again());
     OutboxMessage delayed = committed(message("delayed").deliverAfter(soon()));
-    commit(IntStream.range(0, 1_000).mapToObj(i -> message("k" + i % 300).build()).toList());
+    committed(1_000, i -> "k" + i % 300);
     letLeaseEnd();
     Set<UUID> wanted = new HashSet<>(idsOf(retried, delayed));
     for (int i = 0; i < MAX_CLAIMS && !wanted.isEmpty(); i++) {

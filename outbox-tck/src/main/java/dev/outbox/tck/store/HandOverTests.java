@@ -13,10 +13,8 @@ import dev.outbox.spi.KeepingStore.Keeper;
 import dev.outbox.spi.OutboxStore.Settled;
 import dev.outbox.tck.Rule;
 import dev.outbox.tck.internal.Sentence;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
@@ -181,14 +179,6 @@ abstract class HandOverTests<T> extends KeeperTests<T> {
   @Rule({"C9", "C8", "A1", "A4", "C1", "C2", "C3", "S2", "S4", "O1"})
   @Sentence("all other rules hold under load, where messages are handed over")
   void handedOverUnderLoad() {
-    long seed = loadSeed();
-    Duration idle = tck.shortTime().dividedBy(10);
-    Workload<T> workload = new Workload<>(tck, seed, keeper(idle), requireNonNull(handing));
-    workload.run();
-    assertThat(
-            Stream.of("A1", "A4", "C1", "C2", "C3", "S2", "S4", "O1")
-                .flatMap(rule -> workload.oracle.violations(rule).stream()))
-        .as("violations; the same load again with -Doutbox.tck.seed=%d", seed)
-        .isEmpty();
+    assertKeptUnderLoad(requireNonNull(handing));
   }
 }

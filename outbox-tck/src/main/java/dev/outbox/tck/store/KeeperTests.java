@@ -7,6 +7,7 @@ import dev.outbox.spi.Claim;
 import dev.outbox.spi.ClaimRequest;
 import dev.outbox.spi.ClaimSource;
 import dev.outbox.spi.Decision;
+import dev.outbox.spi.HandOverStore;
 import dev.outbox.spi.KeepingStore;
 import dev.outbox.spi.KeepingStore.Keeper;
 import dev.outbox.spi.OutboxStore.Settled;
@@ -15,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 
@@ -84,5 +86,18 @@ abstract class KeeperTests<T> extends StoreTests<T> {
               "a message of a key that is served often",
               () -> deliver(keeper, lease).isEmpty() ? null : true);
     }
+  }
+
+  /** All other rules hold for a load, half of whose workers keep what they can. */
+  void assertKeptUnderLoad(@Nullable HandOverStore<T> handing) {
+    long seed = loadSeed();
+    Keeper keeper = keeper(tck.shortTime().dividedBy(10));
+    Workload<T> workload = new Workload<>(tck, seed, keeper, handing);
+    workload.run();
+    assertThat(
+            Stream.of("A1", "A4", "C1", "C2", "C3", "S2", "S4", "O1")
+                .flatMap(rule -> workload.oracle.violations(rule).stream()))
+        .as("violations; the same load again with -Doutbox.tck.seed=%d", seed)
+        .isEmpty();
   }
 }

@@ -15,7 +15,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
@@ -38,9 +37,7 @@ abstract class KeepingTests<T> extends KeeperTests<T> {
   void others() {
     Keeper keeper = keeper(LONG);
     serveOften(keeper, "k", LONG);
-    List<OutboxMessage> messages =
-        IntStream.range(0, 20).mapToObj(i -> message("other " + i).build()).toList();
-    commit(messages);
+    List<OutboxMessage> messages = committed(20, i -> "other " + i);
     assertCame(awaitDelivered("messages of other keys", keeper, messages.size()))
         .as("delivered")
         .containsExactlyInAnyOrderElementsOf(idsOf(messages));
@@ -195,13 +192,6 @@ abstract class KeepingTests<T> extends KeeperTests<T> {
   @Rule({"C8", "A1", "A4", "C1", "C2", "C3", "S2", "S4", "O1"})
   @Sentence("all other rules hold under load, where some keep and others do not")
   void load() {
-    long seed = loadSeed();
-    Workload<T> workload = new Workload<>(tck, seed, keeper(tck.shortTime().dividedBy(10)));
-    workload.run();
-    assertThat(
-            Stream.of("A1", "A4", "C1", "C2", "C3", "S2", "S4", "O1")
-                .flatMap(rule -> workload.oracle.violations(rule).stream()))
-        .as("violations; the same load again with -Doutbox.tck.seed=%d", seed)
-        .isEmpty();
+    assertKeptUnderLoad(null);
   }
 }

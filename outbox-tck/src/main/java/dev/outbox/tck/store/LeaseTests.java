@@ -12,7 +12,6 @@ import dev.outbox.tck.internal.Sentence;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
-import java.util.stream.IntStream;
 import org.junit.jupiter.api.DisplayName;
 
 /** C4 and S4: leases, late settles, crashes. */
@@ -91,9 +90,7 @@ abstract class LeaseTests<T> extends StoreTests<T> {
   @Rule("S4")
   @Sentence("what a crashed relay had claimed is claimed again after the lease, all of it")
   void crash() {
-    List<OutboxMessage> messages =
-        IntStream.range(0, 30).mapToObj(i -> message("k" + i % 10).build()).toList();
-    commit(messages);
+    List<OutboxMessage> messages = committed(30, i -> "k" + i % 10);
     List<UUID> abandoned = new ArrayList<>();
     for (int i = 0; i < 5; i++) {
       abandoned.addAll(ids(claim(4, soon())));

@@ -14,7 +14,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
-import java.util.stream.IntStream;
 import org.junit.jupiter.api.DisplayName;
 import org.opentest4j.TestAbortedException;
 
@@ -147,9 +146,7 @@ abstract class OrderTests<T> extends StoreTests<T> {
       Claim claim = claimOf("failing" + i);
       retryFirst(claim, LONG, i % 2 == 0);
     }
-    List<OutboxMessage> others =
-        IntStream.range(0, 20).mapToObj(i -> message("good" + i).build()).toList();
-    commit(others);
+    List<OutboxMessage> others = committed(20, i -> "good" + i);
     assertCame(ids(drain()))
         .as("due beside 20 keys that wait for a retry")
         .containsExactlyInAnyOrderElementsOf(idsOf(others));
@@ -232,11 +229,7 @@ abstract class OrderTests<T> extends StoreTests<T> {
     OutboxMessage low = message("k").build();
     try (OpenTransaction<T> late = open()) {
       late.append(low);
-      List<OutboxMessage> high =
-          IntStream.range(0, 200)
-              .mapToObj(i -> message(i % 5 == 0 ? "k" : "l" + i).build())
-              .toList();
-      commit(high);
+      List<OutboxMessage> high = committed(200, i -> i % 5 == 0 ? "k" : "l" + i);
       List<UUID> came = new ArrayList<>();
       for (Claim c = claim(20, LONG); !c.messages().isEmpty(); c = claim(20, LONG)) {
         came.addAll(ids(c));

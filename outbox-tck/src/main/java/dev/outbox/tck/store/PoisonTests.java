@@ -24,14 +24,8 @@ abstract class PoisonTests<T> extends StoreTests<T> {
 
   /** A relay that claims and does not live to settle. */
   private StoredMessage crash() {
-    Claim claim =
-        await(
-            "a claim after the lease of a crashed relay",
-            () -> {
-              Claim next = claim(100, soon());
-              return next.messages().isEmpty() ? null : next;
-            });
-    return first(claim);
+    return first(
+        await("a claim after the lease of a crashed relay", () -> nonEmpty(claim(100, soon()))));
   }
 
   @Rule("S6")

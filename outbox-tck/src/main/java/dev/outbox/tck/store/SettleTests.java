@@ -15,7 +15,6 @@ import dev.outbox.tck.Rule;
 import dev.outbox.tck.internal.Place;
 import dev.outbox.tck.internal.Sentence;
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -119,9 +118,7 @@ abstract class SettleTests<T> extends StoreTests<T> {
       committed("k", 2);
       Claim claim = claim();
       long sequence = first(claim).sequence();
-      Map<Long, Decision> decisions =
-          Map.of(
-              sequence, blocks ? Decision.deadHaltingKey("rejected") : Decision.dead("rejected"));
+      Map<Long, Decision> decisions = Map.of(sequence, dead(blocks));
       settle(claim, decisions);
       settle(claim, decisions);
       List<DeadLetterStore.DeadLetter> dead = call("list", () -> letters.deadLetters(0, 10));
@@ -182,9 +179,7 @@ abstract class SettleTests<T> extends StoreTests<T> {
       List<OutboxMessage> messages = committed("k", 3);
       Claim claim = claim(1, tck.shortTime());
       long sequence = first(claim).sequence();
-      Map<Long, Decision> decisions =
-          Map.of(
-              sequence, blocks ? Decision.deadHaltingKey("rejected") : Decision.dead("rejected"));
+      Map<Long, Decision> decisions = Map.of(sequence, dead(blocks));
       settleUnheard(fixture, claim, decisions);
       assertThat(call("requeue", () -> letters.requeue(sequence)))
           .as("whether the dead letter was there to requeue, when the reply to its settle was lost")
@@ -217,8 +212,7 @@ abstract class SettleTests<T> extends StoreTests<T> {
       tck.prepare();
       List<OutboxMessage> messages = committed("k", 3);
       Claim claim = claimAtLeast(3, soon());
-      Map<Long, Decision> decisions = new HashMap<>();
-      claim.messages().forEach(m -> decisions.put(m.sequence(), Decision.delivered()));
+      Map<Long, Decision> decisions = all(claim, Decision.delivered());
       broke = fixture.breakingAtWrite(write, () -> claim.settle(decisions));
       OutboxMessage last = committed(message("k"));
       Set<UUID> came = new HashSet<>();
@@ -248,8 +242,7 @@ abstract class SettleTests<T> extends StoreTests<T> {
       fixture.restartSequences();
       committed("k", 3);
       Claim claim = claim(3, LONG);
-      Map<Long, Decision> decisions = new HashMap<>();
-      claim.messages().forEach(m -> decisions.put(m.sequence(), Decision.delivered()));
+      Map<Long, Decision> decisions = all(claim, Decision.delivered());
       decisions.put(claim.messages().get(claim.messages().size() - 1).sequence(), decision);
       fixture.restartSequences();
       List<OutboxMessage> others = committed("k", 3);

@@ -10,7 +10,6 @@ import dev.outbox.spi.StatisticsStore.Statistics;
 import dev.outbox.tck.Rule;
 import dev.outbox.tck.internal.Sentence;
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.DisplayName;
@@ -100,8 +99,7 @@ abstract class StatisticsTests<T> extends StoreTests<T> {
     }
     for (int decided = 0; decided < keys; ) {
       Claim claim = awaitClaim("messages to decide about");
-      Map<Long, Decision> decisions = new HashMap<>();
-      claim.messages().forEach(message -> decisions.put(message.sequence(), decision));
+      Map<Long, Decision> decisions = all(claim, decision);
       settle(claim, decisions);
       decided += decisions.size();
     }

@@ -13,12 +13,12 @@ import dev.outbox.tck.internal.Patience;
 import dev.outbox.tck.internal.SuiteTests;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.IntFunction;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -65,8 +65,13 @@ abstract class StoreTests<T> extends SuiteTests<PatientFixture<T>> {
 
   /** Messages of the key, committed in one transaction. */
   List<OutboxMessage> committed(String key, int count) {
+    return committed(count, i -> key);
+  }
+
+  /** So many messages, of these orders, committed in one transaction. */
+  List<OutboxMessage> committed(int count, IntFunction<String> order) {
     List<OutboxMessage> messages =
-        IntStream.range(0, count).mapToObj(i -> message(key).build()).toList();
+        IntStream.range(0, count).mapToObj(i -> message(order.apply(i)).build()).toList();
     commit(messages);
     return messages;
   }
@@ -159,12 +164,7 @@ abstract class StoreTests<T> extends SuiteTests<PatientFixture<T>> {
 
   /** Waits until a claim brings something. */
   Claim awaitClaim(String what) {
-    return await(
-        what,
-        () -> {
-          Claim claim = claim();
-          return claim.messages().isEmpty() ? null : claim;
-        });
+    return await(what, () -> nonEmpty(claim()));
   }
 
   static @Nullable Claim nonEmpty(Claim claim) {
@@ -223,9 +223,12 @@ abstract class StoreTests<T> extends SuiteTests<PatientFixture<T>> {
     return settle(claim, all(claim, decision));
   }
 
+  static Decision dead(boolean haltsKey) {
+    return haltsKey ? Decision.deadHaltingKey("rejected") : Decision.dead("rejected");
+  }
+
   static Map<Long, Decision> all(Claim claim, Decision decision) {
-    Map<Long, Decision> decisions = new HashMap<>();
-    claim.messages().forEach(message -> decisions.put(message.sequence(), decision));
+    Map<Long, Decision> decisions = all(claim, decision);
     return decisions;
   }
 

@@ -49,7 +49,7 @@ abstract class WorkTests<T> extends StoreTests<T> {
   private long work(Runnable build) {
     tck.prepare();
     build.run();
-    commit(IntStream.range(0, 2 * BATCH).mapToObj(i -> message("due" + i).build()).toList());
+    committed(2 * BATCH, i -> "due" + i);
     fixture.backlogBuilt();
     release(claim(request(BATCH, LONG))); // what a store does once for all that is new is done
     long least = Long.MAX_VALUE;

@@ -53,15 +53,8 @@ final class Workload<T> {
   private volatile boolean producing = true;
   private volatile boolean stopped;
 
-  Workload(PatientFixture<T> tck, long seed) {
-    this(tck, seed, null);
-  }
-
-  Workload(PatientFixture<T> tck, long seed, @Nullable Keeper keeper) {
-    this(tck, seed, keeper, null);
-  }
-
   /**
+   * @param keeper for half of the workers, if there is one
    * @param handing the keeper's store, if every second append is to be handed over
    */
   Workload(
