@@ -2,9 +2,9 @@ package dev.outbox.relay;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.outbox.spi.Decision;
-import dev.outbox.spi.Result;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.publisher.Result;
+import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
 import java.util.Set;
 import java.util.function.Function;

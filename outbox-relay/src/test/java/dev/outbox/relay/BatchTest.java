@@ -7,9 +7,9 @@ import static org.assertj.core.api.Assertions.entry;
 
 import dev.outbox.OutboxMessage;
 import dev.outbox.relay.RelayEvent.DeadLetterReason;
-import dev.outbox.spi.Decision;
-import dev.outbox.spi.Result;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.publisher.Result;
+import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -2,8 +2,8 @@ package dev.outbox.tck.inbox;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.outbox.spi.InboxStore;
-import dev.outbox.spi.SchemaStore;
+import dev.outbox.spi.store.InboxStore;
+import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.tck.Rule;
 import dev.outbox.tck.SchemaFixture;
 import dev.outbox.tck.internal.Sentence;

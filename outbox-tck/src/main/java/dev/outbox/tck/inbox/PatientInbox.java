@@ -1,7 +1,7 @@
 package dev.outbox.tck.inbox;
 
 import dev.outbox.inbox.Begin;
-import dev.outbox.spi.InboxStore;
+import dev.outbox.spi.store.InboxStore;
 import dev.outbox.tck.internal.Patient;
 import dev.outbox.tck.internal.Suite;
 import org.jspecify.annotations.Nullable;

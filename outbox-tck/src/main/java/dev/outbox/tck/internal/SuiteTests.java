@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.outbox.SchemaException;
-import dev.outbox.spi.SchemaStore;
+import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.tck.SchemaFixture;
 import java.time.Duration;
 import java.util.concurrent.Callable;

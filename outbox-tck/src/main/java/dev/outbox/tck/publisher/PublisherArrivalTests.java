@@ -3,7 +3,7 @@ package dev.outbox.tck.publisher;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.Rule;
 import dev.outbox.tck.internal.Sentence;
 import dev.outbox.tck.publisher.PublisherTck.Attribute;

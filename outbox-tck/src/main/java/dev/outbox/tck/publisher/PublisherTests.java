@@ -3,8 +3,8 @@ package dev.outbox.tck.publisher;
 import static org.assertj.core.api.Assertions.fail;
 
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.Result;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.publisher.Result;
+import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.Rule;
 import dev.outbox.tck.internal.Place;
 import dev.outbox.tck.internal.Sentence;

@@ -1,7 +1,7 @@
 package dev.outbox.tck.publisher;
 
-import dev.outbox.spi.MessagePublisher;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.publisher.MessagePublisher;
+import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.internal.Deadline;
 import java.time.Duration;
 import java.util.ArrayList;

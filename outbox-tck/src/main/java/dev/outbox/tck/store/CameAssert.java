@@ -1,6 +1,6 @@
 package dev.outbox.tck.store;
 
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.internal.Numbers;
 import java.util.ArrayList;
 import java.util.Arrays;

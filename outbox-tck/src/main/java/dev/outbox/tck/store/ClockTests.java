@@ -3,10 +3,10 @@ package dev.outbox.tck.store;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.Claim;
-import dev.outbox.spi.Decision;
-import dev.outbox.spi.HousekeepingStore;
-import dev.outbox.spi.OutboxStore;
+import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.HousekeepingStore;
+import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.tck.MovesClock;
 import dev.outbox.tck.Rule;
 import dev.outbox.tck.internal.Patience;

@@ -2,9 +2,9 @@ package dev.outbox.tck.store;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.outbox.spi.Claim;
-import dev.outbox.spi.Decision;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.MovesClock;
 import dev.outbox.tck.internal.StoryTests;
 import dev.outbox.tck.internal.StoryTests.Story;

@@ -1,6 +1,6 @@
 package dev.outbox.tck.store;
 
-import dev.outbox.spi.OutboxStore;
+import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.tck.Rule;
 import dev.outbox.tck.internal.Suite;
 import org.junit.jupiter.api.Nested;
@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Nested;
  *
  * <p>That runs what can be said through the SPI alone. The rest is unlocked when the class also
  * implements small interfaces of this package, as {@link RawRows}, or when the store implements
- * small interfaces of the SPI, as {@link dev.outbox.spi.DeadLetterStore}. What is not unlocked is
+ * small interfaces of the SPI, as {@link dev.outbox.spi.store.DeadLetterStore}. What is not unlocked is
  * skipped and says what would unlock it. Rule numbers are on each test as {@link Rule}, in its name
  * and at the begin of its failures; the tag {@code slow} is on those that take seconds on a
  * database.

@@ -3,7 +3,7 @@ package dev.outbox.tck.store;
 import static java.util.Objects.requireNonNull;
 
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.store.StoredMessage;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;

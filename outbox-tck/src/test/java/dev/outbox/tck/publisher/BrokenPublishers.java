@@ -2,8 +2,8 @@ package dev.outbox.tck.publisher;
 
 import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.Result;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.publisher.Result;
+import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.Rule;
 import dev.outbox.tck.publisher.PublisherTck.Attribute;
 import dev.outbox.tck.publisher.PublisherTck.Received;

@@ -10,7 +10,7 @@ import dev.outbox.payload.Jackson3PayloadSerializer;
 import dev.outbox.payload.KafkaPayloadSerializer;
 import dev.outbox.payload.OutboxEvent;
 import dev.outbox.payload.OutboxEvents;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.postgres.PostgresOutboxStore;
 import dev.outbox.testing.RecordingPublisher;
 import dev.outbox.testing.RelayOnce;

@@ -1,6 +1,6 @@
 package dev.outbox.store.redis;
 
-import dev.outbox.spi.InboxStore;
+import dev.outbox.spi.store.InboxStore;
 import dev.outbox.tck.inbox.InboxStoreTck;
 import dev.outbox.tck.inbox.Retentions;
 import java.time.Duration;

@@ -1,8 +1,8 @@
 package dev.outbox.store.core.internal;
 
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.Decision;
-import dev.outbox.spi.ErrorText;
+import dev.outbox.Texts;
+import dev.outbox.spi.store.Decision;
 import dev.outbox.store.core.internal.Database.Block;
 import dev.outbox.store.core.internal.Database.Failure;
 import dev.outbox.store.core.internal.Database.Key;
@@ -113,7 +113,7 @@ final class Settlement<H> {
     int claimed = counted.contains(row.bucket()) ? oneMore(before) : before;
     failures.add(
         new Failure(
-            row, claimed, counts ? oneMore(before) : before, status, ErrorText.clean(error)));
+            row, claimed, counts ? oneMore(before) : before, status, Texts.clean(error)));
   }
 
   private void progressed(Claimable row) {
