@@ -66,7 +66,7 @@ final class Rules {
   @Nullable Decision after(StoredMessage message, Result result, Evidence evidence, long now) {
     if (result instanceof Result.Delivered delivered) {
       destinations.delivered(message.message().aggregateType(), message.sequence(), now);
-      return Decision.delivered(delivered);
+      return delivered.decision();
     }
     if (result instanceof Result.Failed failed) {
       return failed(message, failed.error());

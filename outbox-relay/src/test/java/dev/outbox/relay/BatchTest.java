@@ -58,7 +58,7 @@ class BatchTest {
             });
     Decision decision = one(0, delivered).decisions().get(1L);
     assertThat(asked).as("asked by the relay").isEmpty();
-    assertThat(((Decision.Delivered) decision).result().answer()).isEqualTo("orders-3@1742");
+    assertThat(((Decision.Delivered) decision).answer()).isEqualTo("orders-3@1742");
   }
 
   @Test

@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.outbox.Archive;
 import dev.outbox.OutboxMessage;
 import dev.outbox.TransientOutboxException;
-import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.ArchiveStore.Archived;
 import dev.outbox.spi.store.ArchiveStore.Search;
 import dev.outbox.spi.store.Claim;
@@ -469,8 +468,7 @@ class BindingsTest {
     store = builder(driver).archive(Archive.FULL).build();
     answerClaims();
     Map<Long, Decision> decisions = decisions();
-    decisions.put(
-        11L, Decision.delivered((Result.Delivered) Result.delivered(() -> "orders-3@1742")));
+    decisions.put(11L, Decision.delivered(() -> "orders-3@1742"));
     claim().settle(decisions);
     List<Execution> copies = executions("ARCHIVE COPY");
     List<Execution> deletes = executions("DELETE");

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.Archive;
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.ArchiveStore;
 import dev.outbox.spi.store.ArchiveStore.Archived;
 import dev.outbox.spi.store.ArchiveStore.Search;
@@ -49,7 +48,7 @@ abstract class ArchiveStoreTests<T> extends StoreTests<T> {
   }
 
   static Decision delivered(Supplier<String> answer) {
-    return Decision.delivered((Result.Delivered) Result.delivered(answer));
+    return Decision.delivered(answer);
   }
 
   final Archived one(Search search) {

@@ -6,7 +6,6 @@ import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
 import dev.outbox.PermanentOutboxException;
 import dev.outbox.TransientOutboxException;
-import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.Decision;
@@ -853,11 +852,11 @@ public final class BrokenStores {
   @Rule("S7")
   static final class AsksForNothing extends Broken {
     @Override
-    void leave(Key key, Row row, Outcome outcome, Result.@Nullable Delivered result) {
-      if (result != null) {
-        String ignored = result.answer();
+    void leave(Key key, Row row, Outcome outcome, Decision.@Nullable Delivered delivered) {
+      if (delivered != null) {
+        String ignored = delivered.answer();
       }
-      super.leave(key, row, outcome, result);
+      super.leave(key, row, outcome, delivered);
     }
   }
 

@@ -36,7 +36,8 @@ import org.junit.jupiter.api.Test;
 /** Events over HTTP, and a receiver that checks who sent them. */
 class HttpTest {
   private static final String SECRET =
-      "whsec_" + Base64.getEncoder().encodeToString("only-for-this-test-0123456789".getBytes(UTF_8));
+      "whsec_"
+          + Base64.getEncoder().encodeToString("only-for-this-test-0123456789".getBytes(UTF_8));
 
   private final BlockingQueue<String> received = new LinkedBlockingQueue<>();
   private String expected = SECRET;
@@ -147,9 +148,12 @@ class HttpTest {
         .allMatch(
             name ->
                 provider.properties().stream()
-                    .anyMatch(known -> known.endsWith(".") ? name.startsWith(known) : name.equals(known)));
+                    .anyMatch(
+                        known ->
+                            known.endsWith(".") ? name.startsWith(known) : name.equals(known)));
     properties.put("http.signingSecrets", SECRET);
-    properties.put("destination", "http://localhost:%d/events".formatted(server.getAddress().getPort()));
+    properties.put(
+        "destination", "http://localhost:%d/events".formatted(server.getAddress().getPort()));
     try (MessagePublisher publisher = provider.open(properties, Duration.ofSeconds(5))) {
       assertThat(publisher.publish(List.of(placed()))).containsExactly(Result.delivered());
     }

@@ -71,7 +71,7 @@ class AnswersTest {
   void delivered(int status) throws InterruptedException {
     Result result = answered(status);
     assertThat(result).isEqualTo(Result.delivered());
-    assertThat(((Result.Delivered) result).answer())
+    assertThat(((Result.Delivered) result).decision().answer())
         .as("what the archive gets")
         .contains("" + status);
   }

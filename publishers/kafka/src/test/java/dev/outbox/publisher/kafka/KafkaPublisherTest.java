@@ -159,7 +159,7 @@ class KafkaPublisherTest {
 
       List<Result> results = publisher.publish(List.of(first, stored(message(live, "a")), second));
       assertThat(results.get(1)).isEqualTo(Result.delivered());
-      assertThat(((Result.Delivered) results.get(1)).answer())
+      assertThat(((Result.Delivered) results.get(1)).decision().answer())
           .as("topic, partition and offset")
           .matches(Pattern.quote(live) + "-\\d+@\\d+");
       assertThat(destination(results.get(0))).startsWith(slow);

@@ -44,7 +44,7 @@ class NatsPublisherTest {
       for (int i = 0; i < 3; i++) {
         List<Result> results = publisher.publish(List.of(message));
         assertThat(results).containsExactly(Result.delivered());
-        assertThat(((Result.Delivered) results.get(0)).answer())
+        assertThat(((Result.Delivered) results.get(0)).decision().answer())
             .as("the stream, and the sequence of the first in it")
             .isEqualTo(stream + "@1");
       }

@@ -174,7 +174,7 @@ class RabbitPublisherTest {
     assertThat(error(results.get(0))).contains(missing).contains("does not exist");
     assertThat(destination(results.get(2))).isEqualTo(missing);
     assertAll(List.of(results.get(1), results.get(3)), Result.delivered());
-    assertThat(((Result.Delivered) results.get(1)).answer())
+    assertThat(((Result.Delivered) results.get(1)).decision().answer())
         .as("what the archive gets")
         .startsWith(exchange)
         .matches(".*, delivery tag \\d+");

@@ -9,7 +9,6 @@ import dev.outbox.inbox.InProgressException;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.inbox.InboxResult;
 import dev.outbox.inbox.Lock;
-import dev.outbox.publisher.core.PercentEncoding;
 import dev.outbox.spi.store.InboxStatisticsStore;
 import dev.outbox.spi.store.InboxStore;
 import dev.outbox.spi.store.StatisticsStore;
@@ -92,7 +91,7 @@ public final class RedisInboxStore extends RedisStore
 
   /** What stands for a key in the names of Redis' keys: no two have the same. */
   private static String name(InboxKey key) {
-    return PercentEncoding.encode(key.consumer(), c -> c != ':') + ':' + key.messageId();
+    return key.consumer().replace("%", "%25").replace(":", "%3A") + ':' + key.messageId();
   }
 
   private static Arguments arguments(InboxKey key) {
@@ -248,8 +247,7 @@ public final class RedisInboxStore extends RedisStore
 
     @Override
     public boolean release(String error) {
-      Arguments arguments =
-          arguments(key).add(token).addMicros(retention).add(Texts.clean(error));
+      Arguments arguments = arguments(key).add(token).addMicros(retention).add(Texts.clean(error));
       return did(server.run(RELEASE, arguments), key);
     }
   }

@@ -50,8 +50,7 @@ final class Server {
     }
     if (patience.toMillis() < 1) {
       throw new IllegalArgumentException(
-          "the time for replicas is %s, at least 1 ms is needed"
-              .formatted(Texts.time(patience)));
+          "the time for replicas is %s, at least 1 ms is needed".formatted(Texts.time(patience)));
     }
     this.client = client;
     this.prefix = "{%s}:%s:".formatted(name, kind);
