@@ -13,6 +13,7 @@ import dev.outbox.tck.internal.Patience;
 import dev.outbox.tck.internal.SuiteTests;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -228,7 +229,8 @@ abstract class StoreTests<T> extends SuiteTests<PatientFixture<T>> {
   }
 
   static Map<Long, Decision> all(Claim claim, Decision decision) {
-    Map<Long, Decision> decisions = all(claim, decision);
+    Map<Long, Decision> decisions = new HashMap<>();
+    claim.messages().forEach(message -> decisions.put(message.sequence(), decision));
     return decisions;
   }
 
