@@ -83,7 +83,7 @@ abstract class InboxConcurrencyTests<T> extends InboxTests<T> {
   private boolean isToRunAgain(RuntimeException e) {
     return e instanceof TransientOutboxException
         || (tck.is(FailsOnConflict.class)
-            && ((FailsOnConflict) tck.fixture(FailsOnConflict.class)).isToRunAgain(e));
+            && tck.fixture(FailsOnConflict.class).isToRunAgain(e));
   }
 
   @Rule({"I1", "I2"})
