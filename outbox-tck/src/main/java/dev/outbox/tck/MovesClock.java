@@ -1,5 +1,6 @@
 package dev.outbox.tck;
 
+import dev.outbox.tck.store.OutboxStoreTck;
 import java.time.Duration;
 
 /** Unlocks the tests of a store's clock that jumps (T1), where a test can move it. */

@@ -2,8 +2,13 @@ package dev.outbox.tck;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.regex.Pattern;
 import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.engine.support.descriptor.MethodSource;
 import org.junit.platform.testkit.engine.EngineExecutionResults;
@@ -54,6 +59,34 @@ public record Failure(String test, List<String> rules, Throwable thrown) {
             failure ->
                 failure.thrown().getMessage().startsWith(String.join(", ", failure.rules()) + ": ")
                     && !failure.thrown().getMessage().matches("(?s).*\\w{8}-\\w{4}-\\w{4}-.*"));
+  }
+
+  /** What {@code docs/tck.md} says that the suite says to it, if it has it. */
+  public static Optional<String> onThePage(String broken) {
+    try {
+      return Pattern.compile("(?ms)^### `" + broken + "`$.*?^> (.*?)$")
+          .matcher(Files.readString(Path.of("..", "docs", "tck.md")))
+          .results()
+          .map(section -> comparable(section.group(1)))
+          .findFirst();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  public static void assertToldAsOnThePage(Class<?> broken, List<Failure> failures) {
+    onThePage(broken.getSimpleName())
+        .ifPresent(
+            sentence ->
+                assertThat(failures.stream().map(failure -> failure.thrown().getMessage()))
+                    .extracting(Failure::comparable)
+                    .as("what the suite says to %s", broken.getSimpleName())
+                    .contains(sentence));
+  }
+
+  /** The first line, without what differs from run to run: numbers. */
+  private static String comparable(String text) {
+    return text.strip().lines().findFirst().orElse("").replaceAll("[0-9]+([.,][0-9]+)*", "#");
   }
 
   @Override

@@ -4,6 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.store.memory.BrokenInboxes;
 import dev.outbox.store.memory.BrokenStores;
+import dev.outbox.tck.inbox.InboxStoreTck;
+import dev.outbox.tck.internal.RuleNames;
+import dev.outbox.tck.internal.Sentence;
+import dev.outbox.tck.publisher.BrokenPublishers;
+import dev.outbox.tck.publisher.PublisherTck;
+import dev.outbox.tck.store.OutboxStoreTck;
 import java.io.IOException;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
@@ -19,6 +25,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.DisplayNameGeneration;
 import org.junit.jupiter.api.Test;
+import org.junit.platform.commons.support.AnnotationSupport;
 
 /** SPEC.md, the suites and the broken implementations know the same rules. */
 class SpecTest {
@@ -54,7 +61,7 @@ class SpecTest {
     return Stream.concat(Stream.of(suite), Stream.of(suite.getDeclaredClasses()))
         .flatMap(SpecTest::withSuperclasses)
         .flatMap(type -> Stream.of(type.getDeclaredMethods()))
-        .filter(method -> method.isAnnotationPresent(Test.class));
+        .filter(method -> AnnotationSupport.isAnnotated(method, Test.class));
   }
 
   private static Stream<Class<?>> withSuperclasses(Class<?> type) {

@@ -92,7 +92,9 @@ class PackagesTest {
             "dev.outbox.publisher.rabbitmq",
             "dev.outbox.spring.autoconfigure",
             "dev.outbox.spring.modulith",
-            "dev.outbox.tck",
+            "dev.outbox.tck.store",
+            "dev.outbox.tck.inbox",
+            "dev.outbox.tck.publisher",
             "dev.outbox.cli",
             "dev.outbox.example.store",
             "dev.outbox.store.core.internal",
@@ -106,14 +108,14 @@ class PackagesTest {
   }
 
   @Test
-  @DisplayName("named internal are used by our stores alone")
+  @DisplayName("named internal are used by our stores and our suites alone")
   void internal() {
     noClasses()
         .that()
-        .resideOutsideOfPackage("dev.outbox.store..")
+        .resideOutsideOfPackages("dev.outbox.store..", "dev.outbox.tck..")
         .should()
         .dependOnClassesThat(
-            resideInAPackage("dev.outbox..internal..").as("are internal to our stores"))
+            resideInAPackage("dev.outbox..internal..").as("are internal to our stores and suites"))
         .check(ALL);
   }
 
@@ -140,9 +142,14 @@ class PackagesTest {
   }
 
   @Test
-  @DisplayName("of the product do not depend on each other in a circle")
+  @DisplayName("of the product, and of the suites, do not depend on each other in a circle")
   void cycles() {
     slices().assignedFrom(new ByPackage()).should().beFreeOfCycles().check(OURS);
+    slices()
+        .assignedFrom(new ByPackage())
+        .should()
+        .beFreeOfCycles()
+        .check(ALL.that(resideInAPackage("dev.outbox.tck..")));
   }
 
   private static final class ByPackage implements SliceAssignment {

@@ -4,28 +4,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass;
 
 import dev.outbox.embedded.DatabaseServer;
-import dev.outbox.gallery.WrongStores.AsksItsOwnClock;
 import dev.outbox.gallery.WrongStores.CountsEverything;
 import dev.outbox.gallery.WrongStores.GoesOnWithoutTheHead;
-import dev.outbox.gallery.WrongStores.LeasesMessages;
 import dev.outbox.gallery.WrongStores.LocksUntilSettled;
 import dev.outbox.gallery.WrongStores.LooksThenInserts;
-import dev.outbox.gallery.WrongStores.MakesDeadLetters;
-import dev.outbox.gallery.WrongStores.OrdersByNow;
-import dev.outbox.gallery.WrongStores.OrdersByTime;
 import dev.outbox.gallery.WrongStores.ReadsEverything;
 import dev.outbox.gallery.WrongStores.SettlesForAnyone;
-import dev.outbox.gallery.WrongStores.SettlesRowByRow;
-import dev.outbox.gallery.WrongStores.TidiesKeys;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.function.BiFunction;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
@@ -62,13 +53,8 @@ class GalleryTest {
     }
   }
 
-  private static Wrong wrong(
-      BiFunction<DataSource, Duration, PlainStore> maker, Set<String> rules, String... tests) {
-    return wrong((pool, window, clock) -> maker.apply(pool, window), rules, tests);
-  }
-
   private static Wrong wrong(Suite.Maker maker, Set<String> rules, String... tests) {
-    String name = maker.make(null, null, null).getClass().getSimpleName();
+    String name = maker.make(null, null).getClass().getSimpleName();
     return new Wrong(name, maker, rules, List.of(tests));
   }
 
@@ -78,15 +64,8 @@ class GalleryTest {
   private static Stream<Wrong> stores() {
     return Stream.of(
             wrong(LocksUntilSettled::new, Set.of("C4", "S4"), "ends"),
-            wrong(OrdersByTime::new, Set.of("O1"), "clockPutBack"),
-            wrong(OrdersByNow::new, Set.of("O1"), "beganFirstAppendedLast"),
-            wrong(MakesDeadLetters::new, Set.of("S2"), "neverDeadByItself"),
-            wrong(AsksItsOwnClock::new, Set.of("T1"), "retriesByStoresClock"),
-            wrong(SettlesRowByRow::new, Set.of("S1"), "breaksOff"),
             wrong(ReadsEverything::new, Set.of("C5"), "manyKeys"),
             wrong(CountsEverything::new, Set.of("F1"), "statisticsOfABacklog"),
-            wrong(TidiesKeys::new, Set.of("A3"), "differentKeys"),
-            wrong(LeasesMessages::new, Set.of("C1", "O1"), "keyNotTwice"),
             wrong(SettlesForAnyone::new, Set.of("S1"), "stale"),
             wrong(GoesOnWithoutTheHead::new, Set.of("O2"), "laterOnesWait"),
             wrong(LooksThenInserts::new, Set.of("A4"), "waitsForCommit"))
@@ -121,8 +100,7 @@ class GalleryTest {
   @Test
   @DisplayName("the store that the others are made from passes")
   void correct() {
-    assertThat(failures((pool, window, clock) -> new PlainStore(pool, window), List.of()))
-        .isEmpty();
+    assertThat(failures(PlainStore::new, List.of())).isEmpty();
   }
 
   @ParameterizedTest(name = "{0}")

@@ -87,13 +87,14 @@ class PlainStore implements OutboxStore<Connection>, DeadLetterStore {
         id uuid not null default gen_random_uuid(),
         aggregate_type outbox_text not null, aggregate_id outbox_text not null,
         event_type outbox_text not null, partition_key outbox_text,
-        message_key text collate "C" not null generated always as (%s) stored,
+        message_key text collate "C" not null generated always as (
+          coalesce(partition_key, aggregate_type || '/' || aggregate_id)) stored,
         payload bytea not null check (length(payload) <= 1000000),
         headers text not null default '[]' check (octet_length(headers) <= 500000),
         content_type outbox_text not null default 'application/json',
         dedup_key outbox_text, correlation_id outbox_text,
         max_attempts int check (max_attempts > 0),
-        created_at timestamptz not null default %s, available_at timestamptz,
+        created_at timestamptz not null default clock_timestamp(), available_at timestamptz,
         state text not null default 'new', attempts int not null default 0,
         error text, failed_at timestamptz, retry_at timestamptz, halts boolean not null default false,
         claim uuid);
@@ -120,17 +121,7 @@ class PlainStore implements OutboxStore<Connection>, DeadLetterStore {
       """;
 
   String tables() {
-    return TABLES.formatted(key(), createdAt()) + INDEXES;
-  }
-
-  /** The key of a message, in SQL. */
-  String key() {
-    return "coalesce(partition_key, aggregate_type || '/' || aggregate_id)";
-  }
-
-  /** The time of an append, in SQL. */
-  String createdAt() {
-    return "clock_timestamp()";
+    return TABLES + INDEXES;
   }
 
   void migrate() {
@@ -313,9 +304,7 @@ class PlainStore implements OutboxStore<Connection>, DeadLetterStore {
             connection,
             "select * from outbox_message where message_key = ? and "
                 + live()
-                + " order by "
-                + order()
-                + " limit ?",
+                + " order by seq limit ?",
             Row::of,
             key,
             max)) {
@@ -337,11 +326,6 @@ class PlainStore implements OutboxStore<Connection>, DeadLetterStore {
   /** Which messages of a key may come. */
   String live() {
     return "state = 'live'";
-  }
-
-  /** In which messages of a key come. */
-  String order() {
-    return "seq";
   }
 
   /** Whether a message that failed holds back those behind it. */
@@ -478,9 +462,7 @@ class PlainStore implements OutboxStore<Connection>, DeadLetterStore {
     List<Row> first =
         query(
             connection,
-            "select * from outbox_message where message_key = ? and state = 'live' order by "
-                + order()
-                + " limit 1",
+            "select * from outbox_message where message_key = ? and state = 'live' order by seq limit 1",
             Row::of,
             key);
     boolean halted = isHalted(connection, key);

@@ -8,20 +8,18 @@ import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.tck.AutoCommit;
 import dev.outbox.tck.BreaksConnections;
-import dev.outbox.tck.ClientClocks;
-import dev.outbox.tck.CountsWork;
-import dev.outbox.tck.DedupWindows;
 import dev.outbox.tck.FaultyConnections;
 import dev.outbox.tck.LosesReplies;
 import dev.outbox.tck.MovesClock;
-import dev.outbox.tck.OutboxStoreProperties;
-import dev.outbox.tck.OutboxStoreTck;
-import dev.outbox.tck.RawRows;
-import dev.outbox.tck.RestartsSequences;
+import dev.outbox.tck.store.CountsWork;
+import dev.outbox.tck.store.DedupWindows;
+import dev.outbox.tck.store.OutboxStoreProperties;
+import dev.outbox.tck.store.OutboxStoreTck;
+import dev.outbox.tck.store.RawRows;
+import dev.outbox.tck.store.RestartsSequences;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.time.Clock;
 import java.time.Duration;
 import java.util.UUID;
 import java.util.function.Consumer;
@@ -41,13 +39,12 @@ class Suite extends OutboxStoreTck<Connection>
         MovesClock,
         LosesReplies,
         BreaksConnections,
-        ClientClocks<Connection>,
         RestartsSequences,
         CountsWork<Connection> {
 
   /** Makes a store of the gallery. */
   interface Maker {
-    PlainStore make(DataSource dataSource, Duration dedupWindow, Clock clientClock);
+    PlainStore make(DataSource dataSource, Duration dedupWindow);
   }
 
   private static final Duration WINDOW = Duration.ofDays(7);
@@ -65,7 +62,7 @@ class Suite extends OutboxStoreTck<Connection>
     pool = pool(24);
     oneConnection = pool(1);
     execute("create schema " + schema);
-    maker.make(pool, WINDOW, Clock.systemUTC()).migrate();
+    maker.make(pool, WINDOW).migrate();
   }
 
   @AfterAll
@@ -113,12 +110,7 @@ class Suite extends OutboxStoreTck<Connection>
 
   @Override
   public OutboxStore<Connection> createStore(Duration dedupWindow) {
-    return maker.make(faults.of(pool), dedupWindow, Clock.systemUTC());
-  }
-
-  @Override
-  public OutboxStore<Connection> createStore(Clock clientClock) {
-    return maker.make(pool, WINDOW, clientClock);
+    return maker.make(faults.of(pool), dedupWindow);
   }
 
   @Override
@@ -231,7 +223,7 @@ class Suite extends OutboxStoreTck<Connection>
   @Override
   public <R> Counted<R> counted(
       OutboxStore<Connection> store, Function<OutboxStore<Connection>, R> work) {
-    PlainStore counted = maker.make(oneConnection, WINDOW, Clock.systemUTC());
+    PlainStore counted = maker.make(oneConnection, WINDOW);
     assumeTrue(counted.isFast(), "the store does not say that it keeps C5");
     long before = rowsRead();
     R result = work.apply(counted);
@@ -258,9 +250,5 @@ class Suite extends OutboxStoreTck<Connection>
   }
 
   @Nested
-  class Properties extends OutboxStoreProperties<Connection> {
-    Properties() {
-      super(Suite.this);
-    }
-  }
+  class Properties extends OutboxStoreProperties<Connection> {}
 }

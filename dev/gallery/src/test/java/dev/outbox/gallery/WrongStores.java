@@ -8,7 +8,6 @@ import dev.outbox.spi.store.StoredMessage;
 import java.math.BigDecimal;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -18,8 +17,9 @@ import java.util.UUID;
 import javax.sql.DataSource;
 
 /**
- * Stores as they are written in a hurry: each is {@link PlainStore} with one typical mistake. What
- * the suite says to them stands in {@code docs/tck.md}.
+ * Stores as they are written in a hurry: each is {@link PlainStore} with one typical mistake that
+ * it takes a database to show, or a store of its own. All others are the {@code BrokenStores} of
+ * {@code outbox-tck}. What the suite says to them stands in {@code docs/tck.md}.
  */
 final class WrongStores {
   private WrongStores() {}
@@ -165,86 +165,6 @@ final class WrongStores {
     }
   }
 
-  /** Reads in the order of the time of append. */
-  static final class OrdersByTime extends PlainStore {
-    OrdersByTime(DataSource dataSource, Duration dedupWindow) {
-      super(dataSource, dedupWindow);
-    }
-
-    @Override
-    String order() {
-      return "created_at, seq";
-    }
-  }
-
-  /** The same, with a time of append that is the beginning of the transaction. */
-  static final class OrdersByNow extends PlainStore {
-    OrdersByNow(DataSource dataSource, Duration dedupWindow) {
-      super(dataSource, dedupWindow);
-    }
-
-    @Override
-    String createdAt() {
-      return "now()";
-    }
-
-    @Override
-    String order() {
-      return "created_at, seq";
-    }
-  }
-
-  /** Makes a dead letter of what has failed five times. */
-  static final class MakesDeadLetters extends PlainStore {
-    MakesDeadLetters(DataSource dataSource, Duration dedupWindow) {
-      super(dataSource, dedupWindow);
-    }
-
-    @Override
-    void carryOut(Connection connection, long sequence, Decision decision, Instant now)
-        throws SQLException {
-      super.carryOut(connection, sequence, decision, now);
-      if (decision instanceof Decision.Retry) {
-        update(
-            connection,
-            "update outbox_message set state = 'dead', retry_at = null where seq = ? and attempts >= 5",
-            sequence);
-      }
-    }
-  }
-
-  /** Has the time from its own machine. */
-  static final class AsksItsOwnClock extends PlainStore {
-    private final Clock clock;
-
-    AsksItsOwnClock(DataSource dataSource, Duration dedupWindow, Clock clock) {
-      super(dataSource, dedupWindow);
-      this.clock = clock;
-    }
-
-    @Override
-    Instant now(Connection connection) {
-      return clock.instant();
-    }
-  }
-
-  /** Settles on a connection in auto-commit. */
-  static final class SettlesRowByRow extends PlainStore {
-    SettlesRowByRow(DataSource dataSource, Duration dedupWindow) {
-      super(dataSource, dedupWindow);
-    }
-
-    @Override
-    Set<Long> settle(PlainClaim claim, Map<Long, Decision> decisions) {
-      claim.check(decisions);
-      try (Connection connection = dataSource.getConnection()) {
-        return settle(connection, claim, decisions);
-      } catch (SQLException e) {
-        throw problem(e);
-      }
-    }
-  }
-
   /** Has no index but the primary key. */
   static final class ReadsEverything extends PlainStore {
     ReadsEverything(DataSource dataSource, Duration dedupWindow) {
@@ -253,7 +173,7 @@ final class WrongStores {
 
     @Override
     String tables() {
-      return TABLES.formatted(key(), createdAt());
+      return TABLES;
     }
 
     @Override
@@ -312,87 +232,6 @@ final class WrongStores {
 
     private static Duration seconds(BigDecimal age) {
       return age == null ? null : Duration.ofMillis(age.movePointRight(3).longValue());
-    }
-  }
-
-  /** Tidies keys up. */
-  static final class TidiesKeys extends PlainStore {
-    TidiesKeys(DataSource dataSource, Duration dedupWindow) {
-      super(dataSource, dedupWindow);
-    }
-
-    @Override
-    String key() {
-      return "coalesce(lower(trim(partition_key)), aggregate_type || '/' || lower(trim(aggregate_id)))";
-    }
-  }
-
-  /** Leases messages, and not keys. */
-  static final class LeasesMessages extends WithoutQueue {
-    LeasesMessages(DataSource dataSource, Duration dedupWindow) {
-      super(dataSource, dedupWindow);
-    }
-
-    @Override
-    String tables() {
-      return super.tables()
-          + "alter table outbox_message add held_from timestamptz, add held_until timestamptz";
-    }
-
-    @Override
-    String live() {
-      return super.live()
-          + " and not coalesce(held_until > clock_timestamp() and held_from <= clock_timestamp(), false)";
-    }
-
-    @Override
-    public Claim claim(ClaimRequest request) {
-      return inTurn(
-          connection -> {
-            Instant now = now(connection);
-            PlainClaim claim = new PlainClaim(this, UUID.randomUUID());
-            for (String key : keys(connection, request.maxMessages())) {
-              List<StoredMessage> due = due(connection, key, now, request.maxMessages());
-              if (claim.add(due, request) < due.size()) {
-                break;
-              }
-              toTheEnd(connection, key);
-            }
-            lease(connection, claim, now, request.lease());
-            return claim;
-          });
-    }
-
-    private static void lease(Connection connection, PlainClaim claim, Instant now, Duration lease)
-        throws SQLException {
-      update(
-          connection,
-          "update outbox_message set claim = ?, held_from = ?, held_until = ? where seq = any (?)",
-          claim.id,
-          now,
-          now.plus(lease),
-          sequences(claim.messages));
-    }
-
-    @Override
-    Set<Long> renew(PlainClaim claim, Duration lease) {
-      return inTurn(
-          connection -> {
-            update(
-                connection,
-                "update outbox_message set held_from = ?, held_until = ? where claim = ?",
-                now(connection),
-                now(connection).plus(lease),
-                claim.id);
-            return held(connection, claim);
-          });
-    }
-
-    @Override
-    Set<Long> settle(Connection connection, PlainClaim claim, Map<Long, Decision> decisions)
-        throws SQLException {
-      update(connection, "update outbox_message set held_until = null where claim = ?", claim.id);
-      return super.settle(connection, claim, decisions);
     }
   }
 

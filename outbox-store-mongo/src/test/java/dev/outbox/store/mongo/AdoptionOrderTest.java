@@ -10,7 +10,7 @@ import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StoredMessage;
-import dev.outbox.tck.Oracle;
+import dev.outbox.tck.store.Oracle;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -99,15 +99,6 @@ class InboxTest {
   }
 
   @Test
-  @DisplayName("goes on in the caller's transaction after a duplicate: nothing provoked an error")
-  void noError() {
-    InboxKey other = new InboxKey("shipping", "2");
-    assertThat(recorded(KEY)).isTrue();
-    assertThat(recorded(KEY, other)).isTrue();
-    assertThat(recorded(other)).isFalse();
-  }
-
-  @Test
   @DisplayName("keeps why a key was released, for people")
   void keepsTheError() {
     Begin<ClientSession> begin = inbox.begin(KEY, Duration.ofMinutes(1));

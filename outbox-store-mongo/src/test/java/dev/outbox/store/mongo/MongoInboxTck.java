@@ -3,31 +3,25 @@ package dev.outbox.store.mongo;
 import static com.mongodb.client.model.Filters.empty;
 import static com.mongodb.client.model.Updates.inc;
 
-import com.mongodb.ConnectionString;
 import com.mongodb.MongoClientSettings;
 import com.mongodb.MongoException;
 import com.mongodb.client.ClientSession;
-import com.mongodb.client.MongoClient;
-import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoCollection;
-import dev.outbox.embedded.MongoServer;
 import dev.outbox.spi.store.InboxStore;
 import dev.outbox.store.core.internal.Names;
 import dev.outbox.tck.AutoCommit;
 import dev.outbox.tck.FailsOnConflict;
-import dev.outbox.tck.InboxStoreTck;
 import dev.outbox.tck.LosesReplies;
 import dev.outbox.tck.MovesClock;
-import dev.outbox.tck.Retentions;
 import dev.outbox.tck.SchemaFixture;
+import dev.outbox.tck.inbox.InboxStoreTck;
+import dev.outbox.tck.inbox.Retentions;
 import java.time.Duration;
-import java.util.UUID;
 import java.util.function.Consumer;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.TestInstance;
-import org.opentest4j.TestAbortedException;
 
 /** The TCK of inboxes on MongoDB, in a database of its own. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
@@ -38,13 +32,7 @@ public class MongoInboxTck extends InboxStoreTck<ClientSession>
         SchemaFixture,
         MovesClock,
         LosesReplies {
-  private final String database =
-      System.getProperty("outbox.test.schema", "outbox_test")
-          + "_"
-          + UUID.randomUUID().toString().substring(0, 8);
-  private MongoServer server;
-  private TestAbortedException noServer;
-  private MongoClient client;
+  private final Started started = new Started();
 
   /** The client's settings; a variant changes them. */
   protected void configure(MongoClientSettings.Builder settings) {}
@@ -56,38 +44,22 @@ public class MongoInboxTck extends InboxStoreTck<ClientSession>
 
   @BeforeAll
   void start() {
-    try {
-      server = MongoServer.start();
-    } catch (TestAbortedException e) {
-      noServer = e;
-      return;
+    if (started.start(this::configure)) {
+      createStore().migrate();
     }
-    MongoClientSettings.Builder settings =
-        MongoClientSettings.builder()
-            .applyConnectionString(new ConnectionString(server.connectionString()))
-            .applicationName(database);
-    configure(settings);
-    client = MongoClients.create(settings.build());
-    createStore().migrate();
   }
 
   @AfterAll
   void stop() {
-    if (client != null) {
-      client.getDatabase(database).drop();
-      client.close();
-    }
-    if (server != null) {
-      server.close();
-    }
+    started.close();
   }
 
   private MongoCollection<Document> collection(String name) {
-    return client.getDatabase(database).getCollection(prefix() + name);
+    return started.database().getCollection(prefix() + name);
   }
 
   private MongoInboxStore.Builder builder() {
-    return MongoInboxStore.builder(client, database).prefix(prefix());
+    return MongoInboxStore.builder(started.client(), started.database).prefix(prefix());
   }
 
   @Override
@@ -102,18 +74,12 @@ public class MongoInboxTck extends InboxStoreTck<ClientSession>
 
   @Override
   protected void inTransaction(Consumer<ClientSession> work) {
-    try (ClientSession session = client.startSession()) {
-      session.startTransaction();
-      work.accept(session);
-      session.commitTransaction();
-    }
+    started.inTransaction(work);
   }
 
   @Override
   public void withoutTransaction(Consumer<ClientSession> work) {
-    try (ClientSession session = client.startSession()) {
-      work.accept(session);
-    }
+    started.withoutTransaction(work);
   }
 
   @Override
@@ -122,18 +88,14 @@ public class MongoInboxTck extends InboxStoreTck<ClientSession>
         && e.hasErrorLabel(MongoException.TRANSIENT_TRANSACTION_ERROR_LABEL);
   }
 
-  /** Each test is skipped with the reason when there is no server: reports list them. */
   @Override
   protected void reset() {
-    if (noServer != null) {
-      throw noServer;
-    }
     collection("message").deleteMany(empty());
   }
 
   @Override
   public void dropSchema() {
-    client.getDatabase(database).drop();
+    started.database().drop();
   }
 
   @Override
@@ -165,6 +127,7 @@ public class MongoInboxTck extends InboxStoreTck<ClientSession>
 
   @Override
   public void losingTheReply(Runnable work) {
-    new FailPoint(client, database).losingTheReply(client, database, "findAndModify", work);
+    new FailPoint(started.client(), started.database)
+        .losingTheReply(started.client(), started.database, "findAndModify", work);
   }
 }

@@ -7,19 +7,14 @@ import static com.mongodb.client.model.Updates.inc;
 import static com.mongodb.client.model.Updates.set;
 import static com.mongodb.client.model.Updates.unset;
 
-import com.mongodb.ConnectionString;
 import com.mongodb.MongoClientSettings;
 import com.mongodb.MongoException;
-import com.mongodb.ReadPreference;
-import com.mongodb.TransactionOptions;
 import com.mongodb.client.ClientSession;
-import com.mongodb.client.MongoClient;
-import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoCollection;
+import com.mongodb.client.MongoDatabase;
 import com.mongodb.client.model.Aggregates;
 import com.mongodb.client.model.Field;
 import dev.outbox.Archive;
-import dev.outbox.embedded.MongoServer;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.Decision;
@@ -27,24 +22,23 @@ import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.store.core.internal.Names;
 import dev.outbox.tck.AutoCommit;
 import dev.outbox.tck.BreaksConnections;
-import dev.outbox.tck.CountsWork;
-import dev.outbox.tck.DeadLetterRetentions;
-import dev.outbox.tck.DedupWindows;
 import dev.outbox.tck.FailsOnConflict;
-import dev.outbox.tck.FindsPoison;
 import dev.outbox.tck.LosesReplies;
 import dev.outbox.tck.MovesClock;
-import dev.outbox.tck.OutboxStoreTck;
-import dev.outbox.tck.RawRows;
 import dev.outbox.tck.SchemaFixture;
-import dev.outbox.tck.StalledClients;
+import dev.outbox.tck.store.CountsWork;
+import dev.outbox.tck.store.DeadLetterRetentions;
+import dev.outbox.tck.store.DedupWindows;
+import dev.outbox.tck.store.FindsPoison;
+import dev.outbox.tck.store.OutboxStoreTck;
+import dev.outbox.tck.store.RawRows;
+import dev.outbox.tck.store.StalledClients;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.Date;
 import java.util.List;
 import java.util.Map;
-import java.util.UUID;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.bson.BsonTimestamp;
@@ -73,13 +67,7 @@ public class MongoStoreTck extends OutboxStoreTck<ClientSession>
         StalledClients {
   private final Stopping stopping = new Stopping();
   private final Breaking breaking = new Breaking();
-  private final String database =
-      System.getProperty("outbox.test.schema", "outbox_test")
-          + "_"
-          + UUID.randomUUID().toString().substring(0, 8);
-  private MongoServer server;
-  private TestAbortedException noServer;
-  private MongoClient client;
+  private final Started started = new Started();
   private OutboxCollections collections;
 
   /** The client's settings; a variant changes them. */
@@ -92,33 +80,20 @@ public class MongoStoreTck extends OutboxStoreTck<ClientSession>
 
   @BeforeAll
   void start() {
-    try {
-      server = MongoServer.start();
-    } catch (TestAbortedException e) {
-      noServer = e;
-      return;
+    if (started.start(
+        settings -> {
+          settings.addCommandListener(stopping).addCommandListener(breaking);
+          configure(settings);
+        })) {
+      collections =
+          OutboxCollections.of(started.client(), started.database, new Names(null, prefix()));
+      migrate();
     }
-    MongoClientSettings.Builder settings =
-        MongoClientSettings.builder()
-            .applyConnectionString(new ConnectionString(server.connectionString()))
-            .applicationName(database)
-            .addCommandListener(stopping)
-            .addCommandListener(breaking);
-    configure(settings);
-    client = MongoClients.create(settings.build());
-    collections = OutboxCollections.of(client, database, new Names(null, prefix()));
-    migrate();
   }
 
   @AfterAll
   void stop() {
-    if (client != null) {
-      client.getDatabase(database).drop();
-      client.close();
-    }
-    if (server != null) {
-      server.close();
-    }
+    started.close();
   }
 
   /** The outbox, and an archive beside it: stores that keep none use only the first. */
@@ -141,7 +116,7 @@ public class MongoStoreTck extends OutboxStoreTck<ClientSession>
   }
 
   private MongoOutboxStore.Builder builder() {
-    return MongoOutboxStore.builder(client, database).prefix(prefix());
+    return MongoOutboxStore.builder(started.client(), started.database).prefix(prefix());
   }
 
   @Override
@@ -156,20 +131,12 @@ public class MongoStoreTck extends OutboxStoreTck<ClientSession>
 
   @Override
   protected void inTransaction(Consumer<ClientSession> work) {
-    try (ClientSession session = client.startSession()) {
-      // The driver reads in transactions on the primary only, and an append with dedup keys reads.
-      session.startTransaction(
-          TransactionOptions.builder().readPreference(ReadPreference.primary()).build());
-      work.accept(session);
-      session.commitTransaction();
-    }
+    started.inTransaction(work);
   }
 
   @Override
   public void withoutTransaction(Consumer<ClientSession> work) {
-    try (ClientSession session = client.startSession()) {
-      work.accept(session);
-    }
+    started.withoutTransaction(work);
   }
 
   @Override
@@ -179,19 +146,16 @@ public class MongoStoreTck extends OutboxStoreTck<ClientSession>
         && String.valueOf(e.getMessage()).contains("run the whole transaction again");
   }
 
-  /** Each test is skipped with the reason when there is no server: reports list them. */
   @Override
   protected void reset() {
-    if (noServer != null) {
-      throw noServer;
-    }
+    MongoDatabase database = started.database();
     for (MongoCollection<Document> emptied :
         List.of(
             collections.message(),
             collections.blockedKey(),
             collections.dedup(),
-            client.getDatabase(database).getCollection(prefix() + "archive_message"),
-            client.getDatabase(database).getCollection(prefix() + "archive_audit"))) {
+            database.getCollection(prefix() + "archive_message"),
+            database.getCollection(prefix() + "archive_audit"))) {
       emptied.deleteMany(empty());
     }
     collections
@@ -241,7 +205,8 @@ public class MongoStoreTck extends OutboxStoreTck<ClientSession>
   }
 
   private long examined() {
-    Document status = client.getDatabase("admin").runCommand(new Document("serverStatus", 1));
+    Document status =
+        started.client().getDatabase("admin").runCommand(new Document("serverStatus", 1));
     if (!(status.get("metrics") instanceof Document metrics)) {
       throw new TestAbortedException(
           "skipped: this server does not count what it examines; a mongod does");
@@ -253,7 +218,7 @@ public class MongoStoreTck extends OutboxStoreTck<ClientSession>
 
   @Override
   public void dropSchema() {
-    client.getDatabase(database).drop();
+    started.database().drop();
   }
 
   @Override
@@ -317,12 +282,13 @@ public class MongoStoreTck extends OutboxStoreTck<ClientSession>
 
   @Override
   public void losingTheReply(Runnable work) {
-    new FailPoint(client, database).losingTheReply(client, database, "commitTransaction", work);
+    new FailPoint(started.client(), started.database)
+        .losingTheReply(started.client(), started.database, "commitTransaction", work);
   }
 
   @Override
   public boolean breakingAtWrite(int write, Runnable work) {
-    return breaking.atWrite(write, new FailPoint(client, database), work);
+    return breaking.atWrite(write, new FailPoint(started.client(), started.database), work);
   }
 
   /** Before it commits: the buckets are written. */

@@ -8,7 +8,7 @@ import javax.sql.DataSource;
 public class MariadbInboxTck extends MysqlInboxTck {
 
   @Override
-  protected DatabaseServer server() {
+  public DatabaseServer server() {
     return DatabaseServer.mariadb();
   }
 

@@ -1,6 +1,6 @@
 package dev.outbox.store.mysql;
 
-import dev.outbox.tck.InboxStoreProperties;
+import dev.outbox.tck.inbox.InboxStoreProperties;
 import java.sql.Connection;
 import org.junit.jupiter.api.Nested;
 
@@ -8,9 +8,5 @@ import org.junit.jupiter.api.Nested;
 class MariadbInboxTest extends MariadbInboxTck {
 
   @Nested
-  class Properties extends InboxStoreProperties<Connection> {
-    Properties() {
-      super(MariadbInboxTest.this);
-    }
-  }
+  class Properties extends InboxStoreProperties<Connection> {}
 }

@@ -8,7 +8,7 @@ import javax.sql.DataSource;
 public class MariadbStoreTck extends MysqlStoreTck {
 
   @Override
-  protected DatabaseServer server() {
+  public DatabaseServer server() {
     return DatabaseServer.mariadb();
   }
 

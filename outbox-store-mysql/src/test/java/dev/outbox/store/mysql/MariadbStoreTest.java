@@ -1,15 +1,11 @@
 package dev.outbox.store.mysql;
 
-import dev.outbox.tck.OutboxStoreProperties;
+import dev.outbox.tck.store.OutboxStoreProperties;
 import java.sql.Connection;
 import org.junit.jupiter.api.Nested;
 
 class MariadbStoreTest extends MariadbStoreTck {
 
   @Nested
-  class Properties extends OutboxStoreProperties<Connection> {
-    Properties() {
-      super(MariadbStoreTest.this);
-    }
-  }
+  class Properties extends OutboxStoreProperties<Connection> {}
 }

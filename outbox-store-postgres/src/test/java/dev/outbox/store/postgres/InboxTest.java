@@ -56,20 +56,6 @@ class InboxTest extends DatabaseTest {
   }
 
   @Test
-  @DisplayName("goes on in the caller's transaction after a duplicate: nothing provoked an error")
-  void noError() {
-    database.inTransaction(false, c -> assertThat(inbox.firstTime(c, KEY)).isTrue());
-    database.inTransaction(
-        false,
-        c -> {
-          assertThat(inbox.firstTime(c, KEY)).isFalse();
-          assertThat(inbox.firstTime(c, new InboxKey("shipping", "2"))).isTrue();
-        });
-    database.inTransaction(
-        false, c -> assertThat(inbox.firstTime(c, new InboxKey("shipping", "2"))).isFalse());
-  }
-
-  @Test
   @DisplayName("adds one statement to the consumer's transaction, and two for a repetition")
   void oneStatement() {
     // The first one of all asks for the schema's version.

@@ -1,35 +1,16 @@
 package dev.outbox.store.postgres;
 
-import com.zaxxer.hikari.HikariConfig;
-import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.store.jdbc.JdbcInboxStore;
 import dev.outbox.store.jdbc.JdbcInboxTck;
-import dev.outbox.store.jdbc.TestDatabase;
-import java.util.function.Consumer;
 import javax.sql.DataSource;
 
 /**
  * The TCK of inboxes on PostgreSQL; also what {@code ./outbox tck} runs in a user's own database.
  */
-public class PostgresInboxTck extends JdbcInboxTck {
-
-  @Override
-  protected DatabaseServer server() {
-    return DatabaseServer.postgres();
-  }
-
-  @Override
-  protected TestDatabase database(DatabaseServer server, Consumer<HikariConfig> settings) {
-    return new Database(server, settings);
-  }
+public class PostgresInboxTck extends JdbcInboxTck implements OnPostgres {
 
   @Override
   protected JdbcInboxStore.Builder<?, ?> builder(DataSource dataSource) {
     return PostgresInboxStore.builder(dataSource);
-  }
-
-  @Override
-  protected String earlier(String column, long millis) {
-    return "%s - %d * interval '1 millisecond'".formatted(column, millis);
   }
 }

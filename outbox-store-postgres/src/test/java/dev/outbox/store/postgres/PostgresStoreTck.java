@@ -1,16 +1,10 @@
 package dev.outbox.store.postgres;
 
-import com.zaxxer.hikari.HikariConfig;
-import dev.outbox.Archive;
-import dev.outbox.embedded.DatabaseServer;
-import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
 import dev.outbox.store.jdbc.JdbcStoreTck;
 import dev.outbox.store.jdbc.TestDatabase;
-import dev.outbox.tck.DeadLetterRetentions;
-import dev.outbox.tck.ReadOnlyTransactions;
+import dev.outbox.tck.store.ReadOnlyTransactions;
 import java.sql.Connection;
-import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.util.List;
@@ -21,17 +15,7 @@ import javax.sql.DataSource;
 
 /** The TCK on PostgreSQL; also what {@code ./outbox tck} runs in a user's own database. */
 public class PostgresStoreTck extends JdbcStoreTck
-    implements ReadOnlyTransactions<Connection>, DeadLetterRetentions<Connection> {
-
-  @Override
-  protected DatabaseServer server() {
-    return DatabaseServer.postgres();
-  }
-
-  @Override
-  protected TestDatabase database(DatabaseServer server, Consumer<HikariConfig> settings) {
-    return new Database(server, settings);
-  }
+    implements OnPostgres, ReadOnlyTransactions<Connection> {
 
   @Override
   protected JdbcOutboxStore.Builder<?, ?> builder(DataSource dataSource) {
@@ -41,21 +25,6 @@ public class PostgresStoreTck extends JdbcStoreTck
   @Override
   public void inReadOnlyTransaction(Consumer<Connection> work) {
     database().inTransaction(true, work);
-  }
-
-  @Override
-  protected Archive archive() {
-    return Archive.FULL;
-  }
-
-  @Override
-  public OutboxStore<Connection> createStore(Archive archive) {
-    return archiving(archive);
-  }
-
-  @Override
-  public OutboxStore<Connection> createStore(Archive archive, Duration deadLetterRetention) {
-    return archiving(archive, deadLetterRetention);
   }
 
   @Override
@@ -69,11 +38,6 @@ public class PostgresStoreTck extends JdbcStoreTck
   @Override
   protected String truncate() {
     return super.truncate() + " restart identity";
-  }
-
-  @Override
-  protected String earlier(String column, long millis) {
-    return "%s - %d * interval '1 millisecond'".formatted(column, millis);
   }
 
   @Override

@@ -13,7 +13,7 @@ import java.util.function.Consumer;
 class QuickStoreTck extends PostgresStoreTck {
 
   @Override
-  protected DatabaseServer server() {
+  public DatabaseServer server() {
     DatabaseServer kept = Postgres.server();
     return new DatabaseServer() {
       @Override
@@ -34,7 +34,7 @@ class QuickStoreTck extends PostgresStoreTck {
   }
 
   @Override
-  protected TestDatabase database(DatabaseServer server, Consumer<HikariConfig> settings) {
+  public TestDatabase database(DatabaseServer server, Consumer<HikariConfig> settings) {
     Database database = new Database(server, settings);
     database.execute(PostgresOutboxStore.builder(database.pool).build().ddl());
     return database;

@@ -11,7 +11,7 @@ class SnapshotOffTest extends SqlServerStoreTck {
   private OwnDatabase own;
 
   @Override
-  protected DatabaseServer server() {
+  public DatabaseServer server() {
     own = new OwnDatabase(super.server(), false);
     return own;
   }

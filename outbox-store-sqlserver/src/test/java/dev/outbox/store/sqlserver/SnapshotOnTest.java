@@ -8,7 +8,7 @@ class SnapshotOnTest extends SqlServerStoreTck {
   private OwnDatabase own;
 
   @Override
-  protected DatabaseServer server() {
+  public DatabaseServer server() {
     own = new OwnDatabase(super.server(), true);
     return own;
   }

@@ -1,42 +1,20 @@
 package dev.outbox.store.sqlserver;
 
-import com.zaxxer.hikari.HikariConfig;
-import dev.outbox.Archive;
-import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.Decision;
-import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.store.core.internal.Names;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
 import dev.outbox.store.jdbc.JdbcStoreTck;
 import dev.outbox.store.jdbc.TestDatabase;
-import dev.outbox.tck.DeadLetterRetentions;
-import java.sql.Connection;
-import java.time.Duration;
-import java.time.Instant;
-import java.time.LocalDateTime;
-import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Map;
-import java.util.UUID;
-import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import javax.sql.DataSource;
 import org.opentest4j.TestAbortedException;
 
 /** The TCK on SQL Server; also what {@code ./outbox tck} runs in a user's own database. */
-public class SqlServerStoreTck extends JdbcStoreTck implements DeadLetterRetentions<Connection> {
-
-  @Override
-  protected DatabaseServer server() {
-    return DatabaseServer.sqlServer();
-  }
-
-  @Override
-  protected TestDatabase database(DatabaseServer server, Consumer<HikariConfig> settings) {
-    return new Database(server, settings);
-  }
+public class SqlServerStoreTck extends JdbcStoreTck implements OnSqlServer {
 
   @Override
   protected JdbcOutboxStore.Builder<?, ?> builder(DataSource dataSource) {
@@ -47,36 +25,6 @@ public class SqlServerStoreTck extends JdbcStoreTck implements DeadLetterRetenti
   @Override
   protected String named(String sql) {
     return sql.replace("outbox_", database().schema() + "." + Names.DEFAULT_PREFIX);
-  }
-
-  @Override
-  protected List<String> emptyMessages() {
-    return List.of(
-        "delete from outbox_message",
-        "delete from outbox_blocked_key",
-        "delete from outbox_dedup",
-        "delete from outbox_archive_message",
-        "delete from outbox_archive_audit");
-  }
-
-  @Override
-  protected Archive archive() {
-    return Archive.FULL;
-  }
-
-  @Override
-  public OutboxStore<Connection> createStore(Archive archive) {
-    return archiving(archive);
-  }
-
-  @Override
-  public OutboxStore<Connection> createStore(Archive archive, Duration deadLetterRetention) {
-    return archiving(archive, deadLetterRetention);
-  }
-
-  @Override
-  protected String earlier(String column, long millis) {
-    return "dateadd(millisecond, %d, %s)".formatted(-millis, column);
   }
 
   @Override
@@ -101,16 +49,6 @@ public class SqlServerStoreTck extends JdbcStoreTck implements DeadLetterRetenti
         throw new TestAbortedException("skipped: the server does not count logical reads", e);
       }
     };
-  }
-
-  @Override
-  protected Object column(UUID id) {
-    return id.toString();
-  }
-
-  @Override
-  protected Object column(Instant time) {
-    return LocalDateTime.ofInstant(time, ZoneOffset.UTC);
   }
 
   @Override

@@ -1,6 +1,6 @@
 package dev.outbox.store.sqlserver;
 
-import dev.outbox.tck.OutboxStoreProperties;
+import dev.outbox.tck.store.OutboxStoreProperties;
 import java.sql.Connection;
 import org.junit.jupiter.api.Nested;
 
@@ -8,9 +8,5 @@ import org.junit.jupiter.api.Nested;
 class SqlServerStoreTest extends SqlServerStoreTck {
 
   @Nested
-  class Properties extends OutboxStoreProperties<Connection> {
-    Properties() {
-      super(SqlServerStoreTest.this);
-    }
-  }
+  class Properties extends OutboxStoreProperties<Connection> {}
 }

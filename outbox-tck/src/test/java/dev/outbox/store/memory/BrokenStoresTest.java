@@ -114,7 +114,20 @@ class BrokenStoresTest {
                 DynamicTest.dynamicTest(
                     "by the tests of %s, and by no others: %s"
                         .formatted(Failure.ruleOf(run.broken()), run.broken().getSimpleName()),
-                    () -> Failure.assertCaught(run.broken(), run.failures().get())));
+                    () -> {
+                      Failure.assertCaught(run.broken(), run.failures().get());
+                      Failure.assertToldAsOnThePage(run.broken(), run.failures().get());
+                    }));
+  }
+
+  @Test
+  @DisplayName("docs/tck.md quotes what is said to stores of this set")
+  void onThePage() {
+    assertThat(
+            Stream.of(BrokenStores.class.getDeclaredClasses())
+                .map(Class::getSimpleName)
+                .filter(name -> Failure.onThePage(name).isPresent()))
+        .hasSize(7);
   }
 
   /**

@@ -2,10 +2,10 @@ package dev.outbox.store.memory;
 
 import dev.outbox.spi.store.InboxStore;
 import dev.outbox.tck.AutoCommit;
-import dev.outbox.tck.InboxStoreTck;
 import dev.outbox.tck.LosesReplies;
 import dev.outbox.tck.MovesClock;
-import dev.outbox.tck.Retentions;
+import dev.outbox.tck.inbox.InboxStoreTck;
+import dev.outbox.tck.inbox.Retentions;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.function.Consumer;

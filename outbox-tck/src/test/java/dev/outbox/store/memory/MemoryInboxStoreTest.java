@@ -2,7 +2,7 @@ package dev.outbox.store.memory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.outbox.tck.InboxStoreProperties;
+import dev.outbox.tck.inbox.InboxStoreProperties;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Nested;
 
@@ -11,10 +11,6 @@ class MemoryInboxStoreTest extends MemoryInboxFixture {
 
   @Nested
   class Properties extends InboxStoreProperties<MemoryTransaction> {
-    Properties() {
-      super(MemoryInboxStoreTest.this);
-    }
-
     /** Stories in which nothing happens would always end well. */
     @AfterEach
     void everythingHappened() {

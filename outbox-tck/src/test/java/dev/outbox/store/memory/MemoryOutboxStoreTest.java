@@ -1,15 +1,11 @@
 package dev.outbox.store.memory;
 
-import dev.outbox.tck.OutboxStoreProperties;
+import dev.outbox.tck.store.OutboxStoreProperties;
 import org.junit.jupiter.api.Nested;
 
 /** The memory store passes everything. */
 class MemoryOutboxStoreTest extends MemoryStoreFixture {
 
   @Nested
-  class Properties extends OutboxStoreProperties<MemoryTransaction> {
-    Properties() {
-      super(MemoryOutboxStoreTest.this);
-    }
-  }
+  class Properties extends OutboxStoreProperties<MemoryTransaction> {}
 }

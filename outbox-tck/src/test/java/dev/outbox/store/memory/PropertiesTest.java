@@ -8,7 +8,7 @@ import dev.outbox.Archive;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.tck.Failure;
-import dev.outbox.tck.OutboxStoreProperties;
+import dev.outbox.tck.store.OutboxStoreProperties;
 import java.text.Normalizer;
 import java.time.Duration;
 import java.time.Instant;
@@ -53,10 +53,6 @@ class PropertiesTest {
 
     @Nested
     class Properties extends OutboxStoreProperties<MemoryTransaction> {
-      Properties() {
-        super(Suite.this);
-      }
-
       @Override
       protected int tries() {
         return TRIES;
@@ -220,7 +216,7 @@ class PropertiesTest {
         BrokenStores.KeepsWhatIsRolledBack.class,
         BrokenStores.RemembersRolledBackDedupKeys.class,
         BrokenStores.LeasesMessages.class,
-        BrokenStores.MixesUpCase.class,
+        BrokenStores.TidiesKeys.class,
         TrimsKeys.class,
         NormalizesKeys.class,
         BrokenStores.RefusesLateSettles.class,

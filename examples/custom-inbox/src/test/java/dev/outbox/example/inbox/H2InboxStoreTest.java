@@ -2,9 +2,9 @@ package dev.outbox.example.inbox;
 
 import dev.outbox.spi.store.InboxStore;
 import dev.outbox.tck.AutoCommit;
-import dev.outbox.tck.InboxStoreProperties;
-import dev.outbox.tck.InboxStoreTck;
-import dev.outbox.tck.Retentions;
+import dev.outbox.tck.inbox.InboxStoreProperties;
+import dev.outbox.tck.inbox.InboxStoreTck;
+import dev.outbox.tck.inbox.Retentions;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -60,9 +60,5 @@ class H2InboxStoreTest extends InboxStoreTck<Connection>
   }
 
   @Nested
-  class Properties extends InboxStoreProperties<Connection> {
-    Properties() {
-      super(H2InboxStoreTest.this);
-    }
-  }
+  class Properties extends InboxStoreProperties<Connection> {}
 }

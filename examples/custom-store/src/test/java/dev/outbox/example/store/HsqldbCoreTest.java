@@ -2,7 +2,7 @@
 package dev.outbox.example.store;
 
 import dev.outbox.spi.store.OutboxStore;
-import dev.outbox.tck.OutboxStoreTck;
+import dev.outbox.tck.store.OutboxStoreTck;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;

@@ -6,9 +6,9 @@ import dev.outbox.tck.BreaksConnections;
 import dev.outbox.tck.FaultyConnections;
 import dev.outbox.tck.LosesReplies;
 import dev.outbox.tck.MovesClock;
-import dev.outbox.tck.OutboxStoreProperties;
-import dev.outbox.tck.RawRows;
-import dev.outbox.tck.ReadOnlyTransactions;
+import dev.outbox.tck.store.OutboxStoreProperties;
+import dev.outbox.tck.store.RawRows;
+import dev.outbox.tck.store.ReadOnlyTransactions;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
@@ -61,10 +61,6 @@ class HsqldbOutboxStoreTest extends HsqldbCoreTest
 
   @Nested
   class Properties extends OutboxStoreProperties<Connection> {
-    Properties() {
-      super(HsqldbOutboxStoreTest.this);
-    }
-
     @Override
     protected MovesClock clock() {
       return HsqldbOutboxStoreTest.this::letPass;

@@ -6,7 +6,7 @@ import dev.outbox.embedded.ChildJvm;
 import dev.outbox.publisher.core.Destination;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.store.StoredMessage;
-import dev.outbox.tck.PublisherTck;
+import dev.outbox.tck.publisher.PublisherTck;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -7,7 +7,7 @@ import dev.outbox.OutboxMessage;
 import dev.outbox.publisher.core.Destination;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.store.StoredMessage;
-import dev.outbox.tck.PublisherTck;
+import dev.outbox.tck.publisher.PublisherTck;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

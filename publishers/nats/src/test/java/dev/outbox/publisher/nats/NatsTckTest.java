@@ -5,7 +5,7 @@ import dev.outbox.OutboxMessage;
 import dev.outbox.publisher.core.Destination;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.store.StoredMessage;
-import dev.outbox.tck.PublisherTck;
+import dev.outbox.tck.publisher.PublisherTck;
 import io.nats.client.Connection;
 import io.nats.client.Message;
 import io.nats.client.Subscription;

@@ -1,18 +1,16 @@
 package dev.outbox.store.jdbc;
 
 import com.zaxxer.hikari.HikariConfig;
-import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.spi.store.InboxStore;
 import dev.outbox.store.core.internal.Names;
 import dev.outbox.tck.AutoCommit;
 import dev.outbox.tck.FaultyConnections;
-import dev.outbox.tck.InboxStoreTck;
 import dev.outbox.tck.LosesReplies;
 import dev.outbox.tck.MovesClock;
-import dev.outbox.tck.Retentions;
 import dev.outbox.tck.SchemaFixture;
+import dev.outbox.tck.inbox.InboxStoreTck;
+import dev.outbox.tck.inbox.Retentions;
 import java.sql.Connection;
-import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.function.Consumer;
@@ -20,7 +18,6 @@ import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.TestInstance;
-import org.opentest4j.TestAbortedException;
 
 /**
  * The TCK of inboxes on a relational database; an inbox of ours adds its server. Statements name
@@ -28,26 +25,16 @@ import org.opentest4j.TestAbortedException;
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 public abstract class JdbcInboxTck extends InboxStoreTck<Connection>
-    implements AutoCommit<Connection>,
+    implements OnServer,
+        AutoCommit<Connection>,
         Retentions<Connection>,
         SchemaFixture,
         MovesClock,
         LosesReplies {
-  private DatabaseServer server;
-  private TestAbortedException noServer;
-  private TestDatabase database;
+  private final Started started = new Started();
   private final FaultyConnections faults = new FaultyConnections();
 
-  /** The server to run against. */
-  protected abstract DatabaseServer server();
-
-  /** A schema of its own. */
-  protected abstract TestDatabase database(DatabaseServer server, Consumer<HikariConfig> settings);
-
   protected abstract JdbcInboxStore.Builder<?, ?> builder(DataSource dataSource);
-
-  /** An expression for a column of the table, some milliseconds earlier. */
-  protected abstract String earlier(String column, long millis);
 
   /** The pool's settings; a variant changes them. */
   protected void configure(HikariConfig config) {}
@@ -58,7 +45,7 @@ public abstract class JdbcInboxTck extends InboxStoreTck<Connection>
   }
 
   protected final TestDatabase database() {
-    return database;
+    return started.database();
   }
 
   /** The prefix of the tables' names; a variant changes it. */
@@ -68,24 +55,14 @@ public abstract class JdbcInboxTck extends InboxStoreTck<Connection>
 
   @BeforeAll
   void start() {
-    try {
-      server = server();
-    } catch (TestAbortedException e) {
-      noServer = e;
-      return;
+    if (started.start(this, this::configure)) {
+      store(database().pool).build().migrate();
     }
-    database = database(server, this::configure);
-    store(database.pool).build().migrate();
   }
 
   @AfterAll
   void stop() {
-    if (database != null) {
-      database.close();
-    }
-    if (server != null) {
-      server.close();
-    }
+    started.close();
   }
 
   private JdbcInboxStore.Builder<?, ?> store(DataSource dataSource) {
@@ -93,46 +70,37 @@ public abstract class JdbcInboxTck extends InboxStoreTck<Connection>
   }
 
   private void execute(String... statements) {
-    database.execute(Arrays.stream(statements).map(this::named).toArray(String[]::new));
+    database().execute(Arrays.stream(statements).map(this::named).toArray(String[]::new));
   }
 
   @Override
   protected InboxStore<Connection> createStore() {
-    return store(faults.of(database.pool)).build();
+    return store(faults.of(database().pool)).build();
   }
 
   @Override
   public InboxStore<Connection> createStore(Duration retention) {
-    return store(database.pool).retention(retention).build();
+    return store(database().pool).retention(retention).build();
   }
 
   @Override
   protected void inTransaction(Consumer<Connection> work) {
-    database.inTransaction(false, work);
+    database().inTransaction(false, work);
   }
 
   @Override
   public void withoutTransaction(Consumer<Connection> work) {
-    try (Connection connection = database.pool.getConnection()) {
-      connection.setAutoCommit(true);
-      work.accept(connection);
-    } catch (SQLException e) {
-      throw new IllegalStateException(e);
-    }
+    database().withoutTransaction(work);
   }
 
-  /** Each test is skipped with the reason when there is no server: reports list them. */
   @Override
   protected void reset() {
-    if (noServer != null) {
-      throw noServer;
-    }
     execute("delete from inbox_message");
   }
 
   @Override
   public void dropSchema() {
-    database.empty();
+    database().empty();
   }
 
   @Override
@@ -153,7 +121,7 @@ public abstract class JdbcInboxTck extends InboxStoreTck<Connection>
   @Override
   public void restoreSchema() {
     dropSchema();
-    store(database.pool).build().migrate();
+    store(database().pool).build().migrate();
   }
 
   /** The server's clock cannot be moved, but all times that are compared with it can. */

@@ -2,34 +2,34 @@ package dev.outbox.store.jdbc;
 
 import com.zaxxer.hikari.HikariConfig;
 import dev.outbox.Archive;
-import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.embedded.EmbeddedServer;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.store.core.internal.Names;
-import dev.outbox.tck.Archives;
 import dev.outbox.tck.AutoCommit;
 import dev.outbox.tck.BreaksConnections;
-import dev.outbox.tck.CountsWork;
-import dev.outbox.tck.DeadLetterRetentions;
-import dev.outbox.tck.DedupWindows;
 import dev.outbox.tck.FaultyConnections;
-import dev.outbox.tck.FindsPoison;
-import dev.outbox.tck.KillsServer;
 import dev.outbox.tck.LosesReplies;
 import dev.outbox.tck.MovesClock;
-import dev.outbox.tck.OutboxStoreTck;
-import dev.outbox.tck.RawRows;
-import dev.outbox.tck.RestartsSequences;
 import dev.outbox.tck.SchemaFixture;
-import dev.outbox.tck.StalledClients;
+import dev.outbox.tck.store.CountsWork;
+import dev.outbox.tck.store.DeadLetterRetentions;
+import dev.outbox.tck.store.DedupWindows;
+import dev.outbox.tck.store.FindsPoison;
+import dev.outbox.tck.store.KillsServer;
+import dev.outbox.tck.store.OutboxStoreTck;
+import dev.outbox.tck.store.RawRows;
+import dev.outbox.tck.store.RestartsSequences;
+import dev.outbox.tck.store.StalledClients;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.LocalDateTime;
+import java.time.ZoneOffset;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -54,7 +54,9 @@ import org.opentest4j.TestAbortedException;
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 public abstract class JdbcStoreTck extends OutboxStoreTck<Connection>
-    implements AutoCommit<Connection>,
+    implements OnServer,
+        AutoCommit<Connection>,
+        DeadLetterRetentions<Connection>,
         DedupWindows<Connection>,
         RawRows<Connection>,
         CountsWork<Connection>,
@@ -66,31 +68,27 @@ public abstract class JdbcStoreTck extends OutboxStoreTck<Connection>
         BreaksConnections,
         RestartsSequences,
         StalledClients {
-  private DatabaseServer server;
-  private TestAbortedException noServer;
-  private TestDatabase database;
+  private final Started started = new Started();
   private TestDatabase oneConnection;
   private Stalling stalling;
   private final FaultyConnections faults = new FaultyConnections();
 
-  /** The server to run against. */
-  protected abstract DatabaseServer server();
-
-  /** A schema of its own. */
-  protected abstract TestDatabase database(DatabaseServer server, Consumer<HikariConfig> settings);
-
   protected abstract JdbcOutboxStore.Builder<?, ?> builder(DataSource dataSource);
 
-  /** Empties the tables of messages, blocked keys and dedup keys. */
-  protected abstract List<String> emptyMessages();
+  /** Empties the tables of messages, blocked keys and dedup keys, and of the archive. */
+  protected List<String> emptyMessages() {
+    return List.of(
+        "delete from outbox_message",
+        "delete from outbox_blocked_key",
+        "delete from outbox_dedup",
+        "delete from outbox_archive_message",
+        "delete from outbox_archive_audit");
+  }
 
   /** Removes all messages and makes their sequence begin again. */
   protected String truncate() {
     return "truncate table outbox_message";
   }
-
-  /** An expression for a column of the tables, some milliseconds earlier. */
-  protected abstract String earlier(String column, long millis);
 
   /** The server's time, as the store asks for it. */
   protected abstract String now();
@@ -110,9 +108,13 @@ public abstract class JdbcStoreTck extends OutboxStoreTck<Connection>
    */
   protected abstract LongSupplier workCounter(TestDatabase session);
 
-  protected abstract Object column(UUID id);
+  protected Object column(UUID id) {
+    return id.toString();
+  }
 
-  protected abstract Object column(Instant time);
+  protected Object column(Instant time) {
+    return LocalDateTime.ofInstant(time, ZoneOffset.UTC);
+  }
 
   /** The pool's settings; a variant changes them. */
   protected void configure(HikariConfig config) {}
@@ -129,16 +131,11 @@ public abstract class JdbcStoreTck extends OutboxStoreTck<Connection>
 
   @BeforeAll
   void start() {
-    try {
-      server = server();
-    } catch (TestAbortedException e) {
-      noServer = e;
-      return;
+    if (started.start(this, this::configure)) {
+      stalling = new Stalling(database().pool);
+      migrate();
+      oneConnection = database().withOneConnection();
     }
-    database = database(server, this::configure);
-    stalling = new Stalling(database.pool);
-    migrate();
-    oneConnection = database.withOneConnection();
   }
 
   @AfterAll
@@ -146,38 +143,29 @@ public abstract class JdbcStoreTck extends OutboxStoreTck<Connection>
     if (oneConnection != null) {
       oneConnection.pool.close();
     }
-    if (database != null) {
-      database.close();
-    }
-    if (server != null) {
-      server.close();
-    }
+    started.close();
   }
 
   protected final TestDatabase database() {
-    return database;
+    return started.database();
   }
 
-  /** Of which kind the archive is that the tables are for, if the store can keep one. */
-  protected Archive archive() {
-    return Archive.NONE;
-  }
-
+  /** The outbox, and an archive beside it: stores that keep none use only the first. */
   private void migrate() {
-    builder(database.pool).prefix(prefix()).archive(archive()).build().migrate();
+    builder(database().pool).prefix(prefix()).archive(Archive.FULL).build().migrate();
   }
 
-  /** For stores that can keep an archive: as {@link Archives#createStore}. */
-  protected final OutboxStore<Connection> archiving(Archive kept) {
-    return archiving(kept, null);
+  @Override
+  public OutboxStore<Connection> createStore(Archive archive) {
+    return createStore(archive, null);
   }
 
-  /** For the same: as {@link DeadLetterRetentions#createStore(Archive, Duration)}. */
-  protected final OutboxStore<Connection> archiving(
-      Archive kept, @Nullable Duration deadLetterRetention) {
+  @Override
+  public OutboxStore<Connection> createStore(
+      Archive archive, @Nullable Duration deadLetterRetention) {
     return builder(faults.of(stalling.dataSource()))
         .prefix(prefix())
-        .archive(kept)
+        .archive(archive)
         .deadLetterRetention(deadLetterRetention)
         .build();
   }
@@ -187,7 +175,7 @@ public abstract class JdbcStoreTck extends OutboxStoreTck<Connection>
   }
 
   private void execute(String... statements) {
-    database.execute(Arrays.stream(statements).map(this::named).toArray(String[]::new));
+    database().execute(Arrays.stream(statements).map(this::named).toArray(String[]::new));
   }
 
   /** A statement with the tables' own names. */
@@ -202,22 +190,17 @@ public abstract class JdbcStoreTck extends OutboxStoreTck<Connection>
 
   @Override
   protected void inTransaction(Consumer<Connection> work) {
-    database.inTransaction(false, work);
+    database().inTransaction(false, work);
   }
 
   @Override
   public void withoutTransaction(Consumer<Connection> work) {
-    try (Connection connection = database.pool.getConnection()) {
-      connection.setAutoCommit(true);
-      work.accept(connection);
-    } catch (SQLException e) {
-      throw new IllegalStateException(e);
-    }
+    database().withoutTransaction(work);
   }
 
   @Override
   public OutboxStore<Connection> createStore(Duration dedupWindow) {
-    return builder(database.pool).prefix(prefix()).dedupWindow(dedupWindow).build();
+    return builder(database().pool).prefix(prefix()).dedupWindow(dedupWindow).build();
   }
 
   @Override
@@ -257,12 +240,8 @@ public abstract class JdbcStoreTck extends OutboxStoreTck<Connection>
     }
   }
 
-  /** Each test is skipped with the reason when there is no server: reports list them. */
   @Override
   protected void reset() {
-    if (noServer != null) {
-      throw noServer;
-    }
     execute(emptyMessages().toArray(String[]::new));
     execute(
         "update outbox_bucket set claim_id = null, leased_at = null, lease_until = null,"
@@ -287,7 +266,7 @@ public abstract class JdbcStoreTck extends OutboxStoreTck<Connection>
 
   @Override
   public void dropSchema() {
-    database.empty();
+    database().empty();
   }
 
   @Override
@@ -341,26 +320,28 @@ public abstract class JdbcStoreTck extends OutboxStoreTck<Connection>
 
   @Override
   public void inRelaxedTransaction(Consumer<Connection> work) {
-    database.inTransaction(
-        false,
-        connection -> {
-          if (!relaxed().isEmpty()) {
-            run(connection, relaxed());
-          }
-          work.accept(connection);
-        });
+    database()
+        .inTransaction(
+            false,
+            connection -> {
+              if (!relaxed().isEmpty()) {
+                run(connection, relaxed());
+              }
+              work.accept(connection);
+            });
   }
 
   @Override
   public void killServer() {
     EmbeddedServer embedded =
-        server
+        started
+            .server()
             .embedded()
             .orElseThrow(
                 () -> new TestAbortedException("skipped: only the embedded server can be killed"));
     embedded.kill();
     embedded.restart();
-    database.forgetConnections();
+    database().forgetConnections();
     oneConnection.forgetConnections();
   }
 

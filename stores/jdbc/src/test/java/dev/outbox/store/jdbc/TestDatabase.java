@@ -106,6 +106,16 @@ public abstract class TestDatabase implements AutoCloseable {
     }
   }
 
+  /** Runs the work with a connection in auto-commit. */
+  public final void withoutTransaction(Consumer<Connection> work) {
+    try (Connection connection = pool.getConnection()) {
+      connection.setAutoCommit(true);
+      work.accept(connection);
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
   /** The first column of the first row as text. */
   public final String query(String sql) {
     try (Connection connection = pool.getConnection();

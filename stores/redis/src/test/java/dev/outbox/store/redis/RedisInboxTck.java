@@ -1,13 +1,8 @@
 package dev.outbox.store.redis;
 
 import dev.outbox.spi.store.InboxStore;
-import dev.outbox.tck.AutoCommit;
-import dev.outbox.tck.FailsOnConflict;
-import dev.outbox.tck.InboxStoreTck;
-import dev.outbox.tck.LosesReplies;
-import dev.outbox.tck.MovesClock;
-import dev.outbox.tck.Retentions;
-import dev.outbox.tck.SchemaFixture;
+import dev.outbox.tck.inbox.InboxStoreTck;
+import dev.outbox.tck.inbox.Retentions;
 import java.time.Duration;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterAll;
@@ -18,12 +13,7 @@ import org.opentest4j.TestAbortedException;
 /** The TCK of inboxes on a real Redis, in keys of its own. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 public class RedisInboxTck extends InboxStoreTck<RedisTransaction>
-    implements AutoCommit<RedisTransaction>,
-        Retentions<RedisTransaction>,
-        FailsOnConflict,
-        MovesClock,
-        LosesReplies,
-        SchemaFixture {
+    implements OnRedis, Retentions<RedisTransaction> {
   private static final String KIND = "inbox";
   private TestRedis redis;
   private TestAbortedException noServer;
@@ -36,7 +26,7 @@ public class RedisInboxTck extends InboxStoreTck<RedisTransaction>
       noServer = e;
       return;
     }
-    builder().build().migrate();
+    migrate();
   }
 
   @AfterAll
@@ -44,6 +34,24 @@ public class RedisInboxTck extends InboxStoreTck<RedisTransaction>
     if (redis != null) {
       redis.close();
     }
+  }
+
+  @Override
+  public TestRedis redis() {
+    if (noServer != null) {
+      throw noServer;
+    }
+    return redis;
+  }
+
+  @Override
+  public String kind() {
+    return KIND;
+  }
+
+  @Override
+  public void migrate() {
+    builder().build().migrate();
   }
 
   private RedisInboxStore.Builder builder() {
@@ -66,22 +74,8 @@ public class RedisInboxTck extends InboxStoreTck<RedisTransaction>
   }
 
   @Override
-  public void withoutTransaction(Consumer<RedisTransaction> work) {
-    redis.withoutTransaction(work);
-  }
-
-  @Override
-  public boolean isToRunAgain(Throwable failure) {
-    return TestRedis.isToRunAgain(failure);
-  }
-
-  /** Each test is skipped with the reason when there is no server: reports list them. */
-  @Override
   protected void reset() {
-    if (noServer != null) {
-      throw noServer;
-    }
-    redis.reset(KIND);
+    redis().reset(KIND);
   }
 
   /** The server's clock cannot be moved, but all times that are compared with it can. */
@@ -89,37 +83,5 @@ public class RedisInboxTck extends InboxStoreTck<RedisTransaction>
   public void moveClock(Duration by) {
     redis.earlier(KIND, by, "locks", "expires");
     redis.fieldEarlier(KIND, by, "message", "until");
-  }
-
-  @Override
-  public void losingTheReply(Runnable work) {
-    redis.losingTheReply(work);
-  }
-
-  @Override
-  public void dropSchema() {
-    redis.remove(KIND, key -> true);
-  }
-
-  @Override
-  public void makeSchemaOlder() {
-    redis.setSchema(KIND, 0);
-  }
-
-  @Override
-  public void makeSchemaNewer() {
-    redis.setSchema(KIND, 2);
-  }
-
-  /** All others are what was handled. */
-  @Override
-  public void emptyInternalRows() {
-    redis.remove(KIND, redis.schema(KIND)::equals);
-  }
-
-  @Override
-  public void restoreSchema() {
-    dropSchema();
-    builder().build().migrate();
   }
 }

@@ -6,21 +6,16 @@ import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.OutboxStore;
-import dev.outbox.tck.AutoCommit;
 import dev.outbox.tck.BreaksConnections;
-import dev.outbox.tck.CountsWork;
-import dev.outbox.tck.DedupWindows;
-import dev.outbox.tck.FailsOnConflict;
-import dev.outbox.tck.FindsPoison;
-import dev.outbox.tck.KillsServer;
-import dev.outbox.tck.LosesReplies;
-import dev.outbox.tck.MovesClock;
-import dev.outbox.tck.OutboxStoreTck;
-import dev.outbox.tck.RawRows;
-import dev.outbox.tck.RestartsSequences;
-import dev.outbox.tck.SchemaFixture;
-import dev.outbox.tck.SequencesAtCommit;
-import dev.outbox.tck.StalledClients;
+import dev.outbox.tck.store.CountsWork;
+import dev.outbox.tck.store.DedupWindows;
+import dev.outbox.tck.store.FindsPoison;
+import dev.outbox.tck.store.KillsServer;
+import dev.outbox.tck.store.OutboxStoreTck;
+import dev.outbox.tck.store.RawRows;
+import dev.outbox.tck.store.RestartsSequences;
+import dev.outbox.tck.store.SequencesAtCommit;
+import dev.outbox.tck.store.StalledClients;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -35,18 +30,14 @@ import org.opentest4j.TestAbortedException;
 /** The TCK on a real Redis, in keys of its own. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 public class RedisStoreTck extends OutboxStoreTck<RedisTransaction>
-    implements AutoCommit<RedisTransaction>,
+    implements OnRedis,
         BreaksConnections,
         CountsWork<RedisTransaction>,
         DedupWindows<RedisTransaction>,
         RawRows<RedisTransaction>,
-        FailsOnConflict,
         FindsPoison,
         KillsServer<RedisTransaction>,
-        LosesReplies,
-        MovesClock,
         RestartsSequences,
-        SchemaFixture,
         SequencesAtCommit,
         StalledClients {
   private static final String KIND = "outbox";
@@ -62,7 +53,7 @@ public class RedisStoreTck extends OutboxStoreTck<RedisTransaction>
       noServer = e;
       return;
     }
-    builder().build().migrate();
+    migrate();
   }
 
   @AfterAll
@@ -70,6 +61,24 @@ public class RedisStoreTck extends OutboxStoreTck<RedisTransaction>
     if (redis != null) {
       redis.close();
     }
+  }
+
+  @Override
+  public TestRedis redis() {
+    if (noServer != null) {
+      throw noServer;
+    }
+    return redis;
+  }
+
+  @Override
+  public String kind() {
+    return KIND;
+  }
+
+  @Override
+  public void migrate() {
+    builder().build().migrate();
   }
 
   private RedisOutboxStore.Builder builder() {
@@ -92,22 +101,8 @@ public class RedisStoreTck extends OutboxStoreTck<RedisTransaction>
   }
 
   @Override
-  public void withoutTransaction(Consumer<RedisTransaction> work) {
-    redis.withoutTransaction(work);
-  }
-
-  @Override
-  public boolean isToRunAgain(Throwable failure) {
-    return TestRedis.isToRunAgain(failure);
-  }
-
-  /** Each test is skipped with the reason when there is no server: reports list them. */
-  @Override
   protected void reset() {
-    if (noServer != null) {
-      throw noServer;
-    }
-    redis.reset(KIND);
+    redis().reset(KIND);
   }
 
   /** As a program in any language does it: by the script, with the fields that it has. */
@@ -183,11 +178,6 @@ public class RedisStoreTck extends OutboxStoreTck<RedisTransaction>
     }
   }
 
-  @Override
-  public void losingTheReply(Runnable work) {
-    redis.losingTheReply(work);
-  }
-
   /** Removes all but the leases. */
   @Override
   public void restartSequences() {
@@ -198,33 +188,6 @@ public class RedisStoreTck extends OutboxStoreTck<RedisTransaction>
         long unused = redis.client.del(key);
       }
     }
-  }
-
-  @Override
-  public void dropSchema() {
-    redis.remove(KIND, key -> true);
-  }
-
-  @Override
-  public void makeSchemaOlder() {
-    redis.setSchema(KIND, 0);
-  }
-
-  @Override
-  public void makeSchemaNewer() {
-    redis.setSchema(KIND, 2);
-  }
-
-  /** All others are what was appended. */
-  @Override
-  public void emptyInternalRows() {
-    redis.remove(KIND, redis.schema(KIND)::equals);
-  }
-
-  @Override
-  public void restoreSchema() {
-    dropSchema();
-    builder().build().migrate();
   }
 
   /**

@@ -1,7 +1,0 @@
-package dev.outbox.tck;
-
-/**
- * Unlocks the test of messages that end or hang the process again and again (S6). Nothing to
- * implement: it says that the store finds them out.
- */
-public interface FindsPoison {}

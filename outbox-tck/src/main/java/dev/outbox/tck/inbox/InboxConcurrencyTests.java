@@ -1,0 +1,203 @@
+package dev.outbox.tck.inbox;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.outbox.TransientOutboxException;
+import dev.outbox.inbox.Begin;
+import dev.outbox.inbox.InboxKey;
+import dev.outbox.inbox.InboxResult;
+import dev.outbox.inbox.Lock;
+import dev.outbox.tck.FailsOnConflict;
+import dev.outbox.tck.Rule;
+import dev.outbox.tck.internal.Deadline;
+import dev.outbox.tck.internal.Sentence;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
+import org.opentest4j.AssertionFailedError;
+
+/** Many consumers that have the same messages at once. */
+@DisplayName("Concurrency")
+@Tag("slow")
+abstract class InboxConcurrencyTests<T> extends InboxTests<T> {
+  private static final int CONSUMERS = 6;
+  private final long seed = loadSeed();
+
+  private static final class ChangedItsMind extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+  }
+
+  /** What one of the consumers does with a message that all of them have. */
+  private interface Handling {
+    void handle(InboxKey key, Random random);
+  }
+
+  /** All consumers go over all messages, in different orders. */
+  private void run(Handling handling) {
+    List<CompletableFuture<Void>> consumers =
+        IntStream.range(0, CONSUMERS)
+            .mapToObj(
+                consumer ->
+                    start(
+                        () -> {
+                          Random random = new Random(seed + consumer);
+                          for (int i = 0; i < tck.load(); i++) {
+                            // Mostly the same ones at once.
+                            handling.handle(key("m" + (i ^ random.nextInt(2))), random);
+                          }
+                          return (Void) null;
+                        }))
+            .toList();
+    for (CompletableFuture<Void> consumer : consumers) {
+      try {
+        Void ended = new Deadline(tck.patience().multipliedBy(3)).get(consumer);
+      } catch (TimeoutException e) {
+        throw new AssertionFailedError(
+            "a consumer among others did not come to its end" + again(), e);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        throw new AssertionFailedError("interrupted", e);
+      } catch (java.util.concurrent.ExecutionException | CompletionException e) {
+        throw new AssertionFailedError(
+            "a consumer among others failed: " + e.getCause() + again(), e.getCause());
+      }
+    }
+  }
+
+  private String again() {
+    return "; the same load again with -Doutbox.tck.seed=" + seed;
+  }
+
+  private boolean isToRunAgain(RuntimeException e) {
+    return e instanceof TransientOutboxException
+        || (tck.is(FailsOnConflict.class)
+            && tck.fixture(FailsOnConflict.class).isToRunAgain(e));
+  }
+
+  @Rule({"I1", "I2"})
+  @Sentence("of many that have a message at once, some of which roll back, exactly one handles it")
+  void onlyOneCommits() {
+    Map<InboxKey, AtomicInteger> handled = new ConcurrentHashMap<>();
+    run(
+        (key, random) -> {
+          while (true) {
+            boolean[] first = new boolean[1];
+            try {
+              tck.inTransaction(
+                  t -> {
+                    first[0] = store().firstTime(t, key);
+                    if (first[0] && random.nextBoolean()) {
+                      throw new ChangedItsMind();
+                    }
+                  });
+            } catch (ChangedItsMind e) {
+              continue;
+            } catch (RuntimeException e) {
+              if (isToRunAgain(e)) {
+                continue;
+              }
+              throw e;
+            }
+            if (first[0]) {
+              handled.computeIfAbsent(key, k -> new AtomicInteger()).incrementAndGet();
+            }
+            return;
+          }
+        });
+    assertEach(handled, "transactions that committed as the first");
+  }
+
+  @Rule("I3")
+  @Sentence("of many that begin a message at once, one has the lock at a time")
+  void oneLock() {
+    Map<InboxKey, AtomicInteger> inside = new ConcurrentHashMap<>();
+    Queue<String> wrong = new ConcurrentLinkedQueue<>();
+    run(
+        (key, random) -> {
+          Begin<T> begin = untilItIs(() -> store().begin(key, LONG));
+          if (begin instanceof Begin.Started<T> started) {
+            AtomicInteger holders = inside.computeIfAbsent(key, k -> new AtomicInteger());
+            if (holders.incrementAndGet() > 1) {
+              wrong.add("two have the lock of " + key);
+            }
+            Thread.yield();
+            holders.decrementAndGet();
+            untilItIs(() -> started.lock().release("refused"));
+          }
+        });
+    assertThat(wrong).as("locks that more than one had%s", again()).isEmpty();
+  }
+
+  @Rule("I4")
+  @Sentence("of many that take over from each other, one completes, and all get its result")
+  void oneCompletes() {
+    Map<InboxKey, Queue<InboxResult>> completed = new ConcurrentHashMap<>();
+    run(
+        (key, random) -> {
+          while (true) {
+            Begin<T> begin = untilItIs(() -> store().begin(key, soon().dividedBy(8)));
+            if (begin instanceof Begin.Done<T>) {
+              return;
+            }
+            if (begin instanceof Begin.Started<T> started) {
+              if (random.nextInt(3) == 0) {
+                LockSupport.parkNanos(soon().dividedBy(6).toNanos()); // too slow
+              }
+              Lock<T> lock = started.lock();
+              InboxResult result = result(Long.toString(random.nextLong()));
+              if (untilItIs(() -> lock.complete(result))) {
+                completed.computeIfAbsent(key, k -> new ConcurrentLinkedQueue<>()).add(result);
+              }
+            } else {
+              Thread.yield();
+            }
+          }
+        });
+    List<String> wrong = new ArrayList<>();
+    completed.forEach(
+        (key, results) -> {
+          if (results.size() != 1) {
+            wrong.add("%s was completed %d times".formatted(key, results.size()));
+          } else if (!begin(key).equals(new Begin.Done<T>(results.element()))) {
+            wrong.add(
+                "%s was completed with %s, and begin says '%s'"
+                    .formatted(key, results.element(), told(begin(key))));
+          }
+        });
+    assertThat(wrong).as("what came of them%s", again()).isEmpty();
+  }
+
+  /** Runs it again while the inbox says that this can help. */
+  private <R> R untilItIs(java.util.function.Supplier<R> action) {
+    while (true) {
+      try {
+        return action.get();
+      } catch (RuntimeException e) {
+        if (!isToRunAgain(e)) {
+          throw e;
+        }
+      }
+    }
+  }
+
+  private void assertEach(Map<InboxKey, AtomicInteger> handled, String what) {
+    assertThat(
+            handled.entrySet().stream()
+                .filter(e -> e.getValue().get() != 1)
+                .map(e -> e.getKey() + ": " + e.getValue()))
+        .as("%s, where there were not one%s", what, again())
+        .isEmpty();
+  }
+}

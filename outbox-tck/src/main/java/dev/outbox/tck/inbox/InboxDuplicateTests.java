@@ -1,0 +1,154 @@
+package dev.outbox.tck.inbox;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.outbox.TransientOutboxException;
+import dev.outbox.inbox.Begin;
+import dev.outbox.inbox.InboxKey;
+import dev.outbox.inbox.InboxResult;
+import dev.outbox.inbox.Lock;
+import dev.outbox.tck.FailsOnConflict;
+import dev.outbox.tck.Rule;
+import dev.outbox.tck.internal.OpenWork;
+import dev.outbox.tck.internal.Sentence;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import org.junit.jupiter.api.DisplayName;
+import org.opentest4j.AssertionFailedError;
+
+/** I2. */
+@DisplayName("Duplicates")
+abstract class InboxDuplicateTests<T> extends InboxTests<T> {
+  @Rule("I2")
+  @Sentence("while the first is in an open transaction, firstTime waits; it commits: not the first")
+  void waitsForCommit() {
+    besideAnOpenOne(true);
+    assertThat(firstTime(KEY)).as("firstTime at the end").isFalse();
+  }
+
+  @Rule("I2")
+  @Sentence("while the first is in an open transaction, firstTime waits; it rolls back: the first")
+  void waitsForRollback() {
+    besideAnOpenOne(false);
+    assertThat(firstTime(KEY)).as("firstTime at the end").isFalse();
+  }
+
+  /** What the second says must be what the first's end means. */
+  private void besideAnOpenOne(boolean commits) {
+    try (OpenWork<T> one = open();
+        OpenWork<T> other = open()) {
+      boolean first = one.get("firstTime", one.start(t -> store().firstTime(t, KEY)));
+      assertThat(first).as("firstTime of a new key").isTrue();
+      other.get("firstTime", other.start(t -> store().firstTime(t, key("before"))));
+      CompletableFuture<Boolean> waiting = other.start(t -> store().firstTime(t, KEY));
+      if (tck.is(FailsOnConflict.class)) {
+        other.assertToRunAgain("firstTime", waiting);
+        end(one, commits);
+        assertThat(firstTime(KEY))
+            .as("firstTime, when run again after the other transaction ended")
+            .isNotEqualTo(commits);
+        return;
+      }
+      assertThat(firstTime(key("beside"))).as("firstTime of another key meanwhile").isTrue();
+      end(one, commits);
+      assertThat(other.get("firstTime", waiting))
+          .as(
+              "firstTime beside an open transaction with the same key, which then %s: nobody can"
+                  + " know before its end whether it is the first, so it has to wait for it",
+              commits ? "committed" : "rolled back")
+          .isNotEqualTo(commits);
+      other.get("firstTime", other.start(t -> store().firstTime(t, key("more"))));
+      other.commit();
+    }
+    assertThat(firstTime(key("more"))).as("what the second recorded beside").isFalse();
+  }
+
+  private static void end(OpenWork<?> transaction, boolean commits) {
+    if (commits) {
+      transaction.commit();
+    } else {
+      transaction.rollback();
+    }
+  }
+
+  @Rule("I2")
+  @Sentence("begin beside an open transaction that recorded the key does not start before its end")
+  void beginBesideRecord() {
+    for (boolean commits : new boolean[] {true, false}) {
+      InboxKey key = key("commits " + commits);
+      try (OpenWork<T> transaction = open()) {
+        transaction.get("firstTime", transaction.start(t -> store().firstTime(t, key)));
+        Begin<T> begun = besideOpen(transaction, commits, key);
+        if (commits) {
+          assertDone("a key that was recorded meanwhile", begun, InboxResult.none());
+        } else {
+          started("a key whose record was rolled back", begun);
+        }
+      }
+    }
+  }
+
+  @Rule("I2")
+  @Sentence("begin beside an open transaction that completes the key does not start before its end")
+  void beginBesideComplete() {
+    for (boolean commits : new boolean[] {true, false}) {
+      InboxKey key = key("commits " + commits);
+      Lock<T> lock = started(key, soon());
+      try (OpenWork<T> transaction = open()) {
+        boolean completed =
+            transaction.get("complete", transaction.start(t -> lock.complete(t, result("r"))));
+        requires("I4", () -> assertAccepted("complete", completed));
+        letLeaseEnd();
+        Begin<T> begun = besideOpen(transaction, commits, key);
+        if (commits) {
+          assertDone("a key that was completed meanwhile", begun, result("r"));
+        } else {
+          assertThat(begun)
+              .as("what begin says of a key whose completion was rolled back")
+              .isNotInstanceOf(Begin.Done.class);
+        }
+      }
+    }
+  }
+
+  /**
+   * Begins beside the transaction, and ends that. It must not have started before; whoever is told
+   * that it is in progress, or that it has to run again, does so after the end.
+   */
+  private Begin<T> besideOpen(OpenWork<T> transaction, boolean commits, InboxKey key) {
+    CompletableFuture<Begin<T>> beside = start(() -> store().begin(key, LONG));
+    assertThat(firstTime(key("beside " + key.messageId())))
+        .as("firstTime of another key meanwhile")
+        .isTrue();
+    assertNotBegun(beside);
+    end(transaction, commits);
+    Begin<T> said =
+        tck.await(
+            "the return of begin, after the end of the transaction beside it",
+            () -> beside.isDone() ? said(beside) : null);
+    return said instanceof Begin.InProgress<T> ? begin(key) : said;
+  }
+
+  private static <T> void assertNotBegun(CompletableFuture<Begin<T>> beside) {
+    Begin<T> said = beside.isDone() ? said(beside) : new Begin.InProgress<>(LONG);
+    if (!(said instanceof Begin.InProgress<T>)) {
+      throw new AssertionFailedError(
+          "begin said '%s' while a transaction that changes the key was open: nobody can know yet"
+                  .formatted(told(said))
+              + " whether it is done");
+    }
+  }
+
+  /** Who is told to run again knows as much as who is told that it is in progress. */
+  private static <T> Begin<T> said(CompletableFuture<Begin<T>> beside) {
+    try {
+      return beside.join();
+    } catch (CompletionException e) {
+      if (e.getCause() instanceof TransientOutboxException) {
+        return new Begin.InProgress<>(LONG);
+      }
+      throw new AssertionFailedError(
+          "begin beside an open transaction threw " + e.getCause(), e.getCause());
+    }
+  }
+}

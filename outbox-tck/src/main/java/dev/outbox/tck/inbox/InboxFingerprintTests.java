@@ -1,0 +1,86 @@
+package dev.outbox.tck.inbox;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.outbox.inbox.Begin;
+import dev.outbox.inbox.Fingerprint;
+import dev.outbox.inbox.InboxKey;
+import dev.outbox.inbox.Lock;
+import dev.outbox.tck.Rule;
+import dev.outbox.tck.internal.Sentence;
+import org.junit.jupiter.api.DisplayName;
+
+/** I7. */
+@DisplayName("Fingerprints")
+abstract class InboxFingerprintTests<T> extends InboxTests<T> {
+  private static final Fingerprint ONE = fingerprint("one");
+  private static final Fingerprint OTHER = fingerprint("other");
+
+  @Rule("I7")
+  @Sentence("another fingerprint is a mismatch while the key is in progress, and harms nobody")
+  void mismatchInProgress() {
+    Lock<T> lock = started(KEY, LONG, ONE);
+    assertMismatch("is in progress", begin(KEY, LONG, OTHER));
+    assertThat(complete(lock, result("r"))).as("complete after a mismatch").isTrue();
+  }
+
+  @Rule("I7")
+  @Sentence("another fingerprint is a mismatch when the key is done; the same one is done")
+  void whenDone() {
+    complete(started(KEY, LONG, ONE), result("r"));
+    assertMismatch("is done", begin(KEY, LONG, OTHER));
+    requires(
+        "I6", () -> assertDone("a key with its fingerprint", begin(KEY, LONG, ONE), result("r")));
+  }
+
+  @Rule("I7")
+  @Sentence("another fingerprint is a mismatch when the key was released, or its lock ran out")
+  void releasedOrOver() {
+    release(started(key("released"), LONG, ONE), "refused");
+    assertMismatch("was released", begin(key("released"), LONG, OTHER));
+    Begin<T> same = begin(key("released"), LONG, ONE);
+    requires("I6", () -> started("a released key with its fingerprint", same));
+    started(key("over"), soon(), ONE);
+    letLeaseEnd();
+    assertMismatch("was locked, and the lock ran out", begin(key("over"), LONG, OTHER));
+    requires("I4", () -> awaitStarted(key("over"), endOfLock(), ONE));
+  }
+
+  @Rule("I7")
+  @Sentence("no fingerprint is compared with nothing, and the first that comes is remembered")
+  void none() {
+    InboxKey key = key("without");
+    release(started(key, LONG), "refused");
+    release(started("a key that had no fingerprint", begin(key, LONG, ONE)), "refused");
+    release(
+        started(
+            "a key with a fingerprint, begun without one", begin(key, LONG, Fingerprint.none())),
+        "refused");
+    assertMismatch("had none at first, then another", begin(key, LONG, OTHER));
+    assertThat(firstTime(key)).as("firstTime, which has no fingerprint").isTrue();
+    assertMismatch("was recorded, and begun with another before", begin(key, LONG, OTHER));
+    firstTime(KEY);
+    requires(
+        "I6",
+        () ->
+            assertDone(
+                "a key that was recorded, begun with some fingerprint",
+                begin(KEY, LONG, ONE),
+                dev.outbox.inbox.InboxResult.none()));
+  }
+
+  @Rule("I7")
+  @Sentence("fingerprints are compared to the last byte")
+  void toTheLastByte() {
+    byte[] longest = new byte[Fingerprint.MAX];
+    longest[3] = 3;
+    complete(started(KEY, LONG, Fingerprint.ofHash(longest)), result("r"));
+    byte[] other = longest.clone();
+    other[Fingerprint.MAX - 1] = 1;
+    assertMismatch("differs in the last byte", begin(KEY, LONG, Fingerprint.ofHash(other)));
+    assertMismatch(
+        "begins with it",
+        begin(
+            KEY, LONG, Fingerprint.ofHash(java.util.Arrays.copyOf(longest, Fingerprint.MAX - 1))));
+  }
+}

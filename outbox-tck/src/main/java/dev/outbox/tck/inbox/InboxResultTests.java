@@ -1,0 +1,111 @@
+package dev.outbox.tck.inbox;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.outbox.inbox.InboxKey;
+import dev.outbox.inbox.InboxResult;
+import dev.outbox.inbox.Lock;
+import dev.outbox.tck.Rule;
+import dev.outbox.tck.internal.Sentence;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.DisplayName;
+
+/** I6. */
+@DisplayName("Results")
+abstract class InboxResultTests<T> extends InboxTests<T> {
+  private static Map<String, InboxResult> results() {
+    byte[] all = new byte[256];
+    for (int i = 0; i < all.length; i++) {
+      all[i] = (byte) i;
+    }
+    byte[] largest = new byte[InboxResult.MAX_CONTENT];
+    largest[0] = 1;
+    largest[largest.length - 1] = -1;
+    Map<String, InboxResult> results = new LinkedHashMap<>();
+    results.put("of all bytes", InboxResult.of(all, "application/octet-stream"));
+    results.put("that is empty", InboxResult.of(new byte[0], "application/json"));
+    results.put("without a content type", InboxResult.of(all, null));
+    results.put("that is none", InboxResult.none());
+    results.put("of the largest size", InboxResult.of(largest, "\uD83D\uDE80".repeat(255)));
+    return results;
+  }
+
+  @Rule("I6")
+  @Sentence("a key that is done gives exactly the result that was stored, again and again")
+  void exactResult() {
+    results()
+        .forEach(
+            (name, result) -> {
+              InboxKey key = key(name);
+              assertThat(complete(started(key), result))
+                  .as("complete with a result %s", name)
+                  .isTrue();
+              assertDone("a key with a result " + name, begin(key), result);
+              assertDone("a key with a result " + name + ", once more", begin(key), result);
+            });
+  }
+
+  @Rule("I6")
+  @Sentence("a result that is stored in a transaction comes back exactly, too")
+  void exactResultInTransaction() {
+    results()
+        .forEach(
+            (name, result) -> {
+              InboxKey key = key(name);
+              Lock<T> lock = started(key);
+              assertThat(completeInTransaction(lock, result)).isTrue();
+              assertDone("a key with a result " + name, begin(key), result);
+            });
+  }
+
+  @Rule("I6")
+  @Sentence("the first result stays, whatever is completed later")
+  void firstStays() {
+    Lock<T> lock = started(KEY);
+    complete(lock, result("first"));
+    complete(lock, result("second"));
+    completeInTransaction(lock, result("third"));
+    assertDone("a key that was completed three times", begin(KEY), result("first"));
+  }
+
+  @Rule("I6")
+  @Sentence("a key that is done is not begun again, when its lock would have ended neither")
+  void notBegunAgain() {
+    Lock<T> lock = started(KEY, soon());
+    requires("I4", () -> assertAccepted("complete", complete(lock, result("r"))));
+    assertThat(firstTime(key("recorded"))).isTrue();
+    letLeaseEnd();
+    assertDone("a key whose lock would have ended", begin(KEY), result("r"));
+    assertDone("a key that was recorded", begin(key("recorded")), InboxResult.none());
+    assertThat(firstTime(KEY)).as("firstTime of a key that was completed").isFalse();
+  }
+
+  @Rule("I6")
+  @Sentence("a released key may be begun again at once, and its attempts count")
+  void releasedStartsAgain() {
+    for (int attempt = 1; attempt <= 4; attempt++) {
+      Lock<T> lock = started("a released key", begin(KEY));
+      assertThat(lock.attempts())
+          .as("attempts of a key that was begun for the %d. time", attempt)
+          .isEqualTo(attempt);
+      assertThat(lock.key()).as("the lock's key").isEqualTo(KEY);
+      assertThat(release(lock, "refused")).as("release").isTrue();
+    }
+    assertThat(firstTime(KEY)).as("firstTime of a released key").isTrue();
+    assertDone("a key that was recorded after a release", begin(KEY), InboxResult.none());
+  }
+
+  @Rule("I6")
+  @Sentence("no error text makes a release fail")
+  void hostileErrors() {
+    for (String error :
+        List.of("", "\u0000", "a\u0000b", "\uD83D", "\uDE80\uD83D", "'\"\\", "e".repeat(100_000))) {
+      Lock<T> lock = started("a released key", begin(KEY));
+      assertThat(release(lock, error))
+          .as("release with %s", shown(error.substring(0, Math.min(9, error.length()))))
+          .isTrue();
+    }
+  }
+}

@@ -1,0 +1,80 @@
+package dev.outbox.tck.inbox;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.outbox.inbox.Lock;
+import dev.outbox.spi.store.InboxStatisticsStore;
+import dev.outbox.spi.store.InboxStatisticsStore.InboxStatistics;
+import dev.outbox.tck.Rule;
+import dev.outbox.tck.internal.Sentence;
+import java.util.List;
+import org.junit.jupiter.api.DisplayName;
+
+/** F1: what an inbox says of what is not done. */
+@DisplayName("Statistics")
+abstract class InboxStatisticsTests<T> extends InboxTests<T> {
+  private static final int CAP = 100;
+
+  private InboxStatistics statistics(int cap) {
+    InboxStatisticsStore store = tck.ability(InboxStatisticsStore.class);
+    return call("statistics", () -> store.statistics(cap));
+  }
+
+  @Rule("F1")
+  @Sentence("statistics count what is in progress, what ran out and what failed, and nothing else")
+  void statistics() {
+    assertThat(statistics(CAP))
+        .as("statistics of an empty inbox")
+        .isEqualTo(new InboxStatistics(CAP, 0, 0, 0));
+    firstTime(key("recorded"));
+    complete(started(key("completed")), result("r"));
+    assertThat(statistics(CAP))
+        .as("statistics, when all is done")
+        .isEqualTo(new InboxStatistics(CAP, 0, 0, 0));
+    started(key("a"));
+    started(key("b"));
+    started(key("c"));
+    release(started(key("failed")), "refused");
+    release(started(key("failed too")), "refused");
+    started(key("over"), soon());
+    Lock<T> other = started(key("other"), soon());
+    requires("I4", () -> awaitStarted(other.key(), endOfLock())); // so both have ended
+    assertThat(statistics(CAP))
+        .as("statistics of 4 in progress, 1 that ran out, 2 that failed")
+        .isEqualTo(new InboxStatistics(CAP, 4, 1, 2));
+    started(key("failed"));
+    complete(awaitStarted(key("over"), endOfLock()), result("r"));
+    assertThat(statistics(CAP))
+        .as("statistics of 5 in progress, 1 that failed")
+        .isEqualTo(new InboxStatistics(CAP, 5, 0, 1));
+  }
+
+  @Rule("F1")
+  @Sentence("statistics are exact below the cap, and are the cap from there on")
+  void statisticsEndAtTheCap() {
+    int each = 7;
+    for (int i = 0; i < each; i++) {
+      started(key("locked " + i));
+      release(started(key("failed " + i)), "refused");
+    }
+    for (int cap : List.of(1, each - 1, each, each + 1, Integer.MAX_VALUE)) {
+      long few = Math.min(cap, each);
+      assertThat(statistics(cap))
+          .as("statistics with a cap of %d, beside %d keys of each kind", cap, each)
+          .isEqualTo(new InboxStatistics(cap, few, 0, few));
+    }
+  }
+
+  @Rule("F1")
+  @Sentence("statistics refuse a cap that is less than 1")
+  void statisticsRefuseNoCap() {
+    InboxStatisticsStore store = tck.ability(InboxStatisticsStore.class);
+    for (int cap : List.of(0, -1, Integer.MIN_VALUE)) {
+      assertThatThrownBy(() -> store.statistics(cap))
+          .as("statistics(%d)", cap)
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("" + cap);
+    }
+  }
+}

@@ -1,0 +1,203 @@
+package dev.outbox.tck.inbox;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.outbox.inbox.Begin;
+import dev.outbox.inbox.Fingerprint;
+import dev.outbox.inbox.InboxKey;
+import dev.outbox.inbox.InboxResult;
+import dev.outbox.inbox.Lock;
+import dev.outbox.spi.store.InboxStore;
+import dev.outbox.tck.internal.OpenWork;
+import dev.outbox.tck.internal.Patience;
+import dev.outbox.tck.internal.SuiteTests;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+import org.opentest4j.AssertionFailedError;
+
+/** What the tests of inboxes say, in words of the contract. */
+abstract class InboxTests<T> extends SuiteTests<PatientInbox<T>> {
+
+  static final InboxKey KEY = key("m");
+
+  InboxTests() {}
+
+  InboxTests(PatientInbox<T> tck) {
+    super(tck);
+  }
+
+  InboxStore<T> store() {
+    return tck.store();
+  }
+
+  static InboxKey key(String messageId) {
+    return new InboxKey("shipping", messageId);
+  }
+
+  static InboxResult result(String content) {
+    return InboxResult.of(content.getBytes(StandardCharsets.UTF_8), "text/plain");
+  }
+
+  static Fingerprint fingerprint(String of) {
+    return Fingerprint.of(of.getBytes(StandardCharsets.UTF_8));
+  }
+
+  // ---- the caller's transaction
+
+  /** Records the key in a transaction that commits; says what firstTime said. */
+  boolean firstTime(InboxKey key) {
+    return inTransaction("firstTime", t -> store().firstTime(t, key));
+  }
+
+  /** What is said in a transaction that commits. */
+  boolean inTransaction(String what, Predicate<T> work) {
+    List<Boolean> said = new ArrayList<>();
+    run(what, () -> tck.inTransaction(t -> said.add(work.test(t))));
+    return said.get(0);
+  }
+
+  /** The same in one that rolls back. */
+  boolean rolledBack(String what, Predicate<T> work) {
+    try (OpenWork<T> transaction = open()) {
+      boolean said = transaction.get(what, transaction.start(work::test));
+      transaction.rollback();
+      return said;
+    }
+  }
+
+  /** A transaction in a thread of its own, so that it can stay open. */
+  OpenWork<T> open() {
+    return new OpenWork<>(tck);
+  }
+
+  /** Does something that may have to wait, in a thread of its own. */
+  static <R> CompletableFuture<R> start(Supplier<R> action) {
+    return CompletableFuture.supplyAsync(
+        action,
+        task -> {
+          Thread thread = new Thread(task, "beside");
+          thread.setDaemon(true);
+          thread.start();
+        });
+  }
+
+  // ---- begin
+
+  Begin<T> begin(InboxKey key) {
+    return begin(key, LONG, Fingerprint.none());
+  }
+
+  Begin<T> begin(InboxKey key, Duration lock, Fingerprint fingerprint) {
+    return call("begin", () -> store().begin(key, lock, fingerprint));
+  }
+
+  /** A lock that the key must have to give. */
+  Lock<T> started(InboxKey key) {
+    return started(key, LONG, Fingerprint.none());
+  }
+
+  Lock<T> started(InboxKey key, Duration lock) {
+    return started(key, lock, Fingerprint.none());
+  }
+
+  Lock<T> started(InboxKey key, Duration lock, Fingerprint fingerprint) {
+    return started("a key that is free", begin(key, lock, fingerprint));
+  }
+
+  static <T> Lock<T> started(String what, Begin<T> begin) {
+    if (begin instanceof Begin.Started<T> started) {
+      return started.lock();
+    }
+    throw new AssertionFailedError(
+        "begin of %s says '%s' instead of started".formatted(what, told(begin)));
+  }
+
+  /** Waits until the lock that somebody has is over. */
+  Lock<T> awaitStarted(InboxKey key, String what) {
+    return awaitStarted(key, what, Fingerprint.none());
+  }
+
+  Lock<T> awaitStarted(InboxKey key, String what, Fingerprint fingerprint) {
+    return tck.await(
+        what + OTHER_CLOCK,
+        () -> begin(key, LONG, fingerprint) instanceof Begin.Started<T> s ? s.lock() : null);
+  }
+
+  static void assertDone(String what, Begin<?> begin, InboxResult expected) {
+    assertThat(begin)
+        .as("what begin says of %s", what)
+        .withFailMessage(
+            () ->
+                "begin of %s says '%s' instead of done with %s"
+                    .formatted(what, told(begin), expected))
+        .isEqualTo(new Begin.Done<>(expected));
+  }
+
+  /** That nobody is given the lock that somebody has; what else is said is another rule's. */
+  static void assertNotStarted(String what, Begin<?> begin) {
+    if (begin instanceof Begin.Started<?>) {
+      throw new AssertionFailedError(
+          "two have the lock of a key at the same time: begin started once more, though " + what);
+    }
+  }
+
+  static void assertMismatch(String what, Begin<?> begin) {
+    if (!(begin instanceof Begin.Mismatch<?>)) {
+      throw new AssertionFailedError(
+          "begin with another fingerprint says '%s' instead of mismatch, where the key %s"
+              .formatted(told(begin), what));
+    }
+  }
+
+  /** For sentences. */
+  static String told(Begin<?> begin) {
+    if (begin instanceof Begin.Started<?> started) {
+      return "started, attempt " + started.lock().attempts();
+    } else if (begin instanceof Begin.InProgress<?> progress) {
+      return "in progress for " + progress.left();
+    } else if (begin instanceof Begin.Done<?> done) {
+      return "done with " + done.result();
+    }
+    return "mismatch";
+  }
+
+  // ---- lock
+
+  static boolean complete(Lock<?> lock, InboxResult result) {
+    return call("complete", () -> lock.complete(result));
+  }
+
+  boolean completeInTransaction(Lock<T> lock, InboxResult result) {
+    return inTransaction("complete in a transaction", t -> lock.complete(t, result));
+  }
+
+  static boolean renew(Lock<?> lock, Duration by) {
+    return call("renew", () -> lock.renew(by));
+  }
+
+  static boolean release(Lock<?> lock, String error) {
+    return call("release", () -> lock.release(error));
+  }
+
+  /** A lock that ran out, and the one that took over. */
+  record TakenOver<T>(Lock<T> stale, Lock<T> current) {}
+
+  TakenOver<T> takenOver(InboxKey key) {
+    Lock<T> stale = started(key, soon());
+    return new TakenOver<>(stale, awaitStarted(key, endOfLock()));
+  }
+
+  /** By a lock that nobody took over, whether it has ended by then or not. */
+  static void assertAccepted(String what, boolean said) {
+    assertThat(said).as("%s by a lock that nobody took over", what).isTrue();
+  }
+
+  String endOfLock() {
+    return "the end of a lock of " + Patience.seconds(soon());
+  }
+}

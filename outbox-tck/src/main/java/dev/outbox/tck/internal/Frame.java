@@ -1,0 +1,273 @@
+package dev.outbox.tck.internal;
+
+import static java.util.Objects.requireNonNull;
+import static org.junit.jupiter.api.extension.ConditionEvaluationResult.disabled;
+import static org.junit.jupiter.api.extension.ConditionEvaluationResult.enabled;
+
+import dev.outbox.tck.Rule;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.extension.AfterAllCallback;
+import org.junit.jupiter.api.extension.BeforeEachCallback;
+import org.junit.jupiter.api.extension.ConditionEvaluationResult;
+import org.junit.jupiter.api.extension.ExecutionCondition;
+import org.junit.jupiter.api.extension.ExtensionContext;
+import org.junit.jupiter.api.extension.LifecycleMethodExecutionExceptionHandler;
+import org.junit.jupiter.api.extension.TestExecutionExceptionHandler;
+import org.junit.jupiter.api.extension.TestInstances;
+import org.junit.jupiter.api.extension.TestWatcher;
+import org.opentest4j.AssertionFailedError;
+import org.opentest4j.TestAbortedException;
+
+/**
+ * What is around each test of a suite: a failure says its rule first, and speaks of messages by
+ * their numbers; when a test of the fixture failed, or its reset() hangs, or when what failed has
+ * taken too long, nothing else runs; why tests were skipped is printed at the end.
+ *
+ * <p>It counts the time of tests that failed only, so a slow database loses no test by being slow.
+ */
+public class Frame
+    implements BeforeEachCallback,
+        ExecutionCondition,
+        TestExecutionExceptionHandler,
+        LifecycleMethodExecutionExceptionHandler,
+        TestWatcher,
+        AfterAllCallback {
+
+  /** Whether all tests run, whatever failed: a configuration parameter or a system property. */
+  static final String ALL = "outbox.tck.all";
+
+  /** Whether the reasons of skipped tests are printed; default true. */
+  static final String SUMMARY = "outbox.tck.summary";
+
+  /**
+   * How long failed tests may take altogether, as {@code PT60S}, the default: with what a whole run
+   * takes on a database that works that is two minutes.
+   */
+  static final String FAILING = "outbox.tck.failing";
+
+  private static final Duration FOR_FAILURES = Duration.ofSeconds(60);
+
+  private final Patience patience = new Patience();
+  private final Map<String, Set<String>> skipped = new LinkedHashMap<>();
+
+  /** By who would implement it, and its name: the rules that it has tests of. */
+  private final Map<String, Map<String, Set<String>>> notUnlocked = new TreeMap<>();
+
+  private final Map<String, String> blamed = new LinkedHashMap<>();
+  private final Set<String> failed = new TreeSet<>();
+  private @Nullable String stopped;
+  private boolean hangs;
+  private int tests;
+  private int skips;
+  private long began;
+  private long failing;
+
+  // ---- before a test
+
+  @Override
+  public ConditionEvaluationResult evaluateExecutionCondition(ExtensionContext context) {
+    if (context.getTestMethod().isPresent()) {
+      tests++;
+      if (stopped != null && (hangs || !isOfFixture(context))) {
+        return disabled(stopped);
+      }
+      Duration failed = Duration.ofNanos(failing);
+      if (failed.compareTo(limit(context)) > 0) {
+        return disabled(
+            "not run: tests that failed took %s. All tests run with -D%s=true, or by ./outbox tck --all"
+                .formatted(Patience.seconds(failed), ALL));
+      }
+    }
+    return enabled("nothing keeps it from running");
+  }
+
+  private static boolean all(ExtensionContext context) {
+    return context.getConfigurationParameter(ALL).map(Boolean::parseBoolean).orElse(false);
+  }
+
+  private static Duration limit(ExtensionContext context) {
+    return all(context)
+        ? Duration.ofDays(1)
+        : context.getConfigurationParameter(FAILING).map(Duration::parse).orElse(FOR_FAILURES);
+  }
+
+  @Override
+  public void beforeEach(ExtensionContext context) {
+    began = System.nanoTime();
+    begin(context.getRequiredTestInstances(), patience, all(context));
+  }
+
+  /**
+   * Before each test.
+   *
+   * @param patience of the whole run
+   * @param all whether all tests are to run, however long they take
+   */
+  @SuppressWarnings({"unchecked", "rawtypes"})
+  protected void begin(TestInstances tests, Patience patience, boolean all) {
+    Patient<?, ?> patient = tests.findInstance(Suite.class).orElseThrow().patient;
+    patient.begin(patience);
+    tests.findInstance(SuiteTests.class).ifPresent(test -> test.tck = patient);
+  }
+
+  protected Numbers numbers(TestInstances tests) {
+    return tests.findInstance(Suite.class).orElseThrow().patient.numbers();
+  }
+
+  // ---- failures
+
+  @Override
+  public void handleTestExecutionException(ExtensionContext context, Throwable thrown)
+      throws Throwable {
+    throw told(context, thrown);
+  }
+
+  @Override
+  public void handleBeforeEachMethodExecutionException(ExtensionContext context, Throwable thrown)
+      throws Throwable {
+    throw told(context, thrown);
+  }
+
+  private Throwable told(ExtensionContext context, Throwable thrown) {
+    hangs |= thrown instanceof Patience.Hung hung && hung.what().equals("reset()");
+    String thrower = patience.thrower(thrown);
+    if (thrown instanceof OtherRuleBroken broken && rules(context).contains(broken.rule())) {
+      return told(context, requireNonNull(broken.getCause())); // it is this one
+    }
+    if (thrown instanceof OtherRuleBroken broken) {
+      failing += System.nanoTime() - began;
+      blamed.putIfAbsent(broken.rule(), context.getDisplayName());
+      return new TestAbortedException(
+          "skipped: %s is broken, so %s cannot be tested: %s"
+              .formatted(
+                  broken.rule(),
+                  String.join(", ", rules(context)),
+                  numbers(context.getRequiredTestInstances())
+                      .in(firstSentence(String.valueOf(broken.getMessage())))));
+    }
+    if (thrown instanceof TestAbortedException
+        || !(thrown instanceof AssertionError || thrower != null)) {
+      return thrown;
+    }
+    String message =
+        thrown instanceof AssertionError
+            ? String.valueOf(thrown.getMessage()).strip()
+            : "%s threw %s".formatted(thrower, thrown);
+    String text =
+        RuleNames.prefix(context.getRequiredTestMethod())
+            + numbers(context.getRequiredTestInstances()).in(message);
+    AssertionFailedError told;
+    if (thrown instanceof AssertionFailedError failed && failed.isExpectedDefined()) {
+      told =
+          new AssertionFailedError(
+              text, failed.getExpected(), failed.getActual(), thrown.getCause());
+    } else {
+      told =
+          new AssertionFailedError(
+              text, thrown instanceof AssertionError ? thrown.getCause() : thrown);
+    }
+    told.setStackTrace(thrown.getStackTrace());
+    return told;
+  }
+
+  // ---- after a test
+
+  @Override
+  public void testFailed(ExtensionContext context, Throwable cause) {
+    failing += System.nanoTime() - began;
+    failed.addAll(rules(context));
+    if (stopped == null && isOfFixture(context)) {
+      stopped =
+          "not run: the fixture is wrong: " + firstSentence(String.valueOf(cause.getMessage()));
+    } else if (stopped == null && hangs) {
+      stopped = "not run: nothing else runs, because reset() hangs";
+    }
+  }
+
+  private static boolean isOfFixture(ExtensionContext context) {
+    return SuiteOrder.place(context.getRequiredTestClass()) == Place.FIXTURE;
+  }
+
+  private static String firstSentence(String message) {
+    return message.strip().lines().findFirst().orElse("").strip();
+  }
+
+  @Override
+  public void testAborted(ExtensionContext context, Throwable cause) {
+    if (cause instanceof NotUnlocked test) {
+      skips++;
+      notUnlocked
+          .computeIfAbsent(test.who(), who -> new TreeMap<>())
+          .computeIfAbsent(test.ability(), ability -> new TreeSet<>())
+          .addAll(rules(context));
+    } else {
+      skip(context, String.valueOf(cause.getMessage()));
+    }
+  }
+
+  @Override
+  public void testDisabled(ExtensionContext context, Optional<String> reason) {
+    skip(context, reason.orElse("disabled"));
+  }
+
+  private void skip(ExtensionContext context, String reason) {
+    skips++;
+    skipped.computeIfAbsent(reason, r -> new TreeSet<>()).addAll(rules(context));
+  }
+
+  private static Set<String> rules(ExtensionContext context) {
+    Rule rule = context.getRequiredTestMethod().getAnnotation(Rule.class);
+    return rule == null ? Set.of() : new TreeSet<>(List.of(rule.value()));
+  }
+
+  // ---- at the end
+
+  @Override
+  public void afterAll(ExtensionContext context) {
+    if (context.getParent().flatMap(ExtensionContext::getTestClass).isPresent()) {
+      return; // there is more
+    }
+    blamed.keySet().removeAll(failed);
+    if (!blamed.isEmpty()) {
+      throw new AssertionFailedError(
+          "broken, though none of their own tests failed in this run: "
+              + blamed.entrySet().stream()
+                  .map(blamed -> "%s, says '%s'".formatted(blamed.getKey(), blamed.getValue()))
+                  .collect(Collectors.joining("; ")));
+    }
+    if (skips > 0
+        && context.getConfigurationParameter(SUMMARY).map(Boolean::parseBoolean).orElse(true)) {
+      System.out.printf(
+          "%s: %d of %d tests were skipped:%n", context.getDisplayName(), skips, tests);
+      skipped.forEach(
+          (reason, rules) ->
+              System.out.printf(
+                  "  %s%s%n",
+                  rules.isEmpty() ? "" : String.join(", ", rules) + ": ",
+                  reason.replaceFirst("^skipped: ", "")));
+      notUnlocked.forEach(
+          (who, abilities) ->
+              System.out.printf(
+                  "  not checked until %s implements %s%n",
+                  who,
+                  abilities.entrySet().stream()
+                      .map(Frame::unlocks)
+                      .collect(Collectors.joining(", "))));
+    }
+  }
+
+  private static String unlocks(Map.Entry<String, Set<String>> ability) {
+    return ability.getValue().isEmpty()
+        ? ability.getKey()
+        : "%s (%s)".formatted(ability.getKey(), String.join(", ", ability.getValue()));
+  }
+}

@@ -1,0 +1,132 @@
+package dev.outbox.tck.internal;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.outbox.tck.FailsOnConflict;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
+import java.util.function.Function;
+
+/** A caller's transaction that stays open, in a thread of its own, until it is told to end. */
+public class OpenWork<T> implements AutoCloseable {
+  private final Patient<T, ?> tck;
+  private final LinkedBlockingQueue<Consumer<T>> work = new LinkedBlockingQueue<>();
+  private final CompletableFuture<Boolean> ended = new CompletableFuture<>();
+
+  private static final class RollBack extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+  }
+
+  private static final class Commit extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+  }
+
+  public OpenWork(Patient<T, ?> tck) {
+    this.tck = tck;
+    Thread thread = new Thread(this::run, "open transaction");
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  private void run() {
+    try {
+      tck.inTransaction(
+          t -> {
+            try {
+              while (true) {
+                work.take().accept(t);
+              }
+            } catch (Commit e) {
+              return;
+            } catch (InterruptedException e) {
+              throw new IllegalStateException(e);
+            }
+          });
+      ended.complete(true);
+    } catch (RollBack e) {
+      ended.complete(false);
+    } catch (Throwable e) {
+      ended.completeExceptionally(e);
+    }
+  }
+
+  /** Begins something in the transaction. */
+  public final <R> CompletableFuture<R> start(Function<T, R> action) {
+    CompletableFuture<R> result = new CompletableFuture<>();
+    work.add(
+        t -> {
+          try {
+            result.complete(action.apply(t));
+          } catch (RuntimeException e) {
+            result.completeExceptionally(e);
+            throw e;
+          }
+        });
+    return result;
+  }
+
+  public final void commit() {
+    work.add(
+        t -> {
+          throw new Commit();
+        });
+    get("commit", ended);
+  }
+
+  public final void rollback() {
+    work.add(
+        t -> {
+          throw new RollBack();
+        });
+    get("rollback", ended);
+  }
+
+  public final <R> R get(String what, CompletableFuture<R> future) {
+    Duration patience = tck.patience();
+    try {
+      return new Deadline(patience).get(future);
+    } catch (TimeoutException e) {
+      tck.waits().waitedInVain();
+      throw new AssertionError(
+          "%s did not return in %s, in a transaction beside others"
+              .formatted(what, Patience.seconds(patience)),
+          e);
+    } catch (ExecutionException e) {
+      throw new AssertionError("%s threw %s".formatted(what, e.getCause()), e.getCause());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new AssertionError("interrupted while waiting for " + what, e);
+    }
+  }
+
+  /** That the work fails, where the database cannot wait, and says that it is to run again. */
+  public final void assertToRunAgain(String what, CompletableFuture<?> started) {
+    FailsOnConflict fixture = tck.fixture(FailsOnConflict.class);
+    Throwable failure = get(what, started.handle((done, failed) -> failed));
+    assertThat(failure)
+        .as("%s that meets the key of another open transaction, and cannot wait", what)
+        .isNotNull()
+        .matches(fixture::isToRunAgain, "says that the whole transaction has to run again");
+    awaitFailed();
+  }
+
+  /** Waits for the end of a transaction whose work failed. */
+  private void awaitFailed() {
+    Throwable failure = get("the end", ended.handle((committed, failed) -> failed));
+    if (failure == null) {
+      throw new AssertionError("the transaction ended without a failure");
+    }
+  }
+
+  /** Rolls back unless it ended, and waits for that. */
+  @Override
+  public void close() {
+    if (!ended.isDone()) {
+      rollback();
+    }
+  }
+}

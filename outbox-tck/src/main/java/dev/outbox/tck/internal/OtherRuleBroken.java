@@ -1,0 +1,18 @@
+package dev.outbox.tck.internal;
+
+import org.opentest4j.TestAbortedException;
+
+/** Another rule is broken than that of the test. */
+final class OtherRuleBroken extends TestAbortedException {
+  private static final long serialVersionUID = 1L;
+  private final String rule;
+
+  OtherRuleBroken(String rule, AssertionError cause) {
+    super(String.valueOf(cause.getMessage()).strip(), cause);
+    this.rule = rule;
+  }
+
+  String rule() {
+    return rule;
+  }
+}

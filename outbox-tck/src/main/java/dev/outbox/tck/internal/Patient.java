@@ -1,0 +1,295 @@
+package dev.outbox.tck.internal;
+
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.util.LinkedHashSet;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The test class of a store or an inbox as the tests know it. Whatever they call of it, and of what
+ * it makes, runs with {@link Patience}.
+ *
+ * @param <T> the transaction's type
+ * @param <S> the store's or the inbox's type
+ */
+public abstract class Patient<T, S> {
+  /** What a fixture does besides the three methods may take so many times the patience. */
+  private static final int FOR_MORE = 3;
+
+  /** What usually is the cause when a call does not return. */
+  public record Causes(
+      String reset, String transaction, String fixture, String store, String rule) {}
+
+  private final Suite<T, S> suite;
+  private final Causes causes;
+  private final Numbers numbers = new Numbers();
+  private Patience patience = new Patience();
+  private @Nullable S store;
+
+  /**
+   * @param suite the test class
+   * @param causes with the rule that is broken when a fixture hangs
+   */
+  protected Patient(Suite<T, S> suite, Causes causes) {
+    this.suite = suite;
+    this.causes = causes;
+  }
+
+  // ---- the test class, with patience
+
+  public final Duration shortTime() {
+    return suite.shortTime();
+  }
+
+  public final int load() {
+    return suite.load();
+  }
+
+  /** Removes all that is stored. */
+  public void reset() {
+    run("reset()", causes.reset(), suite::reset);
+  }
+
+  public final void inTransaction(Consumer<T> work) {
+    run("inTransaction()", causes.transaction(), () -> suite.inTransaction(work));
+  }
+
+  private void run(String what, String cause, Runnable action) {
+    patience.callUnchecked(
+        what,
+        cause,
+        suite.patience(),
+        () -> {
+          action.run();
+          return true;
+        });
+  }
+
+  public final S createStore() {
+    return patient(
+        patience.callUnchecked(
+            "createStore()",
+            "the database does not answer, or all connections are in use",
+            suite.patience(),
+            suite::createStore));
+  }
+
+  // ---- a test's store
+
+  /** An empty store. */
+  public void prepare() {
+    reset();
+    numbers.forget();
+    store = createStore();
+  }
+
+  /** Ends what a test has left open. */
+  protected void giveBack() {}
+
+  public final void use(S other) {
+    store = other;
+  }
+
+  public final S store() {
+    return Objects.requireNonNull(store, "no store: createStore() was not called yet");
+  }
+
+  /** The class of what {@code createStore()} makes. */
+  public final Class<?> storeClass() {
+    return Objects.requireNonNull(actual(store), "store").getClass();
+  }
+
+  /** The store as one that has an optional ability. */
+  public final <A> A ability(Class<A> type) {
+    if (!type.isInstance(store)) {
+      throw new NotUnlocked("the store", type);
+    }
+    return type.cast(store);
+  }
+
+  /** Numbers of messages, in the order of their append. */
+  public final Numbers numbers() {
+    return numbers;
+  }
+
+  // ---- waits
+
+  /** How long to wait now for what has to happen. */
+  public final Duration patience() {
+    return patience.of(suite.patience());
+  }
+
+  public final Patience waits() {
+    return patience;
+  }
+
+  /** The patience of a whole run. */
+  final void begin(Patience ofTheRun) {
+    patience = ofTheRun;
+    patience.begin();
+  }
+
+  /** Waits until the condition gives something. */
+  public final <R> R await(String what, Supplier<@Nullable R> condition) {
+    return await(what, condition, () -> "");
+  }
+
+  /**
+   * The same.
+   *
+   * @param why for the failure: what is the cause when it was in vain
+   */
+  public final <R> R await(String what, Supplier<@Nullable R> condition, Supplier<String> why) {
+    Duration limit = patience();
+    long begin = System.nanoTime();
+    Deadline deadline = new Deadline(limit);
+    while (true) {
+      R result = condition.get();
+      if (result != null) {
+        patience.waited(System.nanoTime() - begin);
+        return result;
+      }
+      if (deadline.isOver()) {
+        patience.waitedInVain();
+        throw new AssertionError(
+            "waited %s in vain for %s%s".formatted(Patience.seconds(limit), what, why.get()));
+      }
+      deadline.pause(Duration.ofMillis(5));
+    }
+  }
+
+  // ---- what unlocks tests
+
+  public final boolean is(Class<?> fixture) {
+    return fixture.isInstance(suite);
+  }
+
+  /** This test class as the fixture that unlocks a test. */
+  @SuppressWarnings("unchecked")
+  public final <F> F fixture(Class<? super F> type) {
+    if (!is(type)) {
+      throw new NotUnlocked("the test class", type);
+    }
+    return (F) patient(type, suite);
+  }
+
+  /** The same of another fixture. */
+  public final <F> F patient(Class<F> type, Object fixture) {
+    return type.cast(
+        proxy(fixture, Set.of(type), suite.patience().multipliedBy(FOR_MORE), causes.fixture()));
+  }
+
+  // ---- calls
+
+  /** Does something that may not return, with patience. */
+  public final <R> R call(String what, Callable<R> action) {
+    return patience.callUnchecked(what, causes.store(), suite.patience(), action);
+  }
+
+  /** A store, or what it made, with patience. */
+  @SuppressWarnings("unchecked")
+  protected final <A> A patient(A actual) {
+    Objects.requireNonNull(actual, "createStore() returned null");
+    return (A) proxy(actual, interfaces(actual.getClass()), suite.patience(), causes.store());
+  }
+
+  private static Set<Class<?>> interfaces(@Nullable Class<?> type) {
+    Set<Class<?>> all = new LinkedHashSet<>();
+    for (Class<?> t = type; t != null; t = t.getSuperclass()) {
+      for (Class<?> one : t.getInterfaces()) {
+        if (Modifier.isPublic(one.getModifiers())) {
+          all.add(one);
+        }
+        all.addAll(interfaces(one));
+      }
+    }
+    return all;
+  }
+
+  private Object proxy(Object actual, Set<Class<?>> types, Duration limit, String cause) {
+    return Proxy.newProxyInstance(
+        actual.getClass().getClassLoader(),
+        types.toArray(Class<?>[]::new),
+        new Handler(actual, limit, cause));
+  }
+
+  /** Looks at what is passed to a method. */
+  protected void passing(Method method, @Nullable Object argument) {}
+
+  /** What the store or the fixture itself made. */
+  protected @Nullable Object actual(@Nullable Object known) {
+    return known != null
+            && Proxy.isProxyClass(known.getClass())
+            && Proxy.getInvocationHandler(known) instanceof Patient<?, ?>.Handler handler
+        ? handler.actual
+        : known;
+  }
+
+  /** The same, with patience. */
+  protected abstract @Nullable Object known(@Nullable Object result);
+
+  private final class Handler implements InvocationHandler {
+    private final Object actual;
+    private final Duration limit;
+    private final String cause;
+
+    Handler(Object actual, Duration limit, String cause) {
+      this.actual = actual;
+      this.limit = limit;
+      this.cause = cause;
+    }
+
+    @Override
+    public @Nullable Object invoke(Object proxy, Method method, Object @Nullable [] arguments)
+        throws Throwable {
+      if (method.getDeclaringClass() == Object.class) {
+        return call(actual, method, arguments);
+      }
+      Object[] actuals = arguments == null ? new Object[0] : arguments.clone();
+      for (int i = 0; i < actuals.length; i++) {
+        passing(method, actuals[i]);
+        actuals[i] = actual(actuals[i]);
+      }
+      Object[] result = new Object[1];
+      try {
+        boolean ignored =
+            patience.call(
+                method.getName(),
+                cause,
+                limit,
+                () -> {
+                  result[0] = call(actual, method, actuals);
+                  return true;
+                });
+      } catch (Patience.Hung e) {
+        if (cause.equals(causes.fixture())) {
+          throw new OtherRuleBroken(causes.rule(), e);
+        }
+        throw e;
+      }
+      return known(result[0]);
+    }
+  }
+
+  /** Calls the method, and throws what it throws. */
+  public static @Nullable Object call(Object target, Method method, Object @Nullable [] arguments)
+      throws Exception {
+    try {
+      return method.invoke(target, arguments);
+    } catch (InvocationTargetException e) {
+      if (e.getCause() instanceof Error error) {
+        throw error;
+      }
+      throw (Exception) Objects.requireNonNull(e.getCause());
+    }
+  }
+}

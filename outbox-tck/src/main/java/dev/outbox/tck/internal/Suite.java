@@ -1,0 +1,70 @@
+package dev.outbox.tck.internal;
+
+import java.time.Duration;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayNameGeneration;
+import org.junit.jupiter.api.TestClassOrder;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/**
+ * What the suites of stores and of inboxes ask of a test class.
+ *
+ * @param <T> the transaction's type
+ * @param <S> the store's or the inbox's type
+ */
+@DisplayNameGeneration(RuleNames.class)
+@ExtendWith(Frame.class)
+@TestClassOrder(SuiteOrder.class)
+public abstract class Suite<T, S> {
+  final Patient<T, S> patient;
+
+  protected Suite(Function<Suite<T, S>, Patient<T, S>> patient) {
+    this.patient = patient.apply(this);
+  }
+
+  /**
+   * One on the same database each time; called at least once a test, and by several threads. May
+   * return the same one each time.
+   */
+  protected abstract S createStore();
+
+  /**
+   * Runs {@code work} in a new transaction of the caller: commits when it returns, rolls back and
+   * rethrows when it throws. Called by several threads, each with a transaction of its own, and
+   * never by the thread that runs the test.
+   */
+  protected abstract void inTransaction(Consumer<T> work);
+
+  /** Removes all that is stored. */
+  protected abstract void reset();
+
+  /**
+   * How long to wait for what has to happen, and for calls of this class and of the store to
+   * return; default 20 s. After waits in vain it is less, down to 2 s, but never less than some
+   * times what took longest.
+   */
+  protected Duration patience() {
+    return Duration.ofSeconds(20);
+  }
+
+  /** The length of a lease, lock or delay that the suite waits for the end of; default 300 ms. */
+  protected Duration shortTime() {
+    return Duration.ofMillis(300);
+  }
+
+  /** How many messages or keys the concurrency tests have. */
+  protected abstract int load();
+
+  @BeforeEach
+  void prepare() {
+    patient.prepare();
+  }
+
+  @AfterEach
+  void giveBack() {
+    patient.giveBack();
+  }
+}

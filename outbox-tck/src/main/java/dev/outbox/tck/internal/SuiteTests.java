@@ -1,0 +1,149 @@
+package dev.outbox.tck.internal;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import dev.outbox.SchemaException;
+import dev.outbox.spi.store.SchemaStore;
+import dev.outbox.tck.SchemaFixture;
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+import java.util.stream.Collectors;
+import org.opentest4j.AssertionFailedError;
+import org.opentest4j.TestAbortedException;
+
+/**
+ * What the tests of stores and of inboxes have in common. What a store throws becomes the failure
+ * of an assertion, so that a report tells a store that breaks a rule from a suite that is broken.
+ *
+ * @param <P> the test class as the tests call it
+ */
+public abstract class SuiteTests<P extends Patient<?, ?>> {
+  /** Far enough ahead never to come while the suite runs. */
+  protected static final Duration LONG = Duration.ofHours(6);
+
+  /** What the suite waits for is the end of a delay, a lease or a window nearly always. */
+  protected static final String OTHER_CLOCK =
+      ": is the time until then computed by another clock than the one that it is compared with? (T1)";
+
+  protected P tck;
+
+  /** For JUnit; {@link Frame} sets what is missing. */
+  @SuppressWarnings("NullAway.Init")
+  protected SuiteTests() {}
+
+  protected SuiteTests(P tck) {
+    this.tck = tck;
+  }
+
+  /** The same random load again with {@code -Doutbox.tck.seed}. */
+  protected static long loadSeed() {
+    return Long.getLong("outbox.tck.seed", System.nanoTime());
+  }
+
+  /** The length of a lease, lock or delay of which nothing matters but that it ends. */
+  protected final Duration soon() {
+    return tck.shortTime().dividedBy(3);
+  }
+
+  /**
+   * Lets about three such times pass. Only where a test may not fail either when less has passed:
+   * it then shows less.
+   */
+  protected final void letLeaseEnd() {
+    LockSupport.parkNanos(soon().toNanos() * 3);
+  }
+
+  /**
+   * What another rule demands and this test builds on. When it is broken this test says so and is
+   * aborted: that rule's own test fails.
+   */
+  protected static void requires(String rule, Runnable assertions) {
+    try {
+      assertions.run();
+    } catch (Patience.Hung e) {
+      throw e;
+    } catch (AssertionError e) {
+      throw new OtherRuleBroken(rule, e);
+    }
+  }
+
+  protected static void run(String what, Runnable action) {
+    call(
+        what,
+        () -> {
+          action.run();
+          return true;
+        });
+  }
+
+  protected static <R> R call(String what, Callable<R> action) {
+    try {
+      return action.call();
+    } catch (AssertionError | TestAbortedException e) {
+      throw e;
+    } catch (Exception e) {
+      throw new AssertionFailedError("%s threw %s".formatted(what, e), e);
+    }
+  }
+
+  /** The text in quotes, with what does not show, or looks like something else, escaped. */
+  public static String shown(String text) {
+    String escaped =
+        text.codePoints()
+            .mapToObj(c -> c >= ' ' && c < 127 ? Character.toString(c) : "\\u%04X".formatted(c))
+            .collect(Collectors.joining());
+    return '"' + escaped + '"';
+  }
+
+  // ---- the fixture
+
+  /** That it runs the work in a transaction once, and rethrows what it throws. */
+  protected final void assertRunsTheWork() {
+    AtomicInteger runs = new AtomicInteger();
+    tck.inTransaction(t -> runs.incrementAndGet());
+    assertThat(runs).as("runs of the work given to inTransaction").hasValue(1);
+    IllegalStateException thrown = new IllegalStateException("thrown by the work");
+    assertThatThrownBy(
+            () ->
+                tck.inTransaction(
+                    t -> {
+                      throw thrown;
+                    }))
+        .as("what inTransaction throws when its work throws")
+        .isSameAs(thrown);
+  }
+
+  // ---- the schema
+
+  /** Does the test while the schema is damaged. */
+  protected final void damaged(Consumer<SchemaFixture> damage, Runnable test) {
+    SchemaFixture fixture = tck.fixture(SchemaFixture.class);
+    try {
+      damage.accept(fixture);
+      test.run();
+    } finally {
+      fixture.restoreSchema();
+    }
+  }
+
+  /** That what is wrong with the schema is said in a sentence. */
+  protected static void assertSaid(String what, Runnable action) {
+    assertThat(catchThrowable(action::run))
+        .as(what)
+        .isInstanceOf(SchemaException.class)
+        .satisfies(e -> assertThat(e.getMessage()).as(what).hasSizeBetween(20, 500));
+  }
+
+  /** That migrate and verify find nothing to do. */
+  protected final void assertMigrated() {
+    SchemaStore schema = tck.ability(SchemaStore.class);
+    run("migrate", schema::migrate);
+    run("verify", schema::verify);
+    assertThat(call("ddl", schema::ddl)).as("ddl").isNotBlank();
+  }
+}

@@ -1,0 +1,102 @@
+package dev.outbox.tck.publisher;
+
+import dev.outbox.OutboxMessage;
+import dev.outbox.spi.publisher.MessagePublisher;
+import dev.outbox.spi.publisher.ReachablePublisher;
+import dev.outbox.spi.store.StoredMessage;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a publisher did while its broker was away, and afterwards. It takes seconds, so it happens
+ * once in a run, and several tests ask about it.
+ *
+ * @param during the one call while the broker was away
+ * @param unreachable what the publisher said when it was asked for its broker; null when it cannot
+ *     be asked
+ * @param asked how long that took
+ * @param closing why one of two other publishers, which published at the same time, could not be
+ *     closed while the broker was away; null when both could
+ * @param late why not all was delivered afterwards; null when it was
+ * @param arrived the ids of what came in the end
+ * @param large the call of a third publisher with more than fits into a connection's buffers
+ */
+record Outage(
+    Published during,
+    @Nullable Optional<String> unreachable,
+    Duration asked,
+    @Nullable String closing,
+    @Nullable String late,
+    List<String> arrived,
+    Published large) {
+  private static final int MESSAGES = 40;
+  private static final int KEYS = 20;
+
+  /** Together more than a connection's buffers, so that writing waits for the broker. */
+  private static final int LARGE_MESSAGES = 20;
+
+  /** How long the publisher may take to say that it does not reach its broker. */
+  static final Duration TO_ASK = Duration.ofSeconds(1);
+
+  /**
+   * Lets it happen.
+   *
+   * @param when as "while the broker was stopped"
+   */
+  static Outage happen(PublisherTck tck, String when, Runnable begin, Runnable end) {
+    MessagePublisher publisher = tck.publisher();
+    MessagePublisher second = tck.create();
+    MessagePublisher third = tck.create();
+    for (MessagePublisher one : List.of(publisher, second, third)) {
+      Published ignored = tck.start(one, PublisherRun.WELL, tck.batch(tck.message("warm"))).await();
+    }
+    List<StoredMessage> messages =
+        IntStream.range(0, MESSAGES)
+            .mapToObj(i -> tck.stored(tck.message("k" + i % KEYS)))
+            .toList();
+    Published during;
+    Optional<String> unreachable = null;
+    Duration asked = Duration.ZERO;
+    String closing;
+    Published large;
+    begin.run();
+    try {
+      PublisherTck.Publishing beside =
+          tck.start(second, when, tck.batch(tck.message("a"), tck.message("b")));
+      PublisherTck.Publishing much = tck.start(third, when + PublisherRun.MUCH, large(tck));
+      during = tck.start(publisher, when, messages).await();
+      Published ignored = beside.await();
+      if (publisher instanceof ReachablePublisher reachable) {
+        long start = System.nanoTime();
+        unreachable = tck.ask(reachable, TO_ASK);
+        asked = Duration.ofNanos(System.nanoTime() - start);
+      }
+      closing = tck.close(second);
+      large = much.await();
+      String closingThird = tck.close(third);
+      closing = closing != null ? closing : closingThird;
+    } finally {
+      end.run();
+    }
+    String late = during.hung() == null ? tck.publishUntilDelivered(messages) : null;
+    Set<String> expected = messages.stream().map(PublisherTck::id).collect(Collectors.toSet());
+    List<String> arrived =
+        PublisherTck.ids(
+            during.hung() != null || late != null
+                ? tck.receive()
+                : tck.await(r -> PublisherTck.ids(r).containsAll(expected)));
+    return new Outage(during, unreachable, asked, closing, late, arrived, large);
+  }
+
+  private static List<StoredMessage> large(PublisherTck tck) {
+    byte[] payload = new byte[OutboxMessage.MAX_PAYLOAD];
+    return IntStream.range(0, LARGE_MESSAGES)
+        .mapToObj(i -> tck.stored(tck.message("large" + i).payload(payload)))
+        .toList();
+  }
+}

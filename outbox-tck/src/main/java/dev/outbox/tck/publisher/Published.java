@@ -1,0 +1,201 @@
+package dev.outbox.tck.publisher;
+
+import dev.outbox.spi.publisher.Result;
+import dev.outbox.spi.store.StoredMessage;
+import dev.outbox.tck.internal.Patience;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.opentest4j.TestAbortedException;
+
+/**
+ * What came of one call of publish, and what is wrong with it in words. Its messages are numbered
+ * from 1.
+ */
+final class Published {
+  /** In which circumstances, as "while the broker was stopped". */
+  private final String when;
+
+  private final List<StoredMessage> messages;
+  private final @Nullable List<Result> results;
+  private final @Nullable Throwable thrown;
+  private final @Nullable Duration hung;
+
+  private Published(
+      String when,
+      List<StoredMessage> messages,
+      @Nullable List<Result> results,
+      @Nullable Throwable thrown,
+      @Nullable Duration hung) {
+    this.when = when;
+    this.messages = messages;
+    this.results = results;
+    this.thrown = thrown;
+    this.hung = hung;
+  }
+
+  /**
+   * It returned.
+   *
+   * @param results as they were given, which may be anything
+   */
+  static Published returned(
+      String when, List<StoredMessage> messages, @Nullable List<Result> results) {
+    // Copied: what the publisher does with its list afterwards is another matter.
+    List<Result> given = results == null ? null : new ArrayList<>(results);
+    return new Published(when, messages, given, null, null);
+  }
+
+  static Published threw(String when, List<StoredMessage> messages, Throwable thrown) {
+    return new Published(when, messages, null, thrown, null);
+  }
+
+  /** It did not return within the limit. */
+  static Published hung(String when, List<StoredMessage> messages, Duration limit) {
+    return new Published(when, messages, null, null, limit);
+  }
+
+  List<StoredMessage> messages() {
+    return messages;
+  }
+
+  /** As the relay takes it: what throws has failed. */
+  Result result(int i) {
+    if (thrown != null) {
+      return Result.failed("publish threw " + thrown);
+    }
+    return results == null ? Result.failed("publish gave no result") : results.get(i);
+  }
+
+  boolean delivered(int i) {
+    return result(i) instanceof Result.Delivered;
+  }
+
+  @Nullable Throwable thrown() {
+    return thrown;
+  }
+
+  // ---- what is wrong with it; null is nothing
+
+  /** That it did not return (P5). */
+  @Nullable String hung() {
+    return hung == null
+        ? null
+        : "publish did not return in %s %s: it needs a time limit for the whole call, below the lease"
+            .formatted(Patience.seconds(hung), when);
+  }
+
+  /** That there is not one result a message (P1). */
+  @Nullable String miscounted() {
+    if (hung != null || thrown != null) {
+      return null;
+    }
+    if (results == null) {
+      return "publish returned null %s, not one result a message".formatted(when);
+    }
+    if (results.size() != messages.size()) {
+      return "publish returned %d results for %d messages %s"
+          .formatted(results.size(), messages.size(), when);
+    }
+    int none = results.indexOf(null);
+    return none < 0 ? null : "the result of message %d is null %s".formatted(none + 1, when);
+  }
+
+  /**
+   * That a message is called delivered which is not there (P1).
+   *
+   * @param arrived the ids of what the broker has
+   */
+  @Nullable String notThere(Collection<String> arrived) {
+    String wrong = miscounted();
+    for (int i = 0; wrong == null && hung == null && i < messages.size(); i++) {
+      if (delivered(i) && !arrived.contains(PublisherTck.id(messages.get(i)))) {
+        wrong =
+            "message %d was reported delivered %s, and the broker does not have it: wait for the acknowledgement of each message"
+                .formatted(i + 1, when);
+      }
+    }
+    return wrong;
+  }
+
+  /**
+   * That a message with which nothing is wrong is blamed for another (P1).
+   *
+   * @param recordKey of messages with which nothing is wrong
+   * @param arrived the ids of what the broker has
+   */
+  @Nullable String blamed(String recordKey, Collection<String> arrived) {
+    for (int i = 0; thrown == null && hung == null && i < messages.size(); i++) {
+      StoredMessage message = messages.get(i);
+      if (message.message().recordKey().equals(recordKey)
+          && !delivered(i)
+          && arrived.contains(PublisherTck.id(message))) {
+        return "message %d of key \"%s\" arrived %s, and was reported %s: each message has a result of its own"
+            .formatted(i + 1, recordKey, when, words(result(i)));
+      }
+    }
+    return null;
+  }
+
+  /**
+   * That a message came through after an earlier one of its key did not (P2).
+   *
+   * @param arrived the ids of what the broker has
+   */
+  @Nullable String passedBy(Collection<String> arrived) {
+    Map<String, Integer> stopped = new HashMap<>();
+    for (int i = 0; i < messages.size(); i++) {
+      StoredMessage message = messages.get(i);
+      boolean came = arrived.contains(PublisherTck.id(message));
+      Integer first = stopped.get(message.key());
+      if (first != null && came) {
+        return "message %d of key \"%s\" was delivered after message %d of that key was %s: send what is behind a message only when that one is acknowledged"
+            .formatted(i + 1, message.key(), first + 1, words(result(first)));
+      }
+      if (!came) {
+        stopped.putIfAbsent(message.key(), i);
+      }
+    }
+    return null;
+  }
+
+  /** Skips a test of another rule when this call cannot tell anything about it. */
+  Published forRule(String rule) {
+    because("P5", hung(), rule);
+    because("P1", miscounted(), rule);
+    return this;
+  }
+
+  /** The same, also when it calls delivered what is not there. */
+  Published forRule(String rule, Collection<String> arrived) {
+    because("P5", hung(), rule);
+    because("P1", notThere(arrived), rule);
+    return this;
+  }
+
+  /** Skips a test whose precondition belongs to another rule. */
+  static void because(String broken, @Nullable String wrong, String rule) {
+    if (wrong != null) {
+      throw new TestAbortedException(
+          "skipped: %s is broken, so %s cannot be tested: %s".formatted(broken, rule, wrong));
+    }
+  }
+
+  /** As in "was …". */
+  static String words(Result result) {
+    if (result instanceof Result.Rejected r) {
+      return "rejected (%s)".formatted(r.error());
+    } else if (result instanceof Result.Failed f) {
+      return "failed (%s)".formatted(f.error());
+    } else if (result instanceof Result.Unavailable u) {
+      return u.destination() == null
+          ? "unavailable (%s)".formatted(u.error())
+          : "unavailable at %s (%s)".formatted(u.destination(), u.error());
+    }
+    return "delivered";
+  }
+}

@@ -1,0 +1,125 @@
+package dev.outbox.tck.publisher;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.outbox.OutboxMessage;
+import dev.outbox.spi.store.StoredMessage;
+import dev.outbox.tck.Rule;
+import dev.outbox.tck.internal.Sentence;
+import dev.outbox.tck.publisher.PublisherTck.Attribute;
+import dev.outbox.tck.publisher.PublisherTck.Received;
+import java.time.Instant;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.DisplayName;
+
+/** P4. */
+@DisplayName("What arrives")
+abstract class PublisherArrivalTests extends PublisherTests {
+  private static final String UNICODE = "Grüße, 世界 😀 ";
+
+  @Rule("P4")
+  @Sentence("every field arrives, Unicode and binary payloads included")
+  void everything() {
+    byte[] payload = new byte[256];
+    for (int i = 0; i < payload.length; i++) {
+      payload[i] = (byte) i;
+    }
+    assertArrives(
+        tck.message("aggregate " + UNICODE)
+            .eventType("type " + UNICODE)
+            .partitionKey("key " + UNICODE)
+            .payload(payload)
+            .contentType("application/octet-stream")
+            .dedupKey("dedup " + UNICODE)
+            .correlationId("correlation " + UNICODE)
+            .header("traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
+            .header("tracestate", "vendor=value")
+            .header("Name", "upper case")
+            .header("name", UNICODE)
+            .header("name", "")
+            .header("name " + UNICODE, "third")
+            .header("name", "fourth"));
+  }
+
+  @Rule("P4")
+  @Sentence("a message with the least of everything arrives, and nothing that it has not")
+  void least() {
+    assertArrives(tck.message("k").payload(new byte[0]));
+  }
+
+  @Rule("P4")
+  @Sentence("the largest message arrives")
+  void largest() {
+    String text = "\uD83D\uDE00".repeat(OutboxMessage.MAX_TEXT);
+    String name = "h".repeat(100);
+    assertArrives(
+        tck.message(text)
+            .eventType(text)
+            .partitionKey(text)
+            .contentType(text)
+            .dedupKey(text)
+            .correlationId(text)
+            .header(name, "x".repeat(OutboxMessage.MAX_HEADERS - name.length()))
+            .payload(new byte[OutboxMessage.MAX_PAYLOAD]));
+  }
+
+  @Rule("P4")
+  @Sentence("line breaks, separators and blanks at the ends arrive, and a hundred headers")
+  void characters() {
+    String text = " \t\r\nX-Fake: 1\r\n\r\n\"'`\\%41%zz+&=?#/;:,.*>{}[]|~\u007f\u0085\u2028\u0001 ";
+    OutboxMessage.Builder message =
+        tck.message("aggregate" + text)
+            .eventType("type" + text)
+            .partitionKey(text + "key" + text)
+            .contentType("text/plain; charset=\"utf-8\"")
+            .dedupKey("dedup" + text)
+            .correlationId(text + "correlation")
+            .header("name" + text, text)
+            .header("blank", " ")
+            .header("empty", "");
+    for (int i = 4; i <= OutboxMessage.MAX_HEADER_COUNT; i++) {
+      message.header("header" + i, "value " + i);
+    }
+    assertArrives(message);
+  }
+
+  private void assertArrives(OutboxMessage.Builder builder) {
+    StoredMessage sent = tck.stored(builder);
+    Published published = tck.publish(List.of(sent));
+    Published.because("P5", published.hung(), "P4");
+    Published.because("P1", published.miscounted(), "P4");
+    checkDelivered(published);
+    List<Received> received = tck.await(r -> !r.isEmpty());
+    assertThat(received).as("what arrived of one message").hasSize(1);
+    Received came = received.get(0);
+    OutboxMessage message = sent.message();
+    assertThat(came.key()).as("the key that arrived").isEqualTo(message.recordKey());
+    assertThat(came.payload()).as("the payload that arrived").isEqualTo(message.payload());
+    assertAttribute(came, Attribute.ID, message.id().toString());
+    assertAttribute(came, Attribute.AGGREGATE_TYPE, message.aggregateType());
+    assertAttribute(came, Attribute.AGGREGATE_ID, message.aggregateId());
+    assertAttribute(came, Attribute.EVENT_TYPE, message.eventType());
+    assertAttribute(came, Attribute.CONTENT_TYPE, message.contentType());
+    assertAttribute(came, Attribute.SEQUENCE, Long.toString(sent.sequence()));
+    assertAttribute(came, Attribute.DEDUP_KEY, message.dedupKey());
+    assertAttribute(came, Attribute.CORRELATION_ID, message.correlationId());
+    String createdAt = came.attribute(Attribute.CREATED_AT);
+    assertThat(createdAt).as("the attribute CREATED_AT that arrived").isNotNull();
+    assertThat(Instant.parse(createdAt))
+        .as("the attribute CREATED_AT that arrived")
+        .isEqualTo(sent.createdAt());
+    if (!message.headers().isEmpty()) {
+      assertThat(came.headers())
+          .as("the message's own headers, in their order and with repeats")
+          .containsSubsequence(message.headers());
+    }
+  }
+
+  private static void assertAttribute(
+      Received came, Attribute attribute, @Nullable String expected) {
+    assertThat(came.attribute(attribute))
+        .as("the attribute %s that arrived", attribute)
+        .isEqualTo(expected);
+  }
+}

@@ -1,0 +1,100 @@
+package dev.outbox.tck.publisher;
+
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.opentest4j.TestAbortedException;
+
+/** What one test of a run of the publishers' suite leaves to the others. */
+final class PublisherRun {
+
+  /** Circumstances, for sentences: nothing is wrong. */
+  static final String WELL = "while all was well";
+
+  static final String AGAIN = "when it was called again for what was not delivered";
+
+  static final String BESIDE_REJECTED = "beside a message that the broker never takes";
+  static final String BESIDE_MISSING = "beside a message to a missing destination";
+  static final String BESIDE_HANGING = "beside a message to a destination that hangs";
+  static final String STOPPED = "while the broker was stopped";
+  static final String HUNG = "while the broker hung";
+
+  /** Behind one of the two. */
+  static final String MUCH = ", and 20 MB were to be sent";
+
+  static final String CLOSED = "when the publisher was closed meanwhile";
+
+  /** Each of these has a test that publish returns in time. */
+  private static final Set<String> HAVE_A_TEST =
+      Set.of(BESIDE_MISSING, STOPPED, STOPPED + MUCH, HUNG, HUNG + MUCH, CLOSED);
+
+  private final Map<String, String> hung = new LinkedHashMap<>();
+  private final Map<String, Outage> outages = new HashMap<>();
+  private final Set<String> failedOutages = new HashSet<>();
+  private @Nullable String closing;
+
+  /** Whether all tests are to run, however long they take. */
+  boolean all;
+
+  /** In these circumstances publish does not return. */
+  void hangs(String when, Published published) {
+    hung.putIfAbsent(when, String.valueOf(published.hung()));
+  }
+
+  /** That publish did not return where no test asks for just that; null when it always did. */
+  @Nullable String hungElsewhere() {
+    return hung.entrySet().stream()
+        .filter(entry -> !HAVE_A_TEST.contains(entry.getKey()))
+        .map(Map.Entry::getValue)
+        .findFirst()
+        .orElse(null);
+  }
+
+  /** Whether publish is known not to return in these circumstances. */
+  boolean hung(String when) {
+    return hung.containsKey(when);
+  }
+
+  /** What came of closing a publisher: what is wrong with it, or null. */
+  void closed(@Nullable String wrong) {
+    closing = closing == null ? wrong : closing;
+  }
+
+  /** What was wrong with closing the first publisher that could not be closed well, or null. */
+  @Nullable String closing() {
+    return closing;
+  }
+
+  /**
+   * The outage of these circumstances, which happens when it is first asked for. Once publish did
+   * not return from one, there is no other, unless all tests are to run: it takes long, and shows
+   * the same.
+   */
+  Outage once(String when, Function<String, Outage> happens) {
+    Outage known = outages.get(when);
+    if (known != null) {
+      return known;
+    }
+    if (!all) {
+      for (Outage other : outages.values()) {
+        String hungThen = other.during().hung();
+        if (hungThen != null) {
+          throw new TestAbortedException(
+              "skipped: P5 is broken, so what happens %s is not tested: %s"
+                  .formatted(when, hungThen));
+        }
+      }
+    }
+    if (!failedOutages.add(when)) {
+      throw new TestAbortedException(
+          "skipped: a test before this one failed to find out what happens " + when);
+    }
+    Outage outage = happens.apply(when);
+    outages.put(when, outage);
+    return outage;
+  }
+}

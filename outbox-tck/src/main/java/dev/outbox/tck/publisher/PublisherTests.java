@@ -1,0 +1,445 @@
+package dev.outbox.tck.publisher;
+
+import static org.assertj.core.api.Assertions.fail;
+
+import dev.outbox.OutboxMessage;
+import dev.outbox.spi.publisher.Result;
+import dev.outbox.spi.store.StoredMessage;
+import dev.outbox.tck.Rule;
+import dev.outbox.tck.internal.Place;
+import dev.outbox.tck.internal.Sentence;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.UnaryOperator;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.DisplayName;
+
+/** Tests of what a publisher answers, and in which order messages arrive. */
+abstract class PublisherTests {
+  /** {@link PublisherFrame} sets it before each test. */
+  PublisherTck tck;
+
+  @SuppressWarnings("NullAway.Init")
+  PublisherTests() {}
+
+  /** Fails with the sentence, if there is one. */
+  static void check(@Nullable String wrong) {
+    if (wrong != null) {
+      fail(wrong);
+    }
+  }
+
+  /**
+   * Fails unless all messages of a call were delivered. One that is unavailable is handed over
+   * again, because a broker that is slow now may answer after the call (P3).
+   */
+  void checkDelivered(Published published) {
+    List<StoredMessage> messages = published.messages();
+    List<StoredMessage> unavailable = new ArrayList<>();
+    for (int i = 0; i < messages.size(); i++) {
+      if (published.result(i) instanceof Result.Unavailable) {
+        unavailable.add(messages.get(i));
+      } else if (!published.delivered(i)) {
+        throw new AssertionError(
+            "message %d of %d was %s, and nothing is wrong with any"
+                .formatted(i + 1, messages.size(), Published.words(published.result(i))),
+            published.thrown());
+      }
+    }
+    check(unavailable.isEmpty() ? null : tck.publishUntilDelivered(unavailable));
+  }
+
+  /** Some messages, the second of which is bad, and what came of them. */
+  record Beside(Published published, List<String> arrived) {}
+
+  /** The second and the fourth message are of one key, "bad", the second is the bad one. */
+  Beside besideRejected() {
+    PublisherTck.BrokerRejects broker = tck.fixture(PublisherTck.BrokerRejects.class);
+    return beside(PublisherRun.BESIDE_REJECTED, broker.rejected(tck.message("bad")));
+  }
+
+  /** The same with one to a missing destination. */
+  Beside besideMissing() {
+    PublisherTck.DestinationMissing broker = tck.fixture(PublisherTck.DestinationMissing.class);
+    return beside(PublisherRun.BESIDE_MISSING, broker.toMissing(tck.message("bad")));
+  }
+
+  /** The same with one to a destination that hangs. */
+  Beside besideHanging(PublisherTck.DestinationHangs broker) {
+    return beside(PublisherRun.BESIDE_HANGING, broker.toHanging(tck.message("bad")));
+  }
+
+  private Beside beside(String when, OutboxMessage.Builder bad) {
+    List<StoredMessage> messages =
+        tck.batch(
+            tck.message("good"), bad, tck.message("good"), tck.message("bad"), tck.message("good"));
+    Published published = tck.publish(when, messages);
+    return new Beside(published, PublisherTck.ids(tck.receive()));
+  }
+
+  /** 200 messages of 20 keys, some of which are rejected, and what came of them. */
+  Beside besideManyRejected(long seed) {
+    PublisherTck.BrokerRejects broker = tck.fixture(PublisherTck.BrokerRejects.class);
+    return besideMany(seed, broker::rejected, "messages that the broker never takes");
+  }
+
+  /** The same with some to a missing destination. */
+  Beside besideManyMissing(long seed) {
+    PublisherTck.DestinationMissing broker = tck.fixture(PublisherTck.DestinationMissing.class);
+    return besideMany(seed, broker::toMissing, "messages to a missing destination");
+  }
+
+  private Beside besideMany(long seed, UnaryOperator<OutboxMessage.Builder> bad, String what) {
+    Random random = new Random(seed);
+    List<StoredMessage> messages = new ArrayList<>();
+    for (int i = 0; i < 200; i++) {
+      OutboxMessage.Builder message = tck.message("k" + random.nextInt(20));
+      messages.add(tck.stored(random.nextInt(10) == 0 ? bad.apply(message) : message));
+    }
+    Published published = tck.publish("beside " + what + ", seed " + seed, messages);
+    return new Beside(published, PublisherTck.ids(tck.receive()));
+  }
+
+  static long seed() {
+    return Long.getLong("outbox.tck.seed", System.nanoTime());
+  }
+
+  /** A fixture that is wrong makes every other failure hard to read. */
+  @Place(Place.FIXTURE)
+  @DisplayName("The fixture")
+  abstract static class FixtureTests extends PublisherTests {
+    @Sentence("what was published can be read back, and is gone after a reset")
+    void readsBack() {
+      StoredMessage message = tck.stored(tck.message("k"));
+      Published published = tck.publish(List.of(message));
+      check(published.hung());
+      Throwable thrown = published.thrown();
+      if (thrown != null) {
+        throw new AssertionError(
+            "publish threw %s for the first message".formatted(thrown), thrown);
+      }
+      List<PublisherTck.Received> received = tck.await(r -> !r.isEmpty());
+      if (received.size() != 1) {
+        fail(
+            "received() has %d messages after one was published, whose result was %s"
+                .formatted(received.size(), Published.words(published.result(0))));
+      }
+      String id = PublisherTck.ids(received).get(0);
+      if (!id.equals(PublisherTck.id(message))) {
+        fail(
+            "received() gives the attribute ID %s, not that of message 1. It is where the publisher puts the id"
+                .formatted(id));
+      }
+      tck.clear();
+      int left = tck.receive().size();
+      if (left != 0) {
+        fail("received() still has %d messages after reset()".formatted(left));
+      }
+    }
+  }
+
+  /** P1. */
+  @DisplayName("Results")
+  abstract static class ResultTests extends PublisherTests {
+    private static final int MANY = 300;
+    private static final int WORKERS = 4;
+    private static final int CALLS = 10;
+
+    private List<StoredMessage> many(int count, String keys) {
+      List<StoredMessage> messages = new ArrayList<>();
+      for (int i = 0; i < count; i++) {
+        messages.add(tck.stored(tck.message(keys + i % 40)));
+      }
+      return messages;
+    }
+
+    private static void checkNotThrown(Published published) {
+      Throwable thrown = published.thrown();
+      if (thrown != null) {
+        throw new AssertionError(
+            "publish threw %s for messages that nothing is wrong with".formatted(thrown), thrown);
+      }
+    }
+
+    @Rule("P1")
+    @Sentence("one result a message, and what is delivered is at the broker by then")
+    void delivered() {
+      Published published = tck.publish(many(MANY, "k"));
+      Published.because("P5", published.hung(), "P1");
+      checkNotThrown(published);
+      check(published.notThere(PublisherTck.ids(tck.receive())));
+      checkDelivered(published);
+    }
+
+    @Rule("P1")
+    @Sentence("calls of several threads at once have each their own results")
+    void workersAtOnce() {
+      List<PublisherTck.Publishing> running = new ArrayList<>();
+      List<Published> published = new ArrayList<>();
+      for (int call = 0; call < CALLS; call++) {
+        for (int worker = 0; worker < WORKERS; worker++) {
+          running.add(
+              tck.start(
+                  tck.publisher(),
+                  "while other threads called publish too",
+                  many(10 + 5 * worker, "w" + worker + "-")));
+        }
+        running.forEach(publishing -> published.add(publishing.await()));
+        running.clear();
+      }
+      List<String> arrived = PublisherTck.ids(tck.receive());
+      for (Published one : published) {
+        Published.because("P5", one.hung(), "P1");
+        checkNotThrown(one);
+        check(one.notThere(arrived));
+      }
+    }
+
+    @Rule("P1")
+    @Sentence("a call's results stay what they were when the next call is made")
+    void resultsStay() throws InterruptedException {
+      PublisherTck.BrokerRejects broker = tck.fixture(PublisherTck.BrokerRejects.class);
+      Published.because(
+          "P5", tck.publish(PublisherRun.BESIDE_REJECTED, besideOne(broker)).hung(), "P1");
+      List<Result> first = given(tck.batch(tck.message("a"), tck.message("b")));
+      List<Result> before = List.copyOf(first);
+      List<Result> ignored = given(besideOne(broker));
+      if (!first.equals(before)) {
+        fail(
+            "the results of a call were %s, and %s after the next call: each call returns a list of its own"
+                .formatted(before, first));
+      }
+    }
+
+    private List<StoredMessage> besideOne(PublisherTck.BrokerRejects broker) {
+      return tck.batch(broker.rejected(tck.message("bad")), tck.message("good"));
+    }
+
+    private List<Result> given(List<StoredMessage> messages) throws InterruptedException {
+      try {
+        return tck.publisher().publish(messages);
+      } catch (RuntimeException e) {
+        return List.of();
+      }
+    }
+
+    @Rule("P1")
+    @Sentence("a message that the broker refuses is not delivered, and the others are not blamed")
+    void resultsBesideRejected() {
+      Beside beside = besideRejected();
+      Published.because("P5", beside.published().hung(), "P1");
+      check(beside.published().notThere(beside.arrived()));
+      check(beside.published().blamed("good", beside.arrived()));
+    }
+
+    @Rule("P1")
+    @Sentence("a message to a missing destination is not delivered, and others are not blamed")
+    void resultsBesideMissing() {
+      Beside beside = besideMissing();
+      Published.because("P5", beside.published().hung(), "P1");
+      check(beside.published().notThere(beside.arrived()));
+      check(beside.published().blamed("good", beside.arrived()));
+    }
+
+    @Rule("P1")
+    @Sentence("results are in the order of the messages, with rejected ones anywhere")
+    void resultsInOrder() {
+      Beside beside = besideManyRejected(seed());
+      Published.because("P5", beside.published().hung(), "P1");
+      check(beside.published().notThere(beside.arrived()));
+    }
+
+    @Rule("P1")
+    @Sentence("what a destination took and did not make durable is not delivered")
+    void notDurable() {
+      PublisherTck.DestinationNotDurable broker =
+          tck.fixture(PublisherTck.DestinationNotDurable.class);
+      Published published =
+          tck.publish(
+              "to a destination that cannot make it durable",
+              tck.batch(broker.toNotDurable(tck.message("k"))));
+      Published.because("P5", published.hung(), "P1");
+      check(published.miscounted());
+      if (published.delivered(0)) {
+        fail(
+            "message 1 was reported delivered by a destination that cannot make it durable now: wait for the acknowledgement of all replicas that there have to be");
+      }
+    }
+
+    @Rule("P1")
+    @Sentence("what was delivered is still there after the broker has crashed")
+    void survivesCrash() {
+      PublisherTck.BrokerCrashes broker = tck.fixture(PublisherTck.BrokerCrashes.class);
+      Published published =
+          tck.publish(
+              "before the broker crashed",
+              tck.batch(tck.message("a"), tck.message("b"), tck.message("a")));
+      broker.killBroker();
+      broker.startBroker();
+      Published.because("P5", published.hung(), "P1");
+      check(published.notThere(PublisherTck.ids(tck.receive())));
+    }
+
+    @Rule("P1")
+    @Sentence("nothing is delivered while the broker is stopped")
+    void notDeliveredWhileStopped() {
+      checkNotDelivered(tck.stopped());
+    }
+
+    @Rule("P1")
+    @Sentence("nothing is delivered while the broker hangs")
+    void notDeliveredWhileItHangs() {
+      checkNotDelivered(tck.hung());
+    }
+
+    private static void checkNotDelivered(Outage outage) {
+      Published.because("P5", outage.during().hung(), "P1");
+      check(outage.during().notThere(List.of()));
+    }
+  }
+
+  /** P2 and what follows from it. */
+  @DisplayName("Order")
+  abstract static class OrderTests extends PublisherTests {
+    @Rule("P2")
+    @Sentence("messages of a key arrive in their order, call after call")
+    void inOrder() {
+      List<StoredMessage> all = new ArrayList<>();
+      for (int call = 0; call < 5; call++) {
+        List<StoredMessage> messages = new ArrayList<>();
+        for (int i = 0; i < 60; i++) {
+          messages.add(tck.stored(tck.message("k" + i % 7)));
+        }
+        Published.because("P1", tck.publishUntilDelivered(messages), "P2");
+        all.addAll(messages);
+      }
+      List<PublisherTck.Received> received = tck.await(r -> r.size() >= all.size());
+      check(outOfOrder(all, PublisherTck.ids(received)));
+    }
+
+    @Rule("P2")
+    @Sentence("after a rejected message no later one of its key is delivered in that call")
+    void stopsAfterRejected() {
+      checkStops(besideRejected());
+    }
+
+    @Rule("P2")
+    @Sentence("after one to a missing destination no later one of its key is delivered")
+    void stopsAfterMissing() {
+      checkStops(besideMissing());
+    }
+
+    @Rule("P2")
+    @Sentence("with rejected messages anywhere, each key's deliveries stop at its first one")
+    void stopsAnywhere() {
+      checkStops(besideManyRejected(seed()));
+    }
+
+    @Rule("P2")
+    @Sentence("with missing destinations anywhere, each key's deliveries stop at its first one")
+    void stopsAnywhereAtMissing() {
+      checkStops(besideManyMissing(seed()));
+    }
+
+    private static void checkStops(Beside beside) {
+      check(beside.published().forRule("P2", beside.arrived()).passedBy(beside.arrived()));
+    }
+
+    @Rule("P2")
+    @Sentence("messages that waited while the broker was stopped arrive in their order")
+    void orderAfterStop() {
+      checkOrder(tck.stopped());
+    }
+
+    @Rule("P2")
+    @Sentence("messages that waited while the broker hung arrive in their order")
+    void orderAfterHang() {
+      checkOrder(tck.hung());
+    }
+
+    private static void checkOrder(Outage outage) {
+      Published during = outage.during().forRule("P2", List.of());
+      Published.because("P3", outage.late(), "P2");
+      check(outOfOrder(during.messages(), outage.arrived()));
+    }
+
+    @Rule({"P1", "P2"})
+    @Sentence("when the broker crashes during a call, nothing delivered is lost, and keys in order")
+    void crashDuringCall() {
+      PublisherTck.BrokerCrashes broker = tck.fixture(PublisherTck.BrokerCrashes.class);
+      List<Published> calls = new ArrayList<>();
+      List<StoredMessage> next = manyOfSomeKeys();
+      CompletableFuture<Void> killed = CompletableFuture.runAsync(broker::killBroker);
+      do {
+        calls.add(tck.publish("while the broker crashed", next));
+        next = manyOfSomeKeys();
+      } while (!killed.isDone() && undelivered(calls).isEmpty());
+      killed.join();
+      broker.startBroker();
+      for (Published call : calls) {
+        Published.because("P5", call.hung(), "P1");
+        check(call.miscounted());
+      }
+      Published.because("P3", tck.publishUntilDelivered(undelivered(calls)), "P2");
+      List<StoredMessage> all = calls.stream().flatMap(call -> call.messages().stream()).toList();
+      List<String> arrived = PublisherTck.ids(tck.receive());
+      for (Published call : calls) {
+        check(call.notThere(arrived));
+      }
+      check(outOfOrder(all, arrived));
+    }
+
+    private List<StoredMessage> manyOfSomeKeys() {
+      return IntStream.range(0, 500).mapToObj(i -> tck.stored(tck.message("k" + i % 23))).toList();
+    }
+
+    private static List<StoredMessage> undelivered(List<Published> calls) {
+      Published last = calls.get(calls.size() - 1);
+      return last.hung() != null || last.miscounted() != null
+          ? last.messages()
+          : IntStream.range(0, last.messages().size())
+              .filter(i -> !last.delivered(i))
+              .mapToObj(last.messages()::get)
+              .toList();
+    }
+
+    /** That first deliveries of a key are out of order. */
+    private static @Nullable String outOfOrder(List<StoredMessage> sent, List<String> arrived) {
+      Map<String, List<Integer>> expected = new LinkedHashMap<>();
+      Map<String, Integer> numbers = new LinkedHashMap<>();
+      Map<String, String> keys = new LinkedHashMap<>();
+      for (int i = 0; i < sent.size(); i++) {
+        StoredMessage message = sent.get(i);
+        expected.computeIfAbsent(message.key(), k -> new ArrayList<>()).add(i + 1);
+        numbers.put(PublisherTck.id(message), i + 1);
+        keys.put(PublisherTck.id(message), message.key());
+      }
+      Map<String, List<Integer>> came = new LinkedHashMap<>();
+      for (String id : arrived) {
+        Integer number = numbers.remove(id); // only the first time counts
+        if (number != null) {
+          came.computeIfAbsent(keys.getOrDefault(id, ""), k -> new ArrayList<>()).add(number);
+        }
+      }
+      for (Map.Entry<String, List<Integer>> key : expected.entrySet()) {
+        List<Integer> actual = came.getOrDefault(key.getKey(), List.of());
+        if (!actual.equals(key.getValue())) {
+          return "the messages of key \"%s\" came %s instead of %s"
+              .formatted(key.getKey(), words(actual), words(key.getValue()));
+        }
+      }
+      return null;
+    }
+
+    private static String words(List<Integer> numbers) {
+      return numbers.isEmpty()
+          ? "not at all"
+          : String.join(", ", numbers.stream().map(String::valueOf).toList());
+    }
+  }
+}

@@ -1,0 +1,290 @@
+package dev.outbox.tck.publisher;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.fail;
+
+import dev.outbox.spi.publisher.MessagePublisher;
+import dev.outbox.spi.publisher.ReachablePublisher;
+import dev.outbox.spi.publisher.Result;
+import dev.outbox.spi.store.StoredMessage;
+import dev.outbox.tck.Rule;
+import dev.outbox.tck.internal.Deadline;
+import dev.outbox.tck.internal.Patience;
+import dev.outbox.tck.internal.Place;
+import dev.outbox.tck.internal.Sentence;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.DisplayName;
+
+/** P3, P5 and P6: what a publisher says and does when something is wrong. */
+@DisplayName("Trouble")
+abstract class PublisherTroubleTests extends PublisherTests {
+  // ---- P3
+
+  @Rule("P3")
+  @Sentence("a message that the broker never takes is rejected, and the others are delivered")
+  void rejected() {
+    Published published = honest(besideRejected());
+    if (!(published.result(1) instanceof Result.Rejected)) {
+      fail(
+          published.thrown() != null
+              ? "publish threw %s for message 2, which the broker never takes: the relay tries it ten times before it is a dead letter. Return its result, rejected"
+                  .formatted(published.thrown())
+              : "message 2 was %s, and the broker never takes it: it is rejected, or it is tried again and again"
+                  .formatted(Published.words(published.result(1))));
+    }
+    checkBeside(published, "the broker never takes");
+  }
+
+  @Rule("P3")
+  @Sentence("a missing destination is unavailable by name, and the others are delivered")
+  void missing() {
+    for (int call = 0; call < 3; call++) {
+      Published published = honest(besideMissing());
+      check(notUnavailable(published, 1, "for a missing destination"));
+      if (((Result.Unavailable) published.result(1)).destination() == null) {
+        fail(
+            "message 2 was unavailable without a destination, and only its destination is missing: all others wait too. Name it");
+      }
+      checkBeside(published, "went to a missing destination");
+    }
+  }
+
+  /** Skips the test when the results tell nothing about P3. */
+  private static Published honest(Beside beside) {
+    Published published = beside.published().forRule("P3", beside.arrived());
+    Published.because("P1", published.blamed("good", beside.arrived()), "P3");
+    return published;
+  }
+
+  private static void checkBeside(Published published, String what) {
+    for (int i : new int[] {0, 2, 4}) {
+      if (!published.delivered(i)) {
+        fail(
+            "message %d of key \"good\" was %s, because message 2 %s: one message or destination must not stop the others"
+                .formatted(i + 1, Published.words(published.result(i)), what));
+      }
+    }
+  }
+
+  @Rule("P3")
+  @Sentence("a destination that hangs is unavailable, and slows no other")
+  void hangingDestination() {
+    PublisherTck.DestinationHangs broker = tck.fixture(PublisherTck.DestinationHangs.class);
+    Published first = honest(besideHanging(broker)); // it may take the time to find out
+    check(notUnavailable(first, 1, "for a destination that hangs"));
+    checkBeside(first, "went to a destination that hangs");
+    Traffic.Compared compared = Traffic.compare(tck, broker);
+    Published.because("P5", compared.hung(), "P3");
+    if (compared.isSlower()) {
+      fail(
+          "beside messages to a destination that hangs, one of ten others waited %s or longer for its result, and %s without them, at the same time: a destination that was silent once must not keep a call. Return what is decided, and call the rest unavailable"
+              .formatted(
+                  Patience.seconds(compared.beside().slow()),
+                  Patience.seconds(compared.without().slow())));
+    }
+  }
+
+  @Rule("P3")
+  @Sentence("while the broker is stopped all is unavailable, and afterwards it is delivered")
+  void stopped() {
+    Published during = checkOutage(tck.stopped(), PublisherRun.STOPPED);
+    Set<String> keys = new HashSet<>();
+    for (int i = 0; i < during.messages().size(); i++) {
+      String destination = ((Result.Unavailable) during.result(i)).destination();
+      // One behind another of its key may say that it waits for that one.
+      if (keys.add(during.messages().get(i).key()) && destination != null) {
+        fail(
+            "message %d was unavailable at %s while the broker was stopped: name no destination when the broker as a whole is away, so that the relay pauses"
+                .formatted(i + 1, destination));
+      }
+    }
+  }
+
+  @Rule("P3")
+  @Sentence("while the broker hangs all is unavailable, and afterwards it is delivered")
+  void unavailableWhileItHangs() {
+    Published ignored = checkOutage(tck.hung(), PublisherRun.HUNG);
+  }
+
+  private static Published checkOutage(Outage outage, String when) {
+    Published during = outage.during();
+    Published honest = during.thrown() == null ? during.forRule("P3", List.of()) : during;
+    for (int i = 0; i < honest.messages().size(); i++) {
+      check(notUnavailable(honest, i, when));
+    }
+    if (outage.late() != null) {
+      fail("%s, once the broker was back".formatted(outage.late()));
+    }
+    return honest;
+  }
+
+  private static @Nullable String notUnavailable(Published published, int i, String when) {
+    Result result = published.result(i);
+    if (published.thrown() != null) {
+      return "publish threw %s, %s: the relay then tries the messages one at a time, and what throws again counts as failed, ten times to a dead letter. Return unavailable"
+          .formatted(published.thrown(), when);
+    } else if (result instanceof Result.Rejected) {
+      return "message %d was %s, %s: it becomes a dead letter at once. An outage is unavailable"
+          .formatted(i + 1, Published.words(result), when);
+    } else if (result instanceof Result.Failed) {
+      return "message %d %s, %s: that counts, and after ten times it becomes a dead letter. An outage is unavailable"
+          .formatted(i + 1, Published.words(result), when);
+    }
+    return null;
+  }
+
+  @Rule("P3")
+  @Sentence("what was delivered before is delivered again, as after a crash of the relay")
+  void repeated() {
+    List<StoredMessage> messages = tck.batch(tck.message("a"), tck.message("b"), tck.message("a"));
+    Published.because("P1", tck.publishUntilDelivered(messages), "P3");
+    Published again = tck.publish(messages).forRule("P3", PublisherTck.ids(tck.receive()));
+    for (int i = 0; i < messages.size(); i++) {
+      if (!again.delivered(i)) {
+        fail(
+            "message %d was %s when it was published again: a relay that stopped before its settle repeats what was delivered, and must be told so. What the broker knows already is delivered"
+                .formatted(i + 1, Published.words(again.result(i))));
+      }
+    }
+  }
+
+  // ---- P5
+
+  @Rule("P5")
+  @Sentence("publish returns in time when a destination is missing")
+  void missingInTime() {
+    check(besideMissing().published().hung());
+  }
+
+  @Rule("P5")
+  @Sentence("publish returns in time while the broker is stopped")
+  void stoppedInTime() {
+    checkReturned(tck.stopped());
+  }
+
+  @Rule("P5")
+  @Sentence("publish returns in time while the broker hangs")
+  void hangs() {
+    checkReturned(tck.hung());
+  }
+
+  private static void checkReturned(Outage outage) {
+    check(outage.during().hung());
+    check(outage.large().hung());
+  }
+
+  @Rule("P5")
+  @Sentence("publish returns in time when the publisher is closed meanwhile")
+  void closedMeanwhile() throws InterruptedException {
+    MessagePublisher closing = tck.create();
+    AtomicBoolean closed = new AtomicBoolean();
+    CountDownLatch called = new CountDownLatch(1);
+    CompletableFuture<Published> last =
+        CompletableFuture.supplyAsync(
+            () -> {
+              Published published;
+              do {
+                published =
+                    tck.start(closing, PublisherRun.CLOSED, tck.batch(tck.message("k"))).await();
+                called.countDown();
+              } while (!closed.get() && published.hung() == null);
+              return published;
+            });
+    called.await();
+    String wrong = tck.close(closing);
+    closed.set(true);
+    check(last.join().hung());
+    // No call of those above need have met the close; one of a worker that was given up comes late.
+    check(tck.start(closing, PublisherRun.CLOSED, tck.batch(tck.message("k"))).await().hung());
+    check(wrong == null ? null : wrong + " while publish was called");
+  }
+
+  @Rule("P5")
+  @Sentence("close returns in time while the broker is stopped")
+  void closesWhileStopped() {
+    checkClosed(tck.stopped(), PublisherRun.STOPPED);
+  }
+
+  @Rule("P5")
+  @Sentence("close returns in time while the broker hangs")
+  void closesWhileItHangs() {
+    checkClosed(tck.hung(), PublisherRun.HUNG);
+  }
+
+  private static void checkClosed(Outage outage, String when) {
+    if (outage.closing() != null) {
+      fail(
+          "%s %s: give it a time limit. What it drops is published again"
+              .formatted(outage.closing(), when));
+    }
+  }
+
+  // ---- P6
+
+  @Rule("P6")
+  @Sentence("a broker that answers is reached, and the address is said")
+  void reachable() {
+    ReachablePublisher publisher = tck.reachable();
+    assertThat(tck.ask(publisher, tck.patience())).as("why it cannot be reached").isEmpty();
+    assertThat(publisher.address()).as("the broker's address").isNotBlank();
+  }
+
+  @Rule("P6")
+  @Sentence("a broker that is stopped cannot be reached, and is once it is back")
+  void unreachable() {
+    ReachablePublisher publisher = tck.reachable();
+    checkUnreachable(tck.stopped(), "stopped");
+    Deadline deadline = new Deadline(tck.patience());
+    Optional<String> trouble = tck.ask(publisher, tck.patience());
+    while (trouble.isPresent() && !deadline.isOver()) {
+      deadline.pause(Duration.ofMillis(20));
+      trouble = tck.ask(publisher, tck.patience());
+    }
+    assertThat(trouble).as("why the broker cannot be reached once it is back").isEmpty();
+  }
+
+  @Rule("P6")
+  @Sentence("a broker that hangs cannot be reached, which is said in the time it has")
+  void unreachableInTime() {
+    ReachablePublisher ignored = tck.reachable();
+    Outage outage = tck.hung();
+    if (outage.asked().compareTo(Outage.TO_ASK.plus(PublisherTck.BUSY_MACHINE)) >= 0) {
+      fail(
+          "unreachable(%s) did not return in %s while the broker hung: keep to the time it is given"
+              .formatted(Patience.seconds(Outage.TO_ASK), Patience.seconds(outage.asked())));
+    }
+    checkUnreachable(outage, "hung");
+  }
+
+  private static void checkUnreachable(Outage outage, String what) {
+    Optional<String> said = outage.unreachable();
+    if (said == null || said.isEmpty()) {
+      fail("unreachable() said that the broker answers, while it %s".formatted(what));
+    }
+  }
+
+  /** What only the end of a run can tell. */
+  @Place(Place.LAST)
+  @DisplayName("The end")
+  abstract static class EndTests extends PublisherTests {
+    @Rule("P5")
+    @Sentence("publish returned in time in all other tests")
+    void alwaysReturned() {
+      check(tck.run().hungElsewhere());
+    }
+
+    @Rule("P5")
+    @Sentence("close returned in time in all tests, and threw nothing")
+    void alwaysClosed() {
+      check(tck.run().closing());
+    }
+  }
+}

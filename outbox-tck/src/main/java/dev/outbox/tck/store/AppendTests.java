@@ -1,0 +1,111 @@
+package dev.outbox.tck.store;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import dev.outbox.NoTransactionException;
+import dev.outbox.OutboxException;
+import dev.outbox.OutboxMessage;
+import dev.outbox.tck.AutoCommit;
+import dev.outbox.tck.Rule;
+import dev.outbox.tck.internal.Sentence;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.DisplayName;
+
+@DisplayName("Append")
+abstract class AppendTests<T> extends StoreTests<T> {
+  @Rule("A1")
+  @Sentence("what is not committed yet is not claimed; once committed, it is")
+  void becomesVisibleAtCommit() {
+    OutboxMessage message = message("k").build();
+    try (OpenTransaction<T> transaction = open()) {
+      transaction.append(message);
+      assertNothingDue("claimed before its transaction committed");
+      transaction.commit();
+    }
+    assertCame(ids(drain())).as("claimed after the commit").containsExactly(message.id());
+  }
+
+  @Rule("A1")
+  @Sentence("what is rolled back is never claimed, and nothing else is lost with it")
+  void rolledBackIsGone() {
+    OutboxMessage before = committed(message("k"));
+    try (OpenTransaction<T> transaction = open()) {
+      transaction.append(message("k").build(), message("l").build());
+      transaction.rollback();
+    }
+    OutboxMessage after = committed(message("k"));
+    assertCame(ids(drain()))
+        .as("claimed after one transaction of three was rolled back")
+        .containsExactly(before.id(), after.id());
+  }
+
+  @Rule("A1")
+  @Sentence("many messages of one transaction all come, in the order of their append")
+  void manyOfOneTransaction() {
+    List<OutboxMessage> messages = new ArrayList<>();
+    tck.inTransaction(
+        t -> {
+          for (int i = 0; i < 3; i++) {
+            List<OutboxMessage> some =
+                List.of(message("k").build(), message("k").build(), message("k").build());
+            run("append", () -> store().append(t, some));
+            messages.addAll(some);
+          }
+          run("append of no messages", () -> store().append(t, List.of()));
+        });
+    assertCame(ids(drain())).as("what was claimed").containsExactlyElementsOf(idsOf(messages));
+  }
+
+  @Rule("A2")
+  @Sentence("append leaves the transaction open, so that the caller can go on and roll back")
+  void doesNotEndTheTransaction() {
+    Throwable thrown =
+        catchThrowable(
+            () ->
+                tck.inTransaction(
+                    t -> {
+                      store().append(t, message("k").dedupKey("d").build());
+                      store().append(t, message("k").build());
+                      throw new IllegalStateException("the caller's own trouble");
+                    }));
+    assertThat(thrown)
+        .as("an append after an append in one transaction")
+        .hasMessage("the caller's own trouble");
+  }
+
+  @Rule("A2")
+  @Sentence("append without an active transaction is refused, and writes nothing")
+  void refusesAutoCommit() {
+    AutoCommit<T> fixture = tck.fixture(AutoCommit.class);
+    fixture.withoutTransaction(
+        t ->
+            assertThatThrownBy(() -> store().append(t, List.of(message("k").build())))
+                .as("append without an active transaction")
+                .isInstanceOf(NoTransactionException.class)
+                .satisfies(e -> assertThat(e.getMessage()).isNotBlank()));
+    assertNothingDue("written without a transaction");
+  }
+
+  @Rule("A2")
+  @Sentence("append in a read-only transaction fails with a sentence, and writes nothing")
+  void failsWhenReadOnly() {
+    ReadOnlyTransactions<T> fixture = tck.fixture(ReadOnlyTransactions.class);
+    List<Throwable> thrown = new ArrayList<>();
+    OutboxMessage message = message("k").build();
+    try {
+      fixture.inReadOnlyTransaction(
+          t -> thrown.add(catchThrowable(() -> store().append(t, List.of(message)))));
+    } catch (RuntimeException e) {
+      assertThat(thrown).as("inReadOnlyTransaction failed before append: " + e).isNotEmpty();
+    }
+    assertThat(thrown).as("what append threw").hasSize(1);
+    assertThat(thrown.get(0))
+        .as("append in a read-only transaction")
+        .isInstanceOf(OutboxException.class)
+        .hasMessageMatching("(?is).*read.?only.*");
+    assertNothingDue("written in a read-only transaction");
+  }
+}

@@ -1,0 +1,72 @@
+package dev.outbox.tck.store;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.outbox.Archive;
+import dev.outbox.OutboxMessage;
+import dev.outbox.spi.store.ArchiveStore;
+import dev.outbox.spi.store.ArchiveStore.Archived;
+import dev.outbox.spi.store.ArchiveStore.Search;
+import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.OutboxStore;
+import dev.outbox.spi.store.StoredMessage;
+import dev.outbox.spi.store.Who;
+import java.time.Instant;
+import java.util.List;
+import java.util.UUID;
+import java.util.function.Supplier;
+
+/** What the tests of an archive (S7) say. */
+abstract class ArchiveStoreTests<T> extends StoreTests<T> {
+  static final Instant EVER = Instant.parse("2100-01-01T00:00:00Z");
+  static final Search ALL = Search.between(Instant.EPOCH, EVER);
+  static final Who SOMEBODY = new Who("alice", "the consumer was wrong");
+
+  /** More than any test archives. */
+  static final int MANY = 1_000;
+
+  final ArchiveStore with(Archive archive) {
+    Archives<T> fixture = tck.fixture(Archives.class);
+    OutboxStore<T> store = fixture.createStore(archive);
+    tck.use(store);
+    return tck.ability(ArchiveStore.class);
+  }
+
+  final List<Archived> archived(Search search) {
+    ArchiveStore store = tck.ability(ArchiveStore.class);
+    return call("archived", () -> store.archived(search, MANY));
+  }
+
+  static List<StoredMessage> messages(List<Archived> archived) {
+    return archived.stream().map(Archived::message).toList();
+  }
+
+  final void assertArchived(String when, List<UUID> expected) {
+    assertCame(messages(archived(ALL)))
+        .as("the archive, %s", when)
+        .containsExactlyInAnyOrderElementsOf(expected);
+  }
+
+  static Decision delivered(Supplier<String> answer) {
+    return Decision.delivered(answer);
+  }
+
+  final Archived one(Search search) {
+    List<Archived> found = archived(search);
+    assertThat(found).as("what is archived of %s", search).hasSize(1);
+    return found.get(0);
+  }
+
+  static OutboxMessage.Builder full(String order) {
+    return message(order)
+        .partitionKey("party \uD83C\uDF89 " + order)
+        .contentType("application/octet-stream")
+        .payload(new byte[] {0, -1, 127, '\\', '\''})
+        .header("b", "2")
+        .header("a", "")
+        .header("b", "\u00FC")
+        .dedupKey("dedup " + UUID.randomUUID())
+        .correlationId("correlation")
+        .maxAttempts(7);
+  }
+}

@@ -1,0 +1,218 @@
+package dev.outbox.tck.store;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.outbox.OutboxMessage;
+import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.HousekeepingStore;
+import dev.outbox.spi.store.OutboxStore;
+import dev.outbox.tck.MovesClock;
+import dev.outbox.tck.Rule;
+import dev.outbox.tck.internal.Patience;
+import dev.outbox.tck.internal.Sentence;
+import java.io.IOException;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.DisplayName;
+import org.opentest4j.AssertionFailedError;
+import org.opentest4j.TestAbortedException;
+
+/** T1. */
+@DisplayName("Clock")
+abstract class ClockTests<T> extends StoreTests<T> {
+
+  /** A time that is not over when a test is, and is over by a clock that is off. */
+  private static final Duration SOME = Duration.ofSeconds(30);
+
+  /** How far a client's clock is off. */
+  private static final Duration OFF = Duration.ofMinutes(10);
+
+  /** The same where days are remembered: longer than any dedup window. */
+  private static final Duration FAR_OFF = Duration.ofDays(3_650);
+
+  @Rule("T1")
+  @Sentence("leases, delays and retries end by the store's clock")
+  void storesClock() {
+    MovesClock clock = tck.fixture(MovesClock.class);
+    committed("retried", 1);
+    settle(claim(), Decision.retry(LONG, "refused"));
+    committed(message("delayed").deliverAfter(LONG));
+    committed("leased", 1);
+    Claim claim = claim();
+    assertNothingDue("all is due only after hours");
+    clock.moveClock(LONG.plusMinutes(1));
+    assertCame(drain()).as("due when the store's clock is past all of them").hasSize(3);
+    requires(
+        "S1",
+        () ->
+            assertThat(settle(claim, Decision.delivered()))
+                .as("what settle says was lost, after another took over")
+                .hasSize(1));
+  }
+
+  @Rule("T1")
+  @Sentence("a clock that jumps back frees leases that lie too far ahead")
+  void jumpsBack() {
+    MovesClock clock = tck.fixture(MovesClock.class);
+    committed("k", 1);
+    claim(100, Duration.ofSeconds(10));
+    clock.moveClock(Duration.ofDays(-2));
+    clock.moveClock(Duration.ofSeconds(30));
+    assertCame(drain()).as("due, when the lease lies two days ahead").hasSize(1);
+  }
+
+  @Rule("S1")
+  @Sentence("within its lease a decision counts hours after the claim, for a delayed message too")
+  void hoursAfterTheClaim() {
+    MovesClock clock = tck.fixture(MovesClock.class);
+    committed(message("delayed").deliverAfter(LONG));
+    clock.moveClock(LONG.plusMinutes(1));
+    Claim claim = claim(100, LONG);
+    assertCame(claim.messages()).as("a delayed message, when it is due").hasSize(1);
+    clock.moveClock(LONG.dividedBy(2));
+    assertThat(settle(claim, Decision.retry(LONG, "refused"))).as("lost").isEmpty();
+    assertNothingDue(
+        "either the decision did not count, or moveClock(…) changes what the store knows a claimed"
+            + " message by: a time that is over when the clock moves on may stay as it is");
+  }
+
+  @Rule("T1")
+  @Sentence("30 seconds are not over at once: of a retry, of a delay, of a lease")
+  void notBeforeItsDelay() {
+    committed("retried", 1);
+    settle(claim(), Decision.retry(SOME, "refused"));
+    assertNotOver("a retry of 30 s", claim());
+    committed(message("delayed").deliverAfter(SOME));
+    assertNotOver("a delay of 30 s", claim());
+    committed("leased", 1);
+    assertCame(claim(100, SOME).messages()).as("what was claimed").hasSize(1);
+    assertNotOver("a lease of 30 s", claim());
+  }
+
+  private static void assertNotOver(String what, Claim next) {
+    if (!next.messages().isEmpty()) {
+      throw new AssertionFailedError("%s is over at once%s".formatted(what, OTHER_CLOCK));
+    }
+  }
+
+  @Rule("T1")
+  @Sentence("no class of the store asks the clock of its own machine")
+  void asksNoClientsClock() {
+    Set<String> calls;
+    try {
+      calls = ClockCalls.of(tck.storeClass());
+    } catch (IOException e) {
+      throw new TestAbortedException("skipped: the store's classes cannot be looked at: " + e, e);
+    }
+    if (!calls.isEmpty()) {
+      throw new TestAbortedException(
+          "skipped: %s: if that is for a lease, a delay or a retry, workers whose clocks differ break it%s"
+              .formatted(
+                  String.join(", ", calls),
+                  tck.is(ClientClocks.class)
+                      ? ", and the tests by ClientClocks show it"
+                      : ". Ask the database, or implement ClientClocks in the test class, which shows whether it does"));
+    }
+  }
+
+  /** Two clients, one of them with a clock that is off. */
+  private record Clients<T>(String clocks, OutboxStore<T> first, OutboxStore<T> second) {}
+
+  private List<Clients<T>> clients(Duration off) {
+    ClientClocks<T> fixture = tck.fixture(ClientClocks.class);
+    OutboxStore<T> exact = fixture.createStore(Clock.systemUTC());
+    OutboxStore<T> behind = fixture.createStore(Clock.offset(Clock.systemUTC(), off.negated()));
+    OutboxStore<T> ahead = fixture.createStore(Clock.offset(Clock.systemUTC(), off));
+    return List.of(
+        new Clients<>("the first's clock is behind", behind, exact),
+        new Clients<>("the first's clock is ahead", ahead, exact),
+        new Clients<>("the second's clock is behind", exact, behind),
+        new Clients<>("the second's clock is ahead", exact, ahead));
+  }
+
+  /**
+   * The first client does something that has to end for the second, after a short time or later.
+   */
+  private interface Timed<T> {
+    void does(OutboxStore<T> store, Duration time);
+  }
+
+  private void assertEndsByTheStoresClock(String what, Timed<T> timed) {
+    for (Clients<T> clients : clients(OFF)) {
+      tck.prepare();
+      timed.does(clients.first(), SOME);
+      assertNotOver(
+          "for another client a %s of 30 s, where %s by ten minutes,"
+              .formatted(what, clients.clocks()),
+          claim(clients.second(), request(100, LONG)));
+      tck.prepare();
+      timed.does(clients.first(), soon());
+      await(
+          "the end of a %s of %s of another client, where %s by ten minutes"
+              .formatted(what, Patience.seconds(soon()), clients.clocks()),
+          () -> claim(clients.second(), request(100, LONG)).messages().isEmpty() ? null : true);
+    }
+  }
+
+  private void append(OutboxStore<T> by, OutboxMessage message) {
+    run("append and commit", () -> tck.inTransaction(t -> by.append(t, List.of(message))));
+  }
+
+  @Rule("T1")
+  @Sentence("a retry is due by the store's clock, whatever the clients' clocks say")
+  void retriesByStoresClock() {
+    assertEndsByTheStoresClock(
+        "retry",
+        (store, time) -> {
+          append(store, message("k").build());
+          Claim claim = claim(store, request(100, LONG));
+          Decision retry = Decision.retry(time, "refused");
+          settle(claim, Map.of(first(claim).sequence(), retry));
+        });
+  }
+
+  @Rule("T1")
+  @Sentence("a delay ends by the store's clock, whatever the clients' clocks say")
+  void delaysByStoresClock() {
+    assertEndsByTheStoresClock(
+        "delay", (store, time) -> append(store, message("k").deliverAfter(time).build()));
+  }
+
+  @Rule("T1")
+  @Sentence("a lease ends by the store's clock, whatever the clients' clocks say")
+  void leasesByStoresClock() {
+    tck.fixture(ClientClocks.class);
+    committed("k", 1);
+    takenOver();
+    assertEndsByTheStoresClock(
+        "lease",
+        (store, time) -> {
+          append(store, message("k").build());
+          assertThat(claim(store, request(100, time)).messages()).as("what was claimed").hasSize(1);
+        });
+  }
+
+  @Rule("T1")
+  @Sentence("a dedup window ends by the store's clock, whatever the clients' clocks say")
+  void windowByStoresClock() {
+    for (Clients<T> clients : clients(FAR_OFF)) {
+      tck.prepare();
+      append(clients.first(), message("k").dedupKey("d").build());
+      if (clients.second() instanceof HousekeepingStore housekeeping) {
+        run("housekeep", housekeeping::housekeep);
+      }
+      append(clients.second(), message("k").dedupKey("d").build());
+      tck.use(clients.second());
+      assertCame(drain())
+          .as(
+              "two messages with one dedup key, appended one after the other, where %s by ten"
+                  + " years%s",
+              clients.clocks(), OTHER_CLOCK)
+          .hasSize(1);
+    }
+  }
+}

@@ -1,0 +1,225 @@
+package dev.outbox.tck.store;
+
+import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.outbox.Appended;
+import dev.outbox.OutboxMessage;
+import dev.outbox.spi.store.HousekeepingStore;
+import dev.outbox.spi.store.OutboxStore;
+import dev.outbox.tck.FailsOnConflict;
+import dev.outbox.tck.Rule;
+import dev.outbox.tck.internal.Sentence;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DisplayName;
+import org.opentest4j.AssertionFailedError;
+
+/** A4. */
+@DisplayName("Duplicates")
+abstract class DuplicateTests<T> extends StoreTests<T> {
+  private static OutboxMessage dedup(String key, String dedupKey) {
+    return message(key).dedupKey(dedupKey).build();
+  }
+
+  @Rule("A4")
+  @Sentence("a dedup key that was appended before is not stored again, and the transaction goes on")
+  void duplicate() {
+    OutboxMessage first = dedup("k", "d");
+    assertThat(commit(List.of(first))).as("duplicates of the first append").isEmpty();
+    OutboxMessage again = dedup("other key", "d");
+    OutboxMessage other = message("k").build();
+    assertThat(commit(List.of(again, other)))
+        .as("duplicates of the second append")
+        .containsExactly(again.id());
+    assertCame(ids(drain()))
+        .as("what was stored and comes")
+        .containsExactlyInAnyOrder(first.id(), other.id());
+  }
+
+  @Rule("A4")
+  @Sentence("a dedup key is remembered after its message was delivered")
+  void rememberedAfterDelivery() {
+    commit(List.of(dedup("k", "d")));
+    drain();
+    OutboxMessage again = dedup("k", "d");
+    assertThat(commit(List.of(again)))
+        .as("duplicates, after the first message was delivered")
+        .containsExactly(again.id());
+    assertNothingDue("a duplicate");
+  }
+
+  @Rule("A4")
+  @Sentence("duplicates within one append and within one transaction are found too")
+  void withinOneTransaction() {
+    OutboxMessage first = dedup("k", "d");
+    OutboxMessage second = dedup("k", "d");
+    OutboxMessage third = dedup("k", "d");
+    OutboxMessage different = dedup("k", "e");
+    List<Set<UUID>> duplicates = new ArrayList<>();
+    run(
+        "append",
+        () ->
+            tck.inTransaction(
+                t -> {
+                  duplicates.add(store().append(t, List.of(first, different, second)).duplicates());
+                  duplicates.add(store().append(t, List.of(third)).duplicates());
+                }));
+    assertThat(duplicates)
+        .as("duplicates of two appends in one transaction")
+        .containsExactly(Set.of(second.id()), Set.of(third.id()));
+    assertCame(ids(drain()))
+        .as("what was stored and comes")
+        .containsExactly(first.id(), different.id());
+  }
+
+  @Rule("A4")
+  @Sentence("append says what it stored, and under which sequences where it knows them")
+  void saysWhatItStored() {
+    OutboxMessage first = dedup("k", "d");
+    OutboxMessage duplicate = dedup("k", "d");
+    OutboxMessage plain = message("k").build();
+    List<Appended> appended = new ArrayList<>();
+    List<OutboxMessage> messages = List.of(first, duplicate, plain);
+    run("append", () -> tck.inTransaction(t -> appended.add(store().append(t, messages))));
+    Appended said = appended.get(0);
+    assertThat(said.stored())
+        .as("what append says it stored, of three messages of which one is a duplicate")
+        .containsExactlyInAnyOrder(first.id(), plain.id());
+    Map<UUID, Long> sequences = new HashMap<>();
+    drain().forEach(m -> sequences.put(m.message().id(), m.sequence()));
+    if (!said.sequences().isEmpty()) {
+      assertThat(said.sequences())
+          .as("the sequences that append named, against those that came")
+          .isEqualTo(sequences);
+    }
+  }
+
+  @Rule("A4")
+  @Sentence("dedup keys that differ in case, spaces or normal form are different")
+  void differentDedupKeys() {
+    List<OutboxMessage> messages =
+        Stream.of("d", "D", "d ", " d", "caf\u00E9", "cafe\u0301")
+            .map(dedupKey -> dedup("k", dedupKey))
+            .toList();
+    Set<UUID> duplicates = commit(messages);
+    assertThat(
+            messages.stream()
+                .filter(message -> duplicates.contains(message.id()))
+                .map(message -> shown(requireNonNull(message.dedupKey()))))
+        .as("dedup keys that the store takes for one before them, which only looks like them")
+        .isEmpty();
+    assertCame(ids(drain()))
+        .as("what was stored and comes")
+        .containsExactlyElementsOf(idsOf(messages));
+  }
+
+  @Rule("A4")
+  @Sentence("messages without a dedup key are never duplicates")
+  void withoutDedupKey() {
+    assertThat(commit(List.of(message("k").build(), message("k").build()))).isEmpty();
+    assertCame(drain()).as("what was stored and comes").hasSize(2);
+  }
+
+  @Rule("A4")
+  @Sentence("a dedup key that was rolled back can be used again")
+  void rolledBackDedupKey() {
+    try (OpenTransaction<T> transaction = open()) {
+      transaction.append(dedup("k", "d"));
+      transaction.rollback();
+    }
+    OutboxMessage again = dedup("k", "d");
+    assertThat(commit(List.of(again))).as("duplicates, after the first rolled back").isEmpty();
+    assertCame(ids(drain())).as("what was stored and comes").containsExactly(again.id());
+  }
+
+  @Rule("A4")
+  @Sentence("while the first is in an open transaction, append waits; it commits: a duplicate")
+  void waitsForCommit() {
+    OutboxMessage first = dedup("k", "d");
+    OutboxMessage second = dedup("k", "d");
+    try (OpenTransaction<T> one = open();
+        OpenTransaction<T> other = open()) {
+      one.append(first);
+      OutboxMessage before = message("before").build();
+      other.append(before);
+      CompletableFuture<Set<UUID>> waiting = other.startAppend(List.of(second));
+      if (tck.is(FailsOnConflict.class)) {
+        other.assertToRunAgain("append", waiting);
+        one.commit();
+        assertThat(commit(List.of(second)))
+            .as("duplicates, when run again after the other transaction committed")
+            .containsExactly(second.id());
+        return;
+      }
+      OutboxMessage meanwhile = committed(message("l"));
+      one.commit();
+      if (other.get("append", waiting).isEmpty()) {
+        throw new AssertionFailedError(
+            "append stored a message beside an open transaction with the same dedup key, which then"
+                + " committed: nobody can know before its end whether it is a duplicate, so append"
+                + " has to wait for it");
+      }
+      OutboxMessage more = message("k").build();
+      other.append(more);
+      other.commit();
+      assertCame(ids(drain()))
+          .as("what was stored and comes")
+          .containsExactlyInAnyOrder(first.id(), before.id(), meanwhile.id(), more.id());
+    }
+  }
+
+  @Rule("A4")
+  @Sentence("while the first is in an open transaction, append waits; it rolls back: stored")
+  void waitsForRollback() {
+    OutboxMessage second = dedup("k", "d");
+    try (OpenTransaction<T> one = open();
+        OpenTransaction<T> other = open()) {
+      one.append(dedup("k", "d"));
+      CompletableFuture<Set<UUID>> waiting = other.startAppend(List.of(second));
+      if (tck.is(FailsOnConflict.class)) {
+        other.assertToRunAgain("append", waiting);
+        one.rollback();
+        assertThat(commit(List.of(second)))
+            .as("duplicates, when run again after the other transaction rolled back")
+            .isEmpty();
+        assertCame(ids(drain())).as("what was stored and comes").containsExactly(second.id());
+        return;
+      }
+      committed(message("l"));
+      one.rollback();
+      assertThat(other.get("append", waiting))
+          .as("duplicates, after the other transaction rolled back")
+          .isEmpty();
+      other.commit();
+    }
+    assertCame(ids(drain())).as("what was stored and comes").contains(second.id());
+  }
+
+  @Rule("A4")
+  @Sentence("after the dedup window, a dedup key can be used again")
+  void window() {
+    DedupWindows<T> fixture = tck.fixture(DedupWindows.class);
+    OutboxStore<T> store = fixture.createStore(tck.shortTime());
+    tck.use(store);
+    OutboxMessage first = dedup("k", "d");
+    run("append", () -> tck.inTransaction(t -> store.append(t, List.of(first))));
+    await(
+        "the end of the dedup window",
+        () -> {
+          if (store instanceof HousekeepingStore housekeeping) {
+            housekeeping.housekeep();
+          }
+          List<Boolean> stored = new ArrayList<>();
+          tck.inTransaction(t -> stored.add(store.append(t, dedup("k", "d")).allStored()));
+          return stored.get(0) ? true : null;
+        });
+    assertCame(drain()).as("what was stored and comes").hasSize(2);
+  }
+}

@@ -1,0 +1,110 @@
+package dev.outbox.tck.store;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.outbox.OutboxMessage;
+import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.Decision;
+import dev.outbox.tck.Rule;
+import dev.outbox.tck.internal.Sentence;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
+
+/** Clients that stop, servers that are killed. */
+@DisplayName("Clients that stop and servers that are killed")
+@Tag("slow")
+abstract class FailureTests<T> extends StoreTests<T> {
+  private List<OutboxMessage> some() {
+    List<OutboxMessage> messages = committed(20, i -> "k" + i % 5);
+    return messages;
+  }
+
+  @Rule("C4")
+  @Sentence("a client that stops in the middle of a claim holds nothing back for long")
+  void stopsInClaim() throws Exception {
+    StalledClients fixture = tck.fixture(StalledClients.class);
+    List<OutboxMessage> messages = some();
+    try (AutoCloseable stopped = fixture.stopInClaim(request(100, tck.shortTime()))) {
+      assertThat(stopped).as("the stopped client").isNotNull();
+      assertCame(ids(awaitDrained(messages.size())))
+          .as("came while a client is stopped in the middle of a claim")
+          .containsExactlyInAnyOrderElementsOf(idsOf(messages));
+    }
+  }
+
+  @Rule("C4")
+  @Sentence("a client that stops in the middle of a settle holds nothing back for long")
+  void stopsInSettle() throws Exception {
+    StalledClients fixture = tck.fixture(StalledClients.class);
+    List<OutboxMessage> messages = some();
+    Claim claim = claim(100, tck.shortTime());
+    Map<Long, Decision> delivered = all(claim, Decision.delivered());
+    try (AutoCloseable stopped = fixture.stopInSettle(claim, delivered)) {
+      assertThat(stopped).as("the stopped client").isNotNull();
+      List<OutboxMessage> more = some();
+      Set<UUID> came = new HashSet<>(ids(claim));
+      await(
+          "all messages while a client is stopped in the middle of a settle",
+          () -> {
+            came.addAll(ids(drain()));
+            return came.containsAll(idsOf(messages)) && came.containsAll(idsOf(more)) ? true : null;
+          });
+    }
+  }
+
+  @Rule("A1")
+  @Sentence("what is committed survives a killed server")
+  void committedSurvives() {
+    KillsServer<T> fixture = tck.fixture(KillsServer.class);
+    List<OutboxMessage> messages = some();
+    fixture.killServer();
+    assertCame(ids(awaitDrained(messages.size())))
+        .as("came after the server was killed")
+        .containsExactlyInAnyOrderElementsOf(idsOf(messages));
+  }
+
+  @Rule("A1")
+  @Sentence("what was claimed has happened, even if the server is killed right after")
+  void claimedHasHappened() {
+    KillsServer<T> fixture = tck.fixture(KillsServer.class);
+    for (int round = 0; round < 3; round++) {
+      tck.prepare();
+      List<UUID> claimed = new ArrayList<>();
+      for (int i = 0; i < 20; i++) {
+        List<OutboxMessage> message = List.of(message("k" + i).build());
+        run(
+            "append with a relaxed commit",
+            () -> fixture.inRelaxedTransaction(t -> store().append(t, message)));
+        claimed.addAll(ids(claim(1, tck.shortTime())));
+      }
+      fixture.killServer();
+      Set<UUID> after = new HashSet<>();
+      await(
+          "all messages that were claimed before the server was killed",
+          () -> {
+            after.addAll(ids(drain()));
+            return after.containsAll(claimed) ? true : null;
+          });
+    }
+  }
+
+  @Rule("S4")
+  @Sentence("claims and decisions survive a killed server, or are made again")
+  void decisionsSurvive() {
+    KillsServer<T> fixture = tck.fixture(KillsServer.class);
+    List<OutboxMessage> messages = some();
+    Claim settled = claim(5, tck.shortTime());
+    settle(settled, Decision.delivered());
+    Claim open = claim(5, tck.shortTime());
+    fixture.killServer();
+    List<UUID> came = ids(awaitDrained(messages.size() - settled.messages().size()));
+    assertCame(came).as("came after the server was killed").containsAll(ids(open));
+    assertThat(came).as("delivered before").doesNotContainAnyElementsOf(ids(settled));
+  }
+}

@@ -1,0 +1,251 @@
+package dev.outbox.tck.store;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.outbox.OutboxMessage;
+import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.DeadLetterStore;
+import dev.outbox.spi.store.DeadLetterStore.DeadLetter;
+import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.StoredMessage;
+import dev.outbox.tck.MovesClock;
+import dev.outbox.tck.Rule;
+import dev.outbox.tck.internal.Sentence;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.UUID;
+import java.util.function.Function;
+import org.junit.jupiter.api.DisplayName;
+
+/** C6: nothing starves, and no key is left without a head. */
+@DisplayName("Fairness")
+abstract class FairnessTests<T> extends StoreTests<T> {
+
+  /** How many claims count as bounded here: many times what any fair way to choose needs. */
+  private static final int MAX_CLAIMS = 500;
+
+  private List<OutboxMessage> oneOfEach(int keys) {
+    List<OutboxMessage> messages = committed(keys, i -> "k" + i);
+    return messages;
+  }
+
+  /** Claims until the message comes, deciding by {@code others} on what comes instead. */
+  private void assertComes(
+      OutboxMessage wanted, int max, Function<StoredMessage, Decision> others, Runnable each) {
+    for (int i = 0; i < MAX_CLAIMS; i++) {
+      each.run();
+      Claim claim = claim(max, LONG);
+      if (ids(claim).contains(wanted.id())) {
+        return;
+      }
+      Map<Long, Decision> decisions = new HashMap<>();
+      claim.messages().forEach(m -> decisions.put(m.sequence(), others.apply(m)));
+      settle(claim, decisions);
+    }
+    throw new AssertionError(
+        "a due message did not come in %d claims: others keep it away".formatted(MAX_CLAIMS));
+  }
+
+  private static Decision again() {
+    return Decision.retry(Duration.ZERO, "fails at once");
+  }
+
+  @Rule("C6")
+  @Sentence("after the clock was put back no key waits until the clock has come up again")
+  void servedAfterClockPutBack() {
+    MovesClock clock = tck.fixture(MovesClock.class);
+    oneOfEach(8);
+    Set<String> before = servedOneByOne(8);
+    clock.moveClock(Duration.ofHours(-1));
+    assertThat(servedOneByOne(8))
+        .as(
+            "keys served after the clock was put back by an hour, while each key always has a"
+                + " message that is due; before it were %s",
+            before)
+        .hasSize(8);
+  }
+
+  /** Delivers one message a claim, and appends the next to its key, until so many keys came. */
+  private Set<String> servedOneByOne(int keys) {
+    Set<String> served = new TreeSet<>();
+    for (int i = 0; i < MAX_CLAIMS && served.size() < keys; i++) {
+      Claim claim = claim(1, LONG);
+      for (StoredMessage m : claim.messages()) {
+        served.add(m.key());
+        commit(List.of(message(m.message().aggregateId()).build()));
+        settle(claim, Decision.delivered());
+      }
+    }
+    return served;
+  }
+
+  @Rule("C6")
+  @Sentence("many keys whose heads fail at once do not keep a pending message away")
+  void failingHeads() {
+    oneOfEach(40);
+    for (int i = 0; i < 40; i++) {
+      settle(claim(1, LONG), again());
+    }
+    OutboxMessage wanted = committed(message("wanted"));
+    assertComes(wanted, 3, m -> again(), () -> {});
+  }
+
+  @Rule("C6")
+  @Sentence("a stream of new messages on many keys does not keep a message due for retry away")
+  void newMessages() {
+    OutboxMessage wanted = committed(message("wanted"));
+    settle(claim(), again());
+    assertComes(wanted, 3, m -> Decision.delivered(), () -> oneOfEach(5));
+  }
+
+  @Rule("C6")
+  @Sentence("a backlog of many keys keeps away neither a retry nor a delayed message, one by one")
+  void oneByOne() {
+    OutboxMessage retried = committed(message("retried"));
+    settle(claim(), again());
+    OutboxMessage delayed = committed(message("delayed").deliverAfter(soon()));
+    committed(1_000, i -> "k" + i % 300);
+    letLeaseEnd();
+    Set<UUID> wanted = new HashSet<>(idsOf(retried, delayed));
+    for (int i = 0; i < MAX_CLAIMS && !wanted.isEmpty(); i++) {
+      Claim claim = claim(1, LONG);
+      ids(claim).forEach(wanted::remove);
+      settle(claim, Decision.delivered());
+    }
+    assertThat(wanted).as("due, and not among %d claims", MAX_CLAIMS).isEmpty();
+  }
+
+  @Rule("C6")
+  @Sentence("one key with a long backlog does not keep other keys away")
+  void longKey() {
+    committed("long", 1_000);
+    OutboxMessage wanted = committed(message("wanted"));
+    assertComes(wanted, 1, m -> Decision.delivered(), () -> {});
+  }
+
+  @Rule("C6")
+  @Sentence("no order of operations leaves a key stuck")
+  void neverStuck() {
+    long seed = loadSeed();
+    Random random = new Random(seed);
+    for (int episode = 0; episode < 25; episode++) {
+      tck.prepare();
+      List<String> log = new ArrayList<>();
+      try {
+        new Episode(random, log).play();
+      } catch (AssertionError e) {
+        throw new AssertionError(
+            "%s, after: %s; again with -Doutbox.tck.seed=%d"
+                .formatted(e.getMessage(), String.join(", ", log), seed),
+            e);
+      }
+    }
+  }
+
+  /** Some random operations on one key, and then the question whether all of it still comes. */
+  private final class Episode {
+    private final Random random;
+    private final List<String> log;
+    private final Set<UUID> expected = new TreeSet<>();
+
+    Episode(Random random, List<String> log) {
+      this.random = random;
+      this.log = log;
+    }
+
+    void play() {
+      try (OpenTransaction<T> late = open()) {
+        OutboxMessage low = message("k").build();
+        late.append(low);
+        int commitAt = random.nextInt(12);
+        for (int i = 0; i < 12; i++) {
+          if (i == commitAt) {
+            log.add("commit the oldest late");
+            late.commit();
+            expected.add(low.id());
+          }
+          step();
+        }
+      }
+      decideDeadLetters();
+      await(
+          "all messages of the key, missing " + expected.size(),
+          () -> {
+            drain().forEach(m -> expected.remove(id(m)));
+            return expected.isEmpty() ? true : null;
+          });
+    }
+
+    private void step() {
+      switch (random.nextInt(5)) {
+        case 0 -> {
+          log.add("append");
+          expected.add(committed(message("k")).id());
+        }
+        case 1 -> {
+          log.add("append delayed");
+          expected.add(committed(message("k").deliverAfter(shortDelay())).id());
+        }
+        case 2 -> decideDeadLetters();
+        default -> claimAndSettle();
+      }
+    }
+
+    private Duration shortDelay() {
+      return Duration.ofMillis(random.nextInt(15));
+    }
+
+    private void claimAndSettle() {
+      Claim claim = claim(1 + random.nextInt(3), LONG);
+      Map<Long, Decision> decisions = new HashMap<>();
+      for (StoredMessage message : claim.messages()) {
+        int choice = random.nextInt(6);
+        log.add(
+            "claim and "
+                + List.of("deliver", "fail", "unavailable", "die", "block", "give back")
+                    .get(choice));
+        if (choice == 0) {
+          expected.remove(id(message));
+          decisions.put(message.sequence(), Decision.delivered());
+          continue;
+        }
+        if (choice < 3) {
+          decisions.put(
+              message.sequence(),
+              choice == 1
+                  ? Decision.retry(shortDelay(), "no")
+                  : Decision.retryUncounted(shortDelay(), "no"));
+        } else if (choice < 5 && store() instanceof DeadLetterStore) {
+          decisions.put(
+              message.sequence(),
+              choice == 4 ? Decision.deadHaltingKey("no") : Decision.dead("no"));
+        }
+        break; // the relay goes on only after a delivery
+      }
+      settle(claim, decisions);
+    }
+
+    private void decideDeadLetters() {
+      if (store() instanceof DeadLetterStore letters) {
+        for (DeadLetter letter : letters.deadLetters(0, 100)) {
+          boolean requeue = random.nextBoolean();
+          log.add(requeue ? "requeue" : "discard");
+          long sequence = letter.message().sequence();
+          if (requeue) {
+            letters.requeue(sequence);
+          } else {
+            letters.discard(sequence);
+            expected.remove(id(letter.message()));
+          }
+        }
+      }
+    }
+  }
+}

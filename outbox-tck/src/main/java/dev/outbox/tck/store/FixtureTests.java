@@ -1,0 +1,80 @@
+package dev.outbox.tck.store;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.outbox.OutboxMessage;
+import dev.outbox.tck.Rule;
+import dev.outbox.tck.internal.Place;
+import dev.outbox.tck.internal.Sentence;
+import java.util.List;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.TestMethodOrder;
+
+/** A fixture that is wrong makes every other failure hard to read. */
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
+@Place(Place.FIXTURE)
+@DisplayName("The fixture")
+abstract class FixtureTests<T> extends StoreTests<T> {
+  @Order(1)
+  @Sentence("runs the work once, and rethrows what it throws")
+  void runsTheWork() {
+    assertRunsTheWork();
+  }
+
+  @Order(2)
+  @Rule("A1")
+  @Sentence("commits when the work returns")
+  void commits() {
+    OutboxMessage message = committed(message("k"));
+    assertCame(ids(drain()))
+        .as(
+            "either inTransaction does not commit, or createStore() reads another database, or the"
+                + " store loses what is committed")
+        .containsExactly(message.id());
+  }
+
+  @Order(3)
+  @Rule("A1")
+  @Sentence("rolls back when the work throws")
+  void rollsBack() {
+    assertThatThrownBy(
+            () ->
+                tck.inTransaction(
+                    t -> {
+                      store().append(t, List.of(message("k").build()));
+                      throw new IllegalStateException("thrown by the work");
+                    }))
+        .isInstanceOf(IllegalStateException.class);
+    assertNothingDue(
+        "either inTransaction does not roll back when its work throws, or the store does not append"
+            + " in the caller's transaction");
+  }
+
+  @Order(5)
+  @Sentence("reset removes messages, leases and remembered dedup keys")
+  void resets() {
+    commit(List.of(message("k").dedupKey("d").build(), message("l").build()));
+    assertThat(claim(1, LONG).messages()).as("claimed before reset").hasSize(1);
+    tck.reset();
+    assertNothingDue("reset() leaves messages");
+    OutboxMessage again = message("k").dedupKey("d").build();
+    assertThat(commit(List.of(again))).as("reset() leaves remembered dedup keys").isEmpty();
+    assertCame(ids(drain())).as("reset() leaves leases").containsExactly(again.id());
+  }
+
+  @Order(4)
+  @Sentence("two transactions can be open at once")
+  void opensTwo() {
+    try (OpenTransaction<T> first = open();
+        OpenTransaction<T> second = open()) {
+      first.append(message("k").build());
+      second.append(message("l").build());
+      first.commit();
+      second.commit();
+    }
+    assertCame(drain()).as("messages of two transactions that overlapped").hasSize(2);
+  }
+}

@@ -1,0 +1,184 @@
+package dev.outbox.tck.store;
+
+import static java.util.Objects.requireNonNull;
+import static java.util.stream.Collectors.toSet;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.outbox.OutboxMessage;
+import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.HandOverStore;
+import dev.outbox.spi.store.HandOverStore.Uncommitted;
+import dev.outbox.spi.store.KeepingStore.Keeper;
+import dev.outbox.spi.store.OutboxStore.Settled;
+import dev.outbox.tck.Rule;
+import dev.outbox.tck.internal.Sentence;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
+
+/** C9. A store may hand a message over or not: what is said holds for what it does not, too. */
+@DisplayName("Hand-over")
+abstract class HandOverTests<T> extends KeeperTests<T> {
+  private @Nullable HandOverStore<T> handing;
+
+  @BeforeEach
+  @SuppressWarnings("unchecked")
+  void find() {
+    handing = (HandOverStore<T>) tck.ability(HandOverStore.class);
+  }
+
+  /** Appends and commits; that has not been said yet. */
+  private Uncommitted append(Keeper keeper, OutboxMessage... messages) {
+    List<Uncommitted> appended = new ArrayList<>();
+    run(
+        "append to hand over, and commit",
+        () ->
+            tck.inTransaction(
+                t -> appended.add(requireNonNull(handing).append(keeper, t, List.of(messages)))));
+    return appended.get(0);
+  }
+
+  private void say(Uncommitted committed) {
+    boolean ignored = call("say that it is committed", committed::committed);
+  }
+
+  private void handOver(Keeper keeper, OutboxMessage... messages) {
+    say(append(keeper, messages));
+  }
+
+  private static OutboxMessage message() {
+    return message("k").build();
+  }
+
+  @Rule("C9")
+  @Sentence("what is handed over comes once, in order, as it was appended")
+  void once() {
+    Keeper keeper = keeper(LONG);
+    serveOften(keeper, "k", LONG);
+    for (int i = 0; i < 10; i++) {
+      OutboxMessage first = message("k").header("n", "" + i).correlationId("c").build();
+      OutboxMessage second = message();
+      handOver(keeper, first, second);
+      Claim claim = await("what was handed over", () -> nonEmpty(claim(keeper, request(1, LONG))));
+      assertThat(first(claim).message()).isEqualTo(first);
+      Settled settled = settleAndClaim(keeper, claim, delivered(claim), request(100, LONG));
+      assertThat(settled.lost()).as("lost by those to whom it was handed over").isEmpty();
+      release(settled.next());
+      assertDelivered("what was appended with it", keeper, List.of(second.id()));
+    }
+    assertNothingIsLeft(keeper);
+  }
+
+  private void assertNothingIsLeft(Keeper keeper) {
+    assertCame(claim(keeper, request(100, LONG)).messages()).as("due after all came").isEmpty();
+    run("close", keeper::close);
+    assertNothingDue("all was delivered");
+  }
+
+  @Rule("C9")
+  @Sentence("what nobody says to be committed comes from a claim")
+  void unsaid() {
+    Keeper keeper = keeper(LONG);
+    serveOften(keeper, "k", LONG);
+    OutboxMessage message = message();
+    Uncommitted ignored = append(keeper, message);
+    assertDelivered("a message of which nobody said more", keeper, List.of(message.id()));
+    assertNothingIsLeft(keeper);
+  }
+
+  @Rule("C9")
+  @Sentence("what is rolled back does not come")
+  void rolledBack() {
+    Keeper keeper = keeper(LONG);
+    serveOften(keeper, "k", LONG);
+    run(
+        "append to hand over, and roll back",
+        () -> {
+          try {
+            tck.inTransaction(
+                t -> {
+                  Uncommitted ignored =
+                      requireNonNull(handing).append(keeper, t, List.of(message()));
+                  throw new RolledBack();
+                });
+          } catch (RolledBack expected) {
+            assertThat(expected).hasNoCause();
+          }
+        });
+    assertNothingIsLeft(keeper);
+  }
+
+  private static final class RolledBack extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+  }
+
+  @Rule("C9")
+  @Sentence("what is handed over comes behind an older message of its key")
+  void behindOlder() {
+    Keeper keeper = keeper(LONG);
+    serveOften(keeper, "k", LONG);
+    OutboxMessage older = message();
+    OutboxMessage message = message();
+    commit(List.of(older));
+    handOver(keeper, message);
+    assertDelivered("both", keeper, idsOf(older, message));
+    assertNothingIsLeft(keeper);
+  }
+
+  @Rule("C9")
+  @Sentence("what is handed over waits behind a message of its key that waits")
+  void waits() {
+    Keeper keeper = keeper(LONG);
+    serveOften(keeper, "k", LONG);
+    commit(List.of(message()));
+    Claim claim = await("a message", () -> nonEmpty(claim(keeper, request(100, LONG))));
+    Settled settled =
+        settleAndClaim(
+            keeper, claim, all(claim, Decision.retry(LONG, "refused")), request(100, LONG));
+    release(settled.next());
+    handOver(keeper, message());
+    assertCame(claim(keeper, request(100, LONG)).messages())
+        .as("due behind one that waits")
+        .isEmpty();
+  }
+
+  @Rule("C9")
+  @Sentence("what was claimed before somebody said that it is committed does not come again")
+  void late() {
+    Keeper keeper = keeper(LONG);
+    serveOften(keeper, "k", LONG);
+    OutboxMessage message = message();
+    Uncommitted slow = append(keeper, message);
+    assertDelivered("the message", keeper, List.of(message.id()));
+    say(slow);
+    assertNothingIsLeft(keeper);
+  }
+
+  @Rule({"C9", "C8"})
+  @Sentence("what another took over is not taken from it")
+  void takeover() {
+    Keeper keeper = keeper(LONG);
+    requires("C4", () -> serveOften(keeper, "k", soon()));
+    Uncommitted slow = append(keeper, message());
+    Claim others = awaitClaim("the end of the lease of a relay that stood still");
+    say(slow);
+    Claim late = claim(keeper, request(100, LONG));
+    if (!late.messages().isEmpty()) {
+      assertThat(settle(late, Decision.delivered()))
+          .as("lost by the one that had kept the key")
+          .isEqualTo(late.messages().stream().map(m -> m.sequence()).collect(toSet()));
+    }
+    assertThat(settle(others, Decision.delivered())).as("lost by the one that took over").isEmpty();
+  }
+
+  @Tag("slow")
+  @Rule({"C9", "C8", "A1", "A4", "C1", "C2", "C3", "S2", "S4", "O1"})
+  @Sentence("all other rules hold under load, where messages are handed over")
+  void handedOverUnderLoad() {
+    assertKeptUnderLoad(requireNonNull(handing));
+  }
+}

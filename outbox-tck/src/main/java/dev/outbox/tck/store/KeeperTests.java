@@ -1,0 +1,103 @@
+package dev.outbox.tck.store;
+
+import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.ClaimRequest;
+import dev.outbox.spi.store.ClaimSource;
+import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.HandOverStore;
+import dev.outbox.spi.store.KeepingStore;
+import dev.outbox.spi.store.KeepingStore.Keeper;
+import dev.outbox.spi.store.OutboxStore.Settled;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.BeforeEach;
+
+/** What tests of keys that are kept say. */
+abstract class KeeperTests<T> extends StoreTests<T> {
+
+  /** A key that has been served so often is kept by a store that ever keeps one. */
+  private static final int OFTEN = 3;
+
+  private @Nullable KeepingStore keeping;
+
+  @BeforeEach
+  void unlock() {
+    keeping = tck.ability(KeepingStore.class);
+  }
+
+  Keeper keeper(Duration idle) {
+    return requireNonNull(keeping).keeper(idle);
+  }
+
+  /** Delivers what is due, in claims that follow each other. */
+  List<UUID> deliver(ClaimSource source, Duration lease) {
+    ClaimRequest request = request(100, lease);
+    List<UUID> came = new ArrayList<>();
+    Claim claim = claim(source, request);
+    while (!claim.messages().isEmpty()) {
+      came.addAll(ids(claim));
+      Settled settled = settleAndClaim(source, claim, delivered(claim), request);
+      assertThat(settled.lost()).as("lost by those for whom the key is kept").isEmpty();
+      claim = settled.next();
+    }
+    return came;
+  }
+
+  static Map<Long, Decision> delivered(Claim claim) {
+    return all(claim, Decision.delivered());
+  }
+
+  Settled settleAndClaim(
+      ClaimSource source, Claim done, Map<Long, Decision> decisions, ClaimRequest next) {
+    return call("settle and claim", () -> source.settleAndClaim(done, decisions, next));
+  }
+
+  /** Delivers until so many have come. */
+  List<UUID> awaitDelivered(String what, Keeper keeper, int count) {
+    List<UUID> came = new ArrayList<>();
+    return await(
+        what,
+        () -> {
+          came.addAll(deliver(keeper, LONG));
+          return came.size() >= count ? came : null;
+        });
+  }
+
+  /** Delivers until these have come, in this order. */
+  void assertDelivered(String what, Keeper keeper, List<UUID> ids) {
+    assertCame(awaitDelivered(what, keeper, ids.size()))
+        .as("%s", what)
+        .containsExactlyElementsOf(ids);
+  }
+
+  void serveOften(Keeper keeper, String order, Duration lease) {
+    for (int i = 0; i < OFTEN; i++) {
+      committed(order, 1);
+      boolean ignored =
+          await(
+              "a message of a key that is served often",
+              () -> deliver(keeper, lease).isEmpty() ? null : true);
+    }
+  }
+
+  /** All other rules hold for a load, half of whose workers keep what they can. */
+  void assertKeptUnderLoad(@Nullable HandOverStore<T> handing) {
+    long seed = loadSeed();
+    Keeper keeper = keeper(tck.shortTime().dividedBy(10));
+    Workload<T> workload = new Workload<>(tck, seed, keeper, handing);
+    workload.run();
+    assertThat(
+            Stream.of("A1", "A4", "C1", "C2", "C3", "S2", "S4", "O1")
+                .flatMap(rule -> workload.oracle.violations(rule).stream()))
+        .as("violations; the same load again with -Doutbox.tck.seed=%d", seed)
+        .isEmpty();
+  }
+}

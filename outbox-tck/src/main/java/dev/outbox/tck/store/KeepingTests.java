@@ -1,0 +1,197 @@
+package dev.outbox.tck.store;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.outbox.OutboxMessage;
+import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.ClaimRequest;
+import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.KeepingStore.Keeper;
+import dev.outbox.spi.store.OutboxStore.Settled;
+import dev.outbox.tck.Rule;
+import dev.outbox.tck.internal.Patience;
+import dev.outbox.tck.internal.Sentence;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
+
+/** C8. A store may keep a key or not: what is said of what is kept holds for what is not, too. */
+@DisplayName("Keeping")
+abstract class KeepingTests<T> extends KeeperTests<T> {
+
+  @Rule("C8")
+  @Sentence("those for whom a key is kept find its next messages")
+  void next() {
+    Keeper keeper = keeper(LONG);
+    for (int i = 0; i < 10; i++) {
+      assertDelivered("the next messages of a key", keeper, idsOf(committed("k", 2)));
+    }
+  }
+
+  @Rule("C8")
+  @Sentence("those for whom a key is kept find what nobody holds")
+  void others() {
+    Keeper keeper = keeper(LONG);
+    serveOften(keeper, "k", LONG);
+    List<OutboxMessage> messages = committed(20, i -> "other " + i);
+    assertCame(awaitDelivered("messages of other keys", keeper, messages.size()))
+        .as("delivered")
+        .containsExactlyInAnyOrderElementsOf(idsOf(messages));
+  }
+
+  @Rule("C8")
+  @Sentence("a key that is kept and busy leaves no other behind")
+  void busy() {
+    Keeper keeper = keeper(LONG);
+    serveOften(keeper, "k", LONG);
+    OutboxMessage other = committed(message("other"));
+    ClaimRequest request = request(100, LONG);
+    committed("k", 1);
+    List<Claim> last = new ArrayList<>(List.of(claim(keeper, request)));
+    boolean ignored =
+        await(
+            "a message of another key, beside a key that always has one",
+            () -> {
+              committed("k", 1);
+              Claim done = last.get(0);
+              Claim next =
+                  done.messages().isEmpty()
+                      ? claim(keeper, request)
+                      : settleAndClaim(keeper, done, delivered(done), request).next();
+              last.set(0, next);
+              boolean came = ids(done).contains(other.id()) || ids(next).contains(other.id());
+              return came ? true : null;
+            });
+  }
+
+  @Rule("C8")
+  @Sentence("of a key that is kept comes what is due again or was delayed, in its turn")
+  void due() {
+    Keeper keeper = keeper(LONG);
+    serveOften(keeper, "k", LONG);
+    List<OutboxMessage> failing = committed("k", 2);
+    Claim claim = await("a message", () -> nonEmpty(claim(keeper, request(1, LONG))));
+    Settled settled =
+        settleAndClaim(
+            keeper, claim, all(claim, Decision.retry(soon(), "refused")), request(100, LONG));
+    release(settled.next());
+    List<OutboxMessage> later = committed("k", 1);
+    assertDelivered(
+        "a message that is due again, and those behind it",
+        keeper,
+        Stream.concat(idsOf(failing).stream(), idsOf(later).stream()).toList());
+    OutboxMessage delayed = committed(message("k").deliverAfter(soon()));
+    assertDelivered("a message that was delayed", keeper, List.of(delayed.id()));
+  }
+
+  @Rule("C8")
+  @Sentence("of a key that is kept comes at once what was given back without a decision")
+  void undecided() {
+    Keeper keeper = keeper(LONG);
+    serveOften(keeper, "k", LONG);
+    List<UUID> ids = idsOf(committed("k", 2));
+    Claim claim = await("two messages", () -> nonEmpty(claim(keeper, request(100, LONG))));
+    Settled settled = settleAndClaim(keeper, claim, Map.of(), request(100, LONG));
+    release(settled.next());
+    assertDelivered("what was given back", keeper, ids);
+  }
+
+  @Rule("C8")
+  @Sentence("others have a key at once when the relay let go of what it keeps")
+  void letGo() {
+    Keeper keeper = keeper(LONG);
+    serveOften(keeper, "k", LONG);
+    run("close", keeper::close);
+    OutboxMessage message = committed(message("k"));
+    assertCame(ids(claim())).as("claimed by another").containsExactly(message.id());
+    run("close again", keeper::close);
+  }
+
+  @Rule("C8")
+  @Sentence("nothing is kept after the relay let go: what a worker still had is free when settled")
+  void letGoBefore() {
+    Keeper keeper = keeper(LONG);
+    serveOften(keeper, "k", LONG);
+    committed("k", 1);
+    Claim claim = await("a message", () -> nonEmpty(claim(keeper, request(100, LONG))));
+    run("close", keeper::close);
+    Settled settled = settleAndClaim(keeper, claim, delivered(claim), request(100, LONG));
+    assertThat(settled.lost()).as("lost after the relay let go").isEmpty();
+    release(settled.next());
+    OutboxMessage message = committed(message("k"));
+    assertCame(ids(claim())).as("claimed by another").containsExactly(message.id());
+  }
+
+  @Rule("C8")
+  @Sentence("others have a key that had no messages for the time given")
+  void idle() {
+    Keeper keeper = keeper(soon());
+    serveOften(keeper, "k", LONG);
+    boolean ignored =
+        await(
+            "a key that had no messages for %s".formatted(Patience.seconds(soon())),
+            () -> {
+              letLeaseEnd();
+              assertCame(claim(keeper, request(100, LONG)).messages()).as("due").isEmpty();
+              committed("k", 1);
+              if (!claim().messages().isEmpty()) {
+                return true;
+              }
+              boolean delivered =
+                  await("the message", () -> deliver(keeper, LONG).isEmpty() ? null : true);
+              return delivered ? null : true;
+            });
+  }
+
+  @Rule("C8")
+  @Sentence("others have a key of a relay whose workers do not claim")
+  void unused() {
+    Keeper keeper = keeper(soon());
+    serveOften(keeper, "k", LONG);
+    OutboxMessage message = committed(message("k"));
+    List<UUID> came =
+        await(
+            "a key that no worker asked for during %s".formatted(Patience.seconds(soon())),
+            () -> {
+              run("give back what is unused", keeper::giveBackUnused);
+              List<UUID> ids = ids(claim());
+              return ids.isEmpty() ? null : ids;
+            });
+    assertCame(came).as("claimed by another").containsExactly(message.id());
+  }
+
+  @Rule("C8")
+  @Sentence("others have a key of a relay that crashed, after the lease")
+  void abandoned() {
+    Keeper keeper = keeper(LONG);
+    requires("C4", () -> serveOften(keeper, "k", soon()));
+    OutboxMessage message = committed(message("k"));
+    assertCame(ids(awaitClaim("the end of the lease of a relay that crashed with a key kept")))
+        .as("claimed by another")
+        .containsExactly(message.id());
+  }
+
+  @Rule("C8")
+  @Sentence("what another took over is not handed out")
+  void lost() {
+    Keeper keeper = keeper(LONG);
+    requires("C4", () -> serveOften(keeper, "k", soon()));
+    committed("k", 2);
+    Claim other = awaitClaim("the end of the lease of a relay that stood still");
+    assertCame(claim(keeper, request(100, LONG)).messages())
+        .as("claimed by the one that had kept the key")
+        .isEmpty();
+    assertThat(settle(other, Decision.delivered())).as("lost by the one that took over").isEmpty();
+  }
+
+  @Tag("slow")
+  @Rule({"C8", "A1", "A4", "C1", "C2", "C3", "S2", "S4", "O1"})
+  @Sentence("all other rules hold under load, where some keep and others do not")
+  void load() {
+    assertKeptUnderLoad(null);
+  }
+}

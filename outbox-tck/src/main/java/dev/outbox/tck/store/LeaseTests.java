@@ -1,0 +1,143 @@
+package dev.outbox.tck.store;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.outbox.OutboxMessage;
+import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.LeaseStore;
+import dev.outbox.spi.store.StoredMessage;
+import dev.outbox.tck.Rule;
+import dev.outbox.tck.internal.Sentence;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import org.junit.jupiter.api.DisplayName;
+
+/** C4 and S4: leases, late settles, crashes. */
+@DisplayName("Leases")
+abstract class LeaseTests<T> extends StoreTests<T> {
+  @Rule("C4")
+  @Sentence("when the lease has ended, another may have the message")
+  void ends() {
+    OutboxMessage message = committed(message("k"));
+    TakenOver claims = takenOver();
+    assertCame(ids(claims.stale())).as("what was claimed").containsExactly(message.id());
+    assertCame(ids(claims.current())).as("claimed afterwards").containsExactly(message.id());
+  }
+
+  @Rule("C4")
+  @Sentence("a late settle is accepted when nobody took over")
+  void lateSettle() {
+    committed("k", 1);
+    Claim claim = claim(1, soon());
+    assertThat(claim.messages()).as("what was claimed").hasSize(1);
+    letLeaseEnd();
+    assertThat(settle(claim, Decision.delivered()))
+        .as("lost, though nobody took over after the lease ended")
+        .isEmpty();
+    assertNothingDue("settled as delivered, late");
+  }
+
+  @Rule("C4")
+  @Sentence("a renewed claim is held for the new time")
+  void renew() {
+    committed("k", 1);
+    Claim claim = claim(100, soon());
+    assertThat(call("renew", () -> claim.renew(LONG)))
+        .as("sequences still held")
+        .containsExactlyElementsOf(sequences(claim));
+    letLeaseEnd();
+    assertNothingDue("claimed by another though the lease was renewed");
+    assertThat(settle(claim, Decision.delivered())).as("lost after a renewal").isEmpty();
+  }
+
+  @Rule("C4")
+  @Sentence("renew says what was lost to another, and takes nothing back")
+  void renewAfterTakeover() {
+    committed("k", 1);
+    TakenOver claims = takenOver();
+    assertThat(call("renew", () -> claims.stale().renew(LONG)))
+        .as("sequences still held, after another took over")
+        .isEmpty();
+    assertThat(call("renew", () -> claims.current().renew(LONG)))
+        .as("sequences still held by the one that took over")
+        .containsExactlyElementsOf(sequences(claims.current()));
+  }
+
+  @Rule("S1")
+  @Sentence("whoever takes over one message of a key takes over the key")
+  void partOfAKey() {
+    committed("k", 2);
+    Claim stale = claim(100, soon());
+    List<Long> claimed = sequences(stale);
+    assertThat(claimed).as("what was claimed").isNotEmpty();
+    List<Claim> taken = new ArrayList<>();
+    requires("C4", () -> taken.add(await("the end of a lease", () -> nonEmpty(claim(1, LONG)))));
+    Claim current = taken.get(0);
+    assertThat(call("renew", () -> stale.renew(LONG)))
+        .as("sequences still held of a key that another has, if only its first message")
+        .isEmpty();
+    assertThat(settle(stale, Decision.delivered()))
+        .as("lost of a key that another has, if only its first message")
+        .containsExactlyInAnyOrderElementsOf(claimed);
+    assertThat(settle(current, Decision.delivered()))
+        .as("lost by the one that took over")
+        .isEmpty();
+    assertCame(drain()).as("due, after the first of two was delivered").hasSize(1);
+  }
+
+  @Rule("S4")
+  @Sentence("what a crashed relay had claimed is claimed again after the lease, all of it")
+  void crash() {
+    List<OutboxMessage> messages = committed(30, i -> "k" + i % 10);
+    List<UUID> abandoned = new ArrayList<>();
+    for (int i = 0; i < 5; i++) {
+      abandoned.addAll(ids(claim(4, soon())));
+    }
+    assertThat(abandoned).as("claimed by a relay that crashed").isNotEmpty();
+    assertCame(ids(awaitDrained(messages.size())))
+        .as("claimed by others")
+        .containsExactlyInAnyOrderElementsOf(idsOf(messages));
+  }
+
+  @Rule("S4")
+  @Sentence("a message is claimed again as often as relays crash")
+  void crashes() {
+    OutboxMessage message = committed(message("k"));
+    for (int i = 0; i < 3; i++) {
+      Claim claim = await("a claim", () -> nonEmpty(claim(1, soon())));
+      assertCame(ids(claim)).as("what was claimed").containsExactly(message.id());
+    }
+    Claim last = awaitClaim("the end of the last lease");
+    settle(last, Decision.delivered());
+    assertNothingDue("delivered at last");
+  }
+
+  @Sentence("who holds leases is known by name, with their times, until they are settled or over")
+  void holders() {
+    LeaseStore leases = tck.ability(LeaseStore.class);
+    assertThat(call("leases", leases::leases)).as("leases of an empty store").isEmpty();
+    committed("k", 1);
+    Claim claim = claim(100, LONG);
+    assertThat(call("leases", leases::leases))
+        .as("leases while a claim is open")
+        .singleElement()
+        .satisfies(
+            held -> {
+              assertThat(held.worker()).as("worker").isEqualTo(request(1, LONG).worker());
+              assertThat(held.buckets()).as("buckets").isPositive();
+              assertThat(held.until()).as("until").isEqualTo(held.since().plus(LONG));
+            });
+    settle(claim, Decision.delivered());
+    assertThat(call("leases", leases::leases)).as("leases after the settle").isEmpty();
+    committed("k", 1);
+    assertThat(claim(100, soon()).messages()).as("what was claimed").hasSize(1);
+    letLeaseEnd();
+    assertThat(call("leases", leases::leases)).as("leases that have run out").isEmpty();
+  }
+
+  private static List<Long> sequences(Claim claim) {
+    return claim.messages().stream().map(StoredMessage::sequence).toList();
+  }
+}

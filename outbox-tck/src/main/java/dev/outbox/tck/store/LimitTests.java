@@ -1,0 +1,144 @@
+package dev.outbox.tck.store;
+
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.outbox.InvalidMessageException;
+import dev.outbox.OutboxMessage;
+import dev.outbox.spi.store.StoredMessage;
+import dev.outbox.tck.Rule;
+import dev.outbox.tck.internal.Sentence;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.function.BiFunction;
+import org.junit.jupiter.api.DisplayName;
+
+/** A5: each limit from both sides. */
+@DisplayName("Limits")
+abstract class LimitTests<T> extends StoreTests<T> {
+  private static final String EMOJI = "\uD83D\uDE00";
+
+  /** A field that is a text: its name and how to set it. */
+  private record TextField(
+      String name, BiFunction<OutboxMessage.Builder, String, OutboxMessage.Builder> set) {}
+
+  private static final List<TextField> TEXTS =
+      List.of(
+          new TextField("aggregateType", OutboxMessage.Builder::aggregateType),
+          new TextField("aggregateId", OutboxMessage.Builder::aggregateId),
+          new TextField("eventType", OutboxMessage.Builder::eventType),
+          new TextField("partitionKey", OutboxMessage.Builder::partitionKey),
+          new TextField("contentType", OutboxMessage.Builder::contentType),
+          new TextField("dedupKey", OutboxMessage.Builder::dedupKey),
+          new TextField("correlationId", OutboxMessage.Builder::correlationId),
+          new TextField("header", (builder, text) -> builder.header(text, "value")));
+
+  @Rule("A5")
+  @Sentence("a text of the largest allowed length is stored, one longer is refused")
+  void textLimits() {
+    for (TextField field : TEXTS) {
+      for (String character : List.of("x", "\u00E9", EMOJI)) {
+        String largest = character.repeat(OutboxMessage.MAX_TEXT);
+        assertStored(field.name(), field.set().apply(message("k"), largest));
+        assertRefused(field.name(), "255", field.set().apply(message("k"), largest + character));
+      }
+    }
+  }
+
+  @Rule("A5")
+  @Sentence("blank texts, NUL and half a surrogate pair are refused")
+  void badTexts() {
+    for (TextField field : TEXTS) {
+      for (String bad : List.of("", " ", "\t\n", "a\0b", "a\uD83D", "\uDE00b")) {
+        assertRefused(field.name(), "", field.set().apply(message("k"), bad));
+      }
+    }
+  }
+
+  @Rule("A5")
+  @Sentence("the largest payload is stored, one byte more is refused")
+  void payload() {
+    assertStored("payload", message("k").payload(new byte[OutboxMessage.MAX_PAYLOAD]));
+    assertRefused(
+        "payload", "1000000", message("k").payload(new byte[OutboxMessage.MAX_PAYLOAD + 1]));
+  }
+
+  @Rule("A5")
+  @Sentence("as many headers and bytes of headers as allowed are stored, one more is refused")
+  void headerLimits() {
+    OutboxMessage.Builder many = message("k");
+    for (int i = 0; i < OutboxMessage.MAX_HEADER_COUNT; i++) {
+      many.header("h%02d".formatted(i), "v" + i);
+    }
+    assertStored("headers", many);
+    assertRefused("headers", "100", many.header("one", "more"));
+    String rest = "\"".repeat(OutboxMessage.MAX_HEADERS - 4 - 5);
+    assertStored("headers", message("k").header("aaaa", rest).header("bbbbb", ""));
+    assertRefused("headers", "16000", message("k").header("aaaa", rest).header("bbbbb", "x"));
+  }
+
+  @Rule("A5")
+  @Sentence("a delay, a time or a number of attempts out of its limits is refused")
+  void times() {
+    assertRefused(
+        "deliverAfter", "", message("k").deliverAfter(OutboxMessage.MAX_DELAY.plusMillis(1)));
+    assertRefused("deliverAfter", "", message("k").deliverAfter(Duration.ofMillis(-1)));
+    assertRefused("availableAt", "", message("k").availableAt(Instant.MAX));
+    assertRefused("maxAttempts", "1", message("k").maxAttempts(0));
+    commit(List.of(message("k").deliverAfter(OutboxMessage.MAX_DELAY).build()));
+    assertNothingDue("a message with the longest delay");
+  }
+
+  @Rule("A5")
+  @Sentence("a required field that is missing is refused")
+  void missingFields() {
+    OutboxMessage.Builder nothing = OutboxMessage.builder();
+    assertRefused("aggregateType", "", nothing);
+    assertRefused("aggregateId", "", nothing.aggregateType("order"));
+    assertRefused("eventType", "", nothing.aggregateId("1"));
+    assertRefused("payload", "", nothing.eventType("OrderChanged"));
+  }
+
+  @Rule("A5")
+  @Sentence("a row by plain SQL that is over a limit is refused by the schema")
+  void rawRows() {
+    RawRows<T> raw = tck.fixture(RawRows.class);
+    String tooLong = EMOJI.repeat(OutboxMessage.MAX_TEXT + 1);
+    RawRows.RawRow good = RawRows.RawRow.of("k");
+    for (RawRows.RawRow bad :
+        List.of(
+            good.withAggregateType(tooLong),
+            good.withAggregateId(tooLong),
+            good.withEventType(tooLong),
+            good.withPartitionKey(tooLong),
+            good.withAggregateId("x".repeat(100_000)),
+            good.withPayload(new byte[OutboxMessage.MAX_PAYLOAD + 1]))) {
+      assertThatThrownBy(() -> tck.inTransaction(t -> raw.insertRaw(t, bad)))
+          .as("the schema must refuse the row by plain SQL that is over a limit")
+          .isInstanceOf(RuntimeException.class);
+    }
+    assertNothingDue("written in spite of a limit");
+  }
+
+  private void assertStored(String field, OutboxMessage.Builder builder) {
+    OutboxMessage sent = builder.build();
+    run(
+        "append of a message whose %s is exactly at the limit".formatted(field),
+        () -> tck.inTransaction(t -> store().append(t, List.of(sent))));
+    List<StoredMessage> came = drain();
+    assertCame(ids(came)).as("what was claimed").containsExactly(sent.id());
+    FieldTests.assertSame(came.get(0).message(), sent);
+  }
+
+  private void assertRefused(String field, String limit, OutboxMessage.Builder builder) {
+    assertThatThrownBy(
+            () ->
+                tck.inTransaction(
+                    t -> store().append(t, List.of(message("k").build(), builder.build()))))
+        .as("a message with a bad %s", field)
+        .isInstanceOf(InvalidMessageException.class)
+        .hasMessageContaining(field)
+        .hasMessageContaining(limit);
+    assertNothingDue("written together with a bad message");
+  }
+}

@@ -1,0 +1,125 @@
+package dev.outbox.tck.store;
+
+import dev.outbox.spi.store.OutboxStore;
+import dev.outbox.tck.Rule;
+import dev.outbox.tck.internal.Suite;
+import org.junit.jupiter.api.Nested;
+
+/**
+ * What every store must pass. The author of a store writes one test class with three methods:
+ *
+ * <pre>{@code
+ * class MyStoreTest extends OutboxStoreTck<Connection> {
+ *   protected OutboxStore<Connection> createStore() { … }
+ *   protected void inTransaction(Consumer<Connection> work) { … }
+ *   protected void reset() { … }
+ * }
+ * }</pre>
+ *
+ * <p>That runs what can be said through the SPI alone. The rest is unlocked when the class also
+ * implements small interfaces of this package or of {@code dev.outbox.tck}, as {@link RawRows}, or
+ * when the store implements small interfaces of the SPI, as {@link
+ * dev.outbox.spi.store.DeadLetterStore}. What is not unlocked is skipped and says what would unlock
+ * it. Rule numbers are on each test as {@link Rule}, in its name and at the begin of its failures;
+ * the tag {@code slow} is on those that take seconds on a database.
+ *
+ * <p>The tests of the fixture run first; when one of them fails, or {@link #reset} does not return,
+ * nothing else runs. When the tests that failed took a minute altogether the rest is skipped,
+ * unless {@code -Doutbox.tck.all=true}. What a test leaves claimed is given back after it. Why
+ * tests were skipped is printed at the end, unless {@code -Doutbox.tck.summary=false}.
+ *
+ * <p>The suite knows no clock but the store's: what it needs to happen it waits for, up to {@link
+ * #patience}; what must not happen yet lies hours ahead.
+ *
+ * @param <T> the transaction's type
+ */
+public abstract class OutboxStoreTck<T> extends Suite<T, OutboxStore<T>> {
+  protected OutboxStoreTck() {
+    super(PatientFixture::new);
+  }
+
+  /**
+   * Removes all messages, dead letters, leases and remembered dedup keys, and what they took up:
+   * with {@code TRUNCATE} where {@code DELETE} leaves something to read over (C5).
+   */
+  @Override
+  protected abstract void reset();
+
+  /** How many messages the concurrency tests append; default 2,000. */
+  @Override
+  protected int load() {
+    return 2_000;
+  }
+
+  @Nested
+  class Fixture extends FixtureTests<T> {}
+
+  @Nested
+  class Append extends AppendTests<T> {}
+
+  @Nested
+  class Fields extends FieldTests<T> {}
+
+  @Nested
+  class Limits extends LimitTests<T> {}
+
+  @Nested
+  class Duplicates extends DuplicateTests<T> {}
+
+  @Nested
+  class PlainSql extends PlainSqlTests<T> {}
+
+  @Nested
+  class Claims extends ClaimTests<T> {}
+
+  @Nested
+  class Leases extends LeaseTests<T> {}
+
+  @Nested
+  class Keeping extends KeepingTests<T> {}
+
+  @Nested
+  class HandOver extends HandOverTests<T> {}
+
+  @Nested
+  class Fairness extends FairnessTests<T> {}
+
+  @Nested
+  class Settle extends SettleTests<T> {}
+
+  @Nested
+  class Decisions extends DecisionTests<T> {}
+
+  @Nested
+  class Order extends OrderTests<T> {}
+
+  @Nested
+  class DeadLetters extends DeadLetterTests<T> {}
+
+  @Nested
+  class Archived extends ArchiveTests<T> {}
+
+  @Nested
+  class Replayed extends ReplayTests<T> {}
+
+  @Nested
+  class Figures extends StatisticsTests<T> {}
+
+  @Nested
+  class Poison extends PoisonTests<T> {}
+
+  @Nested
+  class Clock extends ClockTests<T> {}
+
+  @Nested
+  class Schema extends SchemaTests<T> {}
+
+  @Nested
+  class Work extends WorkTests<T> {}
+
+  @Nested
+  class Failures extends FailureTests<T> {}
+
+  @Nested
+  class Concurrency extends ConcurrencyTests<T> {}
+}

@@ -1,0 +1,220 @@
+package dev.outbox.tck.store;
+
+import dev.outbox.OutboxMessage;
+import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.KeepingStore.Keeper;
+import dev.outbox.spi.store.OutboxStore;
+import dev.outbox.spi.store.OutboxStore.Settled;
+import dev.outbox.spi.store.StoredMessage;
+import dev.outbox.tck.internal.Patience;
+import dev.outbox.tck.internal.Patient;
+import dev.outbox.tck.internal.Suite;
+import java.lang.reflect.Method;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Queue;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A store's test class as the tests know it. Claims that a test leaves open are given back after
+ * it, so that a store that holds a connection for each has them again.
+ */
+final class PatientFixture<T> extends Patient<T, OutboxStore<T>> {
+  private static final Causes CAUSES =
+      new Causes(
+          "a claim that was never settled still holds locks. Commit the claim; a lease must not be an"
+              + " open transaction (C4)",
+          "all connections are in use, or the commit waits for a lock. A claim must not keep a"
+              + " connection or a lock until it is settled (C4)",
+          "it waits for a lock, or for a connection. Does a claim keep one until it is settled? A"
+              + " lease must not be an open transaction (C4)",
+          "it waits for a lock of an open transaction or of another claim, or for a connection",
+          "C4");
+
+  /** So many claims of nothing may be open. */
+  private static final int MOST_EMPTY = 2;
+
+  private final Set<PatientClaim> open = ConcurrentHashMap.newKeySet();
+  private final Queue<Keeper> keepers = new ConcurrentLinkedQueue<>();
+  private final Queue<PatientClaim> empty = new ConcurrentLinkedQueue<>();
+
+  /** What was handed out, until it is settled as delivered or dead. */
+  private final Map<Long, StoredMessage> undecided = new ConcurrentSkipListMap<>();
+
+  PatientFixture(Suite<T, OutboxStore<T>> suite) {
+    super(suite, CAUSES);
+  }
+
+  /** Gives back what is still claimed, and makes the store empty. */
+  @Override
+  public void reset() {
+    giveBack();
+    super.reset();
+    undecided.clear();
+  }
+
+  /** By key, what was handed out and not settled as delivered or dead. */
+  Map<String, List<UUID>> undecided() {
+    return undecided.values().stream()
+        .collect(
+            Collectors.groupingBy(
+                StoredMessage::key,
+                Collectors.mapping(one -> one.message().id(), Collectors.toList())));
+  }
+
+  private void handedOut(Claim claim) {
+    claim.messages().stream()
+        .filter(one -> one.problem() == null)
+        .forEach(one -> undecided.put(one.sequence(), one));
+  }
+
+  private void decided(Map<?, ?> decisions) {
+    decisions.forEach(
+        (sequence, decision) -> {
+          if (!(decision instanceof Decision.Retry)) {
+            undecided.remove(sequence);
+          }
+        });
+  }
+
+  /** Ends what a test has left open. */
+  @Override
+  protected void giveBack() {
+    List<PatientClaim> left = new ArrayList<>(open);
+    open.clear();
+    empty.clear();
+    try {
+      left.forEach(PatientClaim::giveBack);
+      for (Keeper keeper = keepers.poll(); keeper != null; keeper = keepers.poll()) {
+        letGo(keeper);
+      }
+    } catch (Patience.Hung e) {
+      // Whoever needs what is still held says so.
+    }
+    waits().awaitGivenUp();
+  }
+
+  private void letGo(Keeper keeper) {
+    try {
+      boolean ignored =
+          call(
+              "close",
+              () -> {
+                keeper.close();
+                return true;
+              });
+    } catch (RuntimeException e) {
+      // As with a claim: the schema may be gone.
+    }
+  }
+
+  // ---- calls
+
+  @Override
+  protected void passing(Method method, @Nullable Object argument) {
+    if (method.getName().equals("append")) {
+      if (argument instanceof OutboxMessage message) {
+        numbers().add(message.id());
+      } else if (argument instanceof List<?> messages) {
+        messages.forEach(message -> passing(method, message));
+      }
+    } else if (argument instanceof Map<?, ?> decisions) {
+      decided(decisions);
+    } else if (argument instanceof RawRows.RawRow row) {
+      numbers().add(row.id());
+    }
+  }
+
+  @Override
+  protected @Nullable Object actual(@Nullable Object known) {
+    return known instanceof PatientFixture<?>.PatientClaim claim
+        ? claim.actual
+        : super.actual(known);
+  }
+
+  @Override
+  protected @Nullable Object known(@Nullable Object result) {
+    if (result instanceof Claim claim) {
+      return new PatientClaim(claim).counted();
+    } else if (result instanceof Settled settled) {
+      return new Settled(settled.lost(), new PatientClaim(settled.next()).counted());
+    } else if (result instanceof CountsWork.Counted<?> counted) {
+      return new CountsWork.Counted<>(
+          Objects.requireNonNull(known(counted.result())), counted.work());
+    } else if (result instanceof Keeper keeper) {
+      keepers.add(keeper);
+      return patient(keeper);
+    } else if (result instanceof OutboxStore<?> other) {
+      return patient(other);
+    }
+    return result;
+  }
+
+  private final class PatientClaim implements Claim {
+    private final Claim actual;
+
+    PatientClaim(Claim actual) {
+      this.actual = actual;
+      open.add(this);
+      handedOut(actual);
+    }
+
+    /** Who waits for something claims nothing again and again: few of those stay open. */
+    PatientClaim counted() {
+      if (actual.messages().isEmpty()) {
+        empty.add(this);
+        PatientClaim oldest = empty.size() > MOST_EMPTY ? empty.poll() : null;
+        if (oldest != null && open.remove(oldest)) {
+          oldest.giveBack();
+        }
+      }
+      return this;
+    }
+
+    @Override
+    public List<StoredMessage> messages() {
+      return actual.messages();
+    }
+
+    @Override
+    public boolean pollAgain() {
+      return actual.pollAgain();
+    }
+
+    @Override
+    public Set<Long> renew(Duration lease) {
+      return call("renew", () -> actual.renew(lease));
+    }
+
+    @Override
+    public Set<Long> settle(Map<Long, Decision> decisions) {
+      decided(decisions);
+      Set<Long> lost = call("settle", () -> actual.settle(decisions));
+      open.remove(this);
+      return lost;
+    }
+
+    private void giveBack() {
+      try {
+        Set<Long> ignored = call("settle", () -> actual.settle(Map.of()));
+      } catch (RuntimeException e) {
+        // It may be settled already, or the schema gone: all that matters is that nothing is held.
+      }
+    }
+
+    @Override
+    public String toString() {
+      return actual.toString();
+    }
+  }
+}

@@ -1,0 +1,286 @@
+package dev.outbox.tck.store;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
+
+import dev.outbox.Archive;
+import dev.outbox.Header;
+import dev.outbox.OutboxException;
+import dev.outbox.OutboxMessage;
+import dev.outbox.spi.store.ArchiveStore;
+import dev.outbox.spi.store.ArchiveStore.Archived;
+import dev.outbox.spi.store.ArchiveStore.Outcome;
+import dev.outbox.spi.store.ArchiveStore.Position;
+import dev.outbox.spi.store.ArchiveStore.Search;
+import dev.outbox.spi.store.AuditStore;
+import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.DeadLetterStore;
+import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.StoredMessage;
+import dev.outbox.spi.store.Who;
+import dev.outbox.tck.Rule;
+import dev.outbox.tck.internal.Sentence;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DisplayName;
+
+/** S7: what is archived is found, replayed and decided about by somebody. */
+@DisplayName("Archive, looked at and replayed")
+abstract class ReplayTests<T> extends ArchiveStoreTests<T> {
+
+  @Rule("S7")
+  @Sentence("the archive is searched by key, aggregate, type, id and time, and by all of them")
+  void archiveSearched() {
+    ArchiveStore store = with(Archive.METADATA);
+    List<UUID> ids = idsOf(committed("a", 3));
+    OutboxMessage other = committed(message("b").eventType("OrderPaid").partitionKey("party"));
+    requires("O1", () -> assertCame(drain()).hasSize(4));
+    assertFound("all", ALL, Stream.concat(ids.stream(), Stream.of(other.id())).toList());
+    assertFound("of a key", ALL.key(key("a")), ids);
+    assertFound("of a partition key", ALL.key("party"), idsOf(other));
+    assertFound("of a type and a key", ALL.aggregateType("order").key(key("a")), ids);
+    assertFound("of another type", ALL.aggregateType("customer"), List.of());
+    assertFound("of an aggregate", ALL.aggregateId("b"), idsOf(other));
+    assertFound("of an event type", ALL.eventType("OrderPaid"), idsOf(other));
+    assertFound("with an id", ALL.id(ids.get(1)), ids.subList(1, 2));
+    assertFound(
+        "with the id of one and the event type of another",
+        ALL.id(ids.get(1)).eventType("OrderPaid"),
+        List.of());
+    Archived last = one(ALL.id(other.id()));
+    assertThat(ids(messages(archived(Search.between(Instant.EPOCH, last.at())))))
+        .as("what left before the last of them")
+        .doesNotContain(other.id());
+    assertThat(ids(messages(archived(Search.between(last.at(), EVER)))))
+        .as("from then on")
+        .contains(other.id());
+    assertThatThrownBy(() -> store.archived(ALL, 0))
+        .as("archived with a limit of 0")
+        .isInstanceOf(IllegalArgumentException.class);
+  }
+
+  /** What a search finds, and that a store that asks the search itself finds the same. */
+  private void assertFound(String which, Search search, List<UUID> expected) {
+    List<Archived> found = archived(search);
+    assertCame(messages(found))
+        .as("a search for those that left, %s", which)
+        .containsExactlyInAnyOrderElementsOf(expected);
+    assertThat(found)
+        .as("a search for those that left, %s, beside what it includes of all", which)
+        .extracting(Archived::position)
+        .isEqualTo(
+            archived(ALL).stream().filter(search::includes).map(Archived::position).toList());
+  }
+
+  @Rule("S7")
+  @Sentence("the archive is searched by why a message left")
+  void archiveSearchedByOutcome() {
+    with(Archive.METADATA);
+    DeadLetterStore letters = tck.ability(DeadLetterStore.class);
+    OutboxMessage delivered = committed(message("a"));
+    settle(claim(), Decision.delivered());
+    OutboxMessage discarded = committed(message("b"));
+    Claim claim = claim();
+    long sequence = first(claim).sequence();
+    settle(claim, Decision.dead("rejected"));
+    requires("O3", () -> assertThat(call("discard", () -> letters.discard(sequence))).isTrue());
+    requires("S2", () -> assertNothingDue("one was delivered, the other discarded"));
+    assertFound("delivered", ALL.outcome(Outcome.DELIVERED), idsOf(delivered));
+    assertFound("discarded", ALL.outcome(Outcome.DISCARDED), idsOf(discarded));
+    assertFound(
+        "discarded, of the key of another",
+        ALL.outcome(Outcome.DISCARDED).key(key("a")),
+        List.of());
+    assertFound("expired", ALL.outcome(Outcome.EXPIRED), List.of());
+  }
+
+  @Rule("S7")
+  @Sentence("page by page each comes once, in one order, also of those that left at one time")
+  void archivePaged() {
+    ArchiveStore store = with(Archive.METADATA);
+    List<UUID> ids = new ArrayList<>(idsOf(committed("a", 5)));
+    ids.addAll(idsOf(committed("b", 4)));
+    requires("C6", () -> assertCame(drain()).hasSize(ids.size()));
+    List<UUID> all = ids(messages(archived(ALL)));
+    assertThat(all).as("the archive, read at once").containsExactlyInAnyOrderElementsOf(ids);
+    for (int size : new int[] {1, 2, 4}) {
+      List<StoredMessage> paged = new ArrayList<>();
+      Search rest = ALL;
+      for (List<Archived> page = store.archived(rest, size);
+          !page.isEmpty() && paged.size() <= ids.size();
+          page = store.archived(rest, size)) {
+        assertThat(page).as("a page of %d", size).hasSizeLessThanOrEqualTo(size);
+        paged.addAll(messages(page));
+        Position end = page.get(page.size() - 1).position();
+        rest = ALL.after(Position.parse(end.toString())); // as a later process is told
+      }
+      assertCame(paged).as("all pages of %d", size).containsExactlyElementsOf(all);
+    }
+  }
+
+  @Rule("S7")
+  @Sentence("a replay appends again, in order, as new messages that say which they repeat")
+  void archiveReplayed() {
+    ArchiveStore store = with(Archive.FULL);
+    AuditStore audit = tck.ability(AuditStore.class);
+    OutboxMessage first = committed(full("k"));
+    OutboxMessage second = committed(full("k"));
+    List<StoredMessage> came = drain();
+    requires("O1", () -> assertCame(came).containsExactlyElementsOf(idsOf(first, second)));
+    requires(
+        "A3",
+        () -> assertThat(came).extracting(StoredMessage::message).containsExactly(first, second));
+    List<Archived> archived = archived(ALL);
+    assertThat(call("replay", () -> store.replay(archived, SOMEBODY)).allStored())
+        .as("whether all were appended again")
+        .isTrue();
+    List<StoredMessage> again = drain();
+    assertThat(again).as("due after a replay").hasSize(2);
+    for (int i = 0; i < 2; i++) {
+      OutboxMessage old = i == 0 ? first : second;
+      OutboxMessage replayed = again.get(i).message();
+      assertThat(replayed.id()).as("the id of a replay").isNotEqualTo(old.id());
+      assertThat(replayed.key()).as("key").isEqualTo(old.key());
+      assertThat(replayed.payload()).as("payload").isEqualTo(old.payload());
+      List<Header> headers = new ArrayList<>(old.headers());
+      headers.add(new Header(Header.REPLAY_OF, old.id().toString()));
+      assertThat(replayed.headers()).as("headers").isEqualTo(headers);
+      assertThat(replayed.dedupKey()).as("dedup key").isNull();
+    }
+    assertArchived(
+        "after the replays were delivered",
+        List.of(first.id(), second.id(), id(again.get(0)), id(again.get(1))));
+    assertThat(audit.audit(Instant.EPOCH, MANY))
+        .as("the audit")
+        .extracting(AuditStore.Entry::action, AuditStore.Entry::who, AuditStore.Entry::id)
+        .containsExactlyInAnyOrder(
+            tuple(AuditStore.Action.REPLAYED, "alice", first.id().toString()),
+            tuple(AuditStore.Action.REPLAYED, "alice", second.id().toString()));
+  }
+
+  @Rule("S7")
+  @Sentence("a replay with one that cannot be decoded names it, and appends none of them")
+  void archiveReplayedWhole() {
+    RawRows<T> rows = tck.fixture(RawRows.class);
+    ArchiveStore store = with(Archive.FULL);
+    AuditStore audit = tck.ability(AuditStore.class);
+    committed("k", 1);
+    settle(claim(), Decision.delivered());
+    run(
+        "insert a row that cannot be decoded",
+        () -> tck.inTransaction(t -> rows.insertUndecodable(t, RawRows.RawRow.of("k"))));
+    List<Claim> claims = new ArrayList<>();
+    requires("C7", () -> claims.add(claim()));
+    long sequence = first(claims.get(0)).sequence();
+    settle(claims.get(0), Decision.dead("undecodable"));
+    call("discard", () -> audit.discard(sequence));
+    List<Archived> both = archived(ALL);
+    assertThat(both).as("archived").hasSize(2);
+    assertThatThrownBy(() -> store.replay(both, SOMEBODY))
+        .as("replay of one that can be decoded and one that cannot")
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining(Long.toString(sequence));
+    assertThat(claim().messages().size())
+        .as("how many are due after a replay that was refused")
+        .isZero();
+    assertThat(audit.audit(Instant.EPOCH, MANY)).as("the audit of it").isEmpty();
+    assertThat(call("replay of none", () -> store.replay(List.of(), SOMEBODY)).allStored())
+        .as("whether a replay of nothing stored all")
+        .isTrue();
+  }
+
+  @Rule("S7")
+  @Sentence("metadata cannot be replayed, and a store without an archive has no audit")
+  void archiveNotReplayed() {
+    ArchiveStore store = with(Archive.METADATA);
+    committed("k", 1);
+    settle(claim(), Decision.delivered());
+    List<Archived> archived = archived(ALL);
+    assertThatThrownBy(() -> store.replay(archived, SOMEBODY))
+        .as("replay of metadata")
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("full");
+    assertNothingDue("a replay that was refused appends nothing");
+    with(Archive.NONE);
+    committed("k", 1);
+    Claim claim = claim();
+    settle(claim, Decision.dead("rejected"));
+    AuditStore none = tck.ability(AuditStore.class);
+    assertThatThrownBy(() -> none.discard(first(claim).sequence(), SOMEBODY))
+        .as("discard with an audit that is not there")
+        .isInstanceOf(OutboxException.class);
+    assertThat(none.deadLetters(0, 10)).as("dead letters after that").hasSize(1);
+  }
+
+  @Rule("S7")
+  @Sentence("who requeues and discards, and why, is in the audit")
+  void archiveAudited() {
+    with(Archive.METADATA);
+    AuditStore store = tck.ability(AuditStore.class);
+    OutboxMessage message = committed(message("k"));
+    Claim claim = claim();
+    long sequence = first(claim).sequence();
+    settle(claim, Decision.dead("rejected"));
+    assertThat(call("requeue", () -> store.requeue(sequence, SOMEBODY))).isTrue();
+    settle(awaitClaim("the requeued message"), Decision.dead("rejected"));
+    Who other = Who.named("bob");
+    assertThat(call("discard", () -> store.discard(sequence, other))).isTrue();
+    assertThat(call("discard", () -> store.discard(sequence, other)))
+        .as("whether it was discarded twice")
+        .isFalse();
+    List<AuditStore.Entry> entries = store.audit(Instant.EPOCH, MANY);
+    assertThat(entries)
+        .extracting(AuditStore.Entry::action)
+        .as("what was done")
+        .containsExactly(AuditStore.Action.REQUEUED, AuditStore.Action.DISCARDED);
+    assertThat(entries)
+        .allSatisfy(
+            entry -> {
+              assertThat(entry.sequence()).isEqualTo(sequence);
+              assertThat(entry.id()).isEqualToIgnoringCase(message.id().toString());
+            });
+    assertThat(entries.get(0).reason()).as("why").isEqualTo(SOMEBODY.reason());
+    assertThat(entries.get(1).who()).as("who").isEqualTo("bob");
+    assertThat(entries.get(1).reason()).as("why, when it was not said").isNull();
+    assertThat(store.audit(Instant.EPOCH, 1)).as("the first entry").hasSize(1);
+  }
+
+  @Rule("S7")
+  @Sentence(
+      "what is decided about several has an entry for each, and none for what was no dead letter")
+  void archiveAuditsSeveral() {
+    with(Archive.METADATA);
+    AuditStore store = tck.ability(AuditStore.class);
+    List<Long> sequences = new ArrayList<>();
+    List<UUID> ids = new ArrayList<>();
+    for (String order : List.of("a", "b", "c")) {
+      ids.add(committed(message(order)).id());
+    }
+    for (Claim claim = claim(); !claim.messages().isEmpty(); claim = claim()) {
+      claim.messages().forEach(message -> sequences.add(message.sequence()));
+      settle(claim, Decision.dead("rejected"));
+    }
+    Set<Long> two = Set.of(sequences.get(0), sequences.get(1));
+    Set<Long> asked = Set.of(sequences.get(0), sequences.get(1), Long.MAX_VALUE);
+    assertThat(call("requeue", () -> store.requeue(asked, SOMEBODY)))
+        .as("which were requeued")
+        .isEqualTo(two);
+    assertThat(call("discard", () -> store.discard(Set.copyOf(sequences), SOMEBODY)))
+        .as("discarded, of which two were requeued before")
+        .containsExactly(sequences.get(2));
+    assertThat(store.audit(Instant.EPOCH, MANY))
+        .extracting(entry -> entry.action() + " " + entry.sequence() + " " + entry.reason())
+        .as("the audit")
+        .containsExactlyInAnyOrder(
+            "REQUEUED " + sequences.get(0) + " " + SOMEBODY.reason(),
+            "REQUEUED " + sequences.get(1) + " " + SOMEBODY.reason(),
+            "DISCARDED " + sequences.get(2) + " " + SOMEBODY.reason());
+    assertThat(archived(ALL)).as("archived").hasSize(1);
+    assertThat(ids).as("ids of all").contains(one(ALL).message().message().id());
+  }
+}

@@ -1,0 +1,110 @@
+package dev.outbox.tck.store;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import dev.outbox.SchemaException;
+import dev.outbox.spi.store.OutboxStore;
+import dev.outbox.spi.store.SchemaStore;
+import dev.outbox.tck.Rule;
+import dev.outbox.tck.SchemaFixture;
+import dev.outbox.tck.internal.Sentence;
+import java.util.List;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.DisplayName;
+
+/** E1. */
+@DisplayName("Schema")
+abstract class SchemaTests<T> extends StoreTests<T> {
+  private void whileDamaged(Consumer<SchemaFixture> damage, Runnable test) {
+    damaged(damage, test);
+    committed("k", 1);
+    assertCame(drain()).as("due, after the schema was made whole again").hasSize(1);
+  }
+
+  /** A new store, and one that was there before, say one sentence for each verb. */
+  private void assertSaid(String what) {
+    assertSaid(what + ", by a new store's claim", () -> tck.createStore().claim(request(1, LONG)));
+    assertSaid(
+        what + ", by a new store's append",
+        () -> {
+          OutboxStore<T> store = tck.createStore();
+          tck.inTransaction(t -> store.append(t, List.of(message("k").build())));
+        });
+    assertSaid(
+        what + ", by a new store's verify",
+        () -> {
+          if (tck.createStore() instanceof SchemaStore schema) {
+            schema.verify();
+          } else {
+            throw new SchemaException("the store has no verify");
+          }
+        });
+  }
+
+  @Rule("E1")
+  @Sentence("a missing schema is said in a sentence")
+  void missing() {
+    whileDamaged(SchemaFixture::dropSchema, () -> assertSaid("a missing schema"));
+  }
+
+  @Rule("E1")
+  @Sentence("a schema that goes missing under a running store is said in a sentence")
+  void goesMissing() {
+    committed("k", 1);
+    drain();
+    whileDamaged(
+        SchemaFixture::dropSchema,
+        () -> {
+          assertSaid("a schema gone missing, by claim", () -> store().claim(request(1, LONG)));
+          assertSaid(
+              "a schema gone missing, by append",
+              () -> tck.inTransaction(t -> store().append(t, List.of(message("k").build()))));
+        });
+  }
+
+  @Rule("E1")
+  @Sentence("an older schema is said in a sentence")
+  void older() {
+    whileDamaged(SchemaFixture::makeSchemaOlder, () -> assertSaid("an older schema"));
+  }
+
+  @Rule("E1")
+  @Sentence("a newer schema is said in a sentence")
+  void newer() {
+    whileDamaged(SchemaFixture::makeSchemaNewer, () -> assertSaid("a newer schema"));
+  }
+
+  @Rule("E1")
+  @Sentence("emptied tables of the store's own rows are repaired, or said in a sentence")
+  void emptied() {
+    committed("k", 1);
+    whileDamaged(
+        SchemaFixture::emptyInternalRows,
+        () -> {
+          Throwable thrown =
+              catchThrowable(
+                  () ->
+                      assertThat(tck.createStore().claim(request(1, LONG)).messages())
+                          .as("due with the store's own rows gone")
+                          .isNotEmpty());
+          if (thrown instanceof AssertionError error) {
+            throw error;
+          }
+          assertThat(thrown)
+              .as("claim with the store's own rows gone")
+              .satisfiesAnyOf(
+                  t -> assertThat(t).isNull(),
+                  t -> assertThat(t).isInstanceOf(SchemaException.class));
+          tck.reset();
+        });
+  }
+
+  @Rule("E1")
+  @Sentence("migrate of a schema that is there changes nothing; verify finds it whole")
+  void migrate() {
+    committed("k", 2);
+    assertMigrated();
+    assertCame(drain()).as("due after migrate").hasSize(2);
+  }
+}

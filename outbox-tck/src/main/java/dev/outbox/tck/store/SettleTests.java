@@ -1,0 +1,333 @@
+package dev.outbox.tck.store;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.outbox.OutboxMessage;
+import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.DeadLetterStore;
+import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.OutboxStore.Settled;
+import dev.outbox.spi.store.StoredMessage;
+import dev.outbox.tck.BreaksConnections;
+import dev.outbox.tck.LosesReplies;
+import dev.outbox.tck.Rule;
+import dev.outbox.tck.internal.Place;
+import dev.outbox.tck.internal.Sentence;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import org.junit.jupiter.api.DisplayName;
+import org.opentest4j.AssertionFailedError;
+
+/** S1 and S3. */
+@Place(2)
+@DisplayName("Settle")
+abstract class SettleTests<T> extends StoreTests<T> {
+  private static final List<Decision> ALL =
+      List.of(
+          Decision.delivered(),
+          Decision.retry(LONG, "refused"),
+          Decision.retryUncounted(LONG, "unavailable"),
+          Decision.dead("rejected"),
+          Decision.deadHaltingKey("rejected"));
+
+  /** A settle of three messages that needs more is not broken at each of them. */
+  private static final int MOST_WRITES = 12;
+
+  @Rule("S1")
+  @Sentence("a settle after another took over is refused, and changes nothing")
+  void stale() {
+    for (Decision decision : ALL) {
+      tck.prepare();
+      OutboxMessage message = committed(message("k"));
+      TakenOver claims = takenOver();
+      StoredMessage claimed = first(claims.stale());
+      assertRefused(settle(claims.stale(), decision), claimed, decision);
+      assertNothingDue("still held by the one that took over, after a stale " + decision);
+      assertThat(settle(claims.current(), Map.of()))
+          .as("lost by the one that took over, after a stale %s", decision)
+          .isEmpty();
+      Claim again = claim();
+      assertCame(ids(again)).as("due after a stale %s", decision).containsExactly(message.id());
+      assertThat(first(again).attempts()).as("attempts after a stale %s", decision).isZero();
+    }
+  }
+
+  private static void assertRefused(Set<Long> lost, StoredMessage claimed, Decision decision) {
+    if (!lost.equals(Set.of(claimed.sequence()))) {
+      throw new AssertionFailedError(
+          ("a settle as %s does not say that its message was lost, though another has taken it over:"
+                  + " a settle must ask whether the claim still holds the key")
+              .formatted(decision));
+    }
+  }
+
+  @Rule("S1")
+  @Sentence("a settle after another took over and settled is refused, and changes nothing")
+  void staleAfterSettle() {
+    for (Decision decision : ALL) {
+      tck.prepare();
+      committed("k", 1);
+      TakenOver claims = takenOver();
+      settle(claims.current(), Decision.retry(Duration.ZERO, "refused"));
+      assertRefused(settle(claims.stale(), decision), first(claims.stale()), decision);
+      Claim again = awaitClaim("the message due at once, after a stale " + decision);
+      assertThat(first(again).attempts()).as("attempts after a stale %s", decision).isEqualTo(1);
+    }
+  }
+
+  @Rule("S1")
+  @Sentence("a settle that is repeated counts nothing twice")
+  void repeated() {
+    for (Decision decision :
+        List.of(
+            Decision.retry(Duration.ZERO, "refused"),
+            Decision.retryUncounted(Duration.ZERO, "unavailable"))) {
+      requires("S2", () -> assertCounts(decision, 1));
+      assertCounts(decision, 2);
+    }
+  }
+
+  private void assertCounts(Decision decision, int times) {
+    tck.prepare();
+    committed("k", 2);
+    Claim claim = claim();
+    Map<Long, Decision> decisions = Map.of(first(claim).sequence(), decision);
+    for (int i = 0; i < times; i++) {
+      settle(claim, decisions);
+    }
+    Claim again = awaitClaim("the message due at once, after " + decision);
+    assertThat(first(again).sequence())
+        .as("the head of the key")
+        .isEqualTo(first(claim).sequence());
+    assertThat(first(again).attempts())
+        .as("attempts after %s was settled %d times", decision, times)
+        .isEqualTo(((Decision.Retry) decision).counts() ? 1 : 0);
+  }
+
+  @Rule("S1")
+  @Sentence("a repeated settle as dead counts once, and does not undo what followed")
+  void repeatedDead() {
+    DeadLetterStore letters = tck.ability(DeadLetterStore.class);
+    for (boolean blocks : List.of(false, true)) {
+      tck.prepare();
+      committed("k", 2);
+      Claim claim = claim();
+      long sequence = first(claim).sequence();
+      Map<Long, Decision> decisions = Map.of(sequence, dead(blocks));
+      settle(claim, decisions);
+      settle(claim, decisions);
+      List<DeadLetterStore.DeadLetter> dead = call("list", () -> letters.deadLetters(0, 10));
+      assertThat(dead).as("dead letters after a repeated settle").hasSize(1);
+      assertThat(dead.get(0).message().attempts())
+          .as("attempts of the claimed message")
+          .isEqualTo(1);
+      assertThat(call("requeue", () -> letters.requeue(sequence)))
+          .as("whether it was requeued")
+          .isTrue();
+      settle(claim, decisions);
+      assertThat(letters.deadLetters(0, 10))
+          .as("dead letters, when the settle is repeated once more after a requeue")
+          .isEmpty();
+      assertCame(drain()).as("due after the requeue").hasSize(2);
+    }
+  }
+
+  @Rule("S1")
+  @Sentence("a settle that is repeated while another holds the key leaves that claim alone")
+  void repeatedWhileHeld() {
+    OutboxMessage message = committed(message("k"));
+    Claim claim = claim();
+    Map<Long, Decision> retry =
+        Map.of(first(claim).sequence(), Decision.retry(Duration.ZERO, "refused"));
+    settle(claim, retry);
+    Claim other = awaitClaim("the message due at once");
+    assertThat(settle(claim, retry)).as("lost, when repeated").contains(first(claim).sequence());
+    assertNothingDue("held by another when the settle was repeated");
+    assertThat(settle(other, Map.of())).as("lost by the other").isEmpty();
+    Claim again = claim();
+    assertCame(ids(again)).as("what is due now").containsExactly(message.id());
+    assertThat(first(again).attempts()).as("attempts of the claimed message").isEqualTo(1);
+  }
+
+  @Rule("S1")
+  @Sentence("a settle whose reply was lost counts once, when it is repeated")
+  void repeatedAfterLostReply() {
+    LosesReplies fixture = tck.fixture(LosesReplies.class);
+    committed("k", 3);
+    Claim claim = claim(1, tck.shortTime());
+    Map<Long, Decision> decisions =
+        Map.of(first(claim).sequence(), Decision.retry(Duration.ZERO, "refused"));
+    settleUnheard(fixture, claim, decisions);
+    settle(claim, decisions);
+    StoredMessage again = first(awaitClaim("the message due at once, after a repeated settle"));
+    assertThat(again.sequence()).as("the head of the key").isEqualTo(first(claim).sequence());
+    assertThat(again.attempts()).as("attempts after a repeated settle").isEqualTo(1);
+  }
+
+  @Rule("S1")
+  @Sentence("a settle whose reply was lost, repeated after a requeue, does not undo the requeue")
+  void repeatedAfterRequeue() {
+    LosesReplies fixture = tck.fixture(LosesReplies.class);
+    DeadLetterStore letters = tck.ability(DeadLetterStore.class);
+    for (boolean blocks : List.of(false, true)) {
+      tck.prepare();
+      List<OutboxMessage> messages = committed("k", 3);
+      Claim claim = claim(1, tck.shortTime());
+      long sequence = first(claim).sequence();
+      Map<Long, Decision> decisions = Map.of(sequence, dead(blocks));
+      settleUnheard(fixture, claim, decisions);
+      assertThat(call("requeue", () -> letters.requeue(sequence)))
+          .as("whether the dead letter was there to requeue, when the reply to its settle was lost")
+          .isTrue();
+      settle(claim, decisions);
+      assertThat(letters.deadLetters(0, 10))
+          .as("dead letters: a repeated settle changed a message that was requeued in between")
+          .isEmpty();
+      assertCame(ids(awaitDrained(messages.size())))
+          .as("came after the requeue")
+          .containsExactlyInAnyOrderElementsOf(idsOf(messages));
+    }
+  }
+
+  /** As a relay does it that goes on at once. */
+  private void settleUnheard(LosesReplies fixture, Claim claim, Map<Long, Decision> decisions) {
+    fixture.losingTheReply(
+        () -> {
+          Settled unheard = store().settleAndClaim(claim, decisions, request(1, tck.shortTime()));
+          assertThat(unheard.lost()).as("lost, though nobody took over").isEmpty();
+        });
+  }
+
+  @Rule("S1")
+  @Sentence("a settle whose connection breaks has settled all of a key or nothing")
+  void breaksOff() {
+    BreaksConnections fixture = tck.fixture(BreaksConnections.class);
+    boolean broke = true;
+    for (int write = 1; broke && write <= MOST_WRITES; write++) {
+      tck.prepare();
+      List<OutboxMessage> messages = committed("k", 3);
+      Claim claim = claimAtLeast(3, soon());
+      Map<Long, Decision> decisions = all(claim, Decision.delivered());
+      broke = fixture.breakingAtWrite(write, () -> claim.settle(decisions));
+      OutboxMessage last = committed(message("k"));
+      Set<UUID> came = new HashSet<>();
+      await(
+          "a message appended to the key after its connection had broken at write %d of a settle"
+              .formatted(write),
+          () -> {
+            came.addAll(ids(drain()));
+            return came.contains(last.id()) ? true : null;
+          });
+      came.retainAll(idsOf(messages));
+      if (!came.isEmpty() && came.size() < messages.size()) {
+        throw new AssertionFailedError(
+            ("the connection broke at write %d of a settle that delivers 3 messages of a key,"
+                    + " and %d are left: what a settle does to a key is one transaction")
+                .formatted(write, came.size()));
+      }
+    }
+  }
+
+  @Rule("S1")
+  @Sentence("a settle of messages that are gone leaves those alone that were given their sequences")
+  void sequencesGivenAgain() {
+    RestartsSequences fixture = tck.fixture(RestartsSequences.class);
+    for (Decision decision : ALL) {
+      tck.prepare();
+      fixture.restartSequences();
+      committed("k", 3);
+      Claim claim = claim(3, LONG);
+      Map<Long, Decision> decisions = all(claim, Decision.delivered());
+      decisions.put(claim.messages().get(claim.messages().size() - 1).sequence(), decision);
+      fixture.restartSequences();
+      List<OutboxMessage> others = committed("k", 3);
+      settle(claim, decisions);
+      List<StoredMessage> due = drain();
+      assertCame(ids(due))
+          .as("due, after a settle of messages that are gone: delivered, and at last %s", decision)
+          .containsExactlyElementsOf(idsOf(others));
+      assertThat(due).extracting(StoredMessage::attempts).as("attempts").containsOnly(0);
+      assertThat(due)
+          .extracting(StoredMessage::sequence)
+          .as("sequences, which the fixture should have made begin again")
+          .containsAll(decisions.keySet());
+    }
+  }
+
+  @Rule("S1")
+  @Sentence("a decision on a sequence that the claim does not have is refused, with no change")
+  void unknownSequence() {
+    committed("k", 1);
+    Claim claim = claim();
+    Decision delivered = Decision.delivered();
+    Map<Long, Decision> decisions = Map.of(first(claim).sequence(), delivered, -1L, delivered);
+    assertThatThrownBy(() -> claim.settle(decisions))
+        .as("settle with a sequence that the claim does not have")
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> store().settleAndClaim(claim, decisions, request(1, LONG)))
+        .as("settleAndClaim with a sequence that the claim does not have")
+        .isInstanceOf(IllegalArgumentException.class);
+    assertNothingDue("still held after a settle that was refused");
+    assertThat(settle(claim, Map.of())).as("lost after a settle that was refused").isEmpty();
+    assertCame(drain()).as("due: the settle that was refused changed nothing").hasSize(1);
+  }
+
+  @Rule("S3")
+  @Sentence("after settle the rest of the key is claimable at once")
+  void restAtOnce() {
+    List<OutboxMessage> messages = committed("k", 50);
+    Claim claim = claim(2, LONG);
+    settle(claim, Decision.delivered());
+    Claim next = claim(2, LONG);
+    assertThat(next.messages()).as("due right after settle").isNotEmpty();
+    assertThat(id(first(next)))
+        .as("the oldest of the rest")
+        .isEqualTo(messages.get(claim.messages().size()).id());
+  }
+
+  @Rule("S3")
+  @Sentence("settleAndClaim settles, and brings what is due next")
+  void settleAndClaim() {
+    List<OutboxMessage> messages = committed("k", 5);
+    Claim claim = claim(1, LONG);
+    for (int i = 0; i < messages.size(); i++) {
+      assertCame(ids(claim)).as("claim number %d", i).containsExactly(messages.get(i).id());
+      Claim done = claim;
+      Map<Long, Decision> delivered = Map.of(first(done).sequence(), Decision.delivered());
+      Settled settled =
+          call("settleAndClaim", () -> store().settleAndClaim(done, delivered, request(1, LONG)));
+      assertThat(settled.lost()).as("what settle says was lost").isEmpty();
+      claim = settled.next();
+      if (claim.messages().isEmpty() && claim.pollAgain()) {
+        claim = claim(1, LONG);
+      }
+    }
+    assertThat(claim.messages()).as("due after the last").isEmpty();
+    committed("k", 1);
+    assertCame(drain()).as("due, appended after the last was settled").hasSize(1);
+  }
+
+  @Rule("S1")
+  @Sentence("settleAndClaim says what was lost, and changes nothing of it")
+  void staleSettleAndClaim() {
+    committed("k", 1);
+    TakenOver claims = takenOver();
+    long sequence = first(claims.stale()).sequence();
+    Settled settled =
+        call(
+            "settleAndClaim",
+            () ->
+                store()
+                    .settleAndClaim(
+                        claims.stale(), Map.of(sequence, Decision.delivered()), request(1, LONG)));
+    assertThat(settled.lost()).as("what settle says was lost").containsExactly(sequence);
+    assertThat(settled.next().messages()).as("claimed while another holds it").isEmpty();
+    assertThat(settle(claims.current(), Map.of())).as("lost by the other").isEmpty();
+    assertCame(drain()).as("due: the stale settle changed nothing").hasSize(1);
+  }
+}

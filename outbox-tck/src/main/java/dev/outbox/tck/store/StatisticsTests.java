@@ -1,0 +1,130 @@
+package dev.outbox.tck.store;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.StatisticsStore;
+import dev.outbox.spi.store.StatisticsStore.Statistics;
+import dev.outbox.tck.Rule;
+import dev.outbox.tck.internal.Sentence;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.DisplayName;
+
+/** F1: what a store says of what it holds. What that costs, {@link WorkTests} asks. */
+@DisplayName("Statistics")
+abstract class StatisticsTests<T> extends StoreTests<T> {
+  private static final int CAP = 100;
+  private static final int MOST = Integer.MAX_VALUE;
+
+  private Statistics statistics(int cap) {
+    StatisticsStore store = tck.ability(StatisticsStore.class);
+    return call("statistics", () -> store.statistics(cap));
+  }
+
+  @Rule("F1")
+  @Sentence("statistics count what is pending, scheduled, blocked and dead")
+  void statistics() {
+    assertThat(statistics(CAP))
+        .as("statistics of an empty store")
+        .isEqualTo(new Statistics(CAP, 0, 0, 0, 0, 0, 0, null, null));
+    committed("waits", 3);
+    retryFirst(claim(), LONG, true);
+    committed("halted", 2);
+    Claim claim = claim();
+    settle(claim, Map.of(first(claim).sequence(), Decision.deadHaltingKey("rejected")));
+    assertNothingDue("one key waits, one is halted");
+    committed(message("later").deliverAfter(LONG));
+    assertThat(statistics(CAP).oldestFree()).as("oldestFree, when nothing is free").isNull();
+    committed("free", 2);
+    Statistics came = statistics(CAP);
+    assertThat(came.pending() + came.scheduled() + came.blocked())
+        .as("pending, scheduled and blocked in %s", came)
+        .isEqualTo(3 + 1 + 1 + 2);
+    assertThat(came.pending()).as("pending").isGreaterThanOrEqualTo(2);
+    assertThat(came.scheduled()).as("scheduled").isEqualTo(1);
+    assertThat(came.dead()).as("dead").isEqualTo(1);
+    assertThat(came.blockedKeys()).as("blockedKeys").isEqualTo(1);
+    assertThat(came.haltedKeys()).as("haltedKeys").isEqualTo(1);
+    assertThat(came.oldestFree()).as("oldestFree").isNotNull().isLessThan(LONG);
+    assertThat(came.oldestBlocked()).as("oldestBlocked").isNotNull().isLessThan(LONG);
+  }
+
+  @Rule("F1")
+  @Sentence("statistics count a key as blocked until what it waited for was delivered or is dead")
+  void statisticsOfKeysThatGoOn() {
+    for (Decision end : List.of(Decision.delivered(), Decision.dead("rejected"))) {
+      committed("k", 1);
+      retryFirst(claim(), Duration.ZERO, true);
+      assertThat(statistics(CAP).blockedKeys()).as("blockedKeys, at a retry").isEqualTo(1);
+      settle(awaitClaim("the retry"), end);
+      assertThat(statistics(CAP).blockedKeys()).as("blockedKeys, after %s", end).isZero();
+    }
+    assertThat(statistics(CAP).oldest()).as("oldest, when nothing waits").isNull();
+  }
+
+  @Rule("F1")
+  @Sentence("statistics are exact below the cap, and are the cap from there on")
+  void statisticsEndAtTheCap() {
+    int each = 7;
+    decide(each, "retried", Decision.retry(LONG, "refused"));
+    decide(each, "dead", Decision.dead("rejected"));
+    decide(each, "halted", Decision.deadHaltingKey("rejected"));
+    for (int i = 0; i < each; i++) {
+      committed("free" + i, 1);
+      committed(message("later").deliverAfter(LONG));
+    }
+    for (int cap : List.of(1, each - 1, each, each + 1, 2 * each, 2 * each + 1, MOST)) {
+      assertThat(statistics(cap))
+          .as("statistics with a cap of %d, beside %d messages of each kind", cap, each)
+          .usingRecursiveComparison()
+          .ignoringFieldsOfTypes(Duration.class)
+          .isEqualTo(capped(cap, each));
+    }
+  }
+
+  private static Statistics capped(int cap, int each) {
+    long few = Math.min(cap, each);
+    long dead = Math.min(cap, 2 * each);
+    return new Statistics(cap, few, few, few, dead, few, few, null, null);
+  }
+
+  /** One message for each of so many keys. */
+  private void decide(int keys, String name, Decision decision) {
+    for (int i = 0; i < keys; i++) {
+      committed(name + i, 1);
+    }
+    for (int decided = 0; decided < keys; ) {
+      Claim claim = awaitClaim("messages to decide about");
+      Map<Long, Decision> decisions = all(claim, decision);
+      settle(claim, decisions);
+      decided += decisions.size();
+    }
+  }
+
+  @Rule("F1")
+  @Sentence("statistics of one key are exact too, and end at the cap")
+  void statisticsOfOneKey() {
+    committed("k", 90);
+    for (int cap : List.of(80, 90, 91, 1_000)) {
+      assertThat(statistics(cap).pending())
+          .as("pending with a cap of %d, beside 90 messages of a key", cap)
+          .isEqualTo(Math.min(90, cap));
+    }
+  }
+
+  @Rule("F1")
+  @Sentence("statistics refuse a cap that is less than 1")
+  void statisticsRefuseNoCap() {
+    StatisticsStore store = tck.ability(StatisticsStore.class);
+    for (int cap : List.of(0, -1, Integer.MIN_VALUE)) {
+      assertThatThrownBy(() -> store.statistics(cap))
+          .as("statistics(%d)", cap)
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("" + cap);
+    }
+  }
+}

@@ -1,0 +1,349 @@
+package dev.outbox.tck.store;
+
+import dev.outbox.spi.store.DeadLetterStore;
+import dev.outbox.spi.store.DeadLetterStore.DeadLetter;
+import dev.outbox.spi.store.HousekeepingStore;
+import dev.outbox.spi.store.StatisticsStore;
+import dev.outbox.spi.store.StatisticsStore.Statistics;
+import dev.outbox.spi.store.StoredMessage;
+import dev.outbox.tck.MovesClock;
+import dev.outbox.tck.internal.StoryTests.Story;
+import dev.outbox.tck.store.StoryClaims.Held;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import net.jqwik.api.Shrinkable;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Steps, played on a store and on the {@link Reference}, and what is compared.
+ *
+ * <p>Where the contract determines the result, both must have the same: duplicates; what a settle
+ * or a renewal says was lost; dead letters with their attempts and errors; how many messages there
+ * are; in the end, all that was appended and is not gone. Where it leaves a choice, as in which
+ * keys a claim brings, the store's choice must be one that the reference allows at that moment, and
+ * the reference follows it:
+ *
+ * <ul>
+ *   <li>Of each key that a claim brings, it brings what is due there from the oldest on, and nobody
+ *       holds the key. Only messages that were delayed, requeued or committed late may come before
+ *       their place or after it.
+ *   <li>Behind messages that have not failed, one whose retry is due may come along, and those
+ *       behind it. In the reference it comes alone, so what came along is given back undecided.
+ *   <li>It may bring nothing while anything is held, because leases may cover more than the claimed
+ *       keys. While nothing is, it must bring something if something is due. A message that was
+ *       requeued or committed late before one that waits for its retry may wait with it.
+ *   <li>A key whose lease has ended may be lost if something was claimed since, if that was of
+ *       other keys; it must be if it was of this one. What was once lost stays lost.
+ *   <li>Attempts may be counted at a claim where crashes were many (S6). If so, and that claim was
+ *       lost too, its messages have one more, once.
+ * </ul>
+ *
+ * <p>Of a key one message at a time waits for its retry or halts its key: a relay stops at the
+ * first failure of a key. What becomes of two is not asked here, because stores may remember one
+ * wait a key.
+ *
+ * <p>Hours pass at a step, and a minute more, so that what the clock of a test does meanwhile
+ * decides nothing.
+ */
+final class StoreStory<T> extends StoreTests<T> implements Story<Shrinkable<Step>> {
+  /** Dedup keys are remembered for longer than the time of one step and shorter than two. */
+  static final Duration DEDUP_WINDOW = Duration.ofHours(2);
+
+  private final @Nullable MovesClock clock;
+  private final Reference reference;
+  private final StoryLog log;
+  private final StoryMessages messages = new StoryMessages();
+  private final StoryProducers<T> producers;
+  private final StoryClaims<T> claims;
+
+  /**
+   * @param names of keys
+   * @param clock null when time cannot pass
+   * @param dedupWindow what the store's is
+   * @param seen counts what happened that was worth a story
+   */
+  StoreStory(
+      PatientFixture<T> tck,
+      List<String> names,
+      @Nullable MovesClock clock,
+      Duration dedupWindow,
+      Map<String, Integer> seen) {
+    super(tck);
+    this.clock = clock;
+    reference = new Reference(dedupWindow, tck.is(SequencesAtCommit.class));
+    log = new StoryLog(seen);
+    producers = new StoryProducers<>(tck, log, messages, reference, names);
+    claims = new StoryClaims<>(tck, log, messages, reference);
+  }
+
+  @Override
+  public List<String> lines() {
+    return log.lines();
+  }
+
+  // ---- steps
+
+  @Override
+  public void play(Shrinkable<Step> step) {
+    play(step.value());
+  }
+
+  private void play(Step step) {
+    log.rule = ruleOf(step);
+    if (changes(step)) {
+      compare();
+    }
+  }
+
+  /** Plays it. */
+  private boolean changes(Step step) {
+    List<Held> unsettled = claims.unsettled();
+    if (step instanceof Step.Append append) {
+      return producers.append(append);
+    } else if (step instanceof Step.InsertByPlainSql insert) {
+      return producers.insert(insert);
+    } else if (step instanceof Step.EndTransaction end) {
+      return producers.end(end);
+    } else if (step instanceof Step.Take take) {
+      claims.take(take);
+      return false;
+    } else if (step instanceof Step.Settle settle) {
+      return ifAny(unsettled, settle.claim(), held -> claims.settle(held, settle.verdicts()));
+    } else if (step instanceof Step.SettleAndTake settle) {
+      return ifAny(unsettled, settle.claim(), held -> claims.settleAndTake(held, settle));
+    } else if (step instanceof Step.SettleAgain again) {
+      return ifAny(claims.settled(), again.claim(), claims::settleAgain);
+    } else if (step instanceof Step.SettleWhatItHasNot other) {
+      return ifAny(unsettled, other.claim(), claims::settleWhatItHasNot);
+    } else if (step instanceof Step.Renew renew) {
+      boolean ignored = ifAny(unsettled, renew.claim(), held -> claims.renew(held, renew.hours()));
+      return false;
+    } else if (step instanceof Step.TimePasses time) {
+      letPass(time.hours());
+      return false;
+    } else if (step instanceof Step.DecideOnDeadLetter decide) {
+      return decide(decide);
+    } else if (store() instanceof HousekeepingStore housekeeping) {
+      log.say("housekeeping");
+      run("housekeep", housekeeping::housekeep);
+      return true;
+    }
+    return false;
+  }
+
+  private static <R> boolean ifAny(List<R> some, int which, Consumer<R> action) {
+    if (!some.isEmpty()) {
+      action.accept(some.get(which % some.size()));
+    }
+    return !some.isEmpty();
+  }
+
+  /**
+   * Not while a transaction is open: what it has written is not seen by others, and cannot be made
+   * older.
+   */
+  private void letPass(int hours) {
+    if (clock != null && producers.openOnes().isEmpty()) {
+      Duration time = Duration.ofHours(hours).plusMinutes(hours);
+      log.say("%d h pass", hours);
+      clock.moveClock(time);
+      reference.letPass(time);
+    }
+  }
+
+  private boolean decide(Step.DecideOnDeadLetter decide) {
+    if (!(store() instanceof DeadLetterStore letters)) {
+      return false;
+    }
+    List<DeadLetter> dead = expectedDeadLetters();
+    if (dead.isEmpty()) {
+      List<StoryMessage> known = messages.stream().filter(m -> m.sequence != 0).toList();
+      boolean ignored =
+          ifAny(known, decide.letter(), m -> decideOnNone(letters, m, decide.requeues()));
+    } else {
+      decide(letters, dead.get(decide.letter() % dead.size()), decide.requeues());
+    }
+    return true;
+  }
+
+  private void decide(DeadLetterStore letters, DeadLetter letter, boolean requeues) {
+    StoryMessage message = messages.of(letter.message());
+    log.say("%s dead letter %s", requeues ? "requeue" : "discard", message);
+    StoryLog.check(
+        "O3",
+        decideOn(letters, message, requeues),
+        "the store says that message %s is no dead letter",
+        message);
+    if (requeues) {
+      reference.requeue(letter);
+      message.passable = true;
+      message.counted = 0;
+      log.saw("requeue");
+    } else {
+      reference.discard(letter);
+    }
+    message.retryAt = null;
+    message.blocks = false;
+  }
+
+  private static boolean decideOn(DeadLetterStore letters, StoryMessage message, boolean requeues) {
+    return call(
+        requeues ? "requeue" : "discard",
+        () -> requeues ? letters.requeue(message.sequence) : letters.discard(message.sequence));
+  }
+
+  private void decideOnNone(DeadLetterStore letters, StoryMessage message, boolean requeues) {
+    log.say("%s %s, which is no dead letter", requeues ? "requeue" : "discard", message);
+    StoryLog.check(
+        "O3",
+        !decideOn(letters, message, requeues),
+        "the store says that message %s was a dead letter",
+        message);
+  }
+
+  private List<DeadLetter> expectedDeadLetters() {
+    List<DeadLetter> dead = new ArrayList<>(reference.deadLetters());
+    dead.sort(Comparator.comparing(letter -> messages.of(letter.message()).place));
+    return dead;
+  }
+
+  private void compare() {
+    if (store() instanceof DeadLetterStore letters) {
+      List<DeadLetter> actual = call("deadLetters", () -> letters.deadLetters(0, 1_000));
+      actual.forEach(letter -> messages.known(letter.message()));
+      List<String> expected =
+          expectedDeadLetters().stream()
+              .map(letter -> described(letter, countedAtClaims(letter)))
+              .toList();
+      StoryLog.check(
+          "S2",
+          actual.stream().map(letter -> described(letter, 0)).toList().equals(expected),
+          "the dead letters are %s instead of %s",
+          StoryLog.list(actual.stream().map(letter -> described(letter, 0)).toList()),
+          StoryLog.list(expected));
+    }
+    if (store() instanceof StatisticsStore statistics) {
+      compare(call("statistics", () -> statistics.statistics(StatisticsStore.DEFAULT_CAP)));
+    }
+  }
+
+  private int countedAtClaims(DeadLetter letter) {
+    return messages.of(letter.message()).counted;
+  }
+
+  private String described(DeadLetter letter, int more) {
+    return "%s (attempts %d, %s%s)"
+        .formatted(
+            messages.of(letter.message()),
+            letter.message().attempts() + more,
+            letter.error(),
+            letter.failedAt() == null ? ", at no time" : "");
+  }
+
+  /**
+   * Which of these a message that can go is counted as may depend on whether a claim has met it.
+   */
+  private void compare(Statistics actual) {
+    long live = actual.pending() + actual.scheduled() + actual.blocked();
+    long expected = reference.sum(s -> s.pending() + s.scheduled() + s.blocked());
+    StoryLog.check(
+        log.rule, live == expected, "statistics count %d messages instead of %d", live, expected);
+    long dead = reference.sum(Statistics::dead);
+    StoryLog.check(
+        "S2",
+        actual.dead() == dead,
+        "statistics count %d dead letters, not %d",
+        actual.dead(),
+        dead);
+    long halted = reference.sum(Statistics::haltedKeys);
+    StoryLog.check(
+        "O3",
+        actual.haltedKeys() == halted,
+        "statistics count %d halted keys instead of %d",
+        actual.haltedKeys(),
+        halted);
+    long waiting = reference.sum(Statistics::blockedKeys);
+    StoryLog.check(
+        "O2",
+        actual.blockedKeys() >= waiting,
+        "statistics count %d keys that wait for a retry instead of %d",
+        actual.blockedKeys(),
+        waiting);
+  }
+
+  /** Everything that was appended and is not gone comes, and after it what was dead. */
+  @Override
+  public void finish() {
+    log.endBegins();
+    new ArrayList<>(producers.openOnes())
+        .forEach(number -> play(new Step.EndTransaction(number, true)));
+    if (clock != null) {
+      letPass(1_000);
+    } else {
+      claims.unsettled().forEach(held -> settle(held, Step.Verdict.NONE));
+    }
+    drain(claims.all().size() + messages.size());
+    if (store() instanceof DeadLetterStore letters) {
+      expectedDeadLetters().forEach(letter -> decide(letters, letter, true));
+      compare();
+      drain(claims.all().size() + messages.size());
+    }
+  }
+
+  private void settle(Held held, Step.Verdict verdict) {
+    claims.settle(held, List.of(verdict));
+    compare();
+  }
+
+  private void drain(int most) {
+    int before = claims.all().size();
+    int claimed;
+    do {
+      claimed = claims.all().size();
+      claims.take(new Step.Take(1, 100, false, 3));
+      if (claims.all().size() > claimed) {
+        settle(claims.all().get(claimed), Step.Verdict.DELIVERED);
+      }
+      StoryLog.check(
+          "S2", claims.all().size() - before <= most, "delivered messages come again and again");
+    } while (claims.all().size() > claimed);
+    if (clock != null) {
+      for (String key : reference.keys()) {
+        List<StoredMessage> left = reference.due(key);
+        StoryLog.check(
+            "C6",
+            left.isEmpty(),
+            "the claim is empty, though %s of key %s may come",
+            StoryLog.list(messages.of(left)),
+            shown(key));
+      }
+    }
+  }
+
+  @Override
+  public void close() {
+    producers.close();
+  }
+
+  /** Which rule is broken when, after this step, there are not as many messages as should be. */
+  private static String ruleOf(Step step) {
+    if (step instanceof Step.Append append) {
+      return append.messages().stream().anyMatch(m -> m.content() == Step.Content.WITH_DEDUP_KEY)
+          ? "A4"
+          : "A1";
+    } else if (step instanceof Step.InsertByPlainSql) {
+      return "A6";
+    } else if (step instanceof Step.EndTransaction) {
+      return "A1";
+    } else if (step instanceof Step.SettleAgain || step instanceof Step.SettleWhatItHasNot) {
+      return "S1";
+    } else if (step instanceof Step.DecideOnDeadLetter) {
+      return "O3";
+    }
+    return "S2";
+  }
+}

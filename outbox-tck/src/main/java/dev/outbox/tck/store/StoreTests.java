@@ -1,0 +1,363 @@
+package dev.outbox.tck.store;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.outbox.OutboxMessage;
+import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.ClaimRequest;
+import dev.outbox.spi.store.ClaimSource;
+import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.OutboxStore;
+import dev.outbox.spi.store.StoredMessage;
+import dev.outbox.tck.internal.Patience;
+import dev.outbox.tck.internal.SuiteTests;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.function.IntFunction;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.opentest4j.AssertionFailedError;
+import org.opentest4j.TestAbortedException;
+
+/**
+ * What the tests say, in words of the contract. A store may hand out as little as one message a
+ * claim, and leases may cover more than the claimed keys, so no test expects a claim to bring
+ * everything, nor one key while another is held.
+ */
+abstract class StoreTests<T> extends SuiteTests<PatientFixture<T>> {
+
+  private static final int MAX_POLLS = 1_000;
+
+  StoreTests() {}
+
+  StoreTests(PatientFixture<T> tck) {
+    super(tck);
+  }
+
+  OutboxStore<T> store() {
+    return tck.store();
+  }
+
+  // ---- append
+
+  /** A message of the key, unlike any other. */
+  static OutboxMessage.Builder message(String order) {
+    UUID id = UUID.randomUUID();
+    return OutboxMessage.builder()
+        .id(id)
+        .aggregate("order", order)
+        .eventType("OrderChanged")
+        .payload("{\"id\":\"" + id + "\"}");
+  }
+
+  /** The key of {@link #message}s and {@link RawRows.RawRow#of rows} of this order. */
+  static String key(String order) {
+    return "order/" + order;
+  }
+
+  /** Messages of the key, committed in one transaction. */
+  List<OutboxMessage> committed(String key, int count) {
+    return committed(count, i -> key);
+  }
+
+  /** So many messages, of these orders, committed in one transaction. */
+  List<OutboxMessage> committed(int count, IntFunction<String> order) {
+    List<OutboxMessage> messages =
+        IntStream.range(0, count).mapToObj(i -> message(order.apply(i)).build()).toList();
+    commit(messages);
+    return messages;
+  }
+
+  OutboxMessage committed(OutboxMessage.Builder builder) {
+    OutboxMessage message = builder.build();
+    commit(List.of(message));
+    return message;
+  }
+
+  /** Appends in one transaction, and says which were duplicates. */
+  Set<UUID> commit(List<OutboxMessage> messages) {
+    List<Set<UUID>> duplicates = new ArrayList<>();
+    run(
+        "append and commit",
+        () -> tck.inTransaction(t -> duplicates.add(store().append(t, messages).duplicates())));
+    return duplicates.get(0);
+  }
+
+  /** A transaction in a thread of its own, so that it can stay open. */
+  OpenTransaction<T> open() {
+    return new OpenTransaction<>(tck);
+  }
+
+  // ---- claim
+
+  ClaimRequest request(int maxMessages, Duration lease) {
+    return new ClaimRequest("tck", maxMessages, 100_000_000, lease);
+  }
+
+  /** A claim of up to 100 messages with a long lease. */
+  Claim claim() {
+    return claim(request(100, LONG));
+  }
+
+  Claim claim(int maxMessages, Duration lease) {
+    return claim(request(maxMessages, lease));
+  }
+
+  /** Claims again while the store says that it makes sense and there is nothing. */
+  Claim claim(ClaimRequest request) {
+    return claim(store(), request);
+  }
+
+  Claim claim(ClaimSource by, ClaimRequest request) {
+    for (int i = 0; i < MAX_POLLS; i++) {
+      Claim claim = call("claim", () -> by.claim(request));
+      if (!claim.messages().isEmpty() || !claim.pollAgain()) {
+        return claim;
+      }
+    }
+    throw new AssertionError(
+        MAX_POLLS + " claims in a row were empty and said that polling again makes sense");
+  }
+
+  /** A claim with a message of the order; what comes instead is given back as it was. */
+  Claim claimOf(String order) {
+    return claimOf(order, LONG);
+  }
+
+  Claim claimOf(String order, Duration lease) {
+    for (int i = 0; i < MAX_POLLS; i++) {
+      Claim claim = claim(100, lease);
+      if (claim.messages().isEmpty()) {
+        break;
+      }
+      if (claim.messages().stream().anyMatch(m -> m.key().equals(key(order)))) {
+        return claim;
+      }
+      release(claim);
+    }
+    throw new AssertionError("no claim brings the due message of order " + shown(order));
+  }
+
+  /** A claim that has the first {@code count} messages; skips the test when it brings fewer. */
+  Claim claimAtLeast(int count) {
+    return claimAtLeast(count, LONG);
+  }
+
+  Claim claimAtLeast(int count, Duration lease) {
+    Claim claim = claim(100, lease);
+    assertSomeCame(claim);
+    if (claim.messages().size() < count) {
+      throw new TestAbortedException(
+          "skipped: the store hands out fewer than %d messages of a key in a claim"
+              .formatted(count));
+    }
+    return claim;
+  }
+
+  /** Waits until a claim brings something. */
+  Claim awaitClaim(String what) {
+    return await(what, () -> nonEmpty(claim()));
+  }
+
+  static @Nullable Claim nonEmpty(Claim claim) {
+    return claim.messages().isEmpty() ? null : claim;
+  }
+
+  void assertNothingDue(String why) {
+    assertCame(claim().messages()).as("%s", why).isEmpty();
+  }
+
+  /** Delivers all that is due now, in the order in which it was claimed. */
+  List<StoredMessage> drain() {
+    List<StoredMessage> delivered = new ArrayList<>();
+    Set<Long> gone = new HashSet<>();
+    for (Claim claim = claim(); !claim.messages().isEmpty(); claim = claim()) {
+      for (StoredMessage message : claim.messages()) {
+        if (gone.contains(message.sequence())) {
+          throw new AssertionError(
+              "%s was settled as delivered, comes again, and is not gone (S2)".formatted(message));
+        }
+      }
+      delivered.addAll(claim.messages());
+      Set<Long> lost = settle(claim, Decision.delivered());
+      claim.messages().stream()
+          .map(StoredMessage::sequence)
+          .filter(sequence -> !lost.contains(sequence))
+          .forEach(gone::add);
+      if (delivered.size() > 100_000) {
+        throw new AssertionError(
+            "a settle loses again and again what the claim has: delivered messages come for ever");
+      }
+    }
+    return delivered;
+  }
+
+  /** The same, until this many have come. */
+  List<StoredMessage> awaitDrained(int count) {
+    List<StoredMessage> delivered = new ArrayList<>();
+    await(
+        count + " due messages",
+        () -> {
+          delivered.addAll(drain());
+          return delivered.size() >= count ? delivered : null;
+        });
+    return delivered;
+  }
+
+  // ---- settle
+
+  Set<Long> settle(Claim claim, Map<Long, Decision> decisions) {
+    return call("settle", () -> claim.settle(decisions));
+  }
+
+  /** One decision for all. */
+  Set<Long> settle(Claim claim, Decision decision) {
+    return settle(claim, all(claim, decision));
+  }
+
+  static Decision dead(boolean haltsKey) {
+    return haltsKey ? Decision.deadHaltingKey("rejected") : Decision.dead("rejected");
+  }
+
+  static Map<Long, Decision> all(Claim claim, Decision decision) {
+    Map<Long, Decision> decisions = new HashMap<>();
+    claim.messages().forEach(message -> decisions.put(message.sequence(), decision));
+    return decisions;
+  }
+
+  /** Gives everything back as it was. */
+  void release(Claim claim) {
+    settle(claim, Map.of());
+  }
+
+  /** A retry for the first message; the others are given back as they were. */
+  void retryFirst(Claim claim, Duration delay, boolean counts) {
+    settle(
+        claim,
+        Map.of(
+            first(claim).sequence(),
+            counts ? Decision.retry(delay, "refused") : Decision.retryUncounted(delay, "refused")));
+  }
+
+  static StoredMessage first(Claim claim) {
+    assertSomeCame(claim);
+    return claim.messages().get(0);
+  }
+
+  private static void assertSomeCame(Claim claim) {
+    if (claim.messages().isEmpty()) {
+      throw new AssertionFailedError("the claim is empty, though a message is due and not claimed");
+    }
+  }
+
+  // ---- words
+
+  /** What came, of ids or stored messages. */
+  CameAssert assertCame(List<?> came) {
+    return new CameAssert(tck.numbers(), came);
+  }
+
+  static UUID id(StoredMessage message) {
+    assertThat(message.problem()).as("problem in decoding " + message).isNull();
+    return message.message().id();
+  }
+
+  static List<UUID> ids(List<StoredMessage> messages) {
+    return messages.stream().map(StoreTests::id).toList();
+  }
+
+  static List<UUID> ids(Claim claim) {
+    return ids(claim.messages());
+  }
+
+  static List<UUID> idsOf(List<OutboxMessage> messages) {
+    return messages.stream().map(OutboxMessage::id).toList();
+  }
+
+  static List<UUID> idsOf(OutboxMessage... messages) {
+    return Stream.of(messages).map(OutboxMessage::id).toList();
+  }
+
+  /** Waits until the condition gives something. */
+  <R> R await(String what, Supplier<@Nullable R> condition) {
+    return tck.await(what, condition, this::whyInVain);
+  }
+
+  /** That messages are gone, or else the usual cause. */
+  private String whyInVain() {
+    try {
+      List<UUID> gone = gone();
+      if (!gone.isEmpty()) {
+        return ": %s, which no settle had as delivered or dead, %s gone: one appended to the same key now comes first. A decision is about its message, not about its key (S2)"
+            .formatted(
+                (gone.size() == 1 ? "message " : "messages ")
+                    + gone.stream().map(tck.numbers()::of).collect(Collectors.joining(", ")),
+                gone.size() == 1 ? "is" : "are");
+      }
+    } catch (RuntimeException | AssertionError e) {
+      // What was waited for in vain is what is wrong.
+    }
+    return OTHER_CLOCK;
+  }
+
+  /**
+   * What was handed out and not settled, and is not there any more. Whatever holds a message back,
+   * but its own delay, holds back what is appended to its key after it.
+   */
+  private List<UUID> gone() {
+    Map<String, List<UUID>> undecided = tck.undecided();
+    tck.giveBack();
+    List<OutboxMessage> later =
+        undecided.keySet().stream().map(key -> message("later").partitionKey(key).build()).toList();
+    if (later.isEmpty()) {
+      return List.of();
+    }
+    commit(later);
+    List<UUID> came = new ArrayList<>();
+    for (Claim claim = claim(); !claim.messages().isEmpty(); claim = claim()) {
+      claim.messages().stream()
+          .filter(m -> m.problem() == null)
+          .map(StoreTests::id)
+          .forEach(came::add);
+    }
+    List<UUID> gone = new ArrayList<>();
+    for (OutboxMessage one : later) {
+      List<UUID> before = undecided.getOrDefault(one.key(), List.of());
+      if (came.contains(one.id()) && came.stream().noneMatch(before::contains)) {
+        gone.addAll(before);
+      }
+    }
+    return gone;
+  }
+
+  /** A claim with a short lease of the next due messages, and another that took them over. */
+  TakenOver takenOver() {
+    Claim stale = claim(100, soon());
+    assertSomeCame(stale);
+    List<Claim> current = new ArrayList<>();
+    requires(
+        "C4",
+        () ->
+            current.add(
+                awaitClaim(
+                    "the end of a lease of %s, which is a time and not an open transaction"
+                        .formatted(Patience.seconds(soon())))));
+    return new TakenOver(stale, current.get(0));
+  }
+
+  record TakenOver(Claim stale, Claim current) {}
+
+  /** Fails when the call does not come back, instead of hanging. */
+  <R> R returns(String what, Supplier<R> call) {
+    return tck.call(what, call::get);
+  }
+}

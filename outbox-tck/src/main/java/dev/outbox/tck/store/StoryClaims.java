@@ -1,0 +1,475 @@
+package dev.outbox.tck.store;
+
+import static java.util.Objects.requireNonNull;
+
+import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.ClaimRequest;
+import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.StoredMessage;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.opentest4j.AssertionFailedError;
+
+/** What workers do in a story, and whether the reference allows it. */
+final class StoryClaims<T> extends StoreTests<T> {
+  private static final int FEW_BYTES = 700;
+  private static final int MANY_BYTES = 1_000_000;
+
+  /** From so many leases on that ran out, attempts may be counted at the claim. */
+  private static final int SOME_CRASHES = 2;
+
+  private final StoryLog log;
+  private final StoryMessages messages;
+  private final Reference reference;
+  private final List<Held> claims = new ArrayList<>();
+  private int crashes;
+  private int errors;
+
+  StoryClaims(PatientFixture<T> tck, StoryLog log, StoryMessages messages, Reference reference) {
+    super(tck);
+    this.log = log;
+    this.messages = messages;
+    this.reference = reference;
+  }
+
+  List<Held> all() {
+    return claims;
+  }
+
+  /** What a claim holds of a key. */
+  static final class Grip {
+    final Claim expected;
+    Instant end;
+
+    /** Something was claimed after its lease had ended. */
+    boolean doubtful;
+
+    boolean lost;
+
+    Grip(Claim expected, Instant end) {
+      this.expected = expected;
+      this.end = end;
+    }
+  }
+
+  static final class Held {
+    final int number;
+    final Claim actual;
+    final Map<Long, StoryMessage> messages = new LinkedHashMap<>();
+    final Map<String, Grip> grips = new LinkedHashMap<>();
+    final Set<StoryMessage> comesAlong = new HashSet<>();
+    @Nullable Map<Long, Decision> decisions;
+
+    Held(int number, Claim actual) {
+      this.number = number;
+      this.actual = actual;
+    }
+
+    Map<Long, StoryMessage> of(String key) {
+      Map<Long, StoryMessage> some = new LinkedHashMap<>(messages);
+      some.values().removeIf(m -> !m.content.key().equals(key));
+      return some;
+    }
+  }
+
+  /** The latest first. */
+  List<Held> unsettled() {
+    return inReverse(claims.stream().filter(c -> c.decisions == null).toList());
+  }
+
+  List<Held> settled() {
+    return inReverse(claims.stream().filter(c -> c.decisions != null).toList());
+  }
+
+  private static <R> List<R> inReverse(List<R> list) {
+    List<R> reversed = new ArrayList<>(list);
+    Collections.reverse(reversed);
+    return reversed;
+  }
+
+  void take(Step.Take take) {
+    log.say("claim %s", described(take));
+    follow(claim(request(take)), Duration.ofHours(take.hours()), take);
+  }
+
+  private static ClaimRequest request(Step.Take take) {
+    return new ClaimRequest(
+        "worker " + take.worker(),
+        take.most(),
+        take.fewBytes() ? FEW_BYTES : MANY_BYTES,
+        Duration.ofHours(take.hours()));
+  }
+
+  private String described(Step.Take take) {
+    return "%d (worker %d, %d h, at most %d%s): "
+        .formatted(
+            claims.size() + 1,
+            take.worker(),
+            take.hours(),
+            take.most(),
+            take.fewBytes() ? " of " + FEW_BYTES + " bytes" : "");
+  }
+
+  /** Checks that the reference allows this claim, and has it there too. */
+  private void follow(Claim actual, Duration lease, Step.Take take) {
+    Held claim = new Held(claims.size() + 1, actual);
+    actual.messages().forEach(m -> claim.messages.put(m.sequence(), messages.known(m)));
+    log.add(StoryLog.list(claim.messages.values()));
+    if (actual.messages().isEmpty()) {
+      checkNothingDue();
+      return;
+    }
+    int count = actual.messages().size();
+    int bytes = claim.messages.values().stream().mapToInt(m -> m.content.payloadSize()).sum();
+    StoryLog.check("C2", claim.messages.size() == count, "the claim brings a message twice");
+    StoryLog.check("C2", count <= take.most(), "the claim brings %d messages", count);
+    StoryLog.check(
+        "C2",
+        count == 1 || bytes <= (take.fewBytes() ? FEW_BYTES : MANY_BYTES),
+        "the claim brings %d bytes",
+        bytes);
+    doubtWhatHasEnded();
+    Map<String, List<StoredMessage>> byKey =
+        actual.messages().stream()
+            .collect(
+                Collectors.groupingBy(StoredMessage::key, LinkedHashMap::new, Collectors.toList()));
+    byKey.forEach((key, some) -> claim.grips.put(key, follow(claim, key, some, lease)));
+    claims.add(claim);
+  }
+
+  private Grip follow(Held claim, String key, List<StoredMessage> brought, Duration lease) {
+    List<StoredMessage> due = reference.due(key);
+    List<StoryMessage> allowed = messages.of(due);
+    List<StoryMessage> chosen = messages.of(brought);
+    checkTakeover(key);
+    for (StoryMessage message : chosen) {
+      if (!allowed.contains(message) && mayComeAlong(claim, message, chosen)) {
+        claim.comesAlong.add(message);
+        log.saw("retry comes along");
+      }
+    }
+    checkOrder(key, chosen, allowed, claim.comesAlong);
+    Map<UUID, Integer> expected = new HashMap<>();
+    due.forEach(m -> expected.put(id(m), m.attempts()));
+    for (StoredMessage m : brought) {
+      if (expected.containsKey(id(m))) {
+        compareAttempts(m, requireNonNull(expected.get(id(m))));
+      }
+    }
+    return new Grip(reference.claim(key, lease), reference.now().plus(lease));
+  }
+
+  private void checkOrder(
+      String key,
+      List<StoryMessage> chosen,
+      List<StoryMessage> allowed,
+      Set<StoryMessage> comeAlong) {
+    List<StoryMessage> inOrder = new ArrayList<>(chosen);
+    inOrder.sort(Comparator.comparing(m -> m.place));
+    List<StoryMessage> due = new ArrayList<>(chosen);
+    due.removeAll(comeAlong);
+    StoryLog.check(
+        ruleOfOrder(due, allowed),
+        chosen.equals(inOrder)
+            && allowed.containsAll(due)
+            && startsWith(withoutPassable(allowed), withoutPassable(due)),
+        "the claim brings %s of key %s, where %s may come, in this order",
+        StoryLog.list(chosen),
+        shown(key),
+        StoryLog.list(allowed));
+  }
+
+  /** Which rule is broken when these come, and not all of them may. */
+  private String ruleOfOrder(List<StoryMessage> come, List<StoryMessage> allowed) {
+    StoryMessage first =
+        come.stream().filter(message -> !allowed.contains(message)).findFirst().orElse(null);
+    if (first == null) {
+      return "C2";
+    }
+    if (messages.besides(first).anyMatch(m -> m.blocks)) {
+      return "O3";
+    } else if (messages.besides(first).anyMatch(m -> m.retryAt != null)) {
+      return "O2";
+    }
+    return first.content.deliverAfter() != null && first.retryAt == null ? "O4" : "S2";
+  }
+
+  private static List<StoryMessage> withoutPassable(List<StoryMessage> some) {
+    return some.stream().filter(m -> !m.passable).toList();
+  }
+
+  private static boolean startsWith(List<?> list, List<?> start) {
+    return start.size() <= list.size() && list.subList(0, start.size()).equals(start);
+  }
+
+  /**
+   * Behind one that has not failed, a message whose retry is due may come along, with those behind
+   * it. The reference has it come alone, so they are given back.
+   */
+  private boolean mayComeAlong(Held claim, StoryMessage message, List<StoryMessage> chosen) {
+    int at = chosen.indexOf(message);
+    if (at == 0 || chosen.get(at - 1).place > message.place) {
+      return false;
+    }
+    return claim.comesAlong.contains(chosen.get(at - 1))
+        || (message.retryAt != null && !message.retryAt.isAfter(reference.now()));
+  }
+
+  private void checkTakeover(String key) {
+    for (Held other : unsettled()) {
+      Grip grip = other.grips.get(key);
+      if (grip != null && !grip.lost) {
+        StoryLog.check(
+            "C1",
+            !isLive(grip),
+            "the claim brings key %s, which claim %d holds",
+            shown(key),
+            other.number);
+        grip.lost = true;
+        log.saw("takeover");
+      }
+    }
+  }
+
+  private void compareAttempts(StoredMessage brought, int expected) {
+    StoryMessage message = messages.of(brought);
+    int more = brought.attempts() - expected - message.counted;
+    StoryLog.check(
+        "S2",
+        more >= 0 && more <= message.mayCount,
+        "message %s comes with %d attempts instead of %d",
+        message,
+        brought.attempts(),
+        expected + message.counted);
+    if (more > 0) {
+      message.counted += more;
+      message.mayCount -= more;
+      log.saw("counted at the claim");
+    }
+  }
+
+  private boolean isLive(Grip grip) {
+    return !grip.lost && grip.end.isAfter(reference.now());
+  }
+
+  private void doubtWhatHasEnded() {
+    for (Held claim : unsettled()) {
+      for (Map.Entry<String, Grip> grip : claim.grips.entrySet()) {
+        if (!isLive(grip.getValue()) && !grip.getValue().doubtful && !grip.getValue().lost) {
+          grip.getValue().doubtful = true;
+          if (tck.is(FindsPoison.class) && ++crashes > SOME_CRASHES) {
+            claim.of(grip.getKey()).values().forEach(m -> m.mayCount++);
+          }
+        }
+      }
+    }
+  }
+
+  private void checkNothingDue() {
+    if (unsettled().stream().flatMap(c -> c.grips.values().stream()).anyMatch(this::isLive)) {
+      return;
+    }
+    for (Held claim : unsettled()) {
+      claim.grips.forEach(
+          (key, grip) ->
+              StoryLog.check(
+                  "S4",
+                  grip.lost,
+                  "the claim is empty, though the lease of claim %d has ended and nobody holds key %s",
+                  claim.number,
+                  shown(key)));
+    }
+    for (String key : reference.keys()) {
+      List<StoryMessage> due = messages.of(reference.due(key));
+      boolean mayWait =
+          messages.stream().anyMatch(m -> m.retryAt != null && m.content.key().equals(key));
+      StoryLog.check(
+          due.stream().anyMatch(m -> m.sequence == 0) ? "A1" : "C6",
+          due.isEmpty() || (mayWait && due.get(0).retryAt == null),
+          "the claim is empty, though nobody holds anything and %s of key %s may come",
+          StoryLog.list(due),
+          shown(key));
+    }
+  }
+
+  void settle(Held held, List<Step.Verdict> verdicts) {
+    Map<Long, Decision> decisions = decisions(held, "settle claim %d: ", verdicts);
+    Set<Long> lost = settle(held.actual, decisions);
+    settled(held, decisions, lost);
+  }
+
+  void settleAndTake(Held held, Step.SettleAndTake step) {
+    Map<Long, Decision> decisions =
+        decisions(held, "settle claim %d and claim " + described(step.next()), step.verdicts());
+    var settled =
+        call(
+            "settleAndClaim",
+            () -> store().settleAndClaim(held.actual, decisions, request(step.next())));
+    settled(held, decisions, settled.lost());
+    log.add("; then ");
+    Claim next = settled.next();
+    if (next.messages().isEmpty()) {
+      next = claim(request(step.next())); // it may be that it only says to poll again
+    }
+    follow(next, Duration.ofHours(step.next().hours()), step.next());
+  }
+
+  /** The first verdict for the first message, and so on; the last for all that follow. */
+  private Map<Long, Decision> decisions(Held held, String line, List<Step.Verdict> verdicts) {
+    Map<Long, Decision> decisions = new LinkedHashMap<>();
+    List<String> words = new ArrayList<>();
+    Set<String> heldBack = new HashSet<>();
+    int i = 0;
+    for (Map.Entry<Long, StoryMessage> entry : held.messages.entrySet()) {
+      StoryMessage message = entry.getValue();
+      Step.Verdict verdict = verdicts.get(Math.min(i++, verdicts.size() - 1));
+      boolean second = verdict.holdsBack() && !heldBack.add(message.content.key());
+      if (held.comesAlong.contains(message)
+          || second
+          || (verdict.holdsBack() && messages.anotherHoldsBack(message))) {
+        verdict = Step.Verdict.NONE;
+      }
+      Decision decision = verdict.decision("error " + ++errors);
+      words.add(message + " " + verdict.words);
+      if (decision != null) {
+        decisions.put(entry.getKey(), decision);
+      }
+    }
+    log.say(line, held.number);
+    log.add(StoryLog.list(words));
+    return decisions;
+  }
+
+  private void settled(Held held, Map<Long, Decision> decisions, Set<Long> lost) {
+    held.decisions = decisions;
+    StoryLog.check(
+        "S1",
+        held.messages.keySet().containsAll(lost),
+        "settle says that sequences are lost which the claim does not have");
+    held.grips.forEach(
+        (key, grip) -> {
+          Map<Long, StoryMessage> ofKey = held.of(key);
+          if (isLost(held, key, grip, lost)) {
+            giveUp(held, key, grip);
+            log.add("; lost key " + shown(key));
+          } else {
+            Map<UUID, Decision> byId = new HashMap<>();
+            ofKey.forEach(
+                (sequence, message) -> {
+                  Decision decision = decisions.get(sequence);
+                  if (decision != null) {
+                    byId.put(message.content.id(), decision);
+                    message.retryAt =
+                        decision instanceof Decision.Retry retry
+                            ? reference.now().plus(retry.delay())
+                            : null;
+                    message.blocks = decision instanceof Decision.Dead dead && dead.haltsKey();
+                  }
+                  message.mayCount = 0;
+                });
+            Map<Long, Decision> expected = new HashMap<>();
+            grip.expected
+                .messages()
+                .forEach(
+                    m -> {
+                      if (byId.containsKey(id(m))) {
+                        expected.put(m.sequence(), byId.get(id(m)));
+                      }
+                    });
+            StoryLog.check(
+                "S1",
+                grip.expected.settle(expected).isEmpty(),
+                "settle changes key %s, which another claim has taken over",
+                shown(key));
+            log.saw(isLive(grip) ? "settle" : "late settle");
+          }
+        });
+  }
+
+  /** Whether these sequences, of those that are said to be lost, say so of the key. */
+  private boolean isLost(Held held, String key, Grip grip, Set<Long> lost) {
+    Set<Long> ofKey = new HashSet<>(held.of(key).keySet());
+    int all = ofKey.size();
+    ofKey.retainAll(lost);
+    StoryLog.check(
+        "S1",
+        ofKey.isEmpty() || ofKey.size() == all,
+        "of key %s a part is said to be lost and the rest not",
+        shown(key));
+    StoryLog.check(
+        "S1",
+        !grip.lost || !ofKey.isEmpty(),
+        "claim %d is said to hold key %s, which it had lost",
+        held.number,
+        shown(key));
+    return !ofKey.isEmpty();
+  }
+
+  /** The store says that the claim lost the key. */
+  private void giveUp(Held held, String key, Grip grip) {
+    log.rule = "S1"; // nothing of it may change
+    boolean heldByReference = grip.expected.settle(Map.of()).isEmpty();
+    StoryLog.check(
+        "C4",
+        !heldByReference || grip.doubtful || grip.lost,
+        "claim %d is said to have lost key %s, which nobody has taken over",
+        held.number,
+        shown(key));
+    grip.lost = true;
+    log.saw("lost");
+  }
+
+  void settleAgain(Held held) {
+    log.say("settle claim %d again, with the same decisions", held.number);
+    Set<Long> ignored = settle(held.actual, requireNonNull(held.decisions));
+  }
+
+  void settleWhatItHasNot(Held held) {
+    long other = Collections.max(held.messages.keySet()) + 1_000_000;
+    log.say("settle claim %d with a decision on a sequence that it does not have", held.number);
+    Map<Long, Decision> decisions = new HashMap<>();
+    held.messages.keySet().forEach(sequence -> decisions.put(sequence, Decision.delivered()));
+    decisions.put(other, Decision.delivered());
+    try {
+      Set<Long> ignored = held.actual.settle(decisions);
+    } catch (IllegalArgumentException e) {
+      return;
+    }
+    throw new AssertionFailedError("settle accepts a sequence that the claim does not have");
+  }
+
+  void renew(Held held, int hours) {
+    log.say("renew claim %d for %d h", held.number, hours);
+    Duration lease = Duration.ofHours(hours);
+    Set<Long> lost = new HashSet<>(held.messages.keySet());
+    lost.removeAll(call("renew", () -> held.actual.renew(lease)));
+    held.grips.forEach(
+        (key, grip) -> {
+          if (isLost(held, key, grip, lost)) {
+            giveUp(held, key, grip);
+            log.add("; lost key " + shown(key));
+          } else {
+            StoryLog.check(
+                "C4",
+                !grip.expected.renew(lease).isEmpty(),
+                "renew holds key %s, which another claim has taken over",
+                shown(key));
+            grip.end = reference.now().plus(lease);
+            grip.doubtful = false;
+            log.saw("renew");
+          }
+        });
+  }
+}

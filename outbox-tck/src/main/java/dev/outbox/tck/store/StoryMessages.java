@@ -1,0 +1,94 @@
+package dev.outbox.tck.store;
+
+import static java.util.Objects.requireNonNull;
+
+import dev.outbox.OutboxMessage;
+import dev.outbox.spi.store.StoredMessage;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.UUID;
+import java.util.stream.Stream;
+
+/** The messages of a story, by their ids. */
+final class StoryMessages {
+  /** From so many bytes on a payload is large. */
+  static final int LARGE = 600;
+
+  private final Map<UUID, StoryMessage> all = new LinkedHashMap<>();
+
+  /** Of the next message. */
+  int number() {
+    return all.size() + 1;
+  }
+
+  int size() {
+    return all.size();
+  }
+
+  StoryMessage of(StoredMessage stored) {
+    return requireNonNull(all.get(StoreTests.id(stored)));
+  }
+
+  List<StoryMessage> of(List<StoredMessage> stored) {
+    return stored.stream().map(this::of).toList();
+  }
+
+  Stream<StoryMessage> stream() {
+    return all.values().stream();
+  }
+
+  /** All that have the key of this one, but this one. */
+  Stream<StoryMessage> besides(StoryMessage message) {
+    return stream().filter(m -> m != message && m.content.key().equals(message.content.key()));
+  }
+
+  StoryMessage add(OutboxMessage content) {
+    StoryMessage message = new StoryMessage(all.size() + 1, content);
+    message.passable = content.deliverAfter() != null;
+    all.put(content.id(), message);
+    return message;
+  }
+
+  static String described(StoryMessage message) {
+    OutboxMessage m = message.content;
+    return "%d (%s%s%s%s)"
+        .formatted(
+            message.number,
+            m.key().equals(m.id().toString()) ? "unordered" : "key " + StoreTests.shown(m.key()),
+            m.deliverAfter() != null ? ", due in 1 h" : "",
+            m.dedupKey() != null ? ", dedup key" : "",
+            m.payloadSize() >= LARGE ? ", large" : "");
+  }
+
+  StoryMessage known(StoredMessage brought) {
+    StoryLog.check("A3", brought.problem() == null, "the store cannot decode %s", brought);
+    StoryMessage message = all.get(brought.message().id());
+    StoryLog.check("A1", message != null, "nobody appended %s", brought);
+    OutboxMessage content = requireNonNull(message).content;
+    StoryLog.check("A1", message.committed, "message %s comes though it is not committed", message);
+    StoryLog.check(
+        "A3",
+        brought.key().equals(content.key())
+            && Arrays.equals(brought.message().payload(), content.payload())
+            && Objects.equals(brought.message().dedupKey(), content.dedupKey()),
+        "message %s does not come as it was appended: %s",
+        message,
+        brought);
+    StoryLog.check(
+        "S2",
+        message.sequence == 0 || message.sequence == brought.sequence(),
+        "message %s has another sequence: it was %d and is %d",
+        message,
+        message.sequence,
+        brought.sequence());
+    message.sequence = brought.sequence();
+    return message;
+  }
+
+  boolean anotherHoldsBack(StoryMessage message) {
+    return besides(message).anyMatch(m -> m.retryAt != null || m.blocks);
+  }
+}

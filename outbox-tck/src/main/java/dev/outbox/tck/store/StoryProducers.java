@@ -1,0 +1,214 @@
+package dev.outbox.tck.store;
+
+import static java.util.Objects.requireNonNull;
+
+import dev.outbox.OutboxMessage;
+import dev.outbox.tck.FailsOnConflict;
+import dev.outbox.tck.store.RawRows.RawRow;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import java.util.stream.Collectors;
+
+/** What producers do in a story. */
+final class StoryProducers<T> extends StoreTests<T> {
+  private final StoryLog log;
+  private final StoryMessages messages;
+  private final Reference reference;
+  private final List<String> names;
+  private final Map<Integer, Open<T>> open = new TreeMap<>();
+  private int places;
+
+  /**
+   * @param names of keys
+   */
+  StoryProducers(
+      PatientFixture<T> tck,
+      StoryLog log,
+      StoryMessages messages,
+      Reference reference,
+      List<String> names) {
+    super(tck);
+    this.log = log;
+    this.messages = messages;
+    this.reference = reference;
+    this.names = names;
+  }
+
+  /** The transactions that stay open. */
+  Set<Integer> openOnes() {
+    return open.keySet();
+  }
+
+  private record Open<T>(
+      OpenTransaction<T> actual,
+      Reference.Transaction expected,
+      List<StoryMessage> appended,
+      AtomicBoolean dedup) {}
+
+  /** Whether something was committed. */
+  boolean append(Step.Append append) {
+    boolean dedup =
+        append.messages().stream().anyMatch(m -> m.content() == Step.Content.WITH_DEDUP_KEY);
+    if (dedup && mustNotTakeDedupKey(append.transaction())) {
+      return false;
+    }
+    List<StoryMessage> some = append.messages().stream().map(this::message).toList();
+    inTransaction(
+        append.transaction(),
+        "appends " + some.stream().map(StoryMessages::described).collect(Collectors.joining(", ")),
+        open -> {
+          open.dedup.compareAndSet(false, dedup);
+          Set<UUID> actual =
+              open.actual.get(
+                  "append", open.actual.startAppend(some.stream().map(m -> m.content).toList()));
+          for (StoryMessage message : some) {
+            boolean stored = open.expected.append(message.content);
+            StoryLog.check(
+                "A4",
+                stored != actual.contains(message.content.id()),
+                stored
+                    ? "append says that message %s is a duplicate, and it is none"
+                    : "append does not say that message %s is a duplicate",
+                message);
+            if (stored) {
+              open.appended.add(message);
+            } else {
+              log.add(", " + message + " a duplicate");
+              log.saw("duplicate");
+            }
+          }
+        });
+    return append.transaction() == 0;
+  }
+
+  /** An append would wait for another transaction; or fail, where transactions are snapshots. */
+  private boolean mustNotTakeDedupKey(int transaction) {
+    return open.entrySet().stream()
+            .anyMatch(e -> e.getKey() != transaction && e.getValue().dedup.get())
+        || (transaction != 0 && tck.is(FailsOnConflict.class));
+  }
+
+  private StoryMessage message(Step.Written written) {
+    int number = messages.number();
+    String key = names.get(written.key());
+    UUID id = UUID.nameUUIDFromBytes(("message " + number).getBytes(StandardCharsets.UTF_8));
+    OutboxMessage.Builder builder =
+        message(key)
+            .id(id)
+            .payload(
+                (written.content() == Step.Content.LARGE ? "x".repeat(StoryMessages.LARGE) : "")
+                    + number);
+    switch (written.content()) {
+      case DELAYED -> builder.deliverAfter(Duration.ofHours(1));
+      case WITH_DEDUP_KEY -> builder.dedupKey("request");
+      case UNORDERED -> builder.unordered();
+      default -> {}
+    }
+    return messages.add(builder.build());
+  }
+
+  /** The same. */
+  boolean insert(Step.InsertByPlainSql insert) {
+    if (!tck.is(RawRows.class)) {
+      return false;
+    }
+    RawRows<T> rows = tck.fixture(RawRows.class);
+    int number = messages.number();
+    UUID id = UUID.nameUUIDFromBytes(("message " + number).getBytes(StandardCharsets.UTF_8));
+    byte[] payload = String.valueOf(number).getBytes(StandardCharsets.UTF_8);
+    String key = names.get(insert.key());
+    // By the test's clock, from which the store's may be hours away later on.
+    boolean delayed = insert.delayed() && !reference.timePassed();
+    RawRow row =
+        new RawRow(
+            id,
+            "order",
+            key,
+            "OrderChanged",
+            payload,
+            null,
+            delayed ? Instant.now().plus(Duration.ofHours(1)) : null);
+    OutboxMessage.Builder same = message(key).id(id).payload(payload);
+    StoryMessage message =
+        messages.add((delayed ? same.deliverAfter(Duration.ofHours(1)) : same).build());
+    inTransaction(
+        insert.transaction(),
+        "inserts by plain SQL " + StoryMessages.described(message),
+        open -> {
+          open.actual.get(
+              "insert",
+              open.actual.start(
+                  t -> {
+                    rows.insertRaw(t, row);
+                    return true;
+                  }));
+          open.expected.append(message.content);
+          open.appended.add(message);
+        });
+    return insert.transaction() == 0;
+  }
+
+  private void inTransaction(int number, String what, Consumer<Open<T>> action) {
+    log.say("transaction %s%s", number == 0 ? "" : number + " ", what);
+    Open<T> transaction =
+        open.computeIfAbsent(
+            number,
+            n ->
+                new Open<>(
+                    new OpenTransaction<>(tck),
+                    reference.begin(),
+                    new ArrayList<>(),
+                    new AtomicBoolean()));
+    action.accept(transaction);
+    if (number == 0) {
+      end(0, true);
+    } else {
+      log.add(", and stays open");
+    }
+  }
+
+  /** Whether there was such a transaction. */
+  boolean end(Step.EndTransaction end) {
+    if (open.containsKey(end.transaction())) {
+      log.say("transaction %d %s", end.transaction(), end.commits() ? "commits" : "rolls back");
+      end(end.transaction(), end.commits());
+      return true;
+    }
+    return false;
+  }
+
+  private void end(int number, boolean commits) {
+    Open<T> transaction = requireNonNull(open.remove(number));
+    if (commits) {
+      transaction.actual.commit();
+      transaction.appended.forEach(this::committed);
+    } else {
+      transaction.actual.rollback();
+    }
+    transaction.expected.end(commits);
+  }
+
+  private void committed(StoryMessage message) {
+    message.committed = true;
+    if (tck.is(SequencesAtCommit.class)) {
+      message.place = ++places;
+    }
+    if (messages.besides(message).anyMatch(m -> m.committed && m.place > message.place)) {
+      message.passable = true;
+      log.saw("late commit");
+    }
+  }
+
+  void close() {
+    open.values().forEach(transaction -> transaction.actual.close());
+  }
+}

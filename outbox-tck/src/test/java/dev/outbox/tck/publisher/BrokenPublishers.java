@@ -1,0 +1,581 @@
+package dev.outbox.tck.publisher;
+
+import dev.outbox.Header;
+import dev.outbox.OutboxMessage;
+import dev.outbox.spi.publisher.Result;
+import dev.outbox.spi.store.StoredMessage;
+import dev.outbox.tck.Rule;
+import dev.outbox.tck.publisher.PublisherTck.Attribute;
+import dev.outbox.tck.publisher.PublisherTck.Received;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.Deque;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+
+/**
+ * Publishers that break one rule each, which the tests of just that rule must notice. Each is a
+ * mistake that is easily made in front of a real broker.
+ */
+public final class BrokenPublishers {
+  private BrokenPublishers() {}
+
+  /** Fires and forgets: what it calls delivered is still on its way. */
+  @Rule("P1")
+  static final class AcknowledgesTooEarly extends PublisherInMemory {
+    private static final Executor LATER =
+        CompletableFuture.delayedExecutor(150, TimeUnit.MILLISECONDS);
+    private final List<Received> onTheirWay = new ArrayList<>();
+
+    AcknowledgesTooEarly(PublisherBroker broker) {
+      super(broker);
+    }
+
+    /** One task for all that is on its way: with one each, the next test waits for them all. */
+    @Override
+    void take(Received record) {
+      boolean first;
+      synchronized (onTheirWay) {
+        first = onTheirWay.isEmpty();
+        onTheirWay.add(record);
+      }
+      if (first) {
+        LATER.execute(this::arrive);
+      }
+    }
+
+    private void arrive() {
+      synchronized (onTheirWay) {
+        onTheirWay.forEach(broker::take);
+        onTheirWay.clear();
+      }
+    }
+  }
+
+  /** Sends in portions, and forgets the results of the last one. */
+  @Rule("P1")
+  static final class GivesTooFewResults extends PublisherInMemory {
+    GivesTooFewResults(PublisherBroker broker) {
+      super(broker);
+    }
+
+    @Override
+    public List<Result> publish(List<StoredMessage> messages) throws InterruptedException {
+      List<Result> results = super.publish(messages);
+      return results.subList(0, Math.min(results.size(), 250));
+    }
+  }
+
+  /** Has several messages of a key in flight: when one is refused, the later ones get through. */
+  @Rule("P2")
+  static final class SendsOnAfterRejected extends PublisherInMemory {
+    SendsOnAfterRejected(PublisherBroker broker) {
+      super(broker);
+    }
+
+    @Override
+    void stopped(StoredMessage message, Map<String, Result> stopped) {}
+  }
+
+  /** Sends a call's messages at once, and the second overtakes the first. */
+  @Rule("P2")
+  static final class LetsMessagesOvertake extends PublisherInMemory {
+    LetsMessagesOvertake(PublisherBroker broker) {
+      super(broker);
+    }
+
+    @Override
+    public List<Result> publish(List<StoredMessage> messages) throws InterruptedException {
+      if (messages.size() != 60) {
+        return super.publish(messages);
+      }
+      List<StoredMessage> turned = new ArrayList<>(messages);
+      turned.set(0, messages.get(7));
+      turned.set(7, messages.get(0));
+      return super.publish(turned);
+    }
+  }
+
+  /** Counts an outage as the message's failure: after some retries it is a dead letter. */
+  @Rule("P3")
+  static final class BlamesMessagesForOutage extends PublisherInMemory {
+    BlamesMessagesForOutage(PublisherBroker broker) {
+      super(broker);
+    }
+
+    @Override
+    Result down() {
+      return Result.failed("connection refused");
+    }
+  }
+
+  /** Says that the broker is there because its address can be parsed. */
+  @Rule("P6")
+  static final class ReachesWhatIsNotThere extends PublisherInMemory {
+    ReachesWhatIsNotThere(PublisherBroker broker) {
+      super(broker);
+    }
+
+    @Override
+    public Optional<String> unreachable(Duration patience) {
+      return Optional.empty();
+    }
+  }
+
+  /** Takes one missing queue for an outage of the broker, and stops for it. */
+  @Rule("P3")
+  static final class StopsForOneDeadDestination extends PublisherInMemory {
+    StopsForOneDeadDestination(PublisherBroker broker) {
+      super(broker);
+    }
+
+    @Override
+    Result missing() {
+      return down();
+    }
+  }
+
+  /** Waits for the answer to each message, also where none came before. */
+  @Rule("P3")
+  static final class WaitsForTheSilent extends PublisherInMemory {
+    WaitsForTheSilent(PublisherBroker broker) {
+      super(broker);
+    }
+
+    @Override
+    Duration patienceAgain() {
+      return TIMEOUT; // far more than what a busy machine makes of no time at all
+    }
+  }
+
+  /** Tries for ever what the broker never takes. */
+  @Rule("P3")
+  static final class RetriesWhatIsRejected extends PublisherInMemory {
+    RetriesWhatIsRejected(PublisherBroker broker) {
+      super(broker);
+    }
+
+    @Override
+    Result send(StoredMessage message) throws InterruptedException {
+      Result result = super.send(message);
+      return result instanceof Result.Rejected rejected ? Result.failed(rejected.error()) : result;
+    }
+  }
+
+  /** Keeps headers in a map. */
+  @Rule("P4")
+  static final class KeepsHeadersInMap extends PublisherInMemory {
+    KeepsHeadersInMap(PublisherBroker broker) {
+      super(broker);
+    }
+
+    @Override
+    List<Header> headers(OutboxMessage message) {
+      Map<String, String> map = new LinkedHashMap<>();
+      message.headers().forEach(h -> map.put(h.name(), h.value()));
+      return map.entrySet().stream().map(e -> new Header(e.getKey(), e.getValue())).toList();
+    }
+  }
+
+  /** Sends what was thought of on the first day. */
+  @Rule("P4")
+  static final class ForgetsCorrelationId extends PublisherInMemory {
+    ForgetsCorrelationId(PublisherBroker broker) {
+      super(broker);
+    }
+
+    @Override
+    Received record(StoredMessage stored) {
+      OutboxMessage message = stored.message();
+      return Received.of(message.recordKey(), message.payload(), message.headers())
+          .with(Attribute.ID, message.id().toString())
+          .with(Attribute.AGGREGATE_TYPE, message.aggregateType())
+          .with(Attribute.AGGREGATE_ID, message.aggregateId())
+          .with(Attribute.EVENT_TYPE, message.eventType())
+          .with(Attribute.CONTENT_TYPE, message.contentType())
+          .with(Attribute.CREATED_AT, stored.createdAt().toString())
+          .with(Attribute.SEQUENCE, Long.toString(stored.sequence()))
+          .with(Attribute.DEDUP_KEY, message.dedupKey());
+    }
+  }
+
+  /** Waits for the broker without a limit. */
+  @Rule("P5")
+  static final class WaitsForEver extends PublisherInMemory {
+    WaitsForEver(PublisherBroker broker) {
+      super(broker);
+    }
+
+    @Override
+    Duration patience() {
+      return Duration.ofHours(1);
+    }
+  }
+
+  /** Takes the acknowledgement of the first replica for enough. */
+  @Rule("P1")
+  static final class AcknowledgedByOneReplica extends PublisherInMemory {
+    AcknowledgedByOneReplica(PublisherBroker broker) {
+      super(broker);
+    }
+
+    @Override
+    Result notDurable(Received record) {
+      take(record);
+      return Result.delivered();
+    }
+  }
+
+  /** Writes to the socket, and does not wait for an answer. */
+  @Rule("P1")
+  static final class WaitsForNoAnswer extends PublisherInMemory {
+    WaitsForNoAnswer(PublisherBroker broker) {
+      super(broker);
+    }
+
+    @Override
+    Duration patience() {
+      return Duration.ZERO;
+    }
+
+    @Override
+    Result down() {
+      return Result.delivered();
+    }
+  }
+
+  /** Waits until nothing is without acknowledgement, as is the case when the connection is lost. */
+  @Rule("P1")
+  static final class TakesLossForAcknowledgement extends PublisherInMemory {
+    TakesLossForAcknowledgement(PublisherBroker broker) {
+      super(broker);
+    }
+
+    @Override
+    public List<Result> publish(List<StoredMessage> messages) throws InterruptedException {
+      List<Result> results = super.publish(messages);
+      if (results.get(0) instanceof Result.Delivered) {
+        results.replaceAll(result -> result.equals(down()) ? Result.delivered() : result);
+      }
+      return results;
+    }
+  }
+
+  /** Logs a refusal, and goes on. */
+  @Rule("P1")
+  static final class SwallowsRejection extends PublisherInMemory {
+    SwallowsRejection(PublisherBroker broker) {
+      super(broker);
+    }
+
+    @Override
+    Result send(StoredMessage message) throws InterruptedException {
+      Result result = super.send(message);
+      return result instanceof Result.Rejected ? Result.delivered() : result;
+    }
+  }
+
+  /** One result for all messages of a call. */
+  @Rule("P1")
+  static final class BlamesWholeBatch extends PublisherInMemory {
+    BlamesWholeBatch(PublisherBroker broker) {
+      super(broker);
+    }
+
+    @Override
+    public List<Result> publish(List<StoredMessage> messages) throws InterruptedException {
+      List<Result> results = super.publish(messages);
+      return Collections.nCopies(
+          results.size(),
+          results.stream()
+              .filter(r -> !(r instanceof Result.Delivered))
+              .findFirst()
+              .orElse(Result.delivered()));
+    }
+  }
+
+  /** First the results of what was acknowledged, then those of what failed. */
+  @Rule("P1")
+  static final class SortsResults extends PublisherInMemory {
+    SortsResults(PublisherBroker broker) {
+      super(broker);
+    }
+
+    @Override
+    public List<Result> publish(List<StoredMessage> messages) throws InterruptedException {
+      List<Result> results = new ArrayList<>(super.publish(messages));
+      results.sort(Comparator.comparing(result -> !(result instanceof Result.Delivered)));
+      return results;
+    }
+  }
+
+  /** Reuses its list of results. */
+  @Rule("P1")
+  static final class ReusesResults extends PublisherInMemory {
+    private final List<Result> results = new ArrayList<>();
+
+    ReusesResults(PublisherBroker broker) {
+      super(broker);
+    }
+
+    @Override
+    public synchronized List<Result> publish(List<StoredMessage> messages)
+        throws InterruptedException {
+      List<Result> fresh = super.publish(messages);
+      results.clear();
+      results.addAll(fresh);
+      return results;
+    }
+  }
+
+  /** Keeps the results of the call that goes on in a field: there is one worker, is there not. */
+  @Rule("P1")
+  static final class KnowsOneWorker extends PublisherInMemory {
+    private volatile List<Result> current = List.of();
+
+    KnowsOneWorker(PublisherBroker broker) {
+      super(broker);
+    }
+
+    @Override
+    public List<Result> publish(List<StoredMessage> messages) throws InterruptedException {
+      current = super.publish(messages);
+      TimeUnit.MILLISECONDS.sleep(5); // for the answer
+      return current;
+    }
+  }
+
+  /** Tries again in the background what the broker did not take, the last first. */
+  @Rule("P2")
+  static final class RetriesInBackground extends PublisherInMemory {
+    private final Deque<Received> waiting = new ArrayDeque<>();
+
+    RetriesInBackground(PublisherBroker broker) {
+      super(broker);
+    }
+
+    @Override
+    public List<Result> publish(List<StoredMessage> messages) throws InterruptedException {
+      while (!waiting.isEmpty() && broker.answers(Duration.ZERO)) {
+        take(waiting.pop());
+      }
+      List<Result> results = super.publish(messages);
+      for (int i = 0; i < results.size(); i++) {
+        if (results.get(i).equals(down())) {
+          waiting.push(record(messages.get(i)));
+        }
+      }
+      return results;
+    }
+  }
+
+  /** Names a queue for each message that it cannot send, also when no queue answers. */
+  @Rule("P3")
+  static final class BlamesDestinationForOutage extends PublisherInMemory {
+    BlamesDestinationForOutage(PublisherBroker broker) {
+      super(broker);
+    }
+
+    @Override
+    Result down() {
+      return Result.unavailable("no answer", "a queue");
+    }
+  }
+
+  /** Calls each error of the client a rejection. */
+  @Rule("P3")
+  static final class RejectsDuringOutage extends PublisherInMemory {
+    RejectsDuringOutage(PublisherBroker broker) {
+      super(broker);
+    }
+
+    @Override
+    Result down() {
+      return Result.rejected("connection refused");
+    }
+  }
+
+  /** Lets the caller find out what an exception means. */
+  @Rule("P3")
+  static final class ThrowsDuringOutage extends PublisherInMemory {
+    ThrowsDuringOutage(PublisherBroker broker) {
+      super(broker);
+    }
+
+    @Override
+    Result down() {
+      throw new IllegalStateException("connection refused");
+    }
+  }
+
+  /** Has a time limit, for each message. */
+  @Rule("P5")
+  static final class LimitsEachMessage extends PublisherInMemory {
+    LimitsEachMessage(PublisherBroker broker) {
+      super(broker);
+    }
+
+    @Override
+    boolean stopsWhenDown() {
+      return false;
+    }
+
+    @Override
+    Duration patience() {
+      return TIMEOUT;
+    }
+  }
+
+  /** Limits the wait for acknowledgements, and not the write that waits for the broker to read. */
+  @Rule("P5")
+  static final class BlocksInWrite extends PublisherInMemory {
+    private static final int BUFFERS = 6_000_000;
+
+    BlocksInWrite(PublisherBroker broker) {
+      super(broker);
+    }
+
+    @Override
+    public List<Result> publish(List<StoredMessage> messages) throws InterruptedException {
+      int bytes = messages.stream().mapToInt(m -> m.message().payloadSize()).sum();
+      if (bytes > BUFFERS) {
+        boolean ignored = broker.answers(Duration.ofHours(1));
+      }
+      return super.publish(messages);
+    }
+  }
+
+  /** Waits for acknowledgements that nobody hands over once the client is closed. */
+  @Rule("P5")
+  static final class ForgetsCallsAtClose extends PublisherInMemory {
+    private volatile boolean closed;
+
+    ForgetsCallsAtClose(PublisherBroker broker) {
+      super(broker);
+    }
+
+    @Override
+    public List<Result> publish(List<StoredMessage> messages) throws InterruptedException {
+      List<Result> results = super.publish(messages);
+      TimeUnit.MILLISECONDS.sleep(5); // for the answer
+      if (closed) {
+        TimeUnit.HOURS.sleep(1);
+      }
+      return results;
+    }
+
+    @Override
+    public void close() {
+      closed = true;
+    }
+  }
+
+  /** The broker knows the id already, and the publisher takes that for an error. */
+  @Rule("P3")
+  static final class RefusesRepeats extends PublisherInMemory {
+    private final Set<UUID> known = ConcurrentHashMap.newKeySet();
+
+    RefusesRepeats(PublisherBroker broker) {
+      super(broker);
+    }
+
+    @Override
+    Result send(StoredMessage message) throws InterruptedException {
+      Result result = super.send(message);
+      return result instanceof Result.Delivered && !known.add(message.message().id())
+          ? Result.failed("duplicate message id")
+          : result;
+    }
+  }
+
+  /** Waits for the first message of a key, and sends the others at once when that one was taken. */
+  @Rule("P2")
+  static final class TrustsDestination extends PublisherInMemory {
+    TrustsDestination(PublisherBroker broker) {
+      super(broker);
+    }
+
+    @Override
+    public List<Result> publish(List<StoredMessage> messages) throws InterruptedException {
+      List<Result> results = new ArrayList<>(super.publish(messages));
+      Set<String> trusted = new HashSet<>();
+      for (int i = 0; i < results.size(); i++) {
+        if (results.get(i) instanceof Result.Delivered) {
+          trusted.add(messages.get(i).key());
+        } else if (isBehind(results.get(i)) && trusted.contains(messages.get(i).key())) {
+          results.set(i, send(messages.get(i)));
+        }
+      }
+      return results;
+    }
+
+    private static boolean isBehind(Result result) {
+      return result instanceof Result.Unavailable u && u.error().equals(BEHIND);
+    }
+  }
+
+  /** Writes headers as lines of text, and whoever reads them finds other ones. */
+  @Rule("P4")
+  static final class WritesHeadersAsLines extends PublisherInMemory {
+    WritesHeadersAsLines(PublisherBroker broker) {
+      super(broker);
+    }
+
+    @Override
+    List<Header> headers(OutboxMessage message) {
+      String lines =
+          message.headers().stream()
+              .map(h -> h.name() + ": " + h.value() + "\n")
+              .collect(Collectors.joining());
+      return lines
+          .lines()
+          .map(line -> line.split(": ", 2))
+          .filter(parts -> parts.length == 2 && !parts[0].isBlank())
+          .map(parts -> new Header(parts[0], parts[1]))
+          .toList();
+    }
+  }
+
+  /** Has room for so many headers, and leaves out the rest. */
+  @Rule("P4")
+  static final class LimitsHeaders extends PublisherInMemory {
+    LimitsHeaders(PublisherBroker broker) {
+      super(broker);
+    }
+
+    @Override
+    List<Header> headers(OutboxMessage message) {
+      return message.headers().stream().limit(64).toList();
+    }
+  }
+
+  /** Waits at its end until the broker has said goodbye. */
+  @Rule("P5")
+  static final class ClosesLate extends PublisherInMemory {
+    ClosesLate(PublisherBroker broker) {
+      super(broker);
+    }
+
+    @Override
+    public void close() {
+      try {
+        boolean ignored = broker.answers(Duration.ofHours(1));
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+}

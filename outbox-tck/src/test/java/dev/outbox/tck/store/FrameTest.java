@@ -1,0 +1,500 @@
+package dev.outbox.tck.store;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass;
+import static org.junit.platform.engine.discovery.DiscoverySelectors.selectNestedMethod;
+
+import dev.outbox.Appended;
+import dev.outbox.OutboxMessage;
+import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.ClaimRequest;
+import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.OutboxStore;
+import dev.outbox.spi.store.StoredMessage;
+import dev.outbox.store.memory.MemoryOutboxStore;
+import dev.outbox.store.memory.MemoryStoreFixture;
+import dev.outbox.store.memory.MemoryTransaction;
+import dev.outbox.tck.Rule;
+import dev.outbox.tck.internal.Patience;
+import dev.outbox.tck.internal.Sentence;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.platform.engine.DiscoverySelector;
+import org.junit.platform.engine.TestExecutionResult;
+import org.junit.platform.testkit.engine.EngineExecutionResults;
+import org.junit.platform.testkit.engine.EngineTestKit;
+import org.junit.platform.testkit.engine.Event;
+
+/** Whatever a store or its fixture does, the run ends, and says what was wrong. */
+class FrameTest {
+
+  /** Never counted down: whoever waits for it hangs. */
+  private static final CountDownLatch NEVER = new CountDownLatch(1);
+
+  private static void hang() {
+    try {
+      NEVER.await();
+    } catch (InterruptedException e) {
+      hang(); // as a driver that waits for its server
+    }
+  }
+
+  /** A memory store behind another. */
+  static class Behind implements OutboxStore<MemoryTransaction> {
+    final OutboxStore<MemoryTransaction> behind;
+
+    Behind(OutboxStore<MemoryTransaction> behind) {
+      this.behind = behind;
+    }
+
+    @Override
+    public Appended append(MemoryTransaction transaction, List<OutboxMessage> messages) {
+      return behind.append(transaction, messages);
+    }
+
+    @Override
+    public Claim claim(ClaimRequest request) {
+      return behind.claim(request);
+    }
+  }
+
+  abstract static class Suite extends MemoryStoreFixture {
+    @Override
+    protected Duration shortTime() {
+      return Duration.ofMillis(15);
+    }
+
+    @Override
+    protected Duration patience() {
+      return Duration.ofSeconds(2); // what is left where others waited in vain before
+    }
+
+    @Override
+    protected int load() {
+      return 50;
+    }
+  }
+
+  private static EngineExecutionResults run(DiscoverySelector selector, String... parameters) {
+    EngineTestKit.Builder kit =
+        EngineTestKit.engine("junit-jupiter")
+            .selectors(selector)
+            .configurationParameter("outbox.tck.summary", "false");
+    for (String parameter : parameters) {
+      kit.configurationParameter(parameter.split("=")[0], parameter.split("=")[1]);
+    }
+    return kit.execute();
+  }
+
+  private static List<String> failures(EngineExecutionResults results) {
+    return results.allEvents().failed().stream()
+        .map(event -> event.getRequiredPayload(TestExecutionResult.class))
+        .map(result -> result.getThrowable().orElseThrow().getMessage())
+        .toList();
+  }
+
+  private static List<String> skipped(EngineExecutionResults results) {
+    return results.testEvents().skipped().stream()
+        .map(event -> event.getRequiredPayload(String.class))
+        .distinct()
+        .toList();
+  }
+
+  // ---- calls that do not return
+
+  static class ResetHangs extends Suite {
+    private static int resets;
+
+    @Override
+    protected void reset() {
+      if (++resets > 8) {
+        hang();
+      }
+      super.reset();
+    }
+  }
+
+  @Test
+  @DisplayName("when reset() hangs, one test says so and nothing else runs")
+  void resetHangs() {
+    EngineExecutionResults results = run(selectClass(ResetHangs.class));
+    assertThat(failures(results))
+        .singleElement()
+        .asString()
+        .contains("reset() did not return in 2 s", "open transaction (C4)");
+    assertThat(skipped(results)).contains("not run: nothing else runs, because reset() hangs");
+    assertThat(results.testEvents().started().count()).isLessThan(10);
+  }
+
+  static class ClaimHangs extends Suite {
+    @Override
+    protected OutboxStore<MemoryTransaction> createStore() {
+      return new Behind(super.createStore()) {
+        @Override
+        public Claim claim(ClaimRequest request) {
+          if (request.maxMessages() == 7) {
+            hang();
+          }
+          return super.claim(request);
+        }
+      };
+    }
+  }
+
+  @Test
+  @DisplayName("a claim that does not return fails its test, by name, and the others run")
+  void claimHangs() {
+    EngineExecutionResults results = run(selectClass(ClaimHangs.class));
+    assertThat(failures(results))
+        .anySatisfy(
+            message ->
+                assertThat(message).startsWith("C2: claim did not return in 2 s: it waits for"));
+    assertThat(results.testEvents().succeeded().count()).isGreaterThan(90);
+  }
+
+  /** Holds one of few connections from each claim to its settle. */
+  static class HoldsConnections extends Suite {
+    private static final int FEW = 12;
+    private final Semaphore connections = new Semaphore(FEW);
+
+    @Override
+    protected OutboxStore<MemoryTransaction> createStore() {
+      return new Behind(super.createStore()) {
+        @Override
+        public Claim claim(ClaimRequest request) {
+          connections.acquireUninterruptibly();
+          Claim claim = super.claim(request);
+          return new Claim() {
+            private boolean holds = true;
+
+            @Override
+            public List<StoredMessage> messages() {
+              return claim.messages();
+            }
+
+            @Override
+            public Set<Long> renew(Duration lease) {
+              return claim.renew(lease);
+            }
+
+            @Override
+            public Set<Long> settle(Map<Long, Decision> decisions) {
+              Set<Long> lost = claim.settle(decisions);
+              if (holds) {
+                holds = false;
+                connections.release();
+              }
+              return lost;
+            }
+          };
+        }
+      };
+    }
+  }
+
+  @Test
+  @DisplayName("what a test leaves claimed is given back, so that the next has all connections")
+  void givenBack() {
+    EngineExecutionResults results = run(selectClass(HoldsConnections.class));
+    assertThat(failures(results))
+        .as("only relays that crash one after the other leave so many claims open")
+        .allMatch(message -> message.startsWith("S6: claim did not return"));
+    assertThat(results.testEvents().succeeded().count()).isGreaterThan(110);
+  }
+
+  // ---- what is wrong with all of it
+
+  static class NeverRollsBack extends Suite {
+    @Override
+    protected void inTransaction(Consumer<MemoryTransaction> work) {
+      RuntimeException[] thrown = new RuntimeException[1];
+      super.inTransaction(
+          t -> {
+            try {
+              work.accept(t);
+            } catch (RuntimeException e) {
+              thrown[0] = e;
+            }
+          });
+      if (thrown[0] != null) {
+        throw thrown[0];
+      }
+    }
+  }
+
+  @Test
+  @DisplayName("when a test of the fixture fails, no other test runs")
+  void wrongFixture() {
+    EngineExecutionResults results = run(selectClass(NeverRollsBack.class));
+    assertThat(failures(results))
+        .singleElement()
+        .asString()
+        .startsWith("A1: either inTransaction does not roll back when its work throws, or");
+    assertThat(skipped(results))
+        .filteredOn(reason -> reason.startsWith("not run: the fixture is wrong: A1: either in"))
+        .hasSize(1);
+    assertThat(results.testEvents().started().count()).isEqualTo(5);
+  }
+
+  @Test
+  @DisplayName("a single test runs without those of the fixture")
+  void singleTest() {
+    EngineExecutionResults results =
+        run(
+            selectNestedMethod(
+                List.of(NeverRollsBack.class), OutboxStoreTck.Order.class, "overClaims"));
+    assertThat(results.testEvents().succeeded().count()).isEqualTo(1);
+  }
+
+  static class HandsOutNothing extends Suite {
+    @Override
+    protected OutboxStore<MemoryTransaction> createStore() {
+      return new Behind(super.createStore()) {
+        @Override
+        public Claim claim(ClaimRequest request) {
+          return new Claim() {
+            @Override
+            public List<StoredMessage> messages() {
+              return List.of();
+            }
+
+            @Override
+            public Set<Long> renew(Duration lease) {
+              return Set.of();
+            }
+
+            @Override
+            public Set<Long> settle(Map<Long, Decision> decisions) {
+              return Set.of();
+            }
+          };
+        }
+      };
+    }
+  }
+
+  // ---- what was not checked
+
+  /** The three methods, and nothing else. */
+  static class Least extends OutboxStoreTck<MemoryTransaction> {
+    private final MemoryOutboxStore store = new MemoryOutboxStore(); // by this machine's clock
+
+    @Override
+    protected OutboxStore<MemoryTransaction> createStore() {
+      return store;
+    }
+
+    @Override
+    protected void inTransaction(Consumer<MemoryTransaction> work) {
+      store.inTransaction(work);
+    }
+
+    @Override
+    protected void reset() {
+      store.clear();
+    }
+
+    @Override
+    protected Duration shortTime() {
+      return Duration.ofMillis(15);
+    }
+
+    @Override
+    protected int load() {
+      return 50;
+    }
+  }
+
+  @Test
+  @DisplayName("the end of a run names what was not checked, what unlocks it, and a client's clock")
+  void notChecked() {
+    PrintStream out = System.out;
+    ByteArrayOutputStream printed = new ByteArrayOutputStream();
+    System.setOut(new PrintStream(printed, true, UTF_8));
+    try {
+      assertThat(failures(run(selectClass(Least.class), "outbox.tck.summary=true"))).isEmpty();
+    } finally {
+      System.setOut(out);
+    }
+    assertThat(printed.toString(UTF_8).lines())
+        .filteredOn(line -> line.startsWith("  not checked until the test class"))
+        .singleElement()
+        .asString()
+        .contains(", AutoCommit (A2), ", ", ClientClocks (T1), ", ", RawRows (A1, A5, ")
+        .doesNotContain("DeadLetterStore"); // the memory store is one
+    assertThat(printed.toString(UTF_8))
+        .contains(
+            "  T1: MemoryOutboxStore calls InstantSource.instant(): if",
+            "implement ClientClocks in the test class",
+            "  not checked until the store implements LeaseStore, SchemaStore (E1)");
+  }
+
+  // ---- time
+
+  /** Gives leases that never end. */
+  static class LeasesForEver extends Suite {
+    @Override
+    protected Duration patience() {
+      return Duration.ofMillis(500); // it waits for many in vain
+    }
+
+    @Override
+    protected OutboxStore<MemoryTransaction> createStore() {
+      return new Behind(super.createStore()) {
+        @Override
+        public Claim claim(ClaimRequest request) {
+          return super.claim(
+              new ClaimRequest(
+                  request.worker(), request.maxMessages(), request.maxBytes(), Duration.ofDays(1)));
+        }
+      };
+    }
+  }
+
+  @Test
+  @DisplayName("when failed tests took too long, the rest says how to run all, and then all run")
+  void budget() {
+    EngineExecutionResults results =
+        run(selectClass(LeasesForEver.class), "outbox.tck.failing=PT0S");
+    assertThat(failures(results)).hasSize(1);
+    assertThat(skipped(results))
+        .anySatisfy(
+            reason ->
+                assertThat(reason)
+                    .matches(
+                        "not run: tests that failed took [\\d.]+ s\\. All tests run with"
+                            + " -Doutbox\\.tck\\.all=true, or by \\./outbox tck --all"));
+    assertThat(
+            failures(
+                run(
+                    selectClass(LeasesForEver.class),
+                    "outbox.tck.failing=PT0S",
+                    "outbox.tck.all=true")))
+        .hasSizeGreaterThan(5)
+        .anySatisfy(message -> assertThat(message).startsWith("C4: waited "))
+        .anySatisfy(message -> assertThat(message).contains(" in vain for ", "(T1)"));
+  }
+
+  @Test
+  @DisplayName("patience gets less after waits in vain, and not where what comes takes long")
+  void patience() {
+    Duration full = Duration.ofSeconds(20);
+    Patience patience = new Patience();
+    assertThat(patience.of(full)).isEqualTo(full);
+    patience.waitedInVain();
+    assertThat(patience.of(full)).isEqualTo(Duration.ofSeconds(5));
+    patience.waitedInVain();
+    assertThat(patience.of(full)).isEqualTo(Duration.ofSeconds(2));
+    assertThat(patience.of(Duration.ofSeconds(1))).isEqualTo(Duration.ofSeconds(1));
+    patience.waited(Duration.ofSeconds(3).toNanos());
+    assertThat(patience.of(full)).isEqualTo(Duration.ofSeconds(15));
+    patience.waited(Duration.ofSeconds(8).toNanos());
+    assertThat(patience.of(full)).isEqualTo(full);
+  }
+
+  @Test
+  @DisplayName("a call in a call does not return: that one is named; the next call is not kept")
+  void innermost() throws Exception {
+    Patience patience = new Patience();
+    patience.begin();
+    Duration soon = Duration.ofSeconds(1);
+    Throwable hung =
+        catchThrowable(
+            () ->
+                patience.call(
+                    "outer",
+                    "one",
+                    soon,
+                    () ->
+                        patience.call(
+                            "inner",
+                            "two",
+                            soon,
+                            () -> {
+                              hang();
+                              return true;
+                            })));
+    assertThat(hung)
+        .hasMessage(
+            "inner did not return in 1 s: two. If it is only slow, let patience() give it longer");
+    assertThat(patience.<String>call("next", "", soon, () -> "done")).isEqualTo("done");
+  }
+
+  // ---- rules that build on others
+
+  static class Blames extends Suite {
+    static boolean o2Fails;
+
+    @Nested
+    class Some extends StoreTests<MemoryTransaction> {
+      @Rule("O4")
+      @Sentence("builds on another rule")
+      void buildsOnO2() {
+        List<OutboxMessage> two = committed("k", 2);
+        requires(
+            "O2",
+            () ->
+                assertCame(idsOf(two.get(1), two.get(0)))
+                    .as("both")
+                    .containsExactlyElementsOf(idsOf(two)));
+      }
+
+      @Rule("O2")
+      @Sentence("is about that rule")
+      void isAboutO2() {
+        assertThat(o2Fails).as("whether the rule is broken").isFalse();
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  @DisplayName("a test that builds on a broken rule is skipped, if that rule's own test fails")
+  void buildsOn(boolean ownTestFails) {
+    Blames.o2Fails = ownTestFails;
+    EngineExecutionResults results = run(selectClass(Blames.class));
+    assertThat(results.testEvents().aborted().stream().map(FrameTest::reason))
+        .contains("skipped: O2 is broken, so O4 cannot be tested: both: came 2, 1 instead of 1, 2");
+    assertThat(failures(results))
+        .singleElement()
+        .asString()
+        .startsWith(
+            ownTestFails
+                ? "O2: [whether the rule is broken]"
+                : "broken, though none of their own tests failed in this run: O2, says 'O4: builds");
+  }
+
+  private static String reason(Event aborted) {
+    return aborted
+        .getRequiredPayload(TestExecutionResult.class)
+        .getThrowable()
+        .orElseThrow()
+        .getMessage();
+  }
+
+  @Test
+  @DisplayName("a store that hands out nothing is told so once")
+  void handsOutNothing() {
+    EngineExecutionResults results = run(selectClass(HandsOutNothing.class));
+    assertThat(failures(results))
+        .first()
+        .asString()
+        .startsWith("A1: either inTransaction does not commit, or")
+        .endsWith("came nothing instead of 1");
+    assertThat(results.testEvents().started().count()).isEqualTo(5);
+  }
+}

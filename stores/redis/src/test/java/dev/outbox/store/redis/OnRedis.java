@@ -1,0 +1,63 @@
+package dev.outbox.store.redis;
+
+import dev.outbox.tck.AutoCommit;
+import dev.outbox.tck.FailsOnConflict;
+import dev.outbox.tck.LosesReplies;
+import dev.outbox.tck.MovesClock;
+import dev.outbox.tck.SchemaFixture;
+import java.util.function.Consumer;
+
+/** What the suites of the store and of its inbox have in common: a Redis, and keys of their own. */
+interface OnRedis
+    extends AutoCommit<RedisTransaction>, FailsOnConflict, LosesReplies, MovesClock, SchemaFixture {
+
+  /** Skips the test with the reason when there is no server: reports list them. */
+  TestRedis redis();
+
+  /** Whose keys these are. */
+  String kind();
+
+  void migrate();
+
+  @Override
+  default void withoutTransaction(Consumer<RedisTransaction> work) {
+    redis().withoutTransaction(work);
+  }
+
+  @Override
+  default boolean isToRunAgain(Throwable failure) {
+    return TestRedis.isToRunAgain(failure);
+  }
+
+  @Override
+  default void losingTheReply(Runnable work) {
+    redis().losingTheReply(work);
+  }
+
+  @Override
+  default void dropSchema() {
+    redis().remove(kind(), key -> true);
+  }
+
+  @Override
+  default void makeSchemaOlder() {
+    redis().setSchema(kind(), 0);
+  }
+
+  @Override
+  default void makeSchemaNewer() {
+    redis().setSchema(kind(), 2);
+  }
+
+  /** All others are what was appended or handled. */
+  @Override
+  default void emptyInternalRows() {
+    redis().remove(kind(), redis().schema(kind())::equals);
+  }
+
+  @Override
+  default void restoreSchema() {
+    dropSchema();
+    migrate();
+  }
+}
