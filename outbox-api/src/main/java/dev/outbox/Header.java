@@ -2,6 +2,8 @@ package dev.outbox;
 
 import static java.util.Objects.requireNonNull;
 
+import java.util.List;
+
 /**
  * A header of a message. Order is kept, and a name may occur more than once (A3).
  *
@@ -26,5 +28,23 @@ public record Header(String name, String value) {
   public Header {
     requireNonNull(name, "name");
     requireNonNull(value, "value");
+  }
+
+  /**
+   * Headers as one text, for what cannot keep order and repeats (A3): {@code [["name","value"],…]},
+   * {@code []} for none.
+   */
+  public static String toJson(List<Header> headers) {
+    return HeaderCodec.encode(headers);
+  }
+
+  /**
+   * Reads what {@link #toJson} gives or, for those who insert by plain SQL, an object {@code
+   * {"name":"value",…}} whose values are texts.
+   *
+   * @throws IllegalArgumentException saying what is wrong, and where
+   */
+  public static List<Header> fromJson(String json) {
+    return HeaderCodec.decode(json);
   }
 }

@@ -2,7 +2,6 @@ package dev.outbox;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.outbox.spi.ErrorText;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
@@ -274,7 +273,7 @@ public final class OutboxMessage {
         && (deliverAfter.isNegative() || deliverAfter.compareTo(MAX_DELAY) > 0)) {
       throw new InvalidMessageException(
           "deliverAfter is %s, allowed is from 0 to %s"
-              .formatted(ErrorText.time(deliverAfter), ErrorText.time(MAX_DELAY)));
+              .formatted(Texts.time(deliverAfter), Texts.time(MAX_DELAY)));
     }
   }
 

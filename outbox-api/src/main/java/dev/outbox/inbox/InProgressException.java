@@ -1,7 +1,7 @@
 package dev.outbox.inbox;
 
+import dev.outbox.Texts;
 import dev.outbox.TransientOutboxException;
-import dev.outbox.spi.ErrorText;
 import java.time.Duration;
 
 /** Somebody else is handling the message (I5): roll back, and run the transaction again later. */
@@ -16,7 +16,7 @@ public final class InProgressException extends TransientOutboxException {
   public InProgressException(InboxKey key, Duration left) {
     super(
         "%s is being handled, and locked for %s unless that is renewed: roll back, and run the transaction again after that"
-            .formatted(key, ErrorText.time(left)));
+            .formatted(key, Texts.time(left)));
     this.left = left;
   }
 

@@ -55,7 +55,7 @@ public interface Lock<T> {
   /**
    * Gives the lock back, because the message could not be handled: it may be begun again at once.
    *
-   * @param error why, for people; cut and cleaned as {@link dev.outbox.spi.ErrorText#clean} does
+   * @param error why, for people; cut and cleaned as {@link dev.outbox.Texts#clean} does
    * @return false when it was completed or taken over
    */
   boolean release(String error);

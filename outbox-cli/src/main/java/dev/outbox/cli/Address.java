@@ -1,7 +1,7 @@
 package dev.outbox.cli;
 
-import dev.outbox.spi.StoreProvider;
-import dev.outbox.spi.StoreProvider.History;
+import dev.outbox.spi.store.StoreProvider;
+import dev.outbox.spi.store.StoreProvider.History;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 

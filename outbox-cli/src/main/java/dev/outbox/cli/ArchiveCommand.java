@@ -2,15 +2,15 @@ package dev.outbox.cli;
 
 import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.ArchiveStore;
-import dev.outbox.spi.ArchiveStore.Archived;
-import dev.outbox.spi.ArchiveStore.Outcome;
-import dev.outbox.spi.ArchiveStore.Position;
-import dev.outbox.spi.ArchiveStore.Search;
-import dev.outbox.spi.ErrorText;
-import dev.outbox.spi.SchemaStore;
-import dev.outbox.spi.StoreProvider.Opened;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.Texts;
+import dev.outbox.spi.store.ArchiveStore;
+import dev.outbox.spi.store.ArchiveStore.Archived;
+import dev.outbox.spi.store.ArchiveStore.Outcome;
+import dev.outbox.spi.store.ArchiveStore.Position;
+import dev.outbox.spi.store.ArchiveStore.Search;
+import dev.outbox.spi.store.SchemaStore;
+import dev.outbox.spi.store.StoreProvider.Opened;
+import dev.outbox.spi.store.StoredMessage;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.time.Instant;
@@ -177,10 +177,10 @@ final class ArchiveCommand extends Verbs {
           one.message().sequence(),
           one.outcome(),
           one.message().attempts(),
-          ErrorText.printable(what(one.message())));
+          Texts.printable(what(one.message())));
       if (one.answer() != null || one.error() != null) {
         String said = one.answer() != null ? one.answer() : one.error();
-        out.printf("%60s%s%n", "", Secrets.mask(ErrorText.printable(String.valueOf(said))));
+        out.printf("%60s%s%n", "", Secrets.mask(Texts.printable(String.valueOf(said))));
       }
     }
   }
@@ -239,7 +239,7 @@ final class ArchiveCommand extends Verbs {
 
     private static void line(PrintWriter out, String name, @Nullable Object value) {
       if (value != null) {
-        out.printf("%-13s %s%n", name, Secrets.mask(ErrorText.printable(value.toString())));
+        out.printf("%-13s %s%n", name, Secrets.mask(Texts.printable(value.toString())));
       }
     }
   }

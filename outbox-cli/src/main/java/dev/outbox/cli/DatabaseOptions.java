@@ -1,9 +1,9 @@
 package dev.outbox.cli;
 
 import dev.outbox.Archive;
-import dev.outbox.spi.InboxStore;
-import dev.outbox.spi.StoreProvider;
-import dev.outbox.spi.StoreProvider.Opened;
+import dev.outbox.spi.store.InboxStore;
+import dev.outbox.spi.store.StoreProvider;
+import dev.outbox.spi.store.StoreProvider.Opened;
 import java.io.Console;
 import java.util.List;
 import java.util.function.Supplier;

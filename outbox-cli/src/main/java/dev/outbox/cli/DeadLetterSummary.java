@@ -1,9 +1,9 @@
 package dev.outbox.cli;
 
-import dev.outbox.spi.DeadLetterStore;
-import dev.outbox.spi.DeadLetterStore.DeadLetter;
-import dev.outbox.spi.ErrorText;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.Texts;
+import dev.outbox.spi.store.DeadLetterStore;
+import dev.outbox.spi.store.DeadLetterStore.DeadLetter;
+import dev.outbox.spi.store.StoredMessage;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -90,7 +90,7 @@ record DeadLetterSummary(List<Set<Long>> parts, Map<String, LongSummaryStatistic
                 out.printf(
                     "%10d  %s, sequences %d to %d%n",
                     kind.getValue().getCount(),
-                    ErrorText.printable(kind.getKey()),
+                    Texts.printable(kind.getKey()),
                     kind.getValue().getMin(),
                     kind.getValue().getMax()));
     if (kinds.size() > MOST_KINDS) {

@@ -1,14 +1,14 @@
 package dev.outbox.cli;
 
-import dev.outbox.spi.ArchiveStore;
-import dev.outbox.spi.AuditStore;
-import dev.outbox.spi.DeadLetterStore;
-import dev.outbox.spi.DeadLetterStore.DeadLetter;
-import dev.outbox.spi.ErrorText;
-import dev.outbox.spi.SchemaStore;
-import dev.outbox.spi.StoreProvider.Opened;
-import dev.outbox.spi.StoredMessage;
-import dev.outbox.spi.Who;
+import dev.outbox.Texts;
+import dev.outbox.spi.store.ArchiveStore;
+import dev.outbox.spi.store.AuditStore;
+import dev.outbox.spi.store.DeadLetterStore;
+import dev.outbox.spi.store.DeadLetterStore.DeadLetter;
+import dev.outbox.spi.store.SchemaStore;
+import dev.outbox.spi.store.StoreProvider.Opened;
+import dev.outbox.spi.store.StoredMessage;
+import dev.outbox.spi.store.Who;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.Set;
@@ -124,13 +124,13 @@ final class DeadLettersCommand extends Verbs {
           message.sequence(),
           letter.failedAt() == null ? "-" : letter.failedAt().toString(),
           message.attempts(),
-          ErrorText.printable(what),
+          Texts.printable(what),
           letter.haltsKey() ? ", halts its key" : "");
       out.printf("%" + (width + 36) + "s  %s%n", "", Secrets.mask(oneLine(letter.error())));
     }
 
     private static String oneLine(@Nullable String error) {
-      return error == null ? "-" : ErrorText.printable(error.replaceAll("\\s*\\R\\s*", " "));
+      return error == null ? "-" : Texts.printable(error.replaceAll("\\s*\\R\\s*", " "));
     }
   }
 

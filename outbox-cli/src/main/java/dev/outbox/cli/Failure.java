@@ -1,6 +1,6 @@
 package dev.outbox.cli;
 
-import dev.outbox.spi.StoreProvider.PasswordMissingException;
+import dev.outbox.spi.store.StoreProvider.PasswordMissingException;
 import org.jspecify.annotations.Nullable;
 
 /** Something that a user can put right: one sentence, printed without a stack trace. */

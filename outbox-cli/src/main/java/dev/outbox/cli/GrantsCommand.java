@@ -1,7 +1,7 @@
 package dev.outbox.cli;
 
-import dev.outbox.spi.GrantsStore;
-import dev.outbox.spi.InboxGrantsStore;
+import dev.outbox.spi.store.GrantsStore;
+import dev.outbox.spi.store.InboxGrantsStore;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.concurrent.Callable;

@@ -1,9 +1,9 @@
 package dev.outbox.cli;
 
-import dev.outbox.spi.ErrorText;
-import dev.outbox.spi.InboxStatisticsStore;
-import dev.outbox.spi.InboxStatisticsStore.InboxStatistics;
-import dev.outbox.spi.SchemaStore;
+import dev.outbox.Texts;
+import dev.outbox.spi.store.InboxStatisticsStore;
+import dev.outbox.spi.store.InboxStatisticsStore.InboxStatistics;
+import dev.outbox.spi.store.SchemaStore;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -44,7 +44,7 @@ record InboxStatus(@Nullable String place, InboxStatistics statistics, List<Stri
               .formatted(number(statistics, statistics.failed()), maxFailed));
     }
     return new InboxStatus(
-        inbox instanceof SchemaStore schema ? ErrorText.printable(schema.place()) : null,
+        inbox instanceof SchemaStore schema ? Texts.printable(schema.place()) : null,
         statistics,
         passed);
   }

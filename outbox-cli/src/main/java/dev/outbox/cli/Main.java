@@ -1,9 +1,9 @@
 package dev.outbox.cli;
 
 import dev.outbox.OutboxException;
-import dev.outbox.spi.ArchiveStore.Position;
-import dev.outbox.spi.ErrorText;
-import dev.outbox.spi.StoreProvider;
+import dev.outbox.Texts;
+import dev.outbox.spi.store.ArchiveStore.Position;
+import dev.outbox.spi.store.StoreProvider;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintWriter;
@@ -133,7 +133,7 @@ public final class Main implements Runnable {
       }
     }
     String text = String.valueOf(e.getMessage()).replaceFirst("^Error: ", "");
-    err.println("outbox: " + ErrorText.printable(Secrets.mask(text)));
+    err.println("outbox: " + Texts.printable(Secrets.mask(text)));
     if (!UnmatchedArgumentException.printSuggestions(e, err)) {
       err.println("Try: " + command.getCommandSpec().qualifiedName() + " --help");
     }
@@ -173,6 +173,6 @@ public final class Main implements Runnable {
 
   private static String sentence(Exception e) {
     String text = isExpected(e) ? String.valueOf(e.getMessage()) : e.toString();
-    return ErrorText.printable(Secrets.mask(text.strip().replaceAll("\\s*\\R\\s*", " ")));
+    return Texts.printable(Secrets.mask(text.strip().replaceAll("\\s*\\R\\s*", " ")));
   }
 }

@@ -1,8 +1,8 @@
 package dev.outbox.cli;
 
-import dev.outbox.spi.ErrorText;
-import dev.outbox.spi.SchemaStore;
-import dev.outbox.spi.StoreProvider.Opened;
+import dev.outbox.Texts;
+import dev.outbox.spi.store.SchemaStore;
+import dev.outbox.spi.store.StoreProvider.Opened;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -48,7 +48,7 @@ final class MigrateCommand implements Callable<Integer> {
       store.verify();
       out.printf(
           "The %s is up to date: %s.%n",
-          outbox.tables().areOfInbox() ? "inbox" : "outbox", ErrorText.printable(store.place()));
+          outbox.tables().areOfInbox() ? "inbox" : "outbox", Texts.printable(store.place()));
     }
     return 0;
   }

@@ -1,7 +1,7 @@
 package dev.outbox.cli;
 
-import dev.outbox.spi.PublisherProvider;
-import dev.outbox.spi.StoreProvider;
+import dev.outbox.spi.publisher.PublisherProvider;
+import dev.outbox.spi.store.StoreProvider;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URL;

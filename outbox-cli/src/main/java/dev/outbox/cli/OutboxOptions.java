@@ -1,6 +1,6 @@
 package dev.outbox.cli;
 
-import dev.outbox.spi.StoreProvider;
+import dev.outbox.spi.store.StoreProvider;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;

@@ -3,8 +3,8 @@ package dev.outbox.cli;
 import static java.util.Objects.requireNonNull;
 
 import dev.outbox.relay.RoutingPublisher;
-import dev.outbox.spi.MessagePublisher;
-import dev.outbox.spi.PublisherProvider;
+import dev.outbox.spi.publisher.MessagePublisher;
+import dev.outbox.spi.publisher.PublisherProvider;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;

@@ -1,12 +1,12 @@
 package dev.outbox.cli;
 
 import dev.outbox.Archive;
+import dev.outbox.Texts;
 import dev.outbox.relay.Relay;
 import dev.outbox.relay.RetryPolicy;
-import dev.outbox.spi.ErrorText;
-import dev.outbox.spi.MessagePublisher;
-import dev.outbox.spi.StoreProvider;
-import dev.outbox.spi.StoreProvider.History;
+import dev.outbox.spi.publisher.MessagePublisher;
+import dev.outbox.spi.store.StoreProvider;
+import dev.outbox.spi.store.StoreProvider.History;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -138,7 +138,7 @@ final class RelayConfig {
             "there is no property %s: did you mean %s?%s"
                 .formatted(
                     name,
-                    ErrorText.closest(name, known),
+                    Texts.closest(name, known),
                     publishers.isOfClient(name)
                         ? " One of a plugin's is to be named in " + Publishers.PLUGINS
                         : ""));
@@ -248,7 +248,7 @@ final class RelayConfig {
     if (timeout.compareTo(most) >= 0) {
       throw new Failure(
           "the property publisher.timeout is %s, it must be below relay.publishTimeout, which is %s: shorten it or lengthen relay.lease"
-              .formatted(ErrorText.time(timeout), ErrorText.time(most)));
+              .formatted(Texts.time(timeout), Texts.time(most)));
     }
     return timeout;
   }

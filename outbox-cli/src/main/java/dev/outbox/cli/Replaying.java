@@ -3,11 +3,11 @@ package dev.outbox.cli;
 import static dev.outbox.cli.ArchiveCommand.PAGE;
 
 import dev.outbox.cli.ArchiveCommand.Which;
-import dev.outbox.spi.ArchiveStore;
-import dev.outbox.spi.ArchiveStore.Archived;
-import dev.outbox.spi.ArchiveStore.Outcome;
-import dev.outbox.spi.ArchiveStore.Search;
-import dev.outbox.spi.Who;
+import dev.outbox.spi.store.ArchiveStore;
+import dev.outbox.spi.store.ArchiveStore.Archived;
+import dev.outbox.spi.store.ArchiveStore.Outcome;
+import dev.outbox.spi.store.ArchiveStore.Search;
+import dev.outbox.spi.store.Who;
 import java.io.PrintWriter;
 import java.util.EnumMap;
 import java.util.List;

@@ -1,16 +1,16 @@
 package dev.outbox.cli;
 
-import dev.outbox.spi.DeadLetterStore;
-import dev.outbox.spi.DeadLetterStore.HaltedKey;
-import dev.outbox.spi.ErrorText;
-import dev.outbox.spi.LeaseStore;
-import dev.outbox.spi.LeaseStore.WorkerLease;
-import dev.outbox.spi.OutboxStore;
-import dev.outbox.spi.SchemaStore;
-import dev.outbox.spi.StatisticsStore;
-import dev.outbox.spi.StatisticsStore.Statistics;
-import dev.outbox.spi.StoreProvider.Opened;
-import dev.outbox.spi.WarningStore;
+import dev.outbox.Texts;
+import dev.outbox.spi.store.DeadLetterStore;
+import dev.outbox.spi.store.DeadLetterStore.HaltedKey;
+import dev.outbox.spi.store.LeaseStore;
+import dev.outbox.spi.store.LeaseStore.WorkerLease;
+import dev.outbox.spi.store.OutboxStore;
+import dev.outbox.spi.store.SchemaStore;
+import dev.outbox.spi.store.StatisticsStore;
+import dev.outbox.spi.store.StatisticsStore.Statistics;
+import dev.outbox.spi.store.StoreProvider.Opened;
+import dev.outbox.spi.store.WarningStore;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -196,7 +196,7 @@ final class StatusCommand implements Callable<Integer> {
   private static Map<String, @Nullable Object> rows(Found found) {
     Statistics statistics = found.statistics();
     Map<String, @Nullable Object> rows = new LinkedHashMap<>();
-    rows.put("place", found.place() == null ? null : ErrorText.printable(found.place()));
+    rows.put("place", found.place() == null ? null : Texts.printable(found.place()));
     rows.put("pending", statistics.pending());
     rows.put("scheduled", statistics.scheduled());
     rows.put("blocked", statistics.blocked());
@@ -247,7 +247,7 @@ final class StatusCommand implements Callable<Integer> {
     for (HaltedKey halted : found.halted()) {
       out.printf(
           "%-22s %s is halted by dead letter %d%n",
-          "key", ErrorText.printable(halted.key()), halted.sequence());
+          "key", Texts.printable(halted.key()), halted.sequence());
     }
     if (found.statistics().haltedKeys() > found.halted().size()) {
       out.printf("%-22s and others: dead-letters list says which letters halt their keys%n", "key");
@@ -255,14 +255,14 @@ final class StatusCommand implements Callable<Integer> {
     for (WorkerLease held : found.leases()) {
       out.printf(
           "%-22s %s holds %d buckets since %s until %s%n",
-          "worker", ErrorText.printable(held.worker()), held.buckets(), held.since(), held.until());
+          "worker", Texts.printable(held.worker()), held.buckets(), held.since(), held.until());
     }
     if (found.leases().isEmpty()) {
       out.printf("%-22s none holds anything now%n", "worker");
     }
     for (String warning : found.warnings()) {
       // It may name what others have named, as an application.
-      out.println("WARNING: " + ErrorText.printable(Secrets.mask(warning)));
+      out.println("WARNING: " + Texts.printable(Secrets.mask(warning)));
     }
   }
 }

@@ -1,10 +1,10 @@
 package dev.outbox.cli;
 
 import dev.outbox.OutboxException;
-import dev.outbox.spi.InboxStore;
-import dev.outbox.spi.StoreProvider;
-import dev.outbox.spi.StoreProvider.Opened;
-import dev.outbox.spi.StoreProvider.PasswordMissingException;
+import dev.outbox.spi.store.InboxStore;
+import dev.outbox.spi.store.StoreProvider;
+import dev.outbox.spi.store.StoreProvider.Opened;
+import dev.outbox.spi.store.StoreProvider.PasswordMissingException;
 import java.time.Duration;
 import java.util.AbstractList;
 import java.util.List;

@@ -3,9 +3,9 @@ package dev.outbox.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.embedded.DatabaseServer;
-import dev.outbox.spi.Claim;
-import dev.outbox.spi.ClaimRequest;
-import dev.outbox.spi.StoreProvider;
+import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.ClaimRequest;
+import dev.outbox.spi.store.StoreProvider;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;

@@ -5,11 +5,11 @@ import static org.junit.jupiter.api.Assumptions.abort;
 
 import dev.outbox.OutboxMessage;
 import dev.outbox.embedded.EmbeddedRedis;
-import dev.outbox.spi.Claim;
-import dev.outbox.spi.ClaimRequest;
-import dev.outbox.spi.Decision;
-import dev.outbox.spi.StoreProvider;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.ClaimRequest;
+import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.StoreProvider;
+import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.redis.RedisOutboxStore;
 import dev.outbox.store.redis.RedisTransaction;
 import dev.outbox.store.redis.RedisUrl;

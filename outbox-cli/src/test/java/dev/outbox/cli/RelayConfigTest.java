@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.Archive;
 import dev.outbox.relay.Relay;
-import dev.outbox.spi.MessagePublisher;
-import dev.outbox.spi.ReachablePublisher;
-import dev.outbox.spi.Result;
+import dev.outbox.spi.publisher.MessagePublisher;
+import dev.outbox.spi.publisher.ReachablePublisher;
+import dev.outbox.spi.publisher.Result;
 import dev.outbox.store.memory.MemoryOutboxStore;
 import dev.outbox.store.postgres.PostgresOutboxStore;
 import java.io.StringReader;

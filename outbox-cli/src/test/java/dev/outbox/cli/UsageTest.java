@@ -3,8 +3,8 @@ package dev.outbox.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.outbox.spi.OutboxStore;
-import dev.outbox.spi.StoreProvider;
+import dev.outbox.spi.store.OutboxStore;
+import dev.outbox.spi.store.StoreProvider;
 import dev.outbox.store.memory.MemoryOutboxStore;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,9 +1,9 @@
 package dev.outbox.relay;
 
 import dev.outbox.relay.RelayEvent.DeadLetterReason;
-import dev.outbox.spi.Decision;
-import dev.outbox.spi.Result;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.publisher.Result;
+import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;

@@ -1,6 +1,6 @@
 package dev.outbox.relay;
 
-import dev.outbox.spi.ReachablePublisher;
+import dev.outbox.spi.publisher.ReachablePublisher;
 import java.time.Duration;
 import java.util.Optional;
 

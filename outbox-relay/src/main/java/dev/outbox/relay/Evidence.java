@@ -1,7 +1,7 @@
 package dev.outbox.relay;
 
-import dev.outbox.spi.Result;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.publisher.Result;
+import dev.outbox.spi.store.StoredMessage;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;

@@ -1,7 +1,7 @@
 package dev.outbox.relay;
 
-import dev.outbox.spi.Claim;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.Set;

@@ -1,10 +1,10 @@
 package dev.outbox.relay;
 
 import dev.outbox.OutboxException;
-import dev.outbox.spi.Decision;
-import dev.outbox.spi.ErrorText;
-import dev.outbox.spi.Result;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.Texts;
+import dev.outbox.spi.publisher.Result;
+import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.StoredMessage;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -105,7 +105,7 @@ final class LoggingListener implements RelayListener {
           "{} stood still for {}, as when the process is stopped or its machine suspended: leases"
               + " may be lost, and messages delivered again",
           e.who(),
-          ErrorText.time(e.time()));
+          Texts.time(e.time()));
     } else if (event instanceof RelayEvent.CallbackFailed e) {
       String text = "%s failed on a message: %s".formatted(e.setting(), text(e.error()));
       warn(e.setting(), text, e.error());
@@ -158,9 +158,9 @@ final class LoggingListener implements RelayListener {
   private void retried(StoredMessage message, Decision.Retry decision) {
     String error = decision.error();
     if (decision.counts() && !error.equals(last.put("retry", error))) {
-      log.warn(AGAIN, printable(message), ErrorText.time(decision.delay()), printable(error));
+      log.warn(AGAIN, printable(message), Texts.time(decision.delay()), printable(error));
     } else if (log.isDebugEnabled()) {
-      log.debug(AGAIN, printable(message), ErrorText.time(decision.delay()), printable(error));
+      log.debug(AGAIN, printable(message), Texts.time(decision.delay()), printable(error));
     }
   }
 
@@ -232,7 +232,7 @@ final class LoggingListener implements RelayListener {
 
   /** Keys and errors are others' texts: none may look like a line of the log. */
   private static String printable(Object text) {
-    return ErrorText.printable(text.toString());
+    return Texts.printable(text.toString());
   }
 
   private static String text(Throwable error) {

@@ -2,10 +2,10 @@ package dev.outbox.relay;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.outbox.spi.ErrorText;
-import dev.outbox.spi.MessagePublisher;
-import dev.outbox.spi.Result;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.Texts;
+import dev.outbox.spi.publisher.MessagePublisher;
+import dev.outbox.spi.publisher.Result;
+import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -141,7 +141,7 @@ final class Publication {
 
   /** The sentence for a publisher that did not return in time. */
   String tooLate() {
-    return "publish did not return within " + ErrorText.time(timeout);
+    return "publish did not return within " + Texts.time(timeout);
   }
 
   /** Whether several messages were in a call that took too long. */

@@ -5,20 +5,20 @@ import static java.util.Objects.requireNonNull;
 import dev.outbox.Appended;
 import dev.outbox.Outbox;
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.ErrorText;
-import dev.outbox.spi.HandOverStore;
-import dev.outbox.spi.HandOverStore.Uncommitted;
-import dev.outbox.spi.HousekeepingStore;
-import dev.outbox.spi.KeepingStore;
-import dev.outbox.spi.KeepingStore.Keeper;
-import dev.outbox.spi.MessagePublisher;
-import dev.outbox.spi.OutboxStore;
-import dev.outbox.spi.PooledStore;
-import dev.outbox.spi.ReachablePublisher;
-import dev.outbox.spi.SchemaStore;
-import dev.outbox.spi.StoredMessage;
-import dev.outbox.spi.WakeUpStore;
-import dev.outbox.spi.WakeUpStore.WakeUps;
+import dev.outbox.Texts;
+import dev.outbox.spi.publisher.MessagePublisher;
+import dev.outbox.spi.publisher.ReachablePublisher;
+import dev.outbox.spi.store.HandOverStore;
+import dev.outbox.spi.store.HandOverStore.Uncommitted;
+import dev.outbox.spi.store.HousekeepingStore;
+import dev.outbox.spi.store.KeepingStore;
+import dev.outbox.spi.store.KeepingStore.Keeper;
+import dev.outbox.spi.store.OutboxStore;
+import dev.outbox.spi.store.PooledStore;
+import dev.outbox.spi.store.SchemaStore;
+import dev.outbox.spi.store.StoredMessage;
+import dev.outbox.spi.store.WakeUpStore;
+import dev.outbox.spi.store.WakeUpStore.WakeUps;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -543,7 +543,7 @@ public final class Relay implements AutoCloseable {
       if (handOver && (keep.isZero() || !(store instanceof HandOverStore))) {
         throw new IllegalArgumentException(
             "handOver is true, and keep is %s: it needs a store that can hand over, and keys that are kept: set keep, or leave handOver out"
-                .formatted(ErrorText.time(keep)));
+                .formatted(Texts.time(keep)));
       }
       if (store instanceof PooledStore pooled) {
         pooled.maxConnections().ifPresent(settings::checkPool);

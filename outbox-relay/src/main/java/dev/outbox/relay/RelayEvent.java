@@ -1,10 +1,10 @@
 package dev.outbox.relay;
 
 import dev.outbox.TransientOutboxException;
-import dev.outbox.spi.Decision;
-import dev.outbox.spi.ReachablePublisher;
-import dev.outbox.spi.Result;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.publisher.ReachablePublisher;
+import dev.outbox.spi.publisher.Result;
+import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

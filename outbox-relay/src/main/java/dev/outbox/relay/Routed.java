@@ -1,8 +1,8 @@
 package dev.outbox.relay;
 
-import dev.outbox.spi.MessagePublisher;
-import dev.outbox.spi.Result;
-import dev.outbox.spi.Unanswered;
+import dev.outbox.publisher.core.Unanswered;
+import dev.outbox.spi.publisher.MessagePublisher;
+import dev.outbox.spi.publisher.Result;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,8 +1,8 @@
 package dev.outbox.relay;
 
-import dev.outbox.spi.Result;
-import dev.outbox.spi.StoredMessage;
-import dev.outbox.spi.Unanswered;
+import dev.outbox.publisher.core.Unanswered;
+import dev.outbox.spi.publisher.Result;
+import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Arrays;

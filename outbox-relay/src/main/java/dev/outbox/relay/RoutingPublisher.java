@@ -2,11 +2,11 @@ package dev.outbox.relay;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.outbox.spi.ErrorText;
-import dev.outbox.spi.MessagePublisher;
-import dev.outbox.spi.ReachablePublisher;
-import dev.outbox.spi.Result;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.Texts;
+import dev.outbox.spi.publisher.MessagePublisher;
+import dev.outbox.spi.publisher.ReachablePublisher;
+import dev.outbox.spi.publisher.Result;
+import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -40,7 +40,7 @@ import org.slf4j.LoggerFactory;
  * the destination that its messages wait for, and the others go on. While its calls take long it is
  * called now and then only. When a call takes longer than a twentieth of the time limit, the
  * others' results do not wait for it. Its messages are unavailable for now, and the call goes on;
- * the results come when the messages are published again ({@link dev.outbox.spi.Unanswered}). When
+ * the results come when the messages are published again ({@link dev.outbox.publisher.core.Unanswered}). When
  * no broker can be reached any more, the results name no destination, so that the relay pauses. A
  * publisher that has not returned at the end of the time limit is interrupted and counts as
  * unreachable.
@@ -111,7 +111,7 @@ public final class RoutingPublisher implements MessagePublisher {
             });
       }
       troubles.putAll(
-          troubles(all, closings, timeout, "did not close within " + ErrorText.time(timeout)));
+          troubles(all, closings, timeout, "did not close within " + Texts.time(timeout)));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } finally {
@@ -251,7 +251,7 @@ public final class RoutingPublisher implements MessagePublisher {
     public Builder timeout(Duration timeout) {
       if (timeout.isNegative() || timeout.isZero()) {
         throw new IllegalArgumentException(
-            "timeout is %s: give more".formatted(ErrorText.time(timeout)));
+            "timeout is %s: give more".formatted(Texts.time(timeout)));
       }
       this.timeout = timeout;
       return this;

@@ -2,9 +2,9 @@ package dev.outbox.relay;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.outbox.spi.Decision;
-import dev.outbox.spi.Result;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.publisher.Result;
+import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
 import java.util.Set;
 import java.util.function.Function;
@@ -68,7 +68,7 @@ final class Rules {
   @Nullable Decision after(StoredMessage message, Result result, Evidence evidence, long now) {
     if (result instanceof Result.Delivered delivered) {
       destinations.delivered(message.message().aggregateType(), message.sequence(), now);
-      return Decision.delivered(delivered);
+      return delivered.decision();
     }
     if (result instanceof Result.Failed failed) {
       return failed(message, failed.error());

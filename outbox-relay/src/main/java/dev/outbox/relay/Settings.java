@@ -1,7 +1,7 @@
 package dev.outbox.relay;
 
-import dev.outbox.spi.ClaimRequest;
-import dev.outbox.spi.ErrorText;
+import dev.outbox.Texts;
+import dev.outbox.spi.store.ClaimRequest;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.time.Duration;
@@ -36,7 +36,7 @@ record Settings(
     if (publishTimeout.compareTo(lease) >= 0) {
       throw new IllegalArgumentException(
           "publishTimeout is %s, it must be below the lease, which is %s: shorten it or lengthen the lease"
-              .formatted(ErrorText.time(publishTimeout), ErrorText.time(lease)));
+              .formatted(Texts.time(publishTimeout), Texts.time(lease)));
     }
     between("keep", keep, Duration.ZERO, MAX_TIME);
     between("idlePause", idlePause, Duration.ofMillis(1), MAX_TIME);
@@ -76,7 +76,7 @@ record Settings(
 
   static Duration between(String setting, Duration value, Duration least, Duration most) {
     if (value.compareTo(least) < 0 || value.compareTo(most) > 0) {
-      throw refused(setting, ErrorText.time(value), ErrorText.time(least), ErrorText.time(most));
+      throw refused(setting, Texts.time(value), Texts.time(least), Texts.time(most));
     }
     return value;
   }

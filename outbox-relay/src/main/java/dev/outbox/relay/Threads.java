@@ -1,6 +1,6 @@
 package dev.outbox.relay;
 
-import dev.outbox.spi.HousekeepingStore;
+import dev.outbox.spi.store.HousekeepingStore;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;

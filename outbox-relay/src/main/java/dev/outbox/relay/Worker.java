@@ -1,12 +1,12 @@
 package dev.outbox.relay;
 
-import dev.outbox.spi.Claim;
-import dev.outbox.spi.ClaimSource;
-import dev.outbox.spi.Decision;
-import dev.outbox.spi.KeepingStore.Keeper;
-import dev.outbox.spi.MessagePublisher;
-import dev.outbox.spi.OutboxStore.Settled;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.publisher.MessagePublisher;
+import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.ClaimSource;
+import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.KeepingStore.Keeper;
+import dev.outbox.spi.store.OutboxStore.Settled;
+import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;

@@ -7,9 +7,9 @@ import static org.assertj.core.api.Assertions.entry;
 
 import dev.outbox.OutboxMessage;
 import dev.outbox.relay.RelayEvent.DeadLetterReason;
-import dev.outbox.spi.Decision;
-import dev.outbox.spi.Result;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.publisher.Result;
+import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -58,7 +58,7 @@ class BatchTest {
             });
     Decision decision = one(0, delivered).decisions().get(1L);
     assertThat(asked).as("asked by the relay").isEmpty();
-    assertThat(((Decision.Delivered) decision).result().answer()).isEqualTo("orders-3@1742");
+    assertThat(((Decision.Delivered) decision).answer()).isEqualTo("orders-3@1742");
   }
 
   @Test

@@ -3,8 +3,8 @@ package dev.outbox.relay;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.relay.Breaker.Admission;
-import dev.outbox.spi.Result;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.publisher.Result;
+import dev.outbox.spi.store.StoredMessage;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;

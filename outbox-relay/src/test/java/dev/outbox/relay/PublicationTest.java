@@ -3,9 +3,9 @@ package dev.outbox.relay;
 import static dev.outbox.relay.Samples.stored;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.outbox.spi.MessagePublisher;
-import dev.outbox.spi.Result;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.publisher.MessagePublisher;
+import dev.outbox.spi.publisher.Result;
+import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;

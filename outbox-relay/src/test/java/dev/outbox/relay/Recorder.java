@@ -1,6 +1,6 @@
 package dev.outbox.relay;
 
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.store.StoredMessage;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 

@@ -8,12 +8,12 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import dev.outbox.Outbox;
 import dev.outbox.SchemaException;
-import dev.outbox.spi.ClaimRequest;
-import dev.outbox.spi.HousekeepingStore;
-import dev.outbox.spi.PooledStore;
-import dev.outbox.spi.Result;
-import dev.outbox.spi.SchemaStore;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.publisher.Result;
+import dev.outbox.spi.store.ClaimRequest;
+import dev.outbox.spi.store.HousekeepingStore;
+import dev.outbox.spi.store.PooledStore;
+import dev.outbox.spi.store.SchemaStore;
+import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.memory.MemoryTransaction;
 import java.time.Duration;
 import java.util.Map;

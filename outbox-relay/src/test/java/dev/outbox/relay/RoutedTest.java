@@ -2,7 +2,7 @@ package dev.outbox.relay;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.outbox.spi.Result;
+import dev.outbox.spi.publisher.Result;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ExecutorService;

@@ -1,7 +1,7 @@
 package dev.outbox.relay;
 
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.store.StoredMessage;
 import java.time.Instant;
 
 /** Messages for tests. */

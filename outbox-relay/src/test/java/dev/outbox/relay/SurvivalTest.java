@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.OutboxException;
-import dev.outbox.spi.HousekeepingStore;
-import dev.outbox.spi.Result;
-import dev.outbox.spi.StoredMessage;
-import dev.outbox.spi.WakeUpStore;
+import dev.outbox.spi.publisher.Result;
+import dev.outbox.spi.store.HousekeepingStore;
+import dev.outbox.spi.store.StoredMessage;
+import dev.outbox.spi.store.WakeUpStore;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

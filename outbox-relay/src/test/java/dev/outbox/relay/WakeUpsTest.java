@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.OutboxException;
 import dev.outbox.PermanentOutboxException;
-import dev.outbox.spi.WakeUpStore;
+import dev.outbox.spi.store.WakeUpStore;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;

@@ -4,14 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.Archive;
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.ArchiveStore;
-import dev.outbox.spi.ArchiveStore.Archived;
-import dev.outbox.spi.ArchiveStore.Search;
-import dev.outbox.spi.Decision;
-import dev.outbox.spi.OutboxStore;
-import dev.outbox.spi.Result;
-import dev.outbox.spi.StoredMessage;
-import dev.outbox.spi.Who;
+import dev.outbox.spi.store.ArchiveStore;
+import dev.outbox.spi.store.ArchiveStore.Archived;
+import dev.outbox.spi.store.ArchiveStore.Search;
+import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.OutboxStore;
+import dev.outbox.spi.store.StoredMessage;
+import dev.outbox.spi.store.Who;
 import java.time.Instant;
 import java.util.List;
 import java.util.UUID;
@@ -53,7 +52,7 @@ abstract class ArchiveStoreTests<T> extends StoreTests<T> {
   }
 
   static Decision delivered(Supplier<String> answer) {
-    return Decision.delivered((Result.Delivered) Result.delivered(answer));
+    return Decision.delivered(answer);
   }
 
   final Archived one(Search search) {

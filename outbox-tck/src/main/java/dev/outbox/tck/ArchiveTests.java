@@ -4,15 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.Archive;
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.ArchiveStore;
-import dev.outbox.spi.ArchiveStore.Archived;
-import dev.outbox.spi.ArchiveStore.Outcome;
-import dev.outbox.spi.Claim;
-import dev.outbox.spi.DeadLetterStore;
-import dev.outbox.spi.Decision;
-import dev.outbox.spi.ErrorText;
-import dev.outbox.spi.HousekeepingStore;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.Texts;
+import dev.outbox.spi.store.ArchiveStore;
+import dev.outbox.spi.store.ArchiveStore.Archived;
+import dev.outbox.spi.store.ArchiveStore.Outcome;
+import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.DeadLetterStore;
+import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.HousekeepingStore;
+import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -108,12 +108,12 @@ abstract class ArchiveTests<T> extends ArchiveStoreTests<T> {
   @Sentence("no answer of a broker makes settle fail: it is cut and cleaned, and may even throw")
   void archiveHostileAnswers() {
     with(Archive.FULL);
-    String hostile = "\u0000\uD800' \\ \u202E" + "x".repeat(3 * ErrorText.MAX);
+    String hostile = "\u0000\uD800' \\ \u202E" + "x".repeat(3 * Texts.MAX_ERROR);
     committed(message("long"));
     settle(claim(), delivered(() -> hostile));
     assertThat(one(ALL.key(key("long"))).answer())
         .as("a long answer with what no database stores")
-        .isEqualTo(ErrorText.clean(hostile));
+        .isEqualTo(Texts.clean(hostile));
     committed(message("throws"));
     settle(
         claim(),

@@ -1,11 +1,12 @@
 package dev.outbox.tck;
 
 import dev.outbox.Archive;
-import dev.outbox.spi.OutboxStore;
+import dev.outbox.spi.store.OutboxStore;
 
 /**
- * Unlocks the tests of the archive (S7). The store implements {@link dev.outbox.spi.ArchiveStore},
- * and {@link OutboxStoreTck#reset} empties the archive and the audit too.
+ * Unlocks the tests of the archive (S7). The store implements {@link
+ * dev.outbox.spi.store.ArchiveStore}, and {@link OutboxStoreTck#reset} empties the archive and the
+ * audit too.
  */
 public interface Archives<T> {
 

@@ -1,6 +1,6 @@
 package dev.outbox.tck;
 
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.store.StoredMessage;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;

@@ -1,6 +1,6 @@
 package dev.outbox.tck;
 
-import dev.outbox.spi.OutboxStore;
+import dev.outbox.spi.store.OutboxStore;
 import java.time.Clock;
 
 /**

@@ -3,10 +3,10 @@ package dev.outbox.tck;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.Claim;
-import dev.outbox.spi.Decision;
-import dev.outbox.spi.HousekeepingStore;
-import dev.outbox.spi.OutboxStore;
+import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.HousekeepingStore;
+import dev.outbox.spi.store.OutboxStore;
 import java.io.IOException;
 import java.time.Clock;
 import java.time.Duration;

@@ -1,6 +1,6 @@
 package dev.outbox.tck;
 
-import dev.outbox.spi.OutboxStore;
+import dev.outbox.spi.store.OutboxStore;
 import java.util.function.Function;
 
 /** Unlocks the tests that a claim and statistics do not cost more the more there is (C5, F1). */

@@ -1,12 +1,12 @@
 package dev.outbox.tck;
 
 import dev.outbox.Archive;
-import dev.outbox.spi.OutboxStore;
+import dev.outbox.spi.store.OutboxStore;
 import java.time.Duration;
 
 /**
  * Unlocks the tests of dead letters that expire (S7). The store implements {@link
- * dev.outbox.spi.HousekeepingStore}, which removes them.
+ * dev.outbox.spi.store.HousekeepingStore}, which removes them.
  */
 public interface DeadLetterRetentions<T> extends Archives<T> {
 

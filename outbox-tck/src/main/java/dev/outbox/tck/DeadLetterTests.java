@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.Claim;
-import dev.outbox.spi.DeadLetterStore;
-import dev.outbox.spi.DeadLetterStore.DeadLetter;
-import dev.outbox.spi.DeadLetterStore.HaltedKey;
-import dev.outbox.spi.Decision;
+import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.DeadLetterStore;
+import dev.outbox.spi.store.DeadLetterStore.DeadLetter;
+import dev.outbox.spi.store.DeadLetterStore.HaltedKey;
+import dev.outbox.spi.store.Decision;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;

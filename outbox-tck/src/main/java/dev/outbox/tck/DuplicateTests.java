@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.Appended;
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.HousekeepingStore;
-import dev.outbox.spi.OutboxStore;
+import dev.outbox.spi.store.HousekeepingStore;
+import dev.outbox.spi.store.OutboxStore;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

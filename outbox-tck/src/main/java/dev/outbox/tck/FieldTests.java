@@ -3,8 +3,8 @@ package dev.outbox.tck;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.Decision;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.StoredMessage;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;

@@ -5,12 +5,12 @@ import static java.util.stream.Collectors.toSet;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.Claim;
-import dev.outbox.spi.Decision;
-import dev.outbox.spi.HandOverStore;
-import dev.outbox.spi.HandOverStore.Uncommitted;
-import dev.outbox.spi.KeepingStore.Keeper;
-import dev.outbox.spi.OutboxStore.Settled;
+import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.HandOverStore;
+import dev.outbox.spi.store.HandOverStore.Uncommitted;
+import dev.outbox.spi.store.KeepingStore.Keeper;
+import dev.outbox.spi.store.OutboxStore.Settled;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.inbox.Lock;
-import dev.outbox.spi.InboxStatisticsStore;
-import dev.outbox.spi.InboxStatisticsStore.InboxStatistics;
+import dev.outbox.spi.store.InboxStatisticsStore;
+import dev.outbox.spi.store.InboxStatisticsStore.InboxStatistics;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

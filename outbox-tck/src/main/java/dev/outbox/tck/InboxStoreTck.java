@@ -1,6 +1,6 @@
 package dev.outbox.tck;
 
-import dev.outbox.spi.InboxStore;
+import dev.outbox.spi.store.InboxStore;
 import java.time.Duration;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.BeforeEach;
@@ -24,8 +24,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
  *
  * <p>That runs what can be said through the SPI alone. The rest is unlocked when the class also
  * implements small interfaces of this package, as {@link Retentions}, or when the inbox implements
- * small interfaces of the SPI, as {@link dev.outbox.spi.InboxStatisticsStore}. What is not unlocked
- * is skipped and says what would unlock it. All else is as in {@link OutboxStoreTck}.
+ * small interfaces of the SPI, as {@link dev.outbox.spi.store.InboxStatisticsStore}. What is not
+ * unlocked is skipped and says what would unlock it. All else is as in {@link OutboxStoreTck}.
  *
  * @param <T> the transaction's type
  */

@@ -7,7 +7,7 @@ import dev.outbox.inbox.Fingerprint;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.inbox.InboxResult;
 import dev.outbox.inbox.Lock;
-import dev.outbox.spi.InboxStore;
+import dev.outbox.spi.store.InboxStore;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -3,10 +3,10 @@ package dev.outbox.tck;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.Claim;
-import dev.outbox.spi.Decision;
-import dev.outbox.spi.LeaseStore;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.LeaseStore;
+import dev.outbox.spi.store.StoredMessage;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;

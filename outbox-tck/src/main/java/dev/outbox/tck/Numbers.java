@@ -1,6 +1,6 @@
 package dev.outbox.tck;
 
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.store.StoredMessage;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;

@@ -1,8 +1,8 @@
 package dev.outbox.tck;
 
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.Claim;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.StoredMessage;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;

@@ -1,9 +1,9 @@
 package dev.outbox.tck;
 
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.MessagePublisher;
-import dev.outbox.spi.ReachablePublisher;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.publisher.MessagePublisher;
+import dev.outbox.spi.publisher.ReachablePublisher;
+import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;

@@ -1,6 +1,6 @@
 package dev.outbox.tck;
 
-import dev.outbox.spi.OutboxStore;
+import dev.outbox.spi.store.OutboxStore;
 import java.time.Duration;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
@@ -27,10 +27,10 @@ import org.junit.jupiter.api.extension.ExtendWith;
  *
  * <p>That runs what can be said through the SPI alone. The rest is unlocked when the class also
  * implements small interfaces of this package, as {@link RawRows}, or when the store implements
- * small interfaces of the SPI, as {@link dev.outbox.spi.DeadLetterStore}. What is not unlocked is
- * skipped and says what would unlock it. Rule numbers are on each test as {@link Rule}, in its name
- * and at the begin of its failures; the tag {@code slow} is on those that take seconds on a
- * database.
+ * small interfaces of the SPI, as {@link dev.outbox.spi.store.DeadLetterStore}. What is not
+ * unlocked is skipped and says what would unlock it. Rule numbers are on each test as {@link Rule},
+ * in its name and at the begin of its failures; the tag {@code slow} is on those that take seconds
+ * on a database.
  *
  * <p>The tests of the fixture run first; when one of them fails, or {@link #reset} does not return,
  * nothing else runs. When the tests that failed took a minute altogether the rest is skipped,

@@ -1,12 +1,12 @@
 package dev.outbox.tck;
 
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.Claim;
-import dev.outbox.spi.Decision;
-import dev.outbox.spi.KeepingStore.Keeper;
-import dev.outbox.spi.OutboxStore;
-import dev.outbox.spi.OutboxStore.Settled;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.KeepingStore.Keeper;
+import dev.outbox.spi.store.OutboxStore;
+import dev.outbox.spi.store.OutboxStore.Settled;
+import dev.outbox.spi.store.StoredMessage;
 import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -2,7 +2,7 @@ package dev.outbox.tck;
 
 import dev.outbox.inbox.Begin;
 import dev.outbox.inbox.Lock;
-import dev.outbox.spi.InboxStore;
+import dev.outbox.spi.store.InboxStore;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.function.Consumer;

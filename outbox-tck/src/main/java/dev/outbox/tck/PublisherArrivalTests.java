@@ -3,7 +3,7 @@ package dev.outbox.tck;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.PublisherTck.Attribute;
 import dev.outbox.tck.PublisherTck.Received;
 import java.time.Instant;

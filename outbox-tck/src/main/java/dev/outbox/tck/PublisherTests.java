@@ -3,8 +3,8 @@ package dev.outbox.tck;
 import static org.assertj.core.api.Assertions.fail;
 
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.Result;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.publisher.Result;
+import dev.outbox.spi.store.StoredMessage;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -1,11 +1,11 @@
 package dev.outbox.tck;
 
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.Claim;
-import dev.outbox.spi.ClaimRequest;
-import dev.outbox.spi.DeadLetterStore.DeadLetter;
-import dev.outbox.spi.StatisticsStore.Statistics;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.ClaimRequest;
+import dev.outbox.spi.store.DeadLetterStore.DeadLetter;
+import dev.outbox.spi.store.StatisticsStore.Statistics;
+import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.memory.MemoryOutboxStore;
 import dev.outbox.store.memory.MemoryTransaction;
 import java.time.Duration;

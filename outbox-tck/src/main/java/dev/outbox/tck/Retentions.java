@@ -1,6 +1,6 @@
 package dev.outbox.tck;
 
-import dev.outbox.spi.InboxStore;
+import dev.outbox.spi.store.InboxStore;
 import java.time.Duration;
 
 /** Unlocks the tests of what an inbox forgets (I8). */

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.outbox.SchemaException;
-import dev.outbox.spi.OutboxStore;
-import dev.outbox.spi.SchemaStore;
+import dev.outbox.spi.store.OutboxStore;
+import dev.outbox.spi.store.SchemaStore;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

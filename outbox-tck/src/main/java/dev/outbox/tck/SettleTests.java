@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.Claim;
-import dev.outbox.spi.DeadLetterStore;
-import dev.outbox.spi.Decision;
-import dev.outbox.spi.OutboxStore.Settled;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.DeadLetterStore;
+import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.OutboxStore.Settled;
+import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.HashSet;

@@ -1,8 +1,8 @@
 package dev.outbox.tck;
 
-import dev.outbox.spi.Claim;
-import dev.outbox.spi.ClaimRequest;
-import dev.outbox.spi.Decision;
+import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.ClaimRequest;
+import dev.outbox.spi.store.Decision;
 import java.util.Map;
 
 /**

@@ -3,10 +3,10 @@ package dev.outbox.tck;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.outbox.spi.Claim;
-import dev.outbox.spi.Decision;
-import dev.outbox.spi.StatisticsStore;
-import dev.outbox.spi.StatisticsStore.Statistics;
+import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.StatisticsStore;
+import dev.outbox.spi.store.StatisticsStore.Statistics;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;

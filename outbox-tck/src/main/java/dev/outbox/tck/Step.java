@@ -1,6 +1,6 @@
 package dev.outbox.tck;
 
-import dev.outbox.spi.Decision;
+import dev.outbox.spi.store.Decision;
 import java.time.Duration;
 import java.util.List;
 import net.jqwik.api.Arbitraries;

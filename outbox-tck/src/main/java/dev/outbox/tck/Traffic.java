@@ -1,7 +1,7 @@
 package dev.outbox.tck;
 
-import dev.outbox.spi.MessagePublisher;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.publisher.MessagePublisher;
+import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -2,8 +2,8 @@ package dev.outbox.tck;
 
 import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.Result;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.publisher.Result;
+import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.PublisherTck.Attribute;
 import dev.outbox.tck.PublisherTck.Received;
 import java.time.Duration;

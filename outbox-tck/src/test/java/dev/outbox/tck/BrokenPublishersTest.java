@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass;
 
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.MessagePublisher;
+import dev.outbox.spi.publisher.MessagePublisher;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;

@@ -8,11 +8,11 @@ import static org.junit.platform.engine.discovery.DiscoverySelectors.selectNeste
 
 import dev.outbox.Appended;
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.Claim;
-import dev.outbox.spi.ClaimRequest;
-import dev.outbox.spi.Decision;
-import dev.outbox.spi.OutboxStore;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.ClaimRequest;
+import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.OutboxStore;
+import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.memory.MemoryOutboxStore;
 import dev.outbox.store.memory.MemoryStoreFixture;
 import dev.outbox.store.memory.MemoryTransaction;

@@ -4,18 +4,18 @@ import static dev.outbox.OutboxMessage.MAX_DELAY;
 import static java.util.stream.Collectors.toCollection;
 
 import dev.outbox.Appended;
+import dev.outbox.Header;
 import dev.outbox.NoTransactionException;
 import dev.outbox.OutboxException;
 import dev.outbox.OutboxMessage;
 import dev.outbox.PermanentOutboxException;
 import dev.outbox.TransientOutboxException;
-import dev.outbox.spi.Claim;
-import dev.outbox.spi.ClaimRequest;
-import dev.outbox.spi.DeadLetterStore;
-import dev.outbox.spi.Decision;
-import dev.outbox.spi.HeaderCodec;
-import dev.outbox.spi.OutboxStore;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.ClaimRequest;
+import dev.outbox.spi.store.DeadLetterStore;
+import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.OutboxStore;
+import dev.outbox.spi.store.StoredMessage;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -173,7 +173,7 @@ class PlainStore implements OutboxStore<Connection>, DeadLetterStore {
             m.eventType(),
             m.partitionKey(),
             m.payload(),
-            HeaderCodec.encode(m.headers()),
+            Header.toJson(m.headers()),
             m.contentType(),
             m.dedupKey(),
             m.correlationId(),
@@ -624,7 +624,7 @@ class PlainStore implements OutboxStore<Connection>, DeadLetterStore {
           .eventType(row.getString("event_type"))
           .partitionKey(row.getString("partition_key"))
           .payload(row.getBytes("payload"))
-          .addHeaders(HeaderCodec.decode(row.getString("headers")))
+          .addHeaders(Header.fromJson(row.getString("headers")))
           .contentType(row.getString("content_type"))
           .dedupKey(row.getString("dedup_key"))
           .correlationId(row.getString("correlation_id"))

@@ -1,10 +1,10 @@
 package dev.outbox.gallery;
 
-import dev.outbox.spi.Claim;
-import dev.outbox.spi.ClaimRequest;
-import dev.outbox.spi.Decision;
-import dev.outbox.spi.StatisticsStore;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.ClaimRequest;
+import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.StatisticsStore;
+import dev.outbox.spi.store.StoredMessage;
 import java.math.BigDecimal;
 import java.sql.Connection;
 import java.sql.SQLException;

@@ -2,9 +2,9 @@ package dev.outbox.debezium;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import dev.outbox.spi.Attributes;
-import dev.outbox.spi.Destination;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.publisher.core.Attributes;
+import dev.outbox.publisher.core.Destination;
+import dev.outbox.spi.store.StoredMessage;
 import java.util.Map;
 import org.apache.kafka.common.config.ConfigDef;
 import org.apache.kafka.connect.connector.ConnectRecord;

@@ -2,10 +2,10 @@ package dev.outbox.debezium;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.outbox.Header;
 import dev.outbox.OutboxException;
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.HeaderCodec;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.store.StoredMessage;
 import java.nio.ByteBuffer;
 import java.time.Instant;
 import java.time.OffsetDateTime;
@@ -49,7 +49,7 @@ final class Rows {
               .partitionKey(text(row, "partition_key"))
               .payload(payload)
               .contentType(needed(row, "content_type"))
-              .addHeaders(HeaderCodec.decode(needed(row, "headers")))
+              .addHeaders(Header.fromJson(needed(row, "headers")))
               .dedupKey(text(row, "dedup_key"))
               .correlationId(text(row, "correlation_id"))
               .build();

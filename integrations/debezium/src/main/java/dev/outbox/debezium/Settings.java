@@ -1,6 +1,6 @@
 package dev.outbox.debezium;
 
-import dev.outbox.spi.Destination;
+import dev.outbox.publisher.core.Destination;
 import java.net.URI;
 import java.util.Map;
 import java.util.Set;

@@ -1,6 +1,6 @@
 package dev.outbox.micrometer;
 
-import dev.outbox.spi.StatisticsStore.Statistics;
+import dev.outbox.spi.store.StatisticsStore.Statistics;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;

@@ -2,12 +2,12 @@ package dev.outbox.micrometer;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.outbox.Texts;
 import dev.outbox.relay.Relay;
 import dev.outbox.relay.RelayEvent;
 import dev.outbox.relay.RelayListener;
-import dev.outbox.spi.ErrorText;
-import dev.outbox.spi.StatisticsStore;
-import dev.outbox.spi.StatisticsStore.Statistics;
+import dev.outbox.spi.store.StatisticsStore;
+import dev.outbox.spi.store.StatisticsStore.Statistics;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.Tags;
@@ -139,7 +139,7 @@ public final class OutboxMetrics implements MeterBinder, RelayListener, AutoClos
       if (interval.compareTo(LEAST_INTERVAL) < 0) {
         throw new IllegalArgumentException(
             "interval is %s, at least %s is needed"
-                .formatted(ErrorText.time(interval), ErrorText.time(LEAST_INTERVAL)));
+                .formatted(Texts.time(interval), Texts.time(LEAST_INTERVAL)));
       }
       this.interval = interval;
       return this;

@@ -1,8 +1,8 @@
 package dev.outbox.micrometer;
 
-import dev.outbox.spi.ErrorText;
-import dev.outbox.spi.StatisticsStore;
-import dev.outbox.spi.StatisticsStore.Statistics;
+import dev.outbox.Texts;
+import dev.outbox.spi.store.StatisticsStore;
+import dev.outbox.spi.store.StatisticsStore.Statistics;
 import java.time.Duration;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -74,7 +74,7 @@ final class Readings implements AutoCloseable {
         failed = true;
         log.warn(
             "The outbox cannot be read for its metrics, which are NaN meanwhile: {}",
-            ErrorText.clean(String.valueOf(e)));
+            Texts.clean(String.valueOf(e)));
       }
     }
   }

@@ -2,7 +2,7 @@ package dev.outbox.micrometer;
 
 import dev.outbox.relay.RelayEvent;
 import dev.outbox.relay.RelayEvent.DeadLetterReason;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.store.StoredMessage;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.DistributionSummary;
 import io.micrometer.core.instrument.MeterRegistry;

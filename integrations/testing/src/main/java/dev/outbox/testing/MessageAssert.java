@@ -4,7 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.ErrorText;
+import dev.outbox.Texts;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
@@ -116,7 +116,7 @@ public final class MessageAssert extends AbstractAssert<MessageAssert, List<Outb
    */
   public MessageAssert withDelay(@Nullable Duration delay) {
     return keep(
-        "with delay " + (delay == null ? "none" : ErrorText.time(delay)),
+        "with delay " + (delay == null ? "none" : Texts.time(delay)),
         message -> Objects.equals(message.deliverAfter(), delay));
   }
 

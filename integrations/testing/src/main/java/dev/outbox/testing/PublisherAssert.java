@@ -1,6 +1,6 @@
 package dev.outbox.testing;
 
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.store.StoredMessage;
 import java.util.List;
 import org.assertj.core.api.AbstractAssert;
 

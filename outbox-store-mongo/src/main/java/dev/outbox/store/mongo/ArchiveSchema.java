@@ -5,7 +5,7 @@ import com.mongodb.ReadPreference;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.MongoDatabase;
-import dev.outbox.spi.ErrorText;
+import dev.outbox.Texts;
 import dev.outbox.store.core.internal.Names;
 import dev.outbox.store.core.internal.Retention;
 import java.time.Duration;
@@ -105,8 +105,8 @@ final class ArchiveSchema {
             "the server keeps the archive (collection %s) for %s, and this store was told %s: migrate() of a store with the right retention sets it"
                 .formatted(
                     names.table("message"),
-                    ErrorText.time(Duration.ofSeconds(there)),
-                    ErrorText.time(Duration.ofSeconds(seconds))));
+                    Texts.time(Duration.ofSeconds(there)),
+                    Texts.time(Duration.ofSeconds(seconds))));
   }
 
   /** For how long the server keeps; null: there is no such index. */

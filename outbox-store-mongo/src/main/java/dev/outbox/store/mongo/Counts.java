@@ -14,7 +14,7 @@ import com.mongodb.client.MongoCollection;
 import com.mongodb.client.model.Aggregates;
 import com.mongodb.client.model.CountOptions;
 import com.mongodb.client.model.Projections;
-import dev.outbox.spi.StatisticsStore.Statistics;
+import dev.outbox.spi.store.StatisticsStore.Statistics;
 import dev.outbox.store.core.internal.Database;
 import dev.outbox.store.core.internal.Status;
 import java.time.Duration;

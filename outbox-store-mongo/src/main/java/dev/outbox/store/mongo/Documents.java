@@ -2,7 +2,7 @@ package dev.outbox.store.mongo;
 
 import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.core.internal.Status;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;

@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import com.mongodb.MongoException;
 import com.mongodb.client.ClientSession;
 import com.mongodb.client.MongoClient;
+import dev.outbox.Texts;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.inbox.Begin;
 import dev.outbox.inbox.Fingerprint;
@@ -12,12 +13,11 @@ import dev.outbox.inbox.InProgressException;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.inbox.InboxResult;
 import dev.outbox.inbox.Lock;
-import dev.outbox.spi.ErrorText;
-import dev.outbox.spi.InboxGrantsStore;
-import dev.outbox.spi.InboxStatisticsStore;
-import dev.outbox.spi.InboxStore;
-import dev.outbox.spi.SchemaStore;
-import dev.outbox.spi.StatisticsStore;
+import dev.outbox.spi.store.InboxGrantsStore;
+import dev.outbox.spi.store.InboxStatisticsStore;
+import dev.outbox.spi.store.InboxStore;
+import dev.outbox.spi.store.SchemaStore;
+import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.store.core.internal.Names;
 import dev.outbox.store.mongo.InboxDocuments.Entry;
 import dev.outbox.store.mongo.InboxDocuments.State;
@@ -234,7 +234,7 @@ public final class MongoInboxStore
 
     @Override
     public boolean release(String error) {
-      String clean = ErrorText.clean(error);
+      String clean = Texts.clean(error);
       return own(
           () ->
               documents.release(key, token, clean, clock.now())

@@ -11,7 +11,7 @@ import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoCollection;
 import dev.outbox.embedded.MongoServer;
-import dev.outbox.spi.InboxStore;
+import dev.outbox.spi.store.InboxStore;
 import dev.outbox.store.core.internal.Names;
 import dev.outbox.tck.AutoCommit;
 import dev.outbox.tck.FailsOnConflict;

@@ -3,8 +3,8 @@ package dev.outbox.store.mongo;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.Decision;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.StoredMessage;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;

@@ -2,7 +2,6 @@ package dev.outbox.store.mysql;
 
 import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.HeaderCodec;
 import dev.outbox.store.core.internal.Deduplicated;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -182,7 +181,7 @@ final class Append {
         statement.setString(++i, m.partitionKey());
         statement.setBytes(++i, m.payload());
         statement.setString(++i, m.contentType());
-        statement.setString(++i, HeaderCodec.encode(m.headers()));
+        statement.setString(++i, Header.toJson(m.headers()));
         statement.setString(++i, m.dedupKey());
         statement.setString(++i, m.correlationId());
         statement.setObject(++i, m.maxAttempts(), Types.INTEGER);

@@ -2,7 +2,7 @@ package dev.outbox.store.mysql;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.store.core.internal.Database.Leases;
 import dev.outbox.store.core.internal.Database.Release;
 import dev.outbox.store.core.internal.FairShare;

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariConfig;
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.ClaimRequest;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.store.ClaimRequest;
+import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.jdbc.DatabaseTests;
 import java.time.Duration;
 import java.util.List;

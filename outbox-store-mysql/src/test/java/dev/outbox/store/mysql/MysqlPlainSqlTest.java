@@ -3,8 +3,8 @@ package dev.outbox.store.mysql;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.outbox.spi.ClaimRequest;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.store.ClaimRequest;
+import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.jdbc.DatabaseTests;
 import java.sql.Connection;
 import java.sql.SQLException;

@@ -3,7 +3,7 @@ package dev.outbox.store.mysql;
 import com.zaxxer.hikari.HikariConfig;
 import dev.outbox.Archive;
 import dev.outbox.embedded.DatabaseServer;
-import dev.outbox.spi.OutboxStore;
+import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
 import dev.outbox.store.jdbc.JdbcStoreTck;
 import dev.outbox.store.jdbc.TestDatabase;

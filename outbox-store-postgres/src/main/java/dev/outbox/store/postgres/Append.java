@@ -1,8 +1,8 @@
 package dev.outbox.store.postgres;
 
+import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.HeaderCodec;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.core.internal.Alone;
 import dev.outbox.store.core.internal.Names;
 import dev.outbox.store.core.internal.Row.Claimable;
@@ -55,7 +55,7 @@ final class Append {
           Column.text(OutboxMessage::partitionKey),
           new Column(Types.BINARY, "bytea", OutboxMessage::payload),
           Column.text(OutboxMessage::contentType),
-          Column.text(m -> HeaderCodec.encode(m.headers())),
+          Column.text(m -> Header.toJson(m.headers())),
           Column.text(OutboxMessage::correlationId),
           new Column(Types.INTEGER, "integer", OutboxMessage::maxAttempts));
 

@@ -3,7 +3,7 @@ package dev.outbox.store.postgres;
 import static java.util.Objects.requireNonNull;
 import static java.util.stream.Collectors.toSet;
 
-import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.store.core.internal.Database.Leases;
 import dev.outbox.store.core.internal.Database.Release;
 import dev.outbox.store.core.internal.Lease;

@@ -1,7 +1,7 @@
 package dev.outbox.store.postgres;
 
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.HandOverStore;
+import dev.outbox.spi.store.HandOverStore;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
 import java.sql.Connection;
 import java.time.Duration;

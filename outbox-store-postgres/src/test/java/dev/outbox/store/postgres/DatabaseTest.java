@@ -2,9 +2,9 @@ package dev.outbox.store.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.outbox.spi.Claim;
-import dev.outbox.spi.ClaimRequest;
-import dev.outbox.spi.KeepingStore.Keeper;
+import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.ClaimRequest;
+import dev.outbox.spi.store.KeepingStore.Keeper;
 import dev.outbox.store.jdbc.DatabaseTests;
 
 /** Tests of what only PostgreSQL has. */

@@ -5,10 +5,10 @@ import static org.awaitility.Awaitility.await;
 
 import dev.outbox.OutboxMessage;
 import dev.outbox.embedded.EmbeddedPostgres;
-import dev.outbox.spi.Claim;
-import dev.outbox.spi.ClaimRequest;
-import dev.outbox.spi.Decision;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.ClaimRequest;
+import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.core.internal.Database.Leases;
 import dev.outbox.store.core.internal.Lease;
 import java.sql.Connection;

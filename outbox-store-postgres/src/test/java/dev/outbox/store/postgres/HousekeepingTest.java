@@ -3,8 +3,8 @@ package dev.outbox.store.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.outbox.spi.Claim;
-import dev.outbox.spi.Decision;
+import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.Decision;
 import dev.outbox.store.jdbc.Background;
 import dev.outbox.store.jdbc.HousekeepingTests;
 import java.sql.Connection;

@@ -6,11 +6,11 @@ import static org.awaitility.Awaitility.await;
 
 import dev.outbox.OutboxMessage;
 import dev.outbox.TransientOutboxException;
-import dev.outbox.spi.Claim;
-import dev.outbox.spi.ClaimRequest;
-import dev.outbox.spi.Decision;
-import dev.outbox.spi.OutboxStore.Settled;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.ClaimRequest;
+import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.OutboxStore.Settled;
+import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.FaultyConnections;
 import java.time.Duration;
 import java.util.HashMap;

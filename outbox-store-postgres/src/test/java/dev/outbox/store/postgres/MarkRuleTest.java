@@ -1,7 +1,7 @@
 package dev.outbox.store.postgres;
 
 import dev.outbox.embedded.DatabaseServer;
-import dev.outbox.spi.Claim;
+import dev.outbox.spi.store.Claim;
 import dev.outbox.store.postgres.MarkScript.Producer;
 import dev.outbox.store.postgres.MarkScript.Stalled;
 import org.junit.jupiter.api.AfterAll;

@@ -3,10 +3,10 @@ package dev.outbox.store.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariConfig;
-import dev.outbox.spi.Claim;
-import dev.outbox.spi.ClaimRequest;
-import dev.outbox.spi.Decision;
-import dev.outbox.spi.KeepingStore.Keeper;
+import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.ClaimRequest;
+import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.KeepingStore.Keeper;
 import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;

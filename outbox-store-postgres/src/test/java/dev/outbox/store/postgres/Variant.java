@@ -1,6 +1,6 @@
 package dev.outbox.store.postgres;
 
-import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.store.core.internal.Database;
 import dev.outbox.store.core.internal.Database.Administration;
 import dev.outbox.store.core.internal.Database.Leases;

@@ -1,7 +1,7 @@
 package dev.outbox.store.sqlserver;
 
+import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.HeaderCodec;
 import dev.outbox.store.core.internal.Deduplicated;
 import dev.outbox.store.jdbc.internal.Server;
 import java.sql.Connection;
@@ -159,7 +159,7 @@ final class Append {
     // Else the type would depend on the length, and a batch would be prepared anew at each change.
     statement.setObject(6, m.payload(), Types.LONGVARBINARY);
     statement.setNString(7, m.contentType());
-    statement.setObject(8, HeaderCodec.encode(m.headers()), Types.LONGNVARCHAR);
+    statement.setObject(8, Header.toJson(m.headers()), Types.LONGNVARCHAR);
     statement.setNString(9, m.dedupKey());
     statement.setNString(10, m.correlationId());
     statement.setObject(11, m.maxAttempts(), Types.INTEGER);

@@ -7,7 +7,7 @@ import com.microsoft.sqlserver.jdbc.SQLServerDataSource;
 import dev.outbox.OutboxException;
 import dev.outbox.OutboxMessage;
 import dev.outbox.TransientOutboxException;
-import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.store.jdbc.internal.Server.Trouble;
 import java.io.IOException;
 import java.net.InetAddress;

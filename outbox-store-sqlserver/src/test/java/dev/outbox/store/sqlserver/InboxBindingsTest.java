@@ -8,7 +8,7 @@ import dev.outbox.inbox.Fingerprint;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.inbox.InboxResult;
 import dev.outbox.inbox.Lock;
-import dev.outbox.spi.InboxStatisticsStore.InboxStatistics;
+import dev.outbox.spi.store.InboxStatisticsStore.InboxStatistics;
 import dev.outbox.store.sqlserver.Recorder.Execution;
 import java.sql.Connection;
 import java.time.Duration;

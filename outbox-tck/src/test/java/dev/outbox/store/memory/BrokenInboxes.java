@@ -7,7 +7,7 @@ import dev.outbox.inbox.Fingerprint;
 import dev.outbox.inbox.InProgressException;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.inbox.InboxResult;
-import dev.outbox.spi.StatisticsStore;
+import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.store.memory.InboxEntry.State;
 import dev.outbox.tck.Rule;
 import java.time.Duration;

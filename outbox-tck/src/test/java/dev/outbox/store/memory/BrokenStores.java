@@ -6,14 +6,13 @@ import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
 import dev.outbox.PermanentOutboxException;
 import dev.outbox.TransientOutboxException;
-import dev.outbox.spi.Claim;
-import dev.outbox.spi.ClaimRequest;
-import dev.outbox.spi.Decision;
-import dev.outbox.spi.KeepingStore.Keeper;
-import dev.outbox.spi.Result;
-import dev.outbox.spi.StatisticsStore;
-import dev.outbox.spi.StoredMessage;
-import dev.outbox.spi.Who;
+import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.ClaimRequest;
+import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.KeepingStore.Keeper;
+import dev.outbox.spi.store.StatisticsStore;
+import dev.outbox.spi.store.StoredMessage;
+import dev.outbox.spi.store.Who;
 import dev.outbox.tck.Rule;
 import java.time.Duration;
 import java.time.Instant;
@@ -852,11 +851,11 @@ public final class BrokenStores {
   @Rule("S7")
   static final class AsksForNothing extends Broken {
     @Override
-    void leave(Key key, Row row, Outcome outcome, Result.@Nullable Delivered result) {
-      if (result != null) {
-        String ignored = result.answer();
+    void leave(Key key, Row row, Outcome outcome, Decision.@Nullable Delivered delivered) {
+      if (delivered != null) {
+        String ignored = delivered.answer();
       }
-      super.leave(key, row, outcome, result);
+      super.leave(key, row, outcome, delivered);
     }
   }
 

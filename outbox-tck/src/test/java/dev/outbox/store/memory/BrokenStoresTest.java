@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass;
 
 import dev.outbox.Archive;
-import dev.outbox.spi.Decision;
+import dev.outbox.spi.store.Decision;
 import dev.outbox.tck.Failure;
 import dev.outbox.tck.Rule;
 import java.time.Duration;

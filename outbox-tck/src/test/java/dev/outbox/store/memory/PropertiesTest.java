@@ -6,7 +6,7 @@ import static org.junit.platform.engine.discovery.DiscoverySelectors.selectNeste
 import dev.outbox.Appended;
 import dev.outbox.Archive;
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.Decision;
+import dev.outbox.spi.store.Decision;
 import dev.outbox.tck.Failure;
 import dev.outbox.tck.OutboxStoreProperties;
 import java.text.Normalizer;

@@ -3,8 +3,8 @@ package dev.outbox.gallery.publisher;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.Result;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.publisher.Result;
+import dev.outbox.spi.store.StoredMessage;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.function.Function;

@@ -1,8 +1,8 @@
 package dev.outbox.gallery.publisher;
 
-import dev.outbox.spi.MessagePublisher;
-import dev.outbox.spi.Result;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.publisher.MessagePublisher;
+import dev.outbox.spi.publisher.Result;
+import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.Rule;
 import java.util.Collections;
 import java.util.List;

@@ -1,7 +1,7 @@
 package dev.outbox.gallery.publisher;
 
-import dev.outbox.spi.Result;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.publisher.Result;
+import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.Rule;
 
 /** Calls whatever Kafka's client throws a rejection. */

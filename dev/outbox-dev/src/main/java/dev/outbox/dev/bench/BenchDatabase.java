@@ -5,7 +5,7 @@ import dev.outbox.OutboxMessage;
 import dev.outbox.dev.bench.Cost.ServerWork;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.relay.Relay;
-import dev.outbox.spi.OutboxStore;
+import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.store.mongo.MongoUrl;
 import java.util.List;
 import java.util.Map;

@@ -3,9 +3,9 @@ package dev.outbox.dev.bench;
 import dev.outbox.dev.bench.BenchDatabase.Access;
 import dev.outbox.relay.Relay;
 import dev.outbox.relay.RetryPolicy;
-import dev.outbox.spi.MessagePublisher;
-import dev.outbox.spi.Result;
-import dev.outbox.spi.StatisticsStore;
+import dev.outbox.spi.publisher.MessagePublisher;
+import dev.outbox.spi.publisher.Result;
+import dev.outbox.spi.store.StatisticsStore;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 

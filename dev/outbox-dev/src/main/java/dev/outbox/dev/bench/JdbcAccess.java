@@ -3,7 +3,7 @@ package dev.outbox.dev.bench;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.Archive;
 import dev.outbox.relay.Relay;
-import dev.outbox.spi.OutboxStore;
+import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.store.jdbc.JdbcInboxStore;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
 import java.sql.SQLException;

@@ -1,7 +1,7 @@
 package dev.outbox.dev.bench;
 
+import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.HeaderCodec;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -67,7 +67,7 @@ final class JdbcLimit {
         insert.setString(++i, message.partitionKey());
         insert.setBytes(++i, message.payload());
         insert.setString(++i, message.contentType());
-        insert.setString(++i, HeaderCodec.encode(message.headers()));
+        insert.setString(++i, Header.toJson(message.headers()));
         insert.setString(++i, message.dedupKey());
         insert.setString(++i, message.correlationId());
         insert.setObject(++i, message.maxAttempts(), Types.INTEGER);

@@ -3,10 +3,10 @@ package dev.outbox.dev.bench;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.outbox.OutboxMessage;
+import dev.outbox.publisher.core.Attributes;
+import dev.outbox.publisher.core.Destination;
 import dev.outbox.publisher.kafka.KafkaPublisher;
-import dev.outbox.spi.Attributes;
-import dev.outbox.spi.Destination;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.store.StoredMessage;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;

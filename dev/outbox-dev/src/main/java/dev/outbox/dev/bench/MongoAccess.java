@@ -8,7 +8,7 @@ import dev.outbox.Outbox;
 import dev.outbox.OutboxMessage;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.relay.Relay;
-import dev.outbox.spi.OutboxStore;
+import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.store.mongo.MongoInboxStore;
 import dev.outbox.store.mongo.MongoOutboxStore;
 import java.util.List;

@@ -1,7 +1,7 @@
 package dev.outbox.dev.bench;
 
-import dev.outbox.spi.MessagePublisher;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.publisher.MessagePublisher;
+import dev.outbox.spi.store.StoredMessage;
 import java.util.OptionalLong;
 import java.util.function.Consumer;
 

@@ -1,11 +1,11 @@
 package dev.outbox.dev.bench;
 
 import dev.outbox.embedded.EmbeddedNats;
+import dev.outbox.publisher.core.Attributes;
+import dev.outbox.publisher.core.Destination;
 import dev.outbox.publisher.nats.NatsPublisher;
-import dev.outbox.spi.Attributes;
-import dev.outbox.spi.Destination;
-import dev.outbox.spi.MessagePublisher;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.publisher.MessagePublisher;
+import dev.outbox.spi.store.StoredMessage;
 import io.nats.client.Connection;
 import io.nats.client.JetStream;
 import io.nats.client.Nats;

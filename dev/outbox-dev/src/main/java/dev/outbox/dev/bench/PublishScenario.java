@@ -2,9 +2,9 @@ package dev.outbox.dev.bench;
 
 import dev.outbox.OutboxMessage;
 import dev.outbox.dev.bench.PublishBroker.Client;
-import dev.outbox.spi.MessagePublisher;
-import dev.outbox.spi.Result;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.publisher.MessagePublisher;
+import dev.outbox.spi.publisher.Result;
+import dev.outbox.spi.store.StoredMessage;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

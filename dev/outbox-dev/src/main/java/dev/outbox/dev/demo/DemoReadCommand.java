@@ -2,9 +2,9 @@ package dev.outbox.dev.demo;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.outbox.Texts;
 import dev.outbox.cli.Failure;
 import dev.outbox.cli.Logs;
-import dev.outbox.spi.ErrorText;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.List;
@@ -77,7 +77,7 @@ public final class DemoReadCommand implements Callable<Integer> {
   private static void print(ConsumerRecord<String, byte[]> record, PrintWriter out) {
     Header type = record.headers().lastHeader("outbox-event-type");
     out.println(
-        ErrorText.printable(
+        Texts.printable(
             "%d:%d  %s  %s  %s"
                 .formatted(
                     record.partition(),

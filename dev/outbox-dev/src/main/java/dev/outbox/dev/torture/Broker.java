@@ -2,7 +2,7 @@ package dev.outbox.dev.torture;
 
 import dev.outbox.dev.BrokerKind;
 import dev.outbox.embedded.EmbeddedServer;
-import dev.outbox.spi.MessagePublisher;
+import dev.outbox.spi.publisher.MessagePublisher;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;

@@ -10,7 +10,7 @@ import dev.outbox.inbox.Inbox;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.inbox.InboxResult;
 import dev.outbox.inbox.Lock;
-import dev.outbox.spi.InboxStore;
+import dev.outbox.spi.store.InboxStore;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

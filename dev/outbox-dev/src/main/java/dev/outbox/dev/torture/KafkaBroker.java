@@ -2,7 +2,7 @@ package dev.outbox.dev.torture;
 
 import dev.outbox.embedded.EmbeddedKafka;
 import dev.outbox.publisher.kafka.KafkaPublisher;
-import dev.outbox.spi.MessagePublisher;
+import dev.outbox.spi.publisher.MessagePublisher;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;

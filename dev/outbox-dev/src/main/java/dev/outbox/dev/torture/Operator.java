@@ -1,10 +1,10 @@
 package dev.outbox.dev.torture;
 
 import dev.outbox.OutboxException;
-import dev.outbox.spi.AuditStore;
-import dev.outbox.spi.DeadLetterStore;
-import dev.outbox.spi.DeadLetterStore.DeadLetter;
-import dev.outbox.spi.Who;
+import dev.outbox.spi.store.AuditStore;
+import dev.outbox.spi.store.DeadLetterStore;
+import dev.outbox.spi.store.DeadLetterStore.DeadLetter;
+import dev.outbox.spi.store.Who;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Random;

@@ -4,7 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import dev.outbox.dev.torture.Journal.Line;
 import dev.outbox.dev.torture.Work.Kind;
-import dev.outbox.spi.ArchiveStore.Outcome;
+import dev.outbox.spi.store.ArchiveStore.Outcome;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.HashMap;

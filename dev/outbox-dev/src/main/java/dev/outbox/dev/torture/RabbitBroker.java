@@ -9,7 +9,7 @@ import com.rabbitmq.client.ShutdownSignalException;
 import dev.outbox.dev.RabbitClient;
 import dev.outbox.embedded.EmbeddedRabbit;
 import dev.outbox.publisher.rabbitmq.RabbitPublisher;
-import dev.outbox.spi.MessagePublisher;
+import dev.outbox.spi.publisher.MessagePublisher;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;

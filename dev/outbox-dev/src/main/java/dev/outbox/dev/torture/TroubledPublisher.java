@@ -1,9 +1,9 @@
 package dev.outbox.dev.torture;
 
 import dev.outbox.dev.torture.Work.Kind;
-import dev.outbox.spi.MessagePublisher;
-import dev.outbox.spi.Result;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.publisher.MessagePublisher;
+import dev.outbox.spi.publisher.Result;
+import dev.outbox.spi.store.StoredMessage;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.Iterator;

@@ -8,7 +8,7 @@ import dev.outbox.embedded.ChildJvm;
 import dev.outbox.embedded.EmbeddedKafka;
 import dev.outbox.embedded.ParentJvm;
 import dev.outbox.publisher.kafka.KafkaPublisher;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.store.StoredMessage;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;

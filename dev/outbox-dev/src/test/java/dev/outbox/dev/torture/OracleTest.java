@@ -7,7 +7,7 @@ import dev.outbox.dev.torture.Oracle.Archived;
 import dev.outbox.dev.torture.Oracle.Committed;
 import dev.outbox.dev.torture.Oracle.DeadLetter;
 import dev.outbox.dev.torture.Work.Kind;
-import dev.outbox.spi.ArchiveStore.Outcome;
+import dev.outbox.spi.store.ArchiveStore.Outcome;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;

@@ -1,11 +1,12 @@
 package dev.outbox.example.inbox;
 
-import static dev.outbox.spi.InboxStore.checkedLock;
+import static dev.outbox.spi.store.InboxStore.checkedLock;
 import static org.jdbi.v3.core.transaction.TransactionIsolationLevel.READ_COMMITTED;
 
 import dev.outbox.NoTransactionException;
 import dev.outbox.OutboxException;
 import dev.outbox.PermanentOutboxException;
+import dev.outbox.Texts;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.inbox.Begin;
 import dev.outbox.inbox.Fingerprint;
@@ -13,8 +14,7 @@ import dev.outbox.inbox.InProgressException;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.inbox.InboxResult;
 import dev.outbox.inbox.Lock;
-import dev.outbox.spi.ErrorText;
-import dev.outbox.spi.InboxStore;
+import dev.outbox.spi.store.InboxStore;
 import java.sql.Connection;
 import java.sql.SQLIntegrityConstraintViolationException;
 import java.sql.SQLTransientException;
@@ -223,7 +223,7 @@ public final class H2InboxStore implements InboxStore<Connection> {
 
     @Override
     public boolean release(String error) {
-      return store.own(h -> end(h, "FAILED", InboxResult.none(), ErrorText.clean(error)));
+      return store.own(h -> end(h, "FAILED", InboxResult.none(), Texts.clean(error)));
     }
 
     private boolean end(Handle handle, String state, InboxResult result, @Nullable String error) {

@@ -1,6 +1,6 @@
 package dev.outbox.example.inbox;
 
-import dev.outbox.spi.InboxStore;
+import dev.outbox.spi.store.InboxStore;
 import dev.outbox.tck.AutoCommit;
 import dev.outbox.tck.InboxStoreProperties;
 import dev.outbox.tck.InboxStoreTck;

@@ -7,12 +7,12 @@ import static java.nio.file.StandardOpenOption.DSYNC;
 import static java.nio.file.StandardOpenOption.READ;
 import static java.util.Objects.requireNonNullElse;
 
+import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.Destination;
-import dev.outbox.spi.HeaderCodec;
-import dev.outbox.spi.MessagePublisher;
-import dev.outbox.spi.Result;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.publisher.core.Destination;
+import dev.outbox.spi.publisher.MessagePublisher;
+import dev.outbox.spi.publisher.Result;
+import dev.outbox.spi.store.StoredMessage;
 import java.io.IOException;
 import java.net.URLEncoder;
 import java.nio.channels.FileChannel;
@@ -121,7 +121,7 @@ public final class FilePublisher implements MessagePublisher {
             Long.toString(stored.sequence()),
             requireNonNullElse(message.dedupKey(), ""),
             requireNonNullElse(message.correlationId(), ""),
-            HeaderCodec.encode(message.headers()),
+            Header.toJson(message.headers()),
             Base64.getEncoder().encodeToString(message.payload()),
             ".")
         .map(field -> URLEncoder.encode(field, UTF_8))

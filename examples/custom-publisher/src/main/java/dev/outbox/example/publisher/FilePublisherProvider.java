@@ -1,8 +1,8 @@
 package dev.outbox.example.publisher;
 
-import dev.outbox.spi.Destination;
-import dev.outbox.spi.MessagePublisher;
-import dev.outbox.spi.PublisherProvider;
+import dev.outbox.publisher.core.Destination;
+import dev.outbox.spi.publisher.MessagePublisher;
+import dev.outbox.spi.publisher.PublisherProvider;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;

@@ -4,10 +4,9 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.Destination;
-import dev.outbox.spi.HeaderCodec;
-import dev.outbox.spi.MessagePublisher;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.publisher.core.Destination;
+import dev.outbox.spi.publisher.MessagePublisher;
+import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.PublisherTck;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -97,7 +96,7 @@ class FilePublisherTest extends PublisherTck
     return Received.of(
             fields.get(1),
             Base64.getDecoder().decode(fields.get(11)),
-            HeaderCodec.decode(fields.get(10)))
+            Header.fromJson(fields.get(10)))
         .with(Attribute.ID, fields.get(0))
         .with(Attribute.AGGREGATE_TYPE, fields.get(2))
         .with(Attribute.AGGREGATE_ID, fields.get(3))

@@ -4,17 +4,17 @@ import static java.util.stream.Collectors.toSet;
 import static org.jdbi.v3.core.transaction.TransactionIsolationLevel.READ_COMMITTED;
 
 import dev.outbox.Appended;
+import dev.outbox.Header;
 import dev.outbox.NoTransactionException;
 import dev.outbox.OutboxException;
 import dev.outbox.OutboxMessage;
 import dev.outbox.PermanentOutboxException;
 import dev.outbox.TransientOutboxException;
-import dev.outbox.spi.Claim;
-import dev.outbox.spi.ClaimRequest;
-import dev.outbox.spi.Decision;
-import dev.outbox.spi.HeaderCodec;
-import dev.outbox.spi.OutboxStore;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.ClaimRequest;
+import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.OutboxStore;
+import dev.outbox.spi.store.StoredMessage;
 import java.sql.Connection;
 import java.sql.SQLTransientException;
 import java.time.Duration;
@@ -193,7 +193,7 @@ public final class HsqldbOutboxStore implements OutboxStore<Connection> {
         handle
             .createUpdate(INSERT)
             .bindMethods(m)
-            .bind("encodedHeaders", HeaderCodec.encode(m.headers()))
+            .bind("encodedHeaders", Header.toJson(m.headers()))
             .bind("due", m.deliverAfter() != null ? now.plus(m.deliverAfter()) : m.availableAt())
             .execute();
       }
@@ -249,7 +249,7 @@ public final class HsqldbOutboxStore implements OutboxStore<Connection> {
         .partitionKey(row.getColumn("partition_key", String.class))
         .payload(row.getColumn("payload", byte[].class))
         .contentType(row.getColumn("content_type", String.class))
-        .addHeaders(HeaderCodec.decode(row.getColumn("headers", String.class)))
+        .addHeaders(Header.fromJson(row.getColumn("headers", String.class)))
         .dedupKey(row.getColumn("dedup_key", String.class))
         .correlationId(row.getColumn("correlation_id", String.class))
         .availableAt(row.getColumn("available_at", Instant.class))

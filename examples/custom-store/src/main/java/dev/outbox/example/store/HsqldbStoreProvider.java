@@ -1,8 +1,8 @@
 package dev.outbox.example.store;
 
 import dev.outbox.PermanentOutboxException;
-import dev.outbox.spi.OutboxStore;
-import dev.outbox.spi.StoreProvider;
+import dev.outbox.spi.store.OutboxStore;
+import dev.outbox.spi.store.StoreProvider;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;

@@ -1,7 +1,7 @@
 // tag::test
 package dev.outbox.example.store;
 
-import dev.outbox.spi.OutboxStore;
+import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.tck.OutboxStoreTck;
 import java.sql.Connection;
 import java.sql.SQLException;

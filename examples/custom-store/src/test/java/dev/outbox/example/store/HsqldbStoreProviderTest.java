@@ -3,8 +3,8 @@ package dev.outbox.example.store;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.Archive;
-import dev.outbox.spi.StoreProvider.History;
-import dev.outbox.spi.StoreProvider.Settings;
+import dev.outbox.spi.store.StoreProvider.History;
+import dev.outbox.spi.store.StoreProvider.Settings;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.outbox.OutboxMessage;
 import dev.outbox.embedded.DatabaseServer;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.postgres.PostgresOutboxStore;
 import dev.outbox.testing.RecordingPublisher;
 import dev.outbox.testing.RelayOnce;

@@ -3,7 +3,7 @@ package dev.outbox.example.readme;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.example.readme.Documents.Block;
-import dev.outbox.spi.PublisherProvider;
+import dev.outbox.spi.publisher.PublisherProvider;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;

@@ -8,9 +8,9 @@ import com.sun.net.httpserver.HttpServer;
 import dev.outbox.OutboxMessage;
 import dev.outbox.publisher.http.HttpPublisher;
 import dev.outbox.publisher.http.HttpPublisherProvider;
-import dev.outbox.spi.MessagePublisher;
-import dev.outbox.spi.Result;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.publisher.MessagePublisher;
+import dev.outbox.spi.publisher.Result;
+import dev.outbox.spi.store.StoredMessage;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetAddress;
@@ -36,7 +36,8 @@ import org.junit.jupiter.api.Test;
 /** Events over HTTP, and a receiver that checks who sent them. */
 class HttpTest {
   private static final String SECRET =
-      "whsec_" + Base64.getEncoder().encodeToString("only-for-this-test-0123456789".getBytes(UTF_8));
+      "whsec_"
+          + Base64.getEncoder().encodeToString("only-for-this-test-0123456789".getBytes(UTF_8));
 
   private final BlockingQueue<String> received = new LinkedBlockingQueue<>();
   private String expected = SECRET;
@@ -147,9 +148,12 @@ class HttpTest {
         .allMatch(
             name ->
                 provider.properties().stream()
-                    .anyMatch(known -> known.endsWith(".") ? name.startsWith(known) : name.equals(known)));
+                    .anyMatch(
+                        known ->
+                            known.endsWith(".") ? name.startsWith(known) : name.equals(known)));
     properties.put("http.signingSecrets", SECRET);
-    properties.put("destination", "http://localhost:%d/events".formatted(server.getAddress().getPort()));
+    properties.put(
+        "destination", "http://localhost:%d/events".formatted(server.getAddress().getPort()));
     try (MessagePublisher publisher = provider.open(properties, Duration.ofSeconds(5))) {
       assertThat(publisher.publish(List.of(placed()))).containsExactly(Result.delivered());
     }

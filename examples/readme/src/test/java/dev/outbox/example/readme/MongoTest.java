@@ -15,7 +15,7 @@ import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
 import dev.outbox.embedded.MongoServer;
 import dev.outbox.inbox.InboxKey;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.mongo.MongoInboxStore;
 import dev.outbox.store.mongo.MongoOutboxStore;
 import dev.outbox.testing.RecordingPublisher;

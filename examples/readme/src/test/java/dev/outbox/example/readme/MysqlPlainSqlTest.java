@@ -7,7 +7,7 @@ import com.mysql.cj.jdbc.MysqlDataSource;
 import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
 import dev.outbox.embedded.DatabaseServer;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.mysql.MysqlOutboxStore;
 import dev.outbox.testing.RecordingPublisher;
 import dev.outbox.testing.RelayOnce;

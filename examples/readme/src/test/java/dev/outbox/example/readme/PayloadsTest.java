@@ -10,7 +10,7 @@ import dev.outbox.payload.Jackson3PayloadSerializer;
 import dev.outbox.payload.KafkaPayloadSerializer;
 import dev.outbox.payload.OutboxEvent;
 import dev.outbox.payload.OutboxEvents;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.postgres.PostgresOutboxStore;
 import dev.outbox.testing.RecordingPublisher;
 import dev.outbox.testing.RelayOnce;
@@ -85,8 +85,7 @@ class PayloadsTest {
           .extracting(StoredMessage::message)
           .extracting(OutboxMessage::key, OutboxMessage::eventType, OutboxMessage::payloadAsString)
           .containsExactly(
-              tuple(
-                  "order/order-1", "OrderPlaced", "{\"orderId\":\"order-1\",\"total\":12.50}"),
+              tuple("order/order-1", "OrderPlaced", "{\"orderId\":\"order-1\",\"total\":12.50}"),
               tuple("order/order-1", "OrderPaid", "{\"orderId\":\"order-1\",\"amount\":12.50}"),
               tuple(
                   "order/order-1",
@@ -119,7 +118,8 @@ class PayloadsTest {
 
   @Test
   void aSerializerOfKafkasMakesThePayload() {
-    Schema schema = SchemaBuilder.record("OrderPlaced").fields().requiredString("orderId").endRecord();
+    Schema schema =
+        SchemaBuilder.record("OrderPlaced").fields().requiredString("orderId").endRecord();
     Serializer<GenericRecord> avroSerializer =
         (topic, event) -> {
           ByteArrayOutputStream out = new ByteArrayOutputStream();

@@ -1,7 +1,7 @@
 package dev.outbox.example.shop;
 
 import dev.outbox.jakarta.IdempotencyFilter;
-import dev.outbox.spi.InboxStore;
+import dev.outbox.spi.store.InboxStore;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;

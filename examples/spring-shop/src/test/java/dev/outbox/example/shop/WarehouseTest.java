@@ -4,7 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.spring.test.AutoConfigureOutbox;
 import dev.outbox.testing.RecordingPublisher;
 import dev.outbox.testing.RelayOnce;

@@ -5,7 +5,6 @@ import static java.util.Objects.requireNonNull;
 import dev.outbox.Texts;
 import dev.outbox.inbox.Inbox;
 import dev.outbox.inbox.InboxKey;
-import dev.outbox.spi.ErrorText;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Collection;
@@ -317,7 +316,7 @@ public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseabl
         offset,
         partition.partition(),
         partition.topic(),
-        ErrorText.time(failure.delay()),
+        Texts.time(failure.delay()),
         trouble.why());
   }
 
@@ -432,7 +431,7 @@ public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseabl
         log.warn(
             "Consumer {} has not ended within {}: it ends when its handler returns",
             name,
-            ErrorText.time(closeTimeout));
+            Texts.time(closeTimeout));
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -584,7 +583,7 @@ public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseabl
     private static Duration positive(String what, Duration time) {
       if (time.compareTo(Duration.ofMillis(1)) < 0) {
         throw new IllegalArgumentException(
-            "%s is %s, allowed is 1 ms and more".formatted(what, ErrorText.time(time)));
+            "%s is %s, allowed is 1 ms and more".formatted(what, Texts.time(time)));
       }
       return time;
     }

@@ -1,6 +1,6 @@
 package dev.outbox.publisher.http;
 
-import dev.outbox.spi.PercentEncoding;
+import dev.outbox.publisher.core.PercentEncoding;
 
 /** Text in the header fields of HTTP, and in URLs. */
 final class HeaderText {

@@ -2,11 +2,11 @@ package dev.outbox.publisher.http;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.outbox.spi.Destination;
-import dev.outbox.spi.MessagePublisher;
-import dev.outbox.spi.ReachablePublisher;
-import dev.outbox.spi.Result;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.publisher.core.Destination;
+import dev.outbox.spi.publisher.MessagePublisher;
+import dev.outbox.spi.publisher.ReachablePublisher;
+import dev.outbox.spi.publisher.Result;
+import dev.outbox.spi.store.StoredMessage;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -67,7 +67,7 @@ import org.jspecify.annotations.Nullable;
  * {@code Retry-After} says, up to an hour. Meanwhile its messages are unavailable at once.
  *
  * <p>A call does not wait long for a slow endpoint: it returns, and the request goes on; see {@link
- * dev.outbox.spi.Unanswered}.
+ * dev.outbox.publisher.core.Unanswered}.
  *
  * <p>An answer counts as soon as its status is there; of the body at most 64 KiB are read.
  */

@@ -4,9 +4,9 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.Attributes;
-import dev.outbox.spi.HeaderCodec;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.publisher.core.AsciiJson;
+import dev.outbox.publisher.core.Attributes;
+import dev.outbox.spi.store.StoredMessage;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -145,7 +145,7 @@ final class Requests {
   }
 
   private static StringBuilder member(StringBuilder event, String name, String value) {
-    return event.append('"').append(name).append("\":").append(HeaderCodec.quoteInAscii(value));
+    return event.append('"').append(name).append("\":").append(AsciiJson.text(value));
   }
 
   /** What HTTP cannot say is in {@code outbox-content-type} only. */
@@ -162,7 +162,7 @@ final class Requests {
     if (headers.isEmpty()) {
       return;
     }
-    request.header("outbox-headers", HeaderCodec.encodeInAscii(headers));
+    request.header("outbox-headers", AsciiJson.headers(headers));
     for (Header header : headers) {
       String name = header.name().toLowerCase(Locale.ROOT);
       if (choices.copied.contains(name) && HeaderText.isPlain(header.value())) {

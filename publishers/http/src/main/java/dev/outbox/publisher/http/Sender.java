@@ -1,11 +1,11 @@
 package dev.outbox.publisher.http;
 
+import dev.outbox.Texts;
+import dev.outbox.publisher.core.Destination;
+import dev.outbox.publisher.core.Unanswered;
 import dev.outbox.publisher.http.Suspects.Blame;
-import dev.outbox.spi.Destination;
-import dev.outbox.spi.ErrorText;
-import dev.outbox.spi.Result;
-import dev.outbox.spi.StoredMessage;
-import dev.outbox.spi.Unanswered;
+import dev.outbox.spi.publisher.Result;
+import dev.outbox.spi.store.StoredMessage;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.ProtocolException;
@@ -197,7 +197,7 @@ final class Sender {
     } catch (ExecutionException e) {
       return Optional.of(words(cause(e)));
     } catch (TimeoutException e) {
-      return Optional.of("no answer within " + ErrorText.time(patience));
+      return Optional.of("no answer within " + Texts.time(patience));
     } catch (Requests.NoFieldException e) {
       return Optional.of(String.valueOf(e.getMessage()));
     }

@@ -1,6 +1,6 @@
 package dev.outbox.publisher.http;
 
-import dev.outbox.spi.ErrorText;
+import dev.outbox.Texts;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -37,7 +37,7 @@ record Timing(Duration call, Duration request) {
     if (value.compareTo(least) < 0 || value.compareTo(most) > 0) {
       throw new IllegalArgumentException(
           "%s is %s, allowed is from %s to %s"
-              .formatted(name, ErrorText.time(value), ErrorText.time(least), ErrorText.time(most)));
+              .formatted(name, Texts.time(value), Texts.time(least), Texts.time(most)));
     }
   }
 

@@ -7,10 +7,10 @@ import static dev.outbox.publisher.http.TestMessages.publishOne;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.outbox.publisher.core.Destination;
 import dev.outbox.publisher.http.Receiver.Reply;
-import dev.outbox.spi.Destination;
-import dev.outbox.spi.Result;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.publisher.Result;
+import dev.outbox.spi.store.StoredMessage;
 import java.net.ServerSocket;
 import java.time.Duration;
 import java.time.Instant;
@@ -71,7 +71,7 @@ class AnswersTest {
   void delivered(int status) throws InterruptedException {
     Result result = answered(status);
     assertThat(result).isEqualTo(Result.delivered());
-    assertThat(((Result.Delivered) result).answer())
+    assertThat(((Result.Delivered) result).decision().answer())
         .as("what the archive gets")
         .contains("" + status);
   }

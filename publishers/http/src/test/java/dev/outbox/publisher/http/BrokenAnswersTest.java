@@ -6,8 +6,8 @@ import static dev.outbox.publisher.http.TestMessages.publishOne;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.outbox.spi.Result;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.publisher.Result;
+import dev.outbox.spi.store.StoredMessage;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.http.HttpClient;

@@ -7,7 +7,6 @@ import com.sun.net.httpserver.HttpServer;
 import com.sun.net.httpserver.HttpsConfigurator;
 import com.sun.net.httpserver.HttpsServer;
 import dev.outbox.Header;
-import dev.outbox.spi.HeaderCodec;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -49,7 +48,7 @@ final class Receiver implements AutoCloseable {
 
     List<Header> headers() {
       String json = field("outbox-headers");
-      return json == null ? List.of() : HeaderCodec.decode(json);
+      return json == null ? List.of() : Header.fromJson(json);
     }
   }
 

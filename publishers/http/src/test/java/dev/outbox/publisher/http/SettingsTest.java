@@ -4,12 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.outbox.publisher.core.Destination;
 import dev.outbox.publisher.http.Receiver.Reply;
-import dev.outbox.spi.Destination;
-import dev.outbox.spi.MessagePublisher;
-import dev.outbox.spi.PublisherProvider;
-import dev.outbox.spi.Result;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.publisher.MessagePublisher;
+import dev.outbox.spi.publisher.PublisherProvider;
+import dev.outbox.spi.publisher.Result;
+import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
 import java.util.Base64;
 import java.util.HashMap;

@@ -1,8 +1,8 @@
 package dev.outbox.publisher.http;
 
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.Result;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.publisher.Result;
+import dev.outbox.spi.store.StoredMessage;
 import java.net.URI;
 import java.time.Duration;
 import java.time.Instant;

@@ -6,7 +6,7 @@ import static dev.outbox.publisher.http.TestMessages.message;
 import static dev.outbox.publisher.http.TestMessages.publishOne;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.outbox.spi.Result;
+import dev.outbox.spi.publisher.Result;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;

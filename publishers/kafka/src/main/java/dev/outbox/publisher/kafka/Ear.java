@@ -1,6 +1,6 @@
 package dev.outbox.publisher.kafka;
 
-import dev.outbox.spi.Result;
+import dev.outbox.spi.publisher.Result;
 import org.apache.kafka.common.errors.RetriableException;
 import org.jspecify.annotations.Nullable;
 

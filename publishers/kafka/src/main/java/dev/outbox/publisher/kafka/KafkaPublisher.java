@@ -2,11 +2,11 @@ package dev.outbox.publisher.kafka;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.outbox.spi.Destination;
-import dev.outbox.spi.MessagePublisher;
-import dev.outbox.spi.ReachablePublisher;
-import dev.outbox.spi.Result;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.publisher.core.Destination;
+import dev.outbox.spi.publisher.MessagePublisher;
+import dev.outbox.spi.publisher.ReachablePublisher;
+import dev.outbox.spi.publisher.Result;
+import dev.outbox.spi.store.StoredMessage;
 import java.net.URI;
 import java.time.Duration;
 import java.util.LinkedHashMap;

@@ -1,6 +1,6 @@
 package dev.outbox.publisher.kafka;
 
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.store.StoredMessage;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -1,9 +1,9 @@
 package dev.outbox.publisher.kafka;
 
+import dev.outbox.publisher.core.Destination;
 import dev.outbox.publisher.kafka.KeyRun.Item;
 import dev.outbox.publisher.kafka.Topics.Found;
-import dev.outbox.spi.Destination;
-import dev.outbox.spi.Result;
+import dev.outbox.spi.publisher.Result;
 import java.util.HashMap;
 import java.util.Map;
 

@@ -1,7 +1,7 @@
 package dev.outbox.publisher.kafka;
 
 import dev.outbox.publisher.kafka.KeyRun.Item;
-import dev.outbox.spi.Result;
+import dev.outbox.spi.publisher.Result;
 import java.util.Arrays;
 import java.util.List;
 import org.apache.kafka.clients.producer.RecordMetadata;

@@ -2,9 +2,9 @@ package dev.outbox.publisher.kafka;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import dev.outbox.spi.Attributes;
-import dev.outbox.spi.Destination;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.publisher.core.Attributes;
+import dev.outbox.publisher.core.Destination;
+import dev.outbox.spi.store.StoredMessage;
 import java.net.URI;
 import java.util.function.BiConsumer;
 import java.util.function.Function;

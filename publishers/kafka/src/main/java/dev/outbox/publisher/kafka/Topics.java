@@ -1,6 +1,6 @@
 package dev.outbox.publisher.kafka;
 
-import dev.outbox.spi.Result;
+import dev.outbox.spi.publisher.Result;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Pattern;
 import org.apache.kafka.clients.producer.Producer;

@@ -2,8 +2,8 @@ package dev.outbox.publisher.kafka;
 
 import dev.outbox.OutboxException;
 import dev.outbox.publisher.kafka.KeyRun.Item;
-import dev.outbox.spi.Result;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.publisher.Result;
+import dev.outbox.spi.store.StoredMessage;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;

@@ -2,7 +2,7 @@ package dev.outbox.publisher.kafka;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.outbox.spi.Result;
+import dev.outbox.spi.publisher.Result;
 import java.io.IOException;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.Modifier;

@@ -3,7 +3,7 @@ package dev.outbox.publisher.kafka;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.outbox.spi.PublisherProvider;
+import dev.outbox.spi.publisher.PublisherProvider;
 import java.time.Duration;
 import java.util.Map;
 import java.util.ServiceLoader;

@@ -4,9 +4,9 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.Destination;
-import dev.outbox.spi.MessagePublisher;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.publisher.core.Destination;
+import dev.outbox.spi.publisher.MessagePublisher;
+import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.PublisherTck;
 import java.time.Duration;
 import java.util.ArrayList;

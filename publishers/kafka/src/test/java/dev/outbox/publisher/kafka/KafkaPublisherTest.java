@@ -11,9 +11,9 @@ import static org.awaitility.Awaitility.await;
 
 import dev.outbox.Header;
 import dev.outbox.embedded.EmbeddedKafka;
-import dev.outbox.spi.Destination;
-import dev.outbox.spi.Result;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.publisher.core.Destination;
+import dev.outbox.spi.publisher.Result;
+import dev.outbox.spi.store.StoredMessage;
 import io.cloudevents.CloudEvent;
 import io.cloudevents.core.builder.CloudEventBuilder;
 import io.cloudevents.kafka.KafkaMessageFactory;
@@ -159,7 +159,7 @@ class KafkaPublisherTest {
 
       List<Result> results = publisher.publish(List.of(first, stored(message(live, "a")), second));
       assertThat(results.get(1)).isEqualTo(Result.delivered());
-      assertThat(((Result.Delivered) results.get(1)).answer())
+      assertThat(((Result.Delivered) results.get(1)).decision().answer())
           .as("topic, partition and offset")
           .matches(Pattern.quote(live) + "-\\d+@\\d+");
       assertThat(destination(results.get(0))).startsWith(slow);

@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.Destination;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.publisher.core.Destination;
+import dev.outbox.spi.store.StoredMessage;
 import java.net.URI;
 import java.time.Instant;
 import java.util.ArrayList;

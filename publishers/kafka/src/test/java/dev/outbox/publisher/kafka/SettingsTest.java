@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.outbox.spi.Result;
+import dev.outbox.spi.publisher.Result;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.time.Duration;

@@ -4,7 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.outbox.embedded.EmbeddedKafka;
 import dev.outbox.embedded.KafkaServer;
-import dev.outbox.spi.Result;
+import dev.outbox.spi.publisher.Result;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;

@@ -3,7 +3,7 @@ package dev.outbox.publisher.kafka;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.publisher.kafka.Topics.Found;
-import dev.outbox.spi.Result;
+import dev.outbox.spi.publisher.Result;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,8 +1,8 @@
 package dev.outbox.publisher.nats;
 
-import dev.outbox.spi.Destination;
-import dev.outbox.spi.Result;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.publisher.core.Destination;
+import dev.outbox.spi.publisher.Result;
+import dev.outbox.spi.store.StoredMessage;
 import io.nats.client.api.PublishAck;
 import java.time.Duration;
 import java.util.ArrayList;

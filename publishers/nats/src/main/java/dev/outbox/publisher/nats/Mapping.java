@@ -2,11 +2,11 @@ package dev.outbox.publisher.nats;
 
 import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.Attributes;
-import dev.outbox.spi.Destination;
-import dev.outbox.spi.HeaderCodec;
-import dev.outbox.spi.PercentEncoding;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.publisher.core.AsciiJson;
+import dev.outbox.publisher.core.Attributes;
+import dev.outbox.publisher.core.Destination;
+import dev.outbox.publisher.core.PercentEncoding;
+import dev.outbox.spi.store.StoredMessage;
 import io.nats.client.impl.Headers;
 import java.net.URI;
 import java.util.Locale;
@@ -79,7 +79,7 @@ final class Mapping {
     if (message.headers().isEmpty()) {
       return;
     }
-    headers.put(HEADERS, HeaderCodec.encodeInAscii(message.headers()));
+    headers.put(HEADERS, AsciiJson.headers(message.headers()));
     for (Header header : message.headers()) {
       if (header.name().length() <= SHORT
           && NAME.matcher(header.name()).matches()

@@ -2,12 +2,12 @@ package dev.outbox.publisher.nats;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.outbox.spi.Destination;
-import dev.outbox.spi.ErrorText;
-import dev.outbox.spi.MessagePublisher;
-import dev.outbox.spi.ReachablePublisher;
-import dev.outbox.spi.Result;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.Texts;
+import dev.outbox.publisher.core.Destination;
+import dev.outbox.spi.publisher.MessagePublisher;
+import dev.outbox.spi.publisher.ReachablePublisher;
+import dev.outbox.spi.publisher.Result;
+import dev.outbox.spi.store.StoredMessage;
 import io.nats.client.Options;
 import java.net.URI;
 import java.time.Duration;
@@ -101,7 +101,7 @@ public final class NatsPublisher implements MessagePublisher, ReachablePublisher
       long left = Math.max(1_000_000, end - System.nanoTime());
       return link.answers(Duration.ofNanos(left))
           ? Optional.empty()
-          : Optional.of("no answer within " + ErrorText.time(patience));
+          : Optional.of("no answer within " + Texts.time(patience));
     } catch (Links.NoLinkException e) {
       return Optional.of(String.valueOf(e.getMessage()));
     }

@@ -1,6 +1,6 @@
 package dev.outbox.publisher.nats;
 
-import dev.outbox.spi.Result;
+import dev.outbox.spi.publisher.Result;
 import io.nats.client.JetStreamApiException;
 import java.io.IOException;
 import java.util.Set;

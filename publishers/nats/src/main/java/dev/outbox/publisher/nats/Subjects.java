@@ -2,7 +2,7 @@ package dev.outbox.publisher.nats;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import dev.outbox.spi.PercentEncoding;
+import dev.outbox.publisher.core.PercentEncoding;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;

@@ -1,6 +1,6 @@
 package dev.outbox.publisher.nats;
 
-import dev.outbox.spi.ErrorText;
+import dev.outbox.Texts;
 import java.time.Duration;
 
 /**
@@ -25,8 +25,7 @@ record Timing(
     if (timeout.compareTo(SHORTEST) < 0 || timeout.compareTo(LONGEST) > 0) {
       throw new IllegalArgumentException(
           "timeout is %s, allowed is from %s to %s"
-              .formatted(
-                  ErrorText.time(timeout), ErrorText.time(SHORTEST), ErrorText.time(LONGEST)));
+              .formatted(Texts.time(timeout), Texts.time(SHORTEST), Texts.time(LONGEST)));
     }
     long t = timeout.toNanos();
     return new Timing(t, t / 10 * 9, t / 4, t / 20, t / 2, t / 6, t / 10);

@@ -6,9 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
 import dev.outbox.embedded.DebianPackages;
-import dev.outbox.spi.HeaderCodec;
-import dev.outbox.spi.Result;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.publisher.Result;
+import dev.outbox.spi.store.StoredMessage;
 import java.io.IOException;
 import java.net.URLDecoder;
 import java.nio.file.Files;
@@ -141,7 +140,7 @@ class ConsumerInCTest {
     assertThat(one.headers().get("content-type")).containsExactly("application/octet-stream");
     assertThat(one.headers().get("traceparent"))
         .containsExactly("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01");
-    List<Header> own = HeaderCodec.decode(one.headers().get("outbox-headers").get(0));
+    List<Header> own = Header.fromJson(one.headers().get("outbox-headers").get(0));
     assertThat(own).isEqualTo(message.headers());
     assertThat(read.get(1).body()).isEmpty();
     assertThat(read.get(1).decoded("outbox-key")).isEqualTo("k");

@@ -6,9 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.Destination;
-import dev.outbox.spi.HeaderCodec;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.publisher.core.Destination;
+import dev.outbox.spi.store.StoredMessage;
 import io.nats.client.impl.Headers;
 import java.net.URI;
 import java.time.Instant;
@@ -110,7 +109,7 @@ class MappingTest {
     assertThat(headers.get("outbox-event-type"))
         .containsExactly("x%0D%0ANats-Rollup:%20all%0D%0A%0D%0A");
     List<Header> own = message.build().headers();
-    assertThat(HeaderCodec.decode(headers.getLast("outbox-headers"))).isEqualTo(own);
+    assertThat(Header.fromJson(headers.getLast("outbox-headers"))).isEqualTo(own);
   }
 
   @Test

@@ -10,9 +10,9 @@ import static org.awaitility.Awaitility.await;
 
 import dev.outbox.OutboxMessage;
 import dev.outbox.embedded.EmbeddedNats;
-import dev.outbox.spi.Destination;
-import dev.outbox.spi.Result;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.publisher.core.Destination;
+import dev.outbox.spi.publisher.Result;
+import dev.outbox.spi.store.StoredMessage;
 import io.nats.client.Connection;
 import io.nats.client.api.DiscardPolicy;
 import io.nats.client.api.StreamConfiguration;
@@ -44,7 +44,7 @@ class NatsPublisherTest {
       for (int i = 0; i < 3; i++) {
         List<Result> results = publisher.publish(List.of(message));
         assertThat(results).containsExactly(Result.delivered());
-        assertThat(((Result.Delivered) results.get(0)).answer())
+        assertThat(((Result.Delivered) results.get(0)).decision().answer())
             .as("the stream, and the sequence of the first in it")
             .isEqualTo(stream + "@1");
       }

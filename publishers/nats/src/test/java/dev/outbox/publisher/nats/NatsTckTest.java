@@ -2,10 +2,9 @@ package dev.outbox.publisher.nats;
 
 import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.Destination;
-import dev.outbox.spi.HeaderCodec;
-import dev.outbox.spi.MessagePublisher;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.publisher.core.Destination;
+import dev.outbox.spi.publisher.MessagePublisher;
+import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.PublisherTck;
 import io.nats.client.Connection;
 import io.nats.client.Message;
@@ -80,7 +79,7 @@ class NatsTckTest extends PublisherTck
         Received.of(
             TestNats.header(message, Mapping.KEY),
             message.getData(),
-            json == null ? List.of() : HeaderCodec.decode(json));
+            json == null ? List.of() : Header.fromJson(json));
     for (Attribute attribute : Attribute.values()) {
       String name = "outbox-" + attribute.name().toLowerCase(Locale.ROOT).replace('_', '-');
       received = received.with(attribute, TestNats.header(message, name));

@@ -3,9 +3,9 @@ package dev.outbox.publisher.nats;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.outbox.spi.MessagePublisher;
-import dev.outbox.spi.PublisherProvider;
-import dev.outbox.spi.Result;
+import dev.outbox.spi.publisher.MessagePublisher;
+import dev.outbox.spi.publisher.PublisherProvider;
+import dev.outbox.spi.publisher.Result;
 import io.nats.client.Options;
 import java.time.Duration;
 import java.util.Map;

@@ -1,8 +1,8 @@
 package dev.outbox.publisher.nats;
 
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.Result;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.publisher.Result;
+import dev.outbox.spi.store.StoredMessage;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Arrays;

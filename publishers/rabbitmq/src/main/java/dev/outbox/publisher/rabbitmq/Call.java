@@ -4,11 +4,11 @@ import static java.util.Objects.requireNonNull;
 
 import com.rabbitmq.client.AMQP;
 import com.rabbitmq.client.ShutdownSignalException;
+import dev.outbox.publisher.core.Destination;
 import dev.outbox.publisher.rabbitmq.KeyRun.Item;
 import dev.outbox.publisher.rabbitmq.Sent.End;
-import dev.outbox.spi.Destination;
-import dev.outbox.spi.Result;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.publisher.Result;
+import dev.outbox.spi.store.StoredMessage;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

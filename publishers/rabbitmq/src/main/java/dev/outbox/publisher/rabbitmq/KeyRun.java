@@ -2,7 +2,7 @@ package dev.outbox.publisher.rabbitmq;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.store.StoredMessage;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

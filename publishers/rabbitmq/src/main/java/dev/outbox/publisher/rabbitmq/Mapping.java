@@ -5,10 +5,9 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import com.rabbitmq.client.AMQP;
 import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.Attributes;
-import dev.outbox.spi.Destination;
-import dev.outbox.spi.HeaderCodec;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.publisher.core.Attributes;
+import dev.outbox.publisher.core.Destination;
+import dev.outbox.spi.store.StoredMessage;
 import java.util.Date;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -77,7 +76,7 @@ record Mapping(Destination exchange, Destination routingKey, Function<StoredMess
       }
     }
     if (!whole) {
-      table.put(HEADERS, HeaderCodec.encode(message.headers()));
+      table.put(HEADERS, Header.toJson(message.headers()));
     }
     table.put(KEY, message.recordKey());
     Attributes.forEach(stored, table::put);

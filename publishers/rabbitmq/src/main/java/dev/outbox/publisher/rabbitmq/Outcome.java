@@ -1,7 +1,7 @@
 package dev.outbox.publisher.rabbitmq;
 
 import dev.outbox.publisher.rabbitmq.KeyRun.Item;
-import dev.outbox.spi.Result;
+import dev.outbox.spi.publisher.Result;
 import java.util.Arrays;
 import java.util.List;
 

@@ -2,9 +2,9 @@ package dev.outbox.publisher.rabbitmq;
 
 import com.rabbitmq.client.ConnectionFactory;
 import com.rabbitmq.client.ConnectionFactoryConfigurator;
-import dev.outbox.spi.Destination;
-import dev.outbox.spi.MessagePublisher;
-import dev.outbox.spi.PublisherProvider;
+import dev.outbox.publisher.core.Destination;
+import dev.outbox.spi.publisher.MessagePublisher;
+import dev.outbox.spi.publisher.PublisherProvider;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

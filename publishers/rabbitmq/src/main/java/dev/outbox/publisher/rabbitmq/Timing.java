@@ -1,6 +1,6 @@
 package dev.outbox.publisher.rabbitmq;
 
-import dev.outbox.spi.ErrorText;
+import dev.outbox.Texts;
 import java.time.Duration;
 
 /**
@@ -22,8 +22,7 @@ record Timing(long deadline, long kill, long connect, long patience, long impati
     if (timeout.compareTo(SHORTEST) < 0 || timeout.compareTo(LONGEST) > 0) {
       throw new IllegalArgumentException(
           "timeout is %s, allowed is from %s to %s"
-              .formatted(
-                  ErrorText.time(timeout), ErrorText.time(SHORTEST), ErrorText.time(LONGEST)));
+              .formatted(Texts.time(timeout), Texts.time(SHORTEST), Texts.time(LONGEST)));
     }
     long t = timeout.toNanos();
     return new Timing(t / 100 * 85, t / 100 * 90, t / 4, t / 4, t / 20, t / 8);

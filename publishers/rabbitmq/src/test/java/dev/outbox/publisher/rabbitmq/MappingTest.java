@@ -5,7 +5,7 @@ import static dev.outbox.publisher.rabbitmq.TestMessages.stored;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.Header;
-import dev.outbox.spi.Destination;
+import dev.outbox.publisher.core.Destination;
 import java.util.Map;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;

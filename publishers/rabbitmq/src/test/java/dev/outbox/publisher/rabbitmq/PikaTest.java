@@ -7,9 +7,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.Header;
 import dev.outbox.embedded.DebianPackages;
-import dev.outbox.spi.HeaderCodec;
-import dev.outbox.spi.Result;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.publisher.Result;
+import dev.outbox.spi.store.StoredMessage;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -53,7 +52,7 @@ class PikaTest {
       assertThat(publisher.publish(List.of(sent))).containsOnly(Result.delivered());
     }
     // The same form as that of headers: a list of pairs.
-    List<Header> read = HeaderCodec.decode(consume(exchange));
+    List<Header> read = Header.fromJson(consume(exchange));
     assertThat(read)
         .contains(
             new Header("key", "key " + UNICODE),
@@ -64,7 +63,7 @@ class PikaTest {
             new Header("tenant", UNICODE),
             new Header("a", ""),
             new Header("name " + UNICODE, "last"),
-            new Header("outbox-headers", HeaderCodec.encode(sent.message().headers())),
+            new Header("outbox-headers", Header.toJson(sent.message().headers())),
             new Header("outbox-key", "key " + UNICODE),
             new Header("outbox-id", sent.message().id().toString()),
             new Header("outbox-aggregate-type", exchange),

@@ -6,10 +6,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.rabbitmq.client.GetResponse;
-import dev.outbox.spi.MessagePublisher;
-import dev.outbox.spi.PublisherProvider;
-import dev.outbox.spi.ReachablePublisher;
-import dev.outbox.spi.Result;
+import dev.outbox.spi.publisher.MessagePublisher;
+import dev.outbox.spi.publisher.PublisherProvider;
+import dev.outbox.spi.publisher.ReachablePublisher;
+import dev.outbox.spi.publisher.Result;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;

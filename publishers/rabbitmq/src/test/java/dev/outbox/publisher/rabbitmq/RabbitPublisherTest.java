@@ -16,9 +16,9 @@ import com.rabbitmq.client.ConnectionFactory;
 import com.rabbitmq.client.GetResponse;
 import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.Destination;
-import dev.outbox.spi.Result;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.publisher.core.Destination;
+import dev.outbox.spi.publisher.Result;
+import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -174,7 +174,7 @@ class RabbitPublisherTest {
     assertThat(error(results.get(0))).contains(missing).contains("does not exist");
     assertThat(destination(results.get(2))).isEqualTo(missing);
     assertAll(List.of(results.get(1), results.get(3)), Result.delivered());
-    assertThat(((Result.Delivered) results.get(1)).answer())
+    assertThat(((Result.Delivered) results.get(1)).decision().answer())
         .as("what the archive gets")
         .startsWith(exchange)
         .matches(".*, delivery tag \\d+");

@@ -10,10 +10,9 @@ import com.rabbitmq.client.GetResponse;
 import dev.outbox.Header;
 import dev.outbox.embedded.EmbeddedRabbit;
 import dev.outbox.embedded.RabbitServer;
-import dev.outbox.spi.HeaderCodec;
-import dev.outbox.spi.MessagePublisher;
-import dev.outbox.spi.Result;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.publisher.MessagePublisher;
+import dev.outbox.spi.publisher.Result;
+import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -117,7 +116,7 @@ final class TestRabbit {
   static List<Header> headers(GetResponse message) {
     String all = header(message, Mapping.HEADERS);
     if (all != null) {
-      return HeaderCodec.decode(all);
+      return Header.fromJson(all);
     }
     List<Header> headers = new ArrayList<>();
     message.getProps().getHeaders().forEach((k, v) -> headers.add(new Header(k, v.toString())));

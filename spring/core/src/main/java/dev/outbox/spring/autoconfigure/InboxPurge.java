@@ -1,7 +1,7 @@
 package dev.outbox.spring.autoconfigure;
 
 import dev.outbox.inbox.InboxHousekeeping;
-import dev.outbox.spi.InboxStore;
+import dev.outbox.spi.store.InboxStore;
 import dev.outbox.spring.OutboxRelay;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;

@@ -1,9 +1,9 @@
 package dev.outbox.spring.autoconfigure;
 
 import dev.outbox.TransientOutboxException;
-import dev.outbox.spi.InboxStore;
-import dev.outbox.spi.OutboxStore;
-import dev.outbox.spi.StoreProvider;
+import dev.outbox.spi.store.InboxStore;
+import dev.outbox.spi.store.OutboxStore;
+import dev.outbox.spi.store.StoreProvider;
 import dev.outbox.store.jdbc.JdbcStoreProvider;
 import java.sql.Connection;
 import java.sql.SQLException;

@@ -1,6 +1,6 @@
 package dev.outbox.spring.autoconfigure;
 
-import dev.outbox.spi.StatisticsStore.Statistics;
+import dev.outbox.spi.store.StatisticsStore.Statistics;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 

@@ -1,6 +1,6 @@
 package dev.outbox.spring.autoconfigure;
 
-import dev.outbox.spi.MessagePublisher;
+import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spring.autoconfigure.OutboxProperties.PublisherSettings;
 import java.time.Duration;
 

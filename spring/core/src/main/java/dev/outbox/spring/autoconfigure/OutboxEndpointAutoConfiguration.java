@@ -1,6 +1,6 @@
 package dev.outbox.spring.autoconfigure;
 
-import dev.outbox.spi.OutboxStore;
+import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spring.OutboxRelay;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;

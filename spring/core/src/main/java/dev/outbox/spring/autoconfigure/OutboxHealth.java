@@ -1,7 +1,7 @@
 package dev.outbox.spring.autoconfigure;
 
-import dev.outbox.spi.OutboxStore;
-import dev.outbox.spi.SchemaStore;
+import dev.outbox.spi.store.OutboxStore;
+import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.spring.OutboxRelay;
 import java.util.Map;
 import java.util.TreeMap;

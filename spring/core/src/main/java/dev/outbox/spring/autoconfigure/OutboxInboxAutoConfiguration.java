@@ -2,7 +2,7 @@ package dev.outbox.spring.autoconfigure;
 
 import dev.outbox.CurrentTransaction;
 import dev.outbox.inbox.JoinedInbox;
-import dev.outbox.spi.InboxStore;
+import dev.outbox.spi.store.InboxStore;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;

@@ -1,8 +1,8 @@
 package dev.outbox.spring.autoconfigure;
 
 import dev.outbox.CurrentTransaction;
-import dev.outbox.spi.InboxStore;
-import dev.outbox.spi.OutboxStore;
+import dev.outbox.spi.store.InboxStore;
+import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spring.OutboxDataSource;
 import dev.outbox.spring.OutboxRelayDataSource;
 import dev.outbox.spring.SpringTransaction;

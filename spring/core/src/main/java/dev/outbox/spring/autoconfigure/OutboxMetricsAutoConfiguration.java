@@ -1,9 +1,9 @@
 package dev.outbox.spring.autoconfigure;
 
 import dev.outbox.micrometer.OutboxMetrics;
-import dev.outbox.spi.OutboxStore;
-import dev.outbox.spi.StatisticsStore;
-import dev.outbox.spi.StatisticsStore.Statistics;
+import dev.outbox.spi.store.OutboxStore;
+import dev.outbox.spi.store.StatisticsStore;
+import dev.outbox.spi.store.StatisticsStore.Statistics;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;

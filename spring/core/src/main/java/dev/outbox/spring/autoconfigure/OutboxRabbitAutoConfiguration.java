@@ -1,7 +1,7 @@
 package dev.outbox.spring.autoconfigure;
 
 import dev.outbox.publisher.rabbitmq.RabbitPublisher;
-import dev.outbox.spi.MessagePublisher;
+import dev.outbox.spi.publisher.MessagePublisher;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;

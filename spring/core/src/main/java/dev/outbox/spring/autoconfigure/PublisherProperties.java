@@ -2,9 +2,9 @@ package dev.outbox.spring.autoconfigure;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.outbox.spi.Destination;
-import dev.outbox.spi.MessagePublisher;
-import dev.outbox.spi.PublisherProvider;
+import dev.outbox.publisher.core.Destination;
+import dev.outbox.spi.publisher.MessagePublisher;
+import dev.outbox.spi.publisher.PublisherProvider;
 import dev.outbox.spring.autoconfigure.OutboxProperties.PublisherSettings;
 import java.time.Duration;
 import java.util.Map;

@@ -1,9 +1,9 @@
 package dev.outbox.spring.autoconfigure;
 
+import dev.outbox.Texts;
 import dev.outbox.relay.Relay;
 import dev.outbox.relay.RoutingPublisher;
-import dev.outbox.spi.ErrorText;
-import dev.outbox.spi.MessagePublisher;
+import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spring.autoconfigure.OutboxProperties.RelaySettings;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -140,19 +140,19 @@ final class Publishers {
           "outbox.relay.%s is %s: of that a call of the publisher gets %s, and needs %s: lengthen it; a number without a unit is milliseconds, thirty seconds are 30s"
               .formatted(
                   ofLease ? "lease" : "publish-timeout",
-                  ErrorText.time(ofLease ? relay.effectiveLease() : publishTimeout),
-                  ErrorText.time(byDefault),
-                  ErrorText.time(LEAST_TIMEOUT)));
+                  Texts.time(ofLease ? relay.effectiveLease() : publishTimeout),
+                  Texts.time(byDefault),
+                  Texts.time(LEAST_TIMEOUT)));
     }
     if (given != null && given.compareTo(limit) >= 0) {
       throw new IllegalArgumentException(
           "outbox.%s.timeout is %s, it must be below %s: shorten it or lengthen outbox.relay.lease"
               .formatted(
                   one.name(),
-                  ErrorText.time(given),
+                  Texts.time(given),
                   limit.equals(publishTimeout)
-                      ? "outbox.relay.publish-timeout, which is " + ErrorText.time(limit)
-                      : ErrorText.time(limit)
+                      ? "outbox.relay.publish-timeout, which is " + Texts.time(limit)
+                      : Texts.time(limit)
                           + ", what outbox.relay.publish-timeout leaves to all publishers"));
     }
     return given == null ? byDefault : given;

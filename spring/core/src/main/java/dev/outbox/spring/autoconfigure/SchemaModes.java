@@ -1,6 +1,6 @@
 package dev.outbox.spring.autoconfigure;
 
-import dev.outbox.spi.SchemaStore;
+import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.spring.autoconfigure.OutboxProperties.SchemaMode;
 
 /** Carries out {@code outbox.schema-mode}. */

@@ -1,8 +1,8 @@
 package dev.outbox.spring.autoconfigure;
 
 import dev.outbox.JoinedOutbox;
-import dev.outbox.spi.MessagePublisher;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.publisher.MessagePublisher;
+import dev.outbox.spi.store.StoredMessage;
 
 /** Tracing, behind an interface, because its classes may be missing. */
 interface Traces {

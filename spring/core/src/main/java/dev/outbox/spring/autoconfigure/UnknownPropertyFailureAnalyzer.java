@@ -1,6 +1,6 @@
 package dev.outbox.spring.autoconfigure;
 
-import dev.outbox.spi.ErrorText;
+import dev.outbox.Texts;
 import java.lang.reflect.RecordComponent;
 import java.util.Map;
 import java.util.Set;
@@ -46,7 +46,7 @@ final class UnknownPropertyFailureAnalyzer extends AbstractFailureAnalyzer<BindE
         .formatted(
             name,
             property.getOrigin() == null ? "" : ", from " + property.getOrigin(),
-            ErrorText.closest(name, known));
+            Texts.closest(name, known));
   }
 
   /** The names of all; behind one that ends in a star anything may stand. */

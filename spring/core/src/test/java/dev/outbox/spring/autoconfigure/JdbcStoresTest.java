@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.Archive;
-import dev.outbox.spi.ArchiveStore;
-import dev.outbox.spi.InboxStore;
-import dev.outbox.spi.OutboxStore;
+import dev.outbox.spi.store.ArchiveStore;
+import dev.outbox.spi.store.InboxStore;
+import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.store.postgres.PostgresInboxStore;
 import dev.outbox.store.postgres.PostgresOutboxStore;
 import java.lang.reflect.Proxy;

@@ -4,10 +4,10 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.Archive;
+import dev.outbox.publisher.core.Destination;
 import dev.outbox.relay.RetryPolicy;
-import dev.outbox.spi.Destination;
-import dev.outbox.spi.InboxStore;
-import dev.outbox.spi.StoreProvider.History;
+import dev.outbox.spi.store.InboxStore;
+import dev.outbox.spi.store.StoreProvider.History;
 import dev.outbox.spring.autoconfigure.OutboxProperties.SchemaMode;
 import java.io.IOException;
 import java.time.Duration;

@@ -3,7 +3,7 @@ package dev.outbox.spring.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.relay.Relay;
-import dev.outbox.spi.OutboxStore;
+import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spring.OutboxRelay;
 import dev.outbox.spring.autoconfigure.WakeAfterCommit.Wake;
 import dev.outbox.store.memory.MemoryOutboxStore;

@@ -7,7 +7,7 @@ import dev.outbox.publisher.http.HttpPublisherProvider;
 import dev.outbox.publisher.kafka.KafkaPublisher;
 import dev.outbox.publisher.nats.NatsPublisherProvider;
 import dev.outbox.publisher.rabbitmq.RabbitPublisher;
-import dev.outbox.spi.MessagePublisher;
+import dev.outbox.spi.publisher.MessagePublisher;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;

@@ -9,7 +9,7 @@ import dev.outbox.NoTransactionException;
 import dev.outbox.OutboxMessage;
 import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.inbox.JoinedInbox;
-import dev.outbox.spi.OutboxStore;
+import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.testing.RecordingPublisher;
 import java.util.function.Supplier;
 import org.junit.jupiter.params.ParameterizedTest;

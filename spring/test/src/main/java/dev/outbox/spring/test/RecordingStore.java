@@ -2,9 +2,9 @@ package dev.outbox.spring.test;
 
 import dev.outbox.Appended;
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.Claim;
-import dev.outbox.spi.ClaimRequest;
-import dev.outbox.spi.OutboxStore;
+import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.ClaimRequest;
+import dev.outbox.spi.store.OutboxStore;
 import java.util.List;
 
 /**

@@ -2,8 +2,8 @@ package dev.outbox.spring.test;
 
 import dev.outbox.relay.Relay;
 import dev.outbox.relay.RelayListener;
-import dev.outbox.spi.MessagePublisher;
-import dev.outbox.spi.OutboxStore;
+import dev.outbox.spi.publisher.MessagePublisher;
+import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spring.RelayCustomizer;
 import dev.outbox.testing.RecordingPublisher;
 import dev.outbox.testing.RelayOnce;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.JoinedOutbox;
 import dev.outbox.NoTransactionException;
-import dev.outbox.spi.MessagePublisher;
+import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spring.OutboxRelay;
 import dev.outbox.spring.shop.Shop;
 import dev.outbox.spring.shop.ShopApplication;

@@ -3,7 +3,7 @@ package dev.outbox.spring.test;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.outbox.spi.Result;
+import dev.outbox.spi.publisher.Result;
 import dev.outbox.spring.OutboxRelay;
 import dev.outbox.spring.shop.Shop;
 import dev.outbox.spring.shop.ShopApplication;

@@ -2,9 +2,9 @@ package dev.outbox.store.core;
 
 import dev.outbox.Appended;
 import dev.outbox.Archive;
-import dev.outbox.spi.ArchiveStore;
-import dev.outbox.spi.AuditStore;
-import dev.outbox.spi.Who;
+import dev.outbox.spi.store.ArchiveStore;
+import dev.outbox.spi.store.AuditStore;
+import dev.outbox.spi.store.Who;
 import dev.outbox.store.core.internal.Engine;
 import java.time.Instant;
 import java.util.List;

@@ -1,7 +1,7 @@
 package dev.outbox.store.jdbc;
 
 import dev.outbox.OutboxException;
-import dev.outbox.spi.StoreProvider.Settings;
+import dev.outbox.spi.store.StoreProvider.Settings;
 import java.io.PrintWriter;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;

@@ -2,6 +2,7 @@ package dev.outbox.store.jdbc;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.outbox.Texts;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.inbox.Begin;
 import dev.outbox.inbox.Fingerprint;
@@ -9,13 +10,12 @@ import dev.outbox.inbox.InProgressException;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.inbox.InboxResult;
 import dev.outbox.inbox.Lock;
-import dev.outbox.spi.ErrorText;
-import dev.outbox.spi.InboxGrantsStore;
-import dev.outbox.spi.InboxStatisticsStore;
-import dev.outbox.spi.InboxStore;
-import dev.outbox.spi.PooledStore;
-import dev.outbox.spi.SchemaStore;
-import dev.outbox.spi.StatisticsStore;
+import dev.outbox.spi.store.InboxGrantsStore;
+import dev.outbox.spi.store.InboxStatisticsStore;
+import dev.outbox.spi.store.InboxStore;
+import dev.outbox.spi.store.PooledStore;
+import dev.outbox.spi.store.SchemaStore;
+import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.store.core.internal.Names;
 import dev.outbox.store.jdbc.internal.Grants;
 import dev.outbox.store.jdbc.internal.InboxDialect;
@@ -249,7 +249,7 @@ public abstract class JdbcInboxStore
 
     @Override
     public boolean release(String error) {
-      Change released = Change.released(token, ErrorText.clean(error), retention);
+      Change released = Change.released(token, Texts.clean(error), retention);
       return own(transactions, connection -> end(connection, released));
     }
 

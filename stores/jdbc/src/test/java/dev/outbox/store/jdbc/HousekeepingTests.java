@@ -3,8 +3,8 @@ package dev.outbox.store.jdbc;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.Claim;
-import dev.outbox.spi.Decision;
+import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.Decision;
 import dev.outbox.store.jdbc.internal.SqlAdministration;
 import java.util.List;
 import java.util.Map;

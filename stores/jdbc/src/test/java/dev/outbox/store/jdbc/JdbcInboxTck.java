@@ -2,7 +2,7 @@ package dev.outbox.store.jdbc;
 
 import com.zaxxer.hikari.HikariConfig;
 import dev.outbox.embedded.DatabaseServer;
-import dev.outbox.spi.InboxStore;
+import dev.outbox.spi.store.InboxStore;
 import dev.outbox.store.core.internal.Names;
 import dev.outbox.tck.AutoCommit;
 import dev.outbox.tck.FaultyConnections;

@@ -2,8 +2,8 @@ package dev.outbox.store.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.outbox.spi.OutboxStore;
-import dev.outbox.spi.StoreProvider.Settings;
+import dev.outbox.spi.store.OutboxStore;
+import dev.outbox.spi.store.StoreProvider.Settings;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.Driver;

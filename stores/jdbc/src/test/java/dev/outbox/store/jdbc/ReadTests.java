@@ -2,7 +2,7 @@ package dev.outbox.store.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.store.ClaimRequest;
 import java.time.Duration;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;

@@ -1,8 +1,8 @@
 package dev.outbox.store.memory;
 
-import dev.outbox.spi.Claim;
-import dev.outbox.spi.Decision;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

@@ -2,16 +2,16 @@ package dev.outbox.store.memory;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.outbox.Texts;
 import dev.outbox.inbox.Begin;
 import dev.outbox.inbox.Fingerprint;
 import dev.outbox.inbox.InProgressException;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.inbox.InboxResult;
 import dev.outbox.inbox.Lock;
-import dev.outbox.spi.ErrorText;
-import dev.outbox.spi.InboxStatisticsStore;
-import dev.outbox.spi.InboxStore;
-import dev.outbox.spi.StatisticsStore;
+import dev.outbox.spi.store.InboxStatisticsStore;
+import dev.outbox.spi.store.InboxStore;
+import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.store.memory.InboxEntry.State;
 import java.time.Duration;
 import java.time.Instant;
@@ -224,7 +224,7 @@ public class MemoryInboxStore implements InboxStore<MemoryTransaction>, InboxSta
     @Override
     public boolean release(String error) {
       synchronized (database) {
-        String clean = ErrorText.clean(error);
+        String clean = Texts.clean(error);
         return end(null, State.FAILED, entry -> entry.failed(clean, now(), expiry(now())));
       }
     }

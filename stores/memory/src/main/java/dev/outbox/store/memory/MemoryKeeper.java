@@ -2,11 +2,11 @@ package dev.outbox.store.memory;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.outbox.spi.Claim;
-import dev.outbox.spi.ClaimRequest;
-import dev.outbox.spi.Decision;
-import dev.outbox.spi.KeepingStore.Keeper;
-import dev.outbox.spi.OutboxStore.Settled;
+import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.ClaimRequest;
+import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.KeepingStore.Keeper;
+import dev.outbox.spi.store.OutboxStore.Settled;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;

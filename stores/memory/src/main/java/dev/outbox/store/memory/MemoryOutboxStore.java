@@ -7,17 +7,16 @@ import dev.outbox.Archive;
 import dev.outbox.NoTransactionException;
 import dev.outbox.OutboxMessage;
 import dev.outbox.PermanentOutboxException;
-import dev.outbox.spi.ArchiveStore;
-import dev.outbox.spi.AuditStore;
-import dev.outbox.spi.Claim;
-import dev.outbox.spi.ClaimRequest;
-import dev.outbox.spi.Decision;
-import dev.outbox.spi.HandOverStore;
-import dev.outbox.spi.HousekeepingStore;
-import dev.outbox.spi.OutboxStore;
-import dev.outbox.spi.Result;
-import dev.outbox.spi.StatisticsStore;
-import dev.outbox.spi.Who;
+import dev.outbox.spi.store.ArchiveStore;
+import dev.outbox.spi.store.AuditStore;
+import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.ClaimRequest;
+import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.HandOverStore;
+import dev.outbox.spi.store.HousekeepingStore;
+import dev.outbox.spi.store.OutboxStore;
+import dev.outbox.spi.store.StatisticsStore;
+import dev.outbox.spi.store.Who;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -345,7 +344,7 @@ public class MemoryOutboxStore
       row.attempts--;
     }
     if (decision instanceof Decision.Delivered delivered) {
-      leave(key, row, Outcome.DELIVERED, delivered.result());
+      leave(key, row, Outcome.DELIVERED, delivered);
     } else if (decision instanceof Decision.Retry retry) {
       row.attempts += retry.counts() ? 1 : 0;
       row.failed = true;
@@ -360,10 +359,10 @@ public class MemoryOutboxStore
   }
 
   /** A message leaves for the archive, if there is one. */
-  void leave(Key key, Row row, Outcome outcome, Result.@Nullable Delivered result) {
+  void leave(Key key, Row row, Outcome outcome, Decision.@Nullable Delivered delivered) {
     boolean wasThere = key.rows.remove(row.sequence) != null && keys.get(key.name) == key;
     if (wasThere && archive != Archive.NONE) { // and not removed with everything
-      archive(row, outcome, result == null ? null : result.answer());
+      archive(row, outcome, delivered == null ? null : delivered.answer());
     }
   }
 

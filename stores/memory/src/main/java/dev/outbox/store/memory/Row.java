@@ -1,7 +1,7 @@
 package dev.outbox.store.memory;
 
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.store.StoredMessage;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 

@@ -3,9 +3,9 @@ package dev.outbox.store.redis;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.HeaderCodec;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.store.StoredMessage;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -30,7 +30,7 @@ final class Messages {
     put(fields, "eventType", m.eventType());
     put(fields, "partitionKey", m.partitionKey());
     put(fields, "contentType", m.contentType());
-    put(fields, "headers", m.headers().isEmpty() ? null : HeaderCodec.encode(m.headers()));
+    put(fields, "headers", m.headers().isEmpty() ? null : Header.toJson(m.headers()));
     put(fields, "dedupKey", m.dedupKey());
     put(fields, "correlationId", m.correlationId());
     put(fields, "availableAt", m.availableAt() == null ? null : micros(m.availableAt()));
@@ -156,7 +156,7 @@ final class Messages {
           .partitionKey(text("partitionKey"))
           .payload(required("payload"))
           .contentType(contentType == null ? OutboxMessage.DEFAULT_CONTENT_TYPE : contentType)
-          .addHeaders(headers == null ? List.of() : HeaderCodec.decode(headers))
+          .addHeaders(headers == null ? List.of() : Header.fromJson(headers))
           .dedupKey(text("dedupKey"))
           .correlationId(text("correlationId"))
           .availableAt(availableAt == null ? null : instant(Long.parseLong(availableAt)))

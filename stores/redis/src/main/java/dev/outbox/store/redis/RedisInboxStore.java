@@ -1,6 +1,7 @@
 package dev.outbox.store.redis;
 
 import dev.outbox.OutboxException;
+import dev.outbox.Texts;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.inbox.Begin;
 import dev.outbox.inbox.Fingerprint;
@@ -8,11 +9,9 @@ import dev.outbox.inbox.InProgressException;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.inbox.InboxResult;
 import dev.outbox.inbox.Lock;
-import dev.outbox.spi.ErrorText;
-import dev.outbox.spi.InboxStatisticsStore;
-import dev.outbox.spi.InboxStore;
-import dev.outbox.spi.PercentEncoding;
-import dev.outbox.spi.StatisticsStore;
+import dev.outbox.spi.store.InboxStatisticsStore;
+import dev.outbox.spi.store.InboxStore;
+import dev.outbox.spi.store.StatisticsStore;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.Set;
@@ -92,7 +91,7 @@ public final class RedisInboxStore extends RedisStore
 
   /** What stands for a key in the names of Redis' keys: no two have the same. */
   private static String name(InboxKey key) {
-    return PercentEncoding.encode(key.consumer(), c -> c != ':') + ':' + key.messageId();
+    return key.consumer().replace("%", "%25").replace(":", "%3A") + ':' + key.messageId();
   }
 
   private static Arguments arguments(InboxKey key) {
@@ -248,8 +247,7 @@ public final class RedisInboxStore extends RedisStore
 
     @Override
     public boolean release(String error) {
-      Arguments arguments =
-          arguments(key).add(token).addMicros(retention).add(ErrorText.clean(error));
+      Arguments arguments = arguments(key).add(token).addMicros(retention).add(Texts.clean(error));
       return did(server.run(RELEASE, arguments), key);
     }
   }

@@ -5,14 +5,14 @@ import static java.util.stream.Collectors.toSet;
 
 import dev.outbox.Appended;
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.ArchiveStore;
-import dev.outbox.spi.Claim;
-import dev.outbox.spi.ClaimRequest;
-import dev.outbox.spi.DeadLetterStore;
-import dev.outbox.spi.ErrorText;
-import dev.outbox.spi.OutboxStore;
-import dev.outbox.spi.StatisticsStore;
-import dev.outbox.spi.WarningStore;
+import dev.outbox.Texts;
+import dev.outbox.spi.store.ArchiveStore;
+import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.ClaimRequest;
+import dev.outbox.spi.store.DeadLetterStore;
+import dev.outbox.spi.store.OutboxStore;
+import dev.outbox.spi.store.StatisticsStore;
+import dev.outbox.spi.store.WarningStore;
 import dev.outbox.store.core.internal.Deduplicated;
 import dev.outbox.store.redis.Messages.Found;
 import java.time.Duration;
@@ -318,7 +318,7 @@ public final class RedisOutboxStore extends RedisStore
           || dedupWindow.compareTo(OutboxMessage.MAX_DELAY) > 0) {
         throw new IllegalArgumentException(
             "dedupWindow is %s, allowed is from 1 ms to %s"
-                .formatted(ErrorText.time(dedupWindow), ErrorText.time(OutboxMessage.MAX_DELAY)));
+                .formatted(Texts.time(dedupWindow), Texts.time(OutboxMessage.MAX_DELAY)));
       }
       return new RedisOutboxStore(server("outbox"), dedupWindow);
     }

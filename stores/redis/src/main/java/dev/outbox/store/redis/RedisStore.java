@@ -2,8 +2,8 @@ package dev.outbox.store.redis;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.outbox.spi.PooledStore;
-import dev.outbox.spi.SchemaStore;
+import dev.outbox.spi.store.PooledStore;
+import dev.outbox.spi.store.SchemaStore;
 import java.time.Duration;
 import java.util.OptionalInt;
 import redis.clients.jedis.RedisClient;

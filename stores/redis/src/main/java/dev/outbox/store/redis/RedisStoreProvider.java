@@ -1,9 +1,9 @@
 package dev.outbox.store.redis;
 
 import dev.outbox.PermanentOutboxException;
-import dev.outbox.spi.InboxStore;
-import dev.outbox.spi.OutboxStore;
-import dev.outbox.spi.StoreProvider;
+import dev.outbox.spi.store.InboxStore;
+import dev.outbox.spi.store.OutboxStore;
+import dev.outbox.spi.store.StoreProvider;
 import java.net.ConnectException;
 import java.net.UnknownHostException;
 import java.util.List;

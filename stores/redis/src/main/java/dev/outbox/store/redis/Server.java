@@ -2,8 +2,8 @@ package dev.outbox.store.redis;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.outbox.Texts;
 import dev.outbox.TransientOutboxException;
-import dev.outbox.spi.ErrorText;
 import java.time.Duration;
 import java.util.List;
 import java.util.OptionalInt;
@@ -50,8 +50,7 @@ final class Server {
     }
     if (patience.toMillis() < 1) {
       throw new IllegalArgumentException(
-          "the time for replicas is %s, at least 1 ms is needed"
-              .formatted(ErrorText.time(patience)));
+          "the time for replicas is %s, at least 1 ms is needed".formatted(Texts.time(patience)));
     }
     this.client = client;
     this.prefix = "{%s}:%s:".formatted(name, kind);

@@ -1,6 +1,6 @@
 package dev.outbox.store.redis;
 
-import dev.outbox.spi.InboxStore;
+import dev.outbox.spi.store.InboxStore;
 import dev.outbox.tck.AutoCommit;
 import dev.outbox.tck.FailsOnConflict;
 import dev.outbox.tck.InboxStoreTck;

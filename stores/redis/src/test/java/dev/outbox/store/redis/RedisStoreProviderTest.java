@@ -3,8 +3,8 @@ package dev.outbox.store.redis;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.Archive;
-import dev.outbox.spi.StoreProvider.History;
-import dev.outbox.spi.StoreProvider.Settings;
+import dev.outbox.spi.store.StoreProvider.History;
+import dev.outbox.spi.store.StoreProvider.Settings;
 import java.time.Duration;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;

@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.outbox.embedded.KafkaServer;
+import dev.outbox.publisher.core.Destination;
 import dev.outbox.publisher.kafka.KafkaPublisher;
 import dev.outbox.relay.Relay;
 import dev.outbox.relay.RetryPolicy;
-import dev.outbox.spi.Destination;
-import dev.outbox.spi.MessagePublisher;
+import dev.outbox.spi.publisher.MessagePublisher;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;

@@ -3,7 +3,7 @@ package dev.outbox.store.core.internal;
 import static java.util.Objects.requireNonNull;
 
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.store.core.internal.Database.Key;
 import dev.outbox.store.core.internal.Database.Limits;
 import dev.outbox.store.core.internal.Database.Look;

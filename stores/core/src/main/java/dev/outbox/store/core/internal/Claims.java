@@ -3,11 +3,11 @@ package dev.outbox.store.core.internal;
 import static java.util.Objects.requireNonNull;
 
 import dev.outbox.OutboxException;
-import dev.outbox.spi.Claim;
-import dev.outbox.spi.ClaimRequest;
-import dev.outbox.spi.Decision;
-import dev.outbox.spi.OutboxStore.Settled;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.ClaimRequest;
+import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.OutboxStore.Settled;
+import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.core.internal.BatchReader.Batch;
 import dev.outbox.store.core.internal.Database.Leases;
 import dev.outbox.store.core.internal.Database.Look;

@@ -1,7 +1,7 @@
 package dev.outbox.store.core.internal;
 
-import dev.outbox.spi.Claim;
-import dev.outbox.spi.Decision;
+import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.Decision;
 import dev.outbox.store.core.internal.Row.Claimable;
 import java.util.List;
 import java.util.Map;

@@ -1,6 +1,6 @@
 package dev.outbox.store.core.internal;
 
-import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.store.core.internal.Row.Claimable;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -3,7 +3,7 @@ package dev.outbox.store.core.internal;
 import static java.util.Objects.requireNonNull;
 
 import dev.outbox.Archive;
-import dev.outbox.spi.ErrorText;
+import dev.outbox.Texts;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -42,7 +42,7 @@ public record Retention(
   private static void check(String name, Duration value) {
     if (value.toMillis() < 1) {
       throw new IllegalArgumentException(
-          name + " is " + ErrorText.time(value) + ", at least 1 ms is needed");
+          name + " is " + Texts.time(value) + ", at least 1 ms is needed");
     }
   }
 }

@@ -1,6 +1,6 @@
 package dev.outbox.store.core.internal;
 
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.store.StoredMessage;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 

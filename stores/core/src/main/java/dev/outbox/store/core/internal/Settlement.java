@@ -1,8 +1,8 @@
 package dev.outbox.store.core.internal;
 
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.Decision;
-import dev.outbox.spi.ErrorText;
+import dev.outbox.Texts;
+import dev.outbox.spi.store.Decision;
 import dev.outbox.store.core.internal.Database.Block;
 import dev.outbox.store.core.internal.Database.Failure;
 import dev.outbox.store.core.internal.Database.Key;
@@ -79,7 +79,7 @@ final class Settlement<H> {
   /** With the broker's answer, where it is wanted. */
   static Claimable delivered(Writes<?> writes, Claimable row, @Nullable Decision decision) {
     return writes.archives() && decision instanceof Decision.Delivered delivered
-        ? row.answered(delivered.result().answer())
+        ? row.answered(delivered.answer())
         : row;
   }
 
@@ -112,8 +112,7 @@ final class Settlement<H> {
     int before = row.message().attempts();
     int claimed = counted.contains(row.bucket()) ? oneMore(before) : before;
     failures.add(
-        new Failure(
-            row, claimed, counts ? oneMore(before) : before, status, ErrorText.clean(error)));
+        new Failure(row, claimed, counts ? oneMore(before) : before, status, Texts.clean(error)));
   }
 
   private void progressed(Claimable row) {

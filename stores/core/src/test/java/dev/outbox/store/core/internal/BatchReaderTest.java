@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.ClaimRequest;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.store.ClaimRequest;
+import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.core.internal.BatchReader.Batch;
 import dev.outbox.store.core.internal.Database.Key;
 import dev.outbox.store.core.internal.Database.Limits;

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import dev.outbox.Archive;
-import dev.outbox.spi.ClaimRequest;
+import dev.outbox.spi.store.ClaimRequest;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;

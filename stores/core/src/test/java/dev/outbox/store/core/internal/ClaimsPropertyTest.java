@@ -5,9 +5,9 @@ import static dev.outbox.store.core.internal.ClaimsTest.delivered;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.TransientOutboxException;
-import dev.outbox.spi.Claim;
-import dev.outbox.spi.Decision;
-import dev.outbox.spi.OutboxStore.Settled;
+import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.OutboxStore.Settled;
 import dev.outbox.store.core.internal.FakeDatabase.Trouble;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,7 +1,7 @@
 package dev.outbox.store.core.internal;
 
 import dev.outbox.TransientOutboxException;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.core.internal.Database.Limits;
 import dev.outbox.store.core.internal.Database.Look;
 import dev.outbox.store.core.internal.Database.Pending;

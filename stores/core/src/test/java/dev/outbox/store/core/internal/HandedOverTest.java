@@ -5,7 +5,7 @@ import static dev.outbox.store.core.internal.ClaimsTest.delivered;
 import static dev.outbox.store.core.internal.ClaimsTest.sequences;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.outbox.spi.Claim;
+import dev.outbox.spi.store.Claim;
 import dev.outbox.store.core.internal.Row.Claimable;
 import java.time.Duration;
 import java.util.List;

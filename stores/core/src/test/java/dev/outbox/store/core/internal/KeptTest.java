@@ -7,8 +7,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.TransientOutboxException;
-import dev.outbox.spi.Claim;
-import dev.outbox.spi.OutboxStore.Settled;
+import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.OutboxStore.Settled;
 import dev.outbox.store.core.internal.FakeDatabase.Trouble;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.OutboxMessage;
 import dev.outbox.TransientOutboxException;
-import dev.outbox.spi.OutboxStore;
+import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.store.core.BucketStore;
 import dev.outbox.store.core.internal.MapDatabase.Producer;
 import dev.outbox.tck.AutoCommit;

@@ -3,9 +3,8 @@ package dev.outbox.store.core.internal;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.Decision;
-import dev.outbox.spi.Result;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.core.internal.Database.Block;
 import dev.outbox.store.core.internal.Database.Failure;
 import dev.outbox.store.core.internal.Database.Key;
@@ -82,8 +81,7 @@ class SettlementTest {
   @Test
   @DisplayName("asks for a broker's answer only where there is an archive")
   void answers() {
-    Decision delivered =
-        Decision.delivered((Result.Delivered) Result.delivered(() -> "orders-3@1742"));
+    Decision delivered = Decision.delivered(() -> "orders-3@1742");
     List<Claimable> rows = List.of(row(1, Status.PENDING, 0));
     settle(Set.of(), rows, Map.of(1L, delivered));
     archives = true;

@@ -3,7 +3,7 @@ package dev.outbox.store.jdbc.internal;
 import dev.outbox.inbox.Fingerprint;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.inbox.InboxResult;
-import dev.outbox.spi.InboxStatisticsStore.InboxStatistics;
+import dev.outbox.spi.store.InboxStatisticsStore.InboxStatistics;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;

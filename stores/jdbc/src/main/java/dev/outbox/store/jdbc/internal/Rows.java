@@ -2,10 +2,10 @@ package dev.outbox.store.jdbc.internal;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.ClaimRequest;
-import dev.outbox.spi.HeaderCodec;
-import dev.outbox.spi.StoredMessage;
+import dev.outbox.spi.store.ClaimRequest;
+import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.core.internal.Lease;
 import dev.outbox.store.core.internal.Row;
 import dev.outbox.store.core.internal.Row.Claimable;
@@ -189,7 +189,7 @@ public final class Rows {
               .partitionKey(rows.getString(PARTITION_KEY))
               .payload(payload)
               .contentType(rows.getString(CONTENT_TYPE))
-              .addHeaders(HeaderCodec.decode(rows.getString(HEADERS)))
+              .addHeaders(Header.fromJson(rows.getString(HEADERS)))
               .dedupKey(rows.getString(DEDUP_KEY))
               .correlationId(rows.getString(CORRELATION_ID))
               .availableAt(availableAt)

@@ -133,7 +133,7 @@ public interface Server {
    */
   default void identify(Connection connection) throws SQLException {}
 
-  /** Gives one text: {@link dev.outbox.spi.SchemaStore#place}. */
+  /** Gives one text: {@link dev.outbox.spi.store.SchemaStore#place}. */
   String place();
 
   /** A statement with the names of schema and tables, and with the parts that recur, filled in. */

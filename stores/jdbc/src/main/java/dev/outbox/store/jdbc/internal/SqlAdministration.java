@@ -2,16 +2,16 @@ package dev.outbox.store.jdbc.internal;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.outbox.spi.ArchiveStore.Archived;
-import dev.outbox.spi.ArchiveStore.Outcome;
-import dev.outbox.spi.ArchiveStore.Search;
-import dev.outbox.spi.AuditStore.Action;
-import dev.outbox.spi.AuditStore.Entry;
-import dev.outbox.spi.DeadLetterStore.DeadLetter;
-import dev.outbox.spi.DeadLetterStore.HaltedKey;
-import dev.outbox.spi.LeaseStore.WorkerLease;
-import dev.outbox.spi.StatisticsStore.Statistics;
-import dev.outbox.spi.Who;
+import dev.outbox.spi.store.ArchiveStore.Archived;
+import dev.outbox.spi.store.ArchiveStore.Outcome;
+import dev.outbox.spi.store.ArchiveStore.Search;
+import dev.outbox.spi.store.AuditStore.Action;
+import dev.outbox.spi.store.AuditStore.Entry;
+import dev.outbox.spi.store.DeadLetterStore.DeadLetter;
+import dev.outbox.spi.store.DeadLetterStore.HaltedKey;
+import dev.outbox.spi.store.LeaseStore.WorkerLease;
+import dev.outbox.spi.store.StatisticsStore.Statistics;
+import dev.outbox.spi.store.Who;
 import dev.outbox.store.core.internal.Database.Administration;
 import dev.outbox.store.core.internal.Database.Expired;
 import dev.outbox.store.core.internal.Database.Key;

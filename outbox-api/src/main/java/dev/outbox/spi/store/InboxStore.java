@@ -1,0 +1,57 @@
+package dev.outbox.spi.store;
+
+import dev.outbox.OutboxMessage;
+import dev.outbox.Texts;
+import dev.outbox.inbox.Inbox;
+import java.time.Duration;
+
+/**
+ * One database behind the inbox. Everything about time is the database's clock. Safe for use by
+ * many threads.
+ *
+ * <p>A key that is done is forgotten by {@link #housekeep} alone, not before its retention is over,
+ * and never while somebody has its lock (I8). A key that was begun and never done is forgotten when
+ * its lock ran out, or was released, as long ago. Purging goes in small transactions, and waits for
+ * nobody.
+ *
+ * <p>More abilities are small interfaces beside this one: {@link SchemaStore}, {@link
+ * InboxStatisticsStore}, {@link InboxGrantsStore}, {@link PooledStore}.
+ *
+ * @param <T> the transaction's type
+ */
+public interface InboxStore<T> extends Inbox<T>, HousekeepingStore {
+
+  /** Before the name of each table, unless told otherwise. */
+  String DEFAULT_PREFIX = "inbox_";
+
+  /** How long a key is remembered after it was done, unless told otherwise: 7 days. */
+  Duration DEFAULT_RETENTION = Duration.ofDays(7);
+
+  /** Purges what is no longer needed. Call it about each minute, by any number of processes. */
+  @Override
+  void housekeep();
+
+  /**
+   * For stores: refuses a lock that is too short or too long.
+   *
+   * @return the lock
+   * @throws IllegalArgumentException naming it and what is allowed
+   */
+  static Duration checkedLock(Duration lock) {
+    return checked("lock", lock);
+  }
+
+  /** For stores: the same of a retention. */
+  static Duration checkedRetention(Duration retention) {
+    return checked("retention", retention);
+  }
+
+  private static Duration checked(String what, Duration time) {
+    if (time.compareTo(Duration.ofMillis(1)) < 0 || time.compareTo(OutboxMessage.MAX_DELAY) > 0) {
+      throw new IllegalArgumentException(
+          "%s is %s, allowed is from 1 ms to %s"
+              .formatted(what, Texts.time(time), Texts.time(OutboxMessage.MAX_DELAY)));
+    }
+    return time;
+  }
+}

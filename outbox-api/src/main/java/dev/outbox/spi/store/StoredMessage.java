@@ -1,0 +1,146 @@
+package dev.outbox.spi.store;
+
+import static java.util.Objects.requireNonNull;
+
+import dev.outbox.OutboxException;
+import dev.outbox.OutboxMessage;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/** A message as a store hands it out. Immutable. */
+public final class StoredMessage {
+  private final long sequence;
+  private final String key;
+  private final @Nullable String aggregateType;
+  private final int attempts;
+  private final Instant createdAt;
+  private final @Nullable OutboxMessage message;
+  private final @Nullable String problem;
+
+  private StoredMessage(
+      long sequence,
+      String key,
+      @Nullable String aggregateType,
+      int attempts,
+      Instant createdAt,
+      @Nullable OutboxMessage message,
+      @Nullable String problem) {
+    this.sequence = sequence;
+    this.key = requireNonNull(key, "key");
+    this.aggregateType = aggregateType;
+    this.attempts = attempts;
+    this.createdAt = requireNonNull(createdAt, "createdAt");
+    this.message = message;
+    this.problem = problem;
+  }
+
+  /** A message that was read whole. */
+  public static StoredMessage of(
+      long sequence, int attempts, Instant createdAt, OutboxMessage message) {
+    return new StoredMessage(
+        sequence, message.key(), message.aggregateType(), attempts, createdAt, message, null);
+  }
+
+  /** Reads a message from a row. */
+  @FunctionalInterface
+  public interface Decoding<E extends Exception> {
+    OutboxMessage message() throws E;
+  }
+
+  /**
+   * A message that is read now; where a value breaks a limit, or is none of its type, a row that
+   * cannot be decoded (C7).
+   *
+   * @param key the row's
+   * @param aggregateType the row's, null when it has none
+   * @throws E when the row cannot be read
+   */
+  public static <E extends Exception> StoredMessage decode(
+      long sequence,
+      String key,
+      @Nullable String aggregateType,
+      int attempts,
+      Instant createdAt,
+      Decoding<E> decoding)
+      throws E {
+    try {
+      return of(sequence, attempts, createdAt, decoding.message());
+    } catch (IllegalArgumentException | OutboxException e) {
+      return undecodable(
+          sequence, key, aggregateType, attempts, createdAt, String.valueOf(e.getMessage()));
+    }
+  }
+
+  /**
+   * A row that cannot be decoded: it has a key, and says what is wrong with it (C7).
+   *
+   * @param aggregateType as the row has it, null when it has none
+   */
+  public static StoredMessage undecodable(
+      long sequence,
+      String key,
+      @Nullable String aggregateType,
+      int attempts,
+      Instant createdAt,
+      String problem) {
+    return new StoredMessage(
+        sequence,
+        key,
+        aggregateType,
+        attempts,
+        createdAt,
+        null,
+        requireNonNull(problem, "problem"));
+  }
+
+  /** Given by the store at append, unique in it; order within a key is sequence order. */
+  public long sequence() {
+    return sequence;
+  }
+
+  /** The message's key. */
+  public String key() {
+    return key;
+  }
+
+  /** The message's; of one with a {@link #problem()} as its row has it, or null. */
+  public @Nullable String aggregateType() {
+    return aggregateType;
+  }
+
+  /** How many counted attempts failed so far. */
+  public int attempts() {
+    return attempts;
+  }
+
+  /** When it was appended, by the database's clock, in UTC. */
+  public Instant createdAt() {
+    return createdAt;
+  }
+
+  /**
+   * The message.
+   *
+   * @throws IllegalStateException when there is a {@link #problem()}
+   */
+  public OutboxMessage message() {
+    if (message == null) {
+      throw new IllegalStateException("message " + sequence + " cannot be decoded: " + problem);
+    }
+    return message;
+  }
+
+  /** Why the message cannot be decoded, or null when it can. Publishers only get those that can. */
+  public @Nullable String problem() {
+    return problem;
+  }
+
+  @Override
+  public String toString() {
+    return "message "
+        + sequence
+        + " ("
+        + (message != null ? message : "key " + key + ", undecodable: " + problem)
+        + ")";
+  }
+}

@@ -1,0 +1,100 @@
+package dev.outbox.publisher.core;
+
+import dev.outbox.Header;
+import dev.outbox.OutboxMessage;
+import dev.outbox.spi.store.StoredMessage;
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.util.function.BiConsumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What arrives of a message besides its key, its payload and its own headers (P4), under the names
+ * that all brokers use. A publisher writes them in the form that its broker has for such things.
+ */
+public final class Attributes {
+  private Attributes() {}
+
+  /**
+   * Gives, in this order: {@code outbox-id}, {@code outbox-aggregate-type}, {@code
+   * outbox-aggregate-id}, {@code outbox-event-type}, {@code content-type}, {@code
+   * outbox-created-at} (ISO 8601, UTC), {@code outbox-sequence}, and where the message has them
+   * {@code outbox-dedup-key} and {@code outbox-correlation-id}.
+   *
+   * @param to takes a name and a value
+   */
+  public static void forEach(StoredMessage stored, BiConsumer<String, String> to) {
+    OutboxMessage message = stored.message();
+    to.accept("outbox-id", message.id().toString());
+    to.accept("outbox-aggregate-type", message.aggregateType());
+    to.accept("outbox-aggregate-id", message.aggregateId());
+    to.accept("outbox-event-type", message.eventType());
+    to.accept("content-type", message.contentType());
+    to.accept("outbox-created-at", stored.createdAt().toString());
+    to.accept("outbox-sequence", Long.toString(stored.sequence()));
+    accept(to, "outbox-dedup-key", message.dedupKey());
+    accept(to, "outbox-correlation-id", message.correlationId());
+  }
+
+  /**
+   * Gives all headers of a record of Kafka, in their order: the message's own, repeats kept; with a
+   * source those of {@link #forEachOfCloudEvent}, each with {@code ce_} in front, as Kafka's binary
+   * content mode has them; then those of {@link #forEach}. Whoever makes such a record without our
+   * publisher makes the same one by this.
+   *
+   * @param cloudEventsSource null: the record is no CloudEvent
+   * @param to takes a name and a value, whose bytes are UTF-8
+   */
+  public static void forEachHeader(
+      StoredMessage stored, @Nullable URI cloudEventsSource, BiConsumer<String, String> to) {
+    for (Header header : stored.message().headers()) {
+      to.accept(header.name(), header.value());
+    }
+    if (cloudEventsSource != null) {
+      forEachOfCloudEvent(
+          stored, cloudEventsSource, (name, value) -> to.accept("ce_" + name, value));
+    }
+    forEach(stored, to);
+  }
+
+  /**
+   * Gives the attributes of a CloudEvent 1.0, by their names in its specification: {@code
+   * specversion}, {@code id}, {@code source}, {@code type} (event type), {@code subject} (aggregate
+   * id), {@code time}, {@code partitionkey} (the record key); and {@code dataschema} when the
+   * message has a header {@link Header#DATA_SCHEMA} that is an absolute URI. {@code
+   * datacontenttype} is not among them: each broker has its own place for it.
+   *
+   * @param to takes a name and a value
+   */
+  public static void forEachOfCloudEvent(
+      StoredMessage stored, URI source, BiConsumer<String, String> to) {
+    OutboxMessage message = stored.message();
+    to.accept("specversion", "1.0");
+    to.accept("id", message.id().toString());
+    to.accept("source", source.toString());
+    to.accept("type", message.eventType());
+    to.accept("subject", message.aggregateId());
+    to.accept("time", stored.createdAt().toString());
+    to.accept("partitionkey", message.recordKey());
+    accept(to, "dataschema", dataSchema(message));
+  }
+
+  /** The last one of that name, where it is what CloudEvents allow: an absolute URI. */
+  private static @Nullable String dataSchema(OutboxMessage message) {
+    String schema = null;
+    for (Header header : message.headers()) {
+      schema = header.name().equals(Header.DATA_SCHEMA) ? header.value() : schema;
+    }
+    try {
+      return schema != null && new URI(schema).isAbsolute() ? schema : null;
+    } catch (URISyntaxException e) {
+      return null; // with it, no consumer's library could read the event
+    }
+  }
+
+  private static void accept(BiConsumer<String, String> to, String name, @Nullable String value) {
+    if (value != null) {
+      to.accept(name, value);
+    }
+  }
+}
