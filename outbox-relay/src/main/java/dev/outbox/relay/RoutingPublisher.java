@@ -40,10 +40,10 @@ import org.slf4j.LoggerFactory;
  * the destination that its messages wait for, and the others go on. While its calls take long it is
  * called now and then only. When a call takes longer than a twentieth of the time limit, the
  * others' results do not wait for it. Its messages are unavailable for now, and the call goes on;
- * the results come when the messages are published again ({@link dev.outbox.publisher.core.Unanswered}). When
- * no broker can be reached any more, the results name no destination, so that the relay pauses. A
- * publisher that has not returned at the end of the time limit is interrupted and counts as
- * unreachable.
+ * the results come when the messages are published again ({@link
+ * dev.outbox.publisher.core.Unanswered}). When no broker can be reached any more, the results name
+ * no destination, so that the relay pauses. A publisher that has not returned at the end of the
+ * time limit is interrupted and counts as unreachable.
  *
  * <p>It can be asked whether its brokers answer (P6) when one of its publishers can be asked.
  */
