@@ -35,7 +35,7 @@ import picocli.CommandLine.Spec;
       ArchiveCommand.Replay.class
     })
 final class ArchiveCommand extends Verbs {
-  /** A payload of each may be large, and all of a page are in memory. */
+  /** Messages a page. All payloads of a page are in memory, and each may be large. */
   static final int PAGE = 100;
 
   /** Which messages. */
@@ -81,7 +81,7 @@ final class ArchiveCommand extends Verbs {
         description = "Go on behind this one, as an earlier command has said.")
     private @Nullable Position after;
 
-    /** By this machine's clock, where no time is given. */
+    /** What to search for. Where no time is given it ends now, by this machine's clock. */
     Search search() {
       Instant end = to != null ? to : Instant.now();
       return Search.between(from != null ? from : end.minus(DAY), end)
@@ -94,7 +94,7 @@ final class ArchiveCommand extends Verbs {
           .after(after);
     }
 
-    /** What a command that goes on is told, whatever the time is then. */
+    /** The options of the command that goes on; they do not depend on when it is run. */
     static String goOn(Search search) {
       String options = "--from %s --to %s".formatted(search.from(), search.to());
       return search.after() == null ? options : options + " --after " + search.after();
@@ -130,7 +130,7 @@ final class ArchiveCommand extends Verbs {
       return tables;
     }
 
-    /** Refuses what need not be tried. */
+    /** Refuses options that cannot work, before anything is opened. */
     void check() {}
 
     abstract int run(ArchiveStore store, Search search, PrintWriter out);

@@ -17,7 +17,7 @@ import picocli.CommandLine.ParameterException;
 public final class DatabaseOptions {
   public static final String PASSWORD_VARIABLE = "OUTBOX_PASSWORD";
 
-  /** What stands for an option without a value. */
+  /** Marks an option that was given without a value. */
   private static final String ASK = "\0";
 
   /** The end of an error's sentence. */
@@ -69,7 +69,7 @@ public final class DatabaseOptions {
     return answer == null ? "" : new String(answer);
   }
 
-  /** One of two that may differ would win, and nobody could see which. */
+  /** Refuses two passwords: if they differed, one would win, and nobody could see which. */
   static String password(String url, @Nullable String option, @Nullable String variable) {
     String given = option != null ? option : variable;
     if (given == null || given.isEmpty()) {
@@ -94,12 +94,12 @@ public final class DatabaseOptions {
     return new Address(url, user(), password(), tables.schema(), tables.prefix(), tables.history());
   }
 
-  /** An outbox of such names, whose database has answered. */
+  /** Opens the outbox with these tables, and makes sure that its database answers. */
   Opened connect(Tables tables) {
     return withPassword(() -> Stores.connect(address(tables)));
   }
 
-  /** Asks for the password when the server wants one. */
+  /** Connects; when the server wants a password, asks for one and connects again. */
   public <C> C withPassword(Supplier<C> connect) {
     try {
       return connect.get();
@@ -147,7 +147,7 @@ public final class DatabaseOptions {
       return schema;
     }
 
-    /** Null: nothing was said of it. */
+    /** What the user chose; null if the option was not given. */
     final @Nullable Archive archive() {
       return archive;
     }
@@ -160,7 +160,7 @@ public final class DatabaseOptions {
       return StoreProvider.History.of(archive == null ? Archive.NONE : archive);
     }
 
-    /** Of the outbox. */
+    /** The prefix of the outbox's tables. */
     String prefix() {
       return prefix(StoreProvider.Settings.DEFAULT_PREFIX);
     }
@@ -179,7 +179,7 @@ public final class DatabaseOptions {
       return inbox;
     }
 
-    /** An option that is never looked at, as a limit, would be taken for kept. */
+    /** Refuses options of the other kind: a limit that nobody looks at would be taken for kept. */
     void refuseOptionsOfTheOther(CommandSpec command, List<String> ofOutbox, List<String> ofInbox) {
       List<String> ofAnyOutbox = Stream.concat(ofOutbox.stream(), Stream.of(ARCHIVE)).toList();
       for (String option : inbox ? ofAnyOutbox : ofInbox) {
@@ -193,7 +193,9 @@ public final class DatabaseOptions {
       }
     }
 
-    /** An inbox needs no outbox beside it; the one that is not asked has its usual names. */
+    /**
+     * The outbox's prefix; with {@code --inbox} the default, because the option names the inbox's.
+     */
     @Override
     String prefix() {
       return inbox ? StoreProvider.Settings.DEFAULT_PREFIX : super.prefix();

@@ -15,28 +15,28 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * What dead letters there are, by what they are about.
+ * The dead letters that are there, in parts, and counted by kind.
  *
- * @param parts the sequences of all of them, in parts that a small transaction may have
+ * @param parts the sequences of all of them, in parts small enough for a transaction each
  * @param kinds by aggregate type and event type
  */
 record DeadLetterSummary(List<Set<Long>> parts, Map<String, LongSummaryStatistics> kinds) {
 
-  /** A payload of each may be large, and all of a page are in memory. */
+  /** Messages a page. All payloads of a page are in memory, and each may be large. */
   private static final int PAGE = 20;
 
-  /** So many of them, or of bytes of their payloads, are in a part. */
+  /** The most messages in a part. */
   static final int MOST = 100;
 
   private static final long MOST_BYTES = 4_000_000;
 
-  /** So many kinds are shown. */
+  /** The most kinds that are shown. */
   private static final int MOST_KINDS = 20;
 
-  /** The progress is told each time that so many more were found. */
+  /** Progress is printed after this many more. */
   private static final int TELL = 10_000;
 
-  /** In sequence order, and none twice though it dies again meanwhile. */
+  /** Reads all, by sequence. A message that dies again meanwhile is counted once. */
   static DeadLetterSummary of(DeadLetterStore store, PrintWriter progress) {
     List<Set<Long>> parts = new ArrayList<>();
     Map<String, LongSummaryStatistics> kinds = new TreeMap<>();

@@ -55,12 +55,12 @@ final class DeadLettersCommand extends Verbs {
       }
     }
 
-    /** Where the progress is told. */
+    /** Where progress is printed. */
     final PrintWriter err() {
       return spec.commandLine().getErr();
     }
 
-    /** Refuses what need not be tried. */
+    /** Refuses options that cannot work, before anything is opened. */
     void check() {}
 
     abstract int run(DeadLetterStore store, PrintWriter out);
@@ -167,18 +167,18 @@ final class DeadLettersCommand extends Verbs {
       return person.isNamed();
     }
 
-    /** Null: nothing is written into an audit. */
+    /** Who decides; null: nothing is written into an audit. */
     final @Nullable Who who() {
       return tables().hasArchive() ? person.who() : null;
     }
 
     /**
-     * What to say otherwise where this was not told of an archive that is there, and what comes of
-     * it; null: it need not be told.
+     * The end of the refusal when there is an archive that this command was not told of: another
+     * way to go on, and what comes of it. Null: the command need not be told.
      */
     abstract @Nullable String otherwise();
 
-    /** Tells of those that were there. */
+    /** Carries out the decision; returns the sequences that were there. */
     abstract Set<Long> decide(DeadLetterStore store, Set<Long> sequences);
 
     abstract String done();
@@ -235,7 +235,7 @@ final class DeadLettersCommand extends Verbs {
       return decisions.missing().isEmpty() ? 0 : Main.CHECK_FAILED;
     }
 
-    /** What of all that there is: one that dies meanwhile is not meant. */
+    /** All that are there now; one that dies later is not meant. */
     List<Set<Long>> all(DeadLetterSummary summary, PrintWriter out) {
       return summary.parts();
     }
@@ -287,7 +287,7 @@ final class DeadLettersCommand extends Verbs {
       return "--archive=none, and no copy is kept";
     }
 
-    /** Shows them first. */
+    /** Shows what is there, and asks. */
     @Override
     List<Set<Long>> all(DeadLetterSummary summary, PrintWriter out) {
       summary.print(out);

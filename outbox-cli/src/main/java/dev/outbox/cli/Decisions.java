@@ -11,7 +11,7 @@ import java.util.function.UnaryOperator;
 /** What somebody decided about dead letters, some of them in each transaction. */
 final class Decisions extends Steps {
 
-  /** The progress is told each time that so many more are done. */
+  /** Progress is printed after this many more. */
   private static final int TELL = 1_000;
 
   private final List<Set<Long>> parts;
@@ -42,7 +42,7 @@ final class Decisions extends Steps {
     return count;
   }
 
-  /** Those that were not. */
+  /** The sequences that were not there. */
   Set<Long> missing() {
     return missing;
   }
@@ -79,7 +79,7 @@ final class Decisions extends Steps {
     progress.flush();
   }
 
-  /** Some numbers in parts of so many. */
+  /** Splits sequences into parts of at most this size. */
   static List<Set<Long>> parts(List<Long> sequences, int most) {
     List<Long> distinct = sequences.stream().distinct().toList();
     List<Set<Long>> parts = new ArrayList<>();

@@ -12,7 +12,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What there is to say of an inbox.
+ * The answer of {@code status --inbox}.
  *
  * @param place null: it cannot say where it is
  * @param passed the limits that are passed, in sentences

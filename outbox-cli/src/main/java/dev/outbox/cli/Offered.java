@@ -18,8 +18,8 @@ import java.util.ServiceLoader;
 import java.util.function.Function;
 
 /**
- * What the jars of the class path offer, found by {@link ServiceLoader}. Of two jars that offer the
- * same thing one would win, and nobody could see which: they are refused.
+ * The stores and publishers of the class path, found by {@link ServiceLoader}. Two jars that offer
+ * the same one are refused: nobody could see which of them won.
  */
 final class Offered {
   private Offered() {}
@@ -63,7 +63,7 @@ final class Offered {
     return provider.getClass().getName() + (source == null ? "" : " in " + source.getLocation());
   }
 
-  /** As two versions of one jar, of which the loader takes the first without a word. */
+  /** Refuses two versions of one jar, of which the loader would silently take the first. */
   private static void refuseCopies(Class<?> type) {
     String list = "META-INF/services/" + type.getName();
     Map<String, URL> lists = new HashMap<>();

@@ -30,7 +30,7 @@ final class OutboxOptions {
     return tables;
   }
 
-  /** What the store says by itself; nothing connects. */
+  /** The text that the store gives without connecting. */
   String print(Function<Object, String> text) {
     Address address =
         database != null

@@ -57,7 +57,7 @@ final class RelayCommand implements Callable<Integer> {
     return 0;
   }
 
-  /** Of a property that stands in a file twice, the last would win. */
+  /** Refuses a property that stands in a file twice: silently, the last would win. */
   private static final class OncePerFile extends Properties {
     private static final long serialVersionUID = 1L;
 

@@ -27,9 +27,7 @@ import org.jspecify.annotations.Nullable;
  * What stands in a relay's properties file; {@code relay.properties} beside this class explains it.
  */
 final class RelayConfig {
-  /**
-   * Ends in time for what waits 20 s before it kills: the publisher and the pool close after it.
-   */
+  /** Some supervisors kill after 20 s, and the publisher and the pool close after the relay. */
   static final Duration STOP_TIMEOUT = Duration.ofSeconds(12);
 
   private static final String INBOX_PREFIX = "store.inboxPrefix";
@@ -196,7 +194,7 @@ final class RelayConfig {
     return value == null ? null : new Value(name, value).duration();
   }
 
-  /** Whether it is said what is kept, be it nothing. */
+  /** Whether the archive is set, be it to {@code none}. */
   boolean saysArchive() {
     return values.containsKey(ARCHIVE);
   }
@@ -216,13 +214,13 @@ final class RelayConfig {
         durationOrNull("store.deadLetterRetention"));
   }
 
-  /** Of the inbox that is purged, too; null: there is none. */
+  /** The prefix of the inbox that is purged too, or null when there is none. */
   @Nullable String inboxPrefix() {
     String value = text(INBOX_PREFIX, "");
     return value.isEmpty() ? null : value;
   }
 
-  /** Of the outbox. */
+  /** Where the outbox is. */
   Address address() {
     String schema = text("store.schema", "");
     return new Address(
@@ -255,7 +253,7 @@ final class RelayConfig {
     return timeout;
   }
 
-  /** Everything that is the relay's. */
+  /** Sets the relay's own properties. */
   void configure(Relay.Builder relay) {
     relay.stopTimeout(STOP_TIMEOUT);
     RELAY.forEach(
@@ -277,7 +275,7 @@ final class RelayConfig {
         .build();
   }
 
-  /** What stands between commas. */
+  /** The parts between commas. */
   static List<String> list(String text) {
     List<String> parts = new ArrayList<>();
     for (String part : text.split(",", -1)) {

@@ -73,8 +73,8 @@ public final class RelayProcess implements AutoCloseable {
   }
 
   /**
-   * A sentence for a relay that was not told of the archive that is there; or null. What is missing
-   * in it would be missed much later.
+   * A warning for a relay that was not told of an archive that is there, or null. Messages that are
+   * missing in an archive would be noticed much later.
    */
   static @Nullable String gap(RelayConfig config, OutboxStore<?> store) {
     return !config.saysArchive() && store instanceof ArchiveStore archive && archive.hasArchive()

@@ -18,9 +18,9 @@ import java.util.Map;
  * A replay, page by page, each in a transaction. Where it is cut short, between two pages or in
  * one, it prints how to go on without publishing anything twice.
  *
- * <p>Replays that are delivered meanwhile are not replayed in their turn: they leave after the end
- * of the search, which is before now. This clock may be ahead of the database's, so it is no more
- * than were counted, either.
+ * <p>Replayed messages that are delivered meanwhile are not replayed in turn: they leave after the
+ * end of the search, which is before now. As this clock may be ahead of the database's, no more
+ * messages are replayed than were counted.
  */
 final class Replaying extends Steps {
   private static final Outcome USUAL = Outcome.DELIVERED;
@@ -31,7 +31,7 @@ final class Replaying extends Steps {
   private final Outcome outcome;
   private final Map<Outcome, Long> counts;
 
-  /** What is left. */
+  /** The search for what is left. */
   private volatile Search search;
 
   private volatile List<Archived> page = List.of();

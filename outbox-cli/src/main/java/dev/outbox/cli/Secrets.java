@@ -61,8 +61,8 @@ public final class Secrets {
   }
 
   /**
-   * From now on {@link #mask} leaves this text and all its parts: a secret that is also a name is
-   * hidden only where it stands as a password.
+   * From now on {@link #mask} leaves this text and all its parts alone. A secret that is also a
+   * name is hidden only where it stands as a password.
    */
   static void show(@Nullable String text) {
     if (text != null && !text.isBlank()) {
@@ -77,7 +77,7 @@ public final class Secrets {
     Arrays.stream(withoutParameters(rest).split("\\s+")).forEach(Secrets::show);
   }
 
-  /** As its kind of URL separates parameters; more may be taken away than need be. */
+  /** The URL without parameters that hold a secret; it may lose more than these. */
   private static String withoutParameters(String url) {
     String value =
         url.startsWith("jdbc:sqlserver:")
@@ -94,7 +94,7 @@ public final class Secrets {
   }
 
   /**
-   * From now on {@link #mask} hides this text wherever it stands, but in what is {@link #show}n.
+   * From now on {@link #mask} hides this text wherever it stands, except in {@link #show}n texts.
    */
   public static void hide(@Nullable String secret) {
     if (secret != null && secret.length() >= LEAST) {
@@ -103,8 +103,8 @@ public final class Secrets {
   }
 
   /**
-   * The same for the passwords in a URL or in JAAS settings, as they stand there and decoded: a
-   * driver's exception may show a part of it, or what it made of it.
+   * {@link #hide}s the passwords in a URL or in JAAS settings, as they stand there and decoded: a
+   * driver's exception may show either, or a part.
    */
   static void hideIn(String url) {
     for (Pattern value : values(url)) {
@@ -130,7 +130,7 @@ public final class Secrets {
         .substring(userInfo.group(1).length() + 3, userInfo.group().length() - 1);
   }
 
-  /** Where it is not encoded as it should be, a driver takes a part of it for a host. */
+  /** Hides the parts too: a driver takes a part of a badly encoded password for a host. */
   private static void hideInParts(String secret) {
     hideEncoded(secret);
     for (String part : secret.split("[@:/?#&;,]")) {

@@ -86,10 +86,10 @@ final class StatusCommand implements Callable<Integer> {
   @SuppressWarnings("NullAway.Init") // set by picocli
   private CommandSpec spec;
 
-  /** So many halted keys are named. */
+  /** The most halted keys that are named. */
   private static final int MOST_KEYS = 10;
 
-  /** What there is to say of an outbox. */
+  /** What was found about an outbox. */
   private record Found(
       @Nullable String place,
       Statistics statistics,

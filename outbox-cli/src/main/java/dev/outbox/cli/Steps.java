@@ -25,7 +25,7 @@ abstract class Steps {
   /**
    * Says how far it came.
    *
-   * @param inDoubt whether the step that was being done may have been
+   * @param inDoubt whether it is unknown if the last step was committed
    */
   abstract void cutShort(boolean inDoubt);
 

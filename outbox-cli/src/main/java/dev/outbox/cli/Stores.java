@@ -41,7 +41,7 @@ public final class Stores {
       this.text = text;
     }
 
-    /** A help without them is better than none: the commands say what is wrong. */
+    /** Nothing when the stores cannot be listed: the help appears all the same. */
     private List<String> texts() {
       if (texts == null) {
         try {
@@ -123,7 +123,7 @@ public final class Stores {
   }
 
   /**
-   * Opens an outbox whose database has answered, for one thing after the other.
+   * Opens an outbox with one connection, and makes sure that its database answers.
    *
    * @throws Failure when it does not answer, or not as it should
    */
@@ -155,7 +155,7 @@ public final class Stores {
     }
   }
 
-  /** A store as one that has an ability, which a command cannot do without. */
+  /** Casts a store to an ability that the command needs; an error names the missing one. */
   static <A> A as(Class<A> ability, Object store) {
     if (!ability.isInstance(store)) {
       throw new Failure(

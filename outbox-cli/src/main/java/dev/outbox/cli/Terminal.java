@@ -12,7 +12,7 @@ import java.io.UncheckedIOException;
 public final class Terminal {
   private Terminal() {}
 
-  /** The script knows; without it, only a JVM with both streams at a terminal has a console. */
+  /** Whether a terminal is there. The start script says; without it, the JVM's console tells. */
   public static boolean isThere() {
     return is("outbox.terminal");
   }

@@ -6,14 +6,14 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
-/** Messages that nobody takes, as where a relay runs that lacks the rights to. */
+/** Notices messages that no relay takes, for example because it lacks rights. */
 final class Unattended {
   /** A relay takes what is free at once; its pauses in an outage of the broker are shorter. */
   private static final Duration LONG = Duration.ofMinutes(1);
 
   private Unattended() {}
 
-  /** A sentence, where the oldest free message waits for long and no relay holds anything. */
+  /** A warning when the oldest free message has waited for long and no relay holds anything. */
   static Optional<String> warning(Statistics statistics, List<WorkerLease> leases) {
     Duration oldest = statistics.oldestFree();
     return oldest == null || oldest.compareTo(LONG) < 0 || !leases.isEmpty()

@@ -10,7 +10,7 @@ import picocli.CommandLine.Unmatched;
 /** A command that does nothing without one of its subcommands. */
 abstract class Verbs implements Runnable {
 
-  /** Without a verb, the options of the verbs are no mistake of theirs. */
+  /** Without a subcommand, says that one is missing rather than that its options are unknown. */
   @Unmatched private final List<String> unmatched = new ArrayList<>();
 
   @Spec

@@ -15,9 +15,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The messages of one claim, and what is decided about them. Of each key only a run of delivered
- * messages and the first one after it get a decision; the others are released as they were, because
- * they may not overtake that one (O2, O3, P2). For one thread.
+ * The messages of one claim, and what is decided about them. Of each key, the messages delivered in
+ * a row get a decision, and the first one after them. All later ones are released as they were,
+ * because they may not overtake it (O2, O3, P2). For one thread.
  */
 final class Batch {
   private final List<StoredMessage> messages;
@@ -32,7 +32,7 @@ final class Batch {
 
   private final List<StoredMessage> overtaking = new ArrayList<>();
 
-  /** The places of those that the broker as a whole is blamed for. */
+  /** The places of messages that were not taken because the broker as a whole is away. */
   private final List<Integer> untaken = new ArrayList<>();
 
   private final Set<Long> rejected = new HashSet<>();
@@ -106,7 +106,7 @@ final class Batch {
     }
   }
 
-  /** Lets what the broker did not take wait, so that others come first. */
+  /** Makes messages that the broker did not take wait, so that others come first. */
   void setAside(int most, Duration delay) {
     for (int place : untaken.subList(0, Math.min(most, untaken.size()))) {
       decisions[place] = Decision.retryUncounted(delay, String.valueOf(brokerError));

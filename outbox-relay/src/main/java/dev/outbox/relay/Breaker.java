@@ -14,9 +14,9 @@ import org.jspecify.annotations.Nullable;
  * so that the store releases it without writing to it. Nothing is counted, moved or dead-lettered,
  * however long it takes, and the order of every key stays as it is.
  *
- * <p>The exception is what a test tried in vain: that is set aside for the time of a pause, without
- * counting, because the broker's answer on it may be wrong. A publisher that hears nothing from one
- * topic may blame the whole broker for it, and a test that always began at the same oldest message
+ * <p>The exception is what a test tried in vain: it is set aside for the length of a pause, without
+ * counting, because the publisher may be wrong about the broker. A publisher that hears nothing
+ * from one topic may blame the whole broker. A test that always began with the same oldest message
  * would never find out that others get through.
  */
 final class Breaker {

@@ -5,8 +5,8 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * Asks at the relay's start whether the broker answers, and again until it does: so that a wrong
- * address is said within seconds, also when nothing waits to be published. Nothing depends on the
+ * Asks at the relay's start whether the broker answers, and again until it does. So a wrong address
+ * is logged within seconds, even when nothing waits to be published. Nothing else depends on the
  * answer.
  */
 final class BrokerCheck {

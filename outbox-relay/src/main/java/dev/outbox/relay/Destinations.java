@@ -5,12 +5,13 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * Destinations that cannot be reached while others can, and how long their messages wait. Kept in
- * memory only: after a restart a destination begins with the first delay again. A destination is
- * forgotten when the message that reported it last is delivered. Another relay may deliver that
- * one, so a destination is also forgotten when messages of the aggregate type that it held up are
- * delivered and none was reported when it was due again: one that is delivered at once may have
- * gone elsewhere, as to another partition of the same topic. And it is forgotten when it has not
- * been reported for a while.
+ * memory only: after a restart a destination begins with the first delay again.
+ *
+ * <p>A destination is forgotten when the message that reported it last is delivered. Another relay
+ * may deliver that one. So a destination is also forgotten when it was due again without a new
+ * report, and messages of the aggregate type that it held up are delivered. (A single delivery
+ * proves less: it may have gone elsewhere, to another partition of the topic for example.) And it
+ * is forgotten when it has not been reported for a while.
  */
 final class Destinations {
   static final Duration FIRST_DELAY = Duration.ofMillis(500);

@@ -18,8 +18,8 @@ record Evidence(Set<String> delivered, Set<String> silent) {
   private static final Evidence NONE = new Evidence(Set.of(), Set.of());
 
   /**
-   * Empty where nothing is unavailable, because then nobody asks: sorting each message by its type
-   * takes as long as all else that is done with a result.
+   * Sorts the results by type; empty when nothing is unavailable. Then nobody asks, and sorting
+   * would double the work of handling a result.
    *
    * @param results one for each message; null where there is none
    */

@@ -4,8 +4,8 @@ import dev.outbox.OutboxMessage;
 
 /**
  * What the payloads of all workers may take of the heap. A claim reads up to three times the bytes
- * asked for, and of each payload there are some copies at a time: the driver's, the message's, the
- * one before that is not settled yet, the broker's client's.
+ * asked for. Each payload exists in several copies at a time: the driver's, the message's and the
+ * broker client's, and those of the batch that is not settled yet.
  */
 final class Heap {
   private static final long MIB = 1 << 20;

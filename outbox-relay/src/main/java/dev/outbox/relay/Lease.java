@@ -8,9 +8,9 @@ import java.util.Set;
 import java.util.function.LongSupplier;
 
 /**
- * A claim, and how long it surely lasts: counted on this machine from before the store was asked.
+ * A claim, and how long it lasts at least: counted on this machine from before the store was asked.
  * The store's clock decides (C4); this only tells when to renew and when to stop trying. For one
- * thread, which keeps renew and settle apart.
+ * thread, so that renew and settle never run at once.
  */
 final class Lease {
   private static final int RENEWALS = 3;

@@ -14,10 +14,10 @@ import org.slf4j.Logger;
 
 /**
  * Writes events to the log, one line each, with names and numbers but no payloads and no headers.
- * What lasts (a store that is down, a broker that is away) is a warning once, and again at growing
- * intervals with how often it was tried; what repeats otherwise is a warning once for each
- * different text. The rest of it is debug. A stack trace comes with what is not expected, and at
- * debug.
+ * Trouble that lasts (a store that is down, a broker that is away) is a warning at first, and again
+ * at growing intervals with the number of tries. Other repeated trouble is a warning once for each
+ * different text. The repetitions in between are logged at debug. A stack trace comes with what is
+ * not expected, and at debug.
  */
 final class LoggingListener implements RelayListener {
   private static final String AGAIN = "{} is tried again in {}: {}";
@@ -189,7 +189,7 @@ final class LoggingListener implements RelayListener {
         lasting(BREAKER, "The broker cannot be reached, the relay pauses: " + error, null);
   }
 
-  /** What is beside the work is no news while the store is down. */
+  /** While the store is down, failures of side tasks are no news. */
   private void storeFailed(RelayEvent.StoreFailed e) {
     String operation = e.operation();
     boolean beside = operation.equals("housekeep") || operation.equals("listen");

@@ -5,10 +5,10 @@ import java.util.function.DoubleSupplier;
 import java.util.function.LongSupplier;
 
 /**
- * How long to wait after a poll that brought nothing. While there was work lately, at most some
- * milliseconds; the longer there was none, the longer, up to the idle pause: a part of the time
- * that nothing happened, so that one more message, after an hour, waits only for the idle pause,
- * and one in a burst for next to nothing. Not safe for use by many threads.
+ * How long to wait after a poll that brought nothing. While there was work lately, it is a few
+ * milliseconds at most. After that it is a fixed part of the time without work, up to the idle
+ * pause. So a message in a burst hardly waits, and one after an hour of nothing waits for the idle
+ * pause at most. Not safe for use by many threads.
  */
 final class Pauses {
   static final Duration FIRST = Duration.ofMillis(1);
@@ -42,7 +42,7 @@ final class Pauses {
     next = FIRST.toNanos();
   }
 
-  /** There was work, of which polls need not have told: pauses stay short, and as they are. */
+  /** There was work that was announced and needed no poll: pauses do not begin small again. */
   void workedAsAnnounced() {
     workedAt = clock.getAsLong();
   }

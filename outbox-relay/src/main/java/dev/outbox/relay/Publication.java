@@ -139,7 +139,7 @@ final class Publication {
     return true;
   }
 
-  /** That the publisher did not return in time. */
+  /** The sentence for a publisher that did not return in time. */
   String tooLate() {
     return "publish did not return within " + Texts.time(timeout);
   }
@@ -149,7 +149,7 @@ final class Publication {
     return culpritUnknown;
   }
 
-  /** One a message; null where there is none. What comes later is not in it. */
+  /** The results so far, one for each message; null where there is none. */
   List<@Nullable Result> results() {
     List<@Nullable Result> copy = new ArrayList<>(results.length());
     for (int i = 0; i < results.length(); i++) {
@@ -197,7 +197,7 @@ final class Publication {
     }
   }
 
-  /** Returns whether there is nothing to find out one at a time. */
+  /** Publishes in one call; returns false when the messages may have to be tried one at a time. */
   private boolean publish(List<StoredMessage> some, int first) {
     Broken wrong;
     try {

@@ -39,12 +39,13 @@ import org.slf4j.LoggerFactory;
  * number of processes.
  *
  * <p>Each worker makes one claim at a time. A call of the publisher runs on a thread of its own, so
- * that the worker can give up on it; while it runs, the worker renews the lease at each third of
- * it. With {@code n} workers at most {@code n + 1} store calls run at once, the one more for
- * housekeeping.
+ * that the worker can give up on it. While it runs, the worker renews the lease after each third of
+ * its length. With {@code n} workers at most {@code n + 1} store calls run at once: one for each
+ * worker, and one for housekeeping.
  *
- * <p>An outage of the broker, however long, costs no message an attempt: what could not be taken is
- * released as it was, and all workers pause until a few messages get through.
+ * <p>An outage of the broker costs no message an attempt, however long it is. Messages that the
+ * broker could not take are released as they were, and all workers pause until a few messages get
+ * through.
  *
  * <p>Neither store nor publisher is closed by the relay. Safe for use by many threads.
  */
@@ -109,7 +110,7 @@ public final class Relay implements AutoCloseable {
 
   /**
    * Starts the workers; returns at once. Does nothing when they run already. Their threads are
-   * daemons: they do not keep a JVM alive. Whatever it throws, nothing of the relay runs then.
+   * daemons: they do not keep a JVM alive. When it throws, nothing of the relay runs.
    *
    * @throws dev.outbox.SchemaException when the store's tables are missing or of another version;
    *     the relay can be started later
@@ -168,10 +169,10 @@ public final class Relay implements AutoCloseable {
   }
 
   /**
-   * Publishes what is due now, in the calling thread and whether or not the relay was started;
-   * returns when a claim brings nothing more, when the broker cannot be reached, when the store
-   * fails (which the listener is told), or when the relay is closed. Messages that wait for a retry
-   * are not waited for. For tests and for jobs that run now and then.
+   * Publishes what is due now, in the calling thread, whether or not the relay was started. Returns
+   * when a claim brings nothing more, when the broker cannot be reached, when the store fails (the
+   * listener is told), or when the relay is closed. Does not wait for messages that are due for a
+   * retry later. For tests, and for jobs that run now and then.
    *
    * @throws InterruptedException when the calling thread is interrupted; what was claimed is
    *     claimed again after its lease
@@ -205,9 +206,9 @@ public final class Relay implements AutoCloseable {
   }
 
   /**
-   * Appends to this relay's store, and returns what to say after the commit: then the relay looks
-   * at once, as after {@link #wake}. With {@link Builder#handOver} it publishes what it can without
-   * asking the store.
+   * Appends to this relay's store, and returns an object to call after the commit: the relay then
+   * polls at once, as after {@link #wake}. With {@link Builder#handOver} it publishes the messages
+   * without asking the store, where it can.
    *
    * @param store the relay's own
    * @return its {@code committed} is to be called only after a commit that is known to have
@@ -241,8 +242,9 @@ public final class Relay implements AutoCloseable {
 
   /**
    * Whether it was started, was not closed, and the threads of all its workers are alive: for
-   * health checks. Nothing that a store, a publisher or a listener throws ends a worker; that the
-   * store refuses what they ask for, {@link RelayEvent.StoreFailed} says.
+   * health checks. Nothing that a store, a publisher or a listener throws ends a worker. Workers
+   * whose claims or settles the store refuses are alive; {@link RelayEvent.StoreFailed} tells of
+   * them.
    */
   public boolean isAlive() {
     lock.lock();
@@ -376,9 +378,9 @@ public final class Relay implements AutoCloseable {
     }
 
     /**
-     * The most payload bytes of a claim, but at least one message. Default: 8 MiB, or so much that
-     * twelve times as much for each worker, and 32 MiB for all else, fit into the heap. What does
-     * not fit is refused by {@link #build}.
+     * The most payload bytes of a claim, but at least one message. Default: 8 MiB, or less on a
+     * small heap: each worker needs twelve times as much, and everything else 32 MiB. {@link
+     * #build} refuses what does not fit.
      */
     public Builder batchBytes(long batchBytes) {
       this.batchBytes = batchBytes;
@@ -433,9 +435,9 @@ public final class Relay implements AutoCloseable {
     }
 
     /**
-     * Of which messages a dead letter halts the key: it stops the later ones of its key until
-     * someone decides (O3); default: of none. Called by many threads, also for messages with a
-     * {@link StoredMessage#problem()}. When it throws, the key is blocked.
+     * Which messages halt their key when they become dead letters: the later ones of the key then
+     * wait until someone decides (O3). Default: none. Called by many threads, also for messages
+     * with a {@link StoredMessage#problem()}. When it throws, the key is halted.
      */
     public Builder haltKeyWhenDead(Predicate<StoredMessage> haltKeyWhenDead) {
       this.haltKeyWhenDead = requireNonNull(haltKeyWhenDead, "haltKeyWhenDead");
@@ -443,8 +445,8 @@ public final class Relay implements AutoCloseable {
     }
 
     /**
-     * The same for aggregate types, and for rows that cannot be decoded and have no aggregate type;
-     * without types of none.
+     * The same by aggregate type; an empty collection means none. With any type, a row that cannot
+     * be decoded and has no aggregate type halts its key, too.
      */
     public Builder haltKeyWhenDead(Collection<String> aggregateTypes) {
       return haltKeyWhenDead(Rules.haltingKeysOf(Set.copyOf(aggregateTypes)));
@@ -452,11 +454,11 @@ public final class Relay implements AutoCloseable {
 
     /**
      * How long this relay keeps keys that have no messages, where the store can ({@link
-     * KeepingStore}); from 0, the default, which keeps none. A message of a key that is kept is
-     * found without a lease and settled without giving one back. No other relay can have the key
-     * meanwhile: when this process dies, others have it after the {@link #lease}; when none of its
-     * workers claims for so long, because the publisher hangs or the broker is down, it is given
-     * back. A backlog is shared all the same.
+     * KeepingStore}); 0, the default, keeps none. A message of a kept key is found without taking a
+     * lease and settled without giving one back. No other relay can have the key meanwhile. When
+     * this process dies, others have it after the {@link #lease}. When no worker claims for that
+     * long, because the publisher hangs or the broker is down, the relay gives the key back. A
+     * backlog is shared all the same.
      */
     public Builder keep(Duration keep) {
       this.keep = requireNonNull(keep, "keep");
@@ -484,10 +486,11 @@ public final class Relay implements AutoCloseable {
     }
 
     /**
-     * Whether what {@link Relay#append} has appended may be published without reading it, when this
-     * relay keeps its key and nothing else of its part of the outbox waits; needs a {@link
-     * HandOverStore} and {@link #keep}. Default: false, because it asks more of who appends: the
-     * right to read, READ COMMITTED, and to say truly what has committed.
+     * Whether messages of {@link Relay#append} may be published without reading them from the
+     * store. That is done when this relay keeps the message's key, and no other message of the same
+     * bucket waits. Needs a {@link HandOverStore} and {@link #keep}. Default: false, because it
+     * asks more of the application: the right to read the tables, transactions at READ COMMITTED,
+     * and to report only commits that have succeeded.
      */
     public Builder handOver(boolean handOver) {
       this.handOver = handOver;

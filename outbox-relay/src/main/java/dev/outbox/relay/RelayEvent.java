@@ -53,7 +53,7 @@ public sealed interface RelayEvent {
       String who, StoredMessage message, Decision.Dead decision, DeadLetterReason reason)
       implements RelayEvent {}
 
-  /** Why a message became a dead letter; what exactly was wrong, the decision's error says. */
+  /** Why a message became a dead letter; the decision's error has the details. */
   enum DeadLetterReason {
     /** The publisher said that the broker will never take it. */
     REJECTED,
@@ -116,8 +116,8 @@ public sealed interface RelayEvent {
   record StoreFailed(String who, String operation, RuntimeException error) implements RelayEvent {
 
     /**
-     * Whether trying again will not help, as where a right is missing. On claim and settle: this
-     * worker publishes nothing until somebody puts it right. It goes on trying.
+     * Whether trying again will not help, as where a right is missing. When a claim or settle fails
+     * so, this worker publishes nothing until somebody puts it right; it goes on trying.
      */
     public boolean isPermanent() {
       // An error, as that memory is used up, says nothing of the store.
@@ -131,8 +131,8 @@ public sealed interface RelayEvent {
   }
 
   /**
-   * A settle worked again for this worker, after {@link StoreFailed} on claim, settle or work. One
-   * that was refused for good is over with a settle of messages, not with an empty one.
+   * A settle worked again for this worker, after {@link StoreFailed} on claim, settle or work.
+   * After a settle that was refused for good, an empty settle does not count.
    */
   record StoreRecovered(String who) implements RelayEvent {}
 

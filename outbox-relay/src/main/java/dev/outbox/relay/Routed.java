@@ -14,16 +14,16 @@ import org.jspecify.annotations.Nullable;
  * One publisher of a {@link RoutingPublisher}, and whether its broker answered when it was last
  * called. Safe for use by many threads.
  *
- * <p>While its broker does not answer and others do, one call at a time tries, and after each there
- * is a pause of four times as long as that call took: the messages of others that are in the same
- * claims must not wait with it all the time.
+ * <p>While its broker does not answer and others do, it is tried by one call at a time, with pauses
+ * of four times the length of the last call. Otherwise messages of other publishers, which come in
+ * the same claims, would wait with it all the time.
  */
 final class Routed {
   static final Duration LONGEST_PAUSE = Duration.ofSeconds(30);
 
   private static final int PAUSE = 4;
 
-  /** The most calls that go on without anybody who waits for them. */
+  /** The most calls that go on while nobody waits for them. */
   private static final int MOST_HANGING = 10;
 
   /** How long to wait for one that took too long the last time. */
@@ -41,7 +41,7 @@ final class Routed {
   private long tooLong;
   private final Unanswered unanswered = new Unanswered();
 
-  /** Left or given up, and not back yet. */
+  /** Calls that were left or given up and have not returned yet. */
   private final List<Publication> hanging = new ArrayList<>();
 
   Routed(String name, MessagePublisher publisher, LongSupplier clock) {
@@ -96,9 +96,9 @@ final class Routed {
   }
 
   /**
-   * How long a call of it may keep the results of others, in nanoseconds.
+   * How long others' results wait for a call of it, in nanoseconds.
    *
-   * @param most the first time; hardly any while it is slow
+   * @param most the wait while it is not known to be slow
    */
   long patience(Duration most) {
     return Math.min(most.toNanos(), slow ? IMPATIENCE : Long.MAX_VALUE);

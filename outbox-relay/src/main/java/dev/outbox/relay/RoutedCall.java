@@ -26,10 +26,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * One call of a {@link RoutingPublisher}. For one thread.
  *
- * <p>Of each key the first messages that go to one publisher are ready for it. A publisher is
- * called with all that is ready for it, and called again with what got ready meanwhile. When all
- * that a key had in a call is delivered, its next messages are ready, for the next publisher; when
- * one is not, the key stops.
+ * <p>Of each key, the first messages that go to the same publisher are ready. A publisher is called
+ * with all messages that are ready for it, and again with those that became ready meanwhile. When
+ * all messages of a key in a call are delivered, the key's next ones become ready, for the next
+ * publisher. When one is not delivered, the key stops.
  *
  * <p>A publisher that takes longer than its {@link Routed#patience} does not keep the others'
  * results (P3): its call goes on, and {@link Unanswered} keeps what comes of it.
@@ -116,7 +116,7 @@ final class RoutedCall {
     return answer();
   }
 
-  /** How long those may still take that are being called. */
+  /** How long the publishers that are being called may still take. */
   private long left() {
     long now = System.nanoTime();
     return calling.values().stream()
@@ -254,7 +254,7 @@ final class RoutedCall {
     return Arrays.asList(results);
   }
 
-  /** One broker that is away is a destination, as long as another one answers. */
+  /** A broker that is away counts as a destination, as long as another one answers. */
   private Result named(Result.Unavailable result, Routed from) {
     String destination = result.destination();
     if (destination != null) {

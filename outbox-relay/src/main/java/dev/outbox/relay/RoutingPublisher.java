@@ -31,18 +31,19 @@ import org.slf4j.LoggerFactory;
  *
  * <p><b>Order (P2).</b> A key may have messages of several types, where the application gives them
  * one partition key. Its order is kept across publishers: a message goes to its publisher once
- * those before it were delivered by theirs. The publishers are called side by side, and each again
- * for what other publishers' messages had to come before. No call begins after the first tenth of
- * the {@link Builder#timeout}; what was not sent by then is unavailable, and comes again.
+ * those before it were delivered by theirs. The publishers are called side by side, and called
+ * again for messages that had to wait for another publisher's. No call begins after the first tenth
+ * of the {@link Builder#timeout}; what was not sent by then is unavailable, and comes again.
  *
  * <p><b>Trouble (P3, P5).</b> What one publisher throws or gives wrong concerns its messages only,
  * and among these only the culprit, as in a relay. A publisher whose broker cannot be reached is
  * the destination that its messages wait for, and the others go on. While its calls take long it is
- * called now and then only. A call that takes longer than a twentieth of the time limit goes on
- * without the others' results: its messages are unavailable for now, and their results come when
- * they are handed over again ({@link dev.outbox.publisher.core.Unanswered}). When no broker can be
- * reached any more, the results name no destination, so that the relay pauses. A publisher that has
- * not returned at the end of the time limit is interrupted and counts as unreachable.
+ * called now and then only. When a call takes longer than a twentieth of the time limit, the
+ * others' results do not wait for it. Its messages are unavailable for now, and the call goes on;
+ * the results come when the messages are published again ({@link
+ * dev.outbox.publisher.core.Unanswered}). When no broker can be reached any more, the results name
+ * no destination, so that the relay pauses. A publisher that has not returned at the end of the
+ * time limit is interrupted and counts as unreachable.
  *
  * <p>It can be asked whether its brokers answer (P6) when one of its publishers can be asked.
  */
@@ -82,10 +83,7 @@ public final class RoutingPublisher implements MessagePublisher {
     return new Builder(name, otherwise);
   }
 
-  /**
-   * The longest time limit that publishers may have whose calls are to end within one of all: nine
-   * tenths of it.
-   */
+  /** The longest time limit that each publisher may have: nine tenths of that of all. */
   public static Duration timeoutOfEach(Duration timeout) {
     return timeout.minus(timeout.dividedBy(PART));
   }

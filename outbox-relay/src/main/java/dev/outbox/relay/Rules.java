@@ -32,7 +32,9 @@ final class Rules {
     this.listener = listener;
   }
 
-  /** A row that has no type may be of one of them. */
+  /**
+   * Dead letters of these types halt their key, and so do rows without a type: one may be of any.
+   */
   static Predicate<StoredMessage> haltingKeysOf(Set<String> types) {
     return message -> {
       String type = message.aggregateType();
@@ -59,7 +61,7 @@ final class Rules {
   }
 
   /**
-   * The decision that follows from a result; null: none, released as it was.
+   * The decision that follows from a result; null: none, and the message is released as it was.
    *
    * @param evidence what the call's results say together
    */
@@ -101,7 +103,7 @@ final class Rules {
   }
 
   /**
-   * Not while it takes others, and nothing but those that it did not answer on before is silent.
+   * False when the call delivered something, or all silent types are known to be in trouble alone.
    */
   private boolean isBrokerGone(Evidence evidence, long now) {
     return evidence.delivered().isEmpty()

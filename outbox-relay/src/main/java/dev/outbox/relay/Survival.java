@@ -4,8 +4,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Does a task again and again, whatever it throws. That is told; where telling throws too, as when
- * the memory is used up, it is told before the task is done the next time. For one thread.
+ * Runs a task again and again, whatever it throws. What it throws is told; where telling throws
+ * too, because memory is used up for example, it is told before the next run. For one thread.
  */
 final class Survival {
 

@@ -102,9 +102,9 @@ final class Threads {
   }
 
   /**
-   * Waits for all, as long as there is time to stop, but not for the thread that calls; then
-   * interrupts those that are left. Whoever closes a pool after this finds none of its connections
-   * in use: one that is given back while HikariCP closes may stay open.
+   * Waits for all threads except the calling one, for as long as there is time to stop, and then
+   * interrupts those that are left. So none of them uses a connection when a pool is closed next:
+   * one that is given back while HikariCP closes may stay open.
    *
    * @return how many are left
    */

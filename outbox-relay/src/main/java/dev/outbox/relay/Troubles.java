@@ -8,7 +8,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Trouble that lasts is told once, then counted, and told again at growing intervals; its end says
- * how long it took. One that was not reported for long is over. Safe for use by many threads.
+ * how long it took. Trouble that was not reported for a while is over. Safe for use by many
+ * threads.
  */
 final class Troubles {
   static final Duration FIRST_INTERVAL = Duration.ofMinutes(1);
@@ -52,8 +53,8 @@ final class Troubles {
   /**
    * Counts a report.
    *
-   * @return what to add to its text: nothing when it is new, how long and how often when it is time
-   *     to tell again; null when it was told lately
+   * @return null when it was told lately; otherwise what to add to its text: nothing when it is
+   *     new, else how long it has lasted and how often it was reported
    */
   @Nullable String reported(String subject) {
     long now = clock.getAsLong();

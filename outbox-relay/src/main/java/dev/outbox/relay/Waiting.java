@@ -17,12 +17,12 @@ import org.jspecify.annotations.Nullable;
  * that waits, and does the work. A poller that does not come back, because the store does not
  * answer it, loses its turn.
  *
- * <p>An append happens before its commit, and nobody says when that is. So after one, the poller
- * polls quickly, at first after {@value #QUICK_MICROS} microseconds, until as many messages were
- * found as were announced, or for {@value #EXPECTED_MILLIS} ms. It polls once in any case: what was
- * appended while it polled, it may not have seen, however long the poll took. After a commit it
- * polls at once. Messages that were announced do not change how often it polls for others, and such
- * as were handed over let it poll as seldom as if there were none.
+ * <p>An append happens before its commit, and nobody says when the commit is. So after an append
+ * the poller polls quickly, at first after {@value #QUICK_MICROS} microseconds, until as many
+ * messages were found as were announced, or for {@value #EXPECTED_MILLIS} ms. It polls once more in
+ * any case, because a poll may miss what was appended while it ran. After a commit it polls at
+ * once. Announced messages do not change how often it polls for others, and messages that were
+ * handed over count as none.
  */
 final class Waiting {
   private static final long EXPECTED_MILLIS = 50;
@@ -30,7 +30,7 @@ final class Waiting {
   private static final long EXPECTED_FOR = TimeUnit.MILLISECONDS.toNanos(EXPECTED_MILLIS);
   private static final long QUICK_PAUSE = TimeUnit.MICROSECONDS.toNanos(QUICK_MICROS);
 
-  /** So much longer than its pause a poller may be away. */
+  /** How much longer than its pause a poller may be away. */
   private static final long GRACE = Duration.ofSeconds(1).toNanos();
 
   /** This part of the time to stop is kept for settling. */
@@ -61,7 +61,7 @@ final class Waiting {
   private @Nullable Object poller;
   private long pollerBackBy;
 
-  /** What {@link #expectedUntil} was when a poller looked last. */
+  /** The value of {@link #expectedUntil} when a poller looked last. */
   private long looked;
 
   private long quickPause = QUICK_PAUSE;
@@ -100,7 +100,7 @@ final class Waiting {
     wake();
   }
 
-  /** Messages wait for whoever claims next. They say nothing of what polls would find. */
+  /** Messages were handed over, and wait for whoever claims next. Polls would not find them. */
   void handedOver(int messages) {
     int ignored = handed.addAndGet(messages);
     wake();

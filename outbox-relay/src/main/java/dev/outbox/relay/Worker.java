@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One worker: claim, publish, settle, and again. It never claims while its last claim is unsettled
- * (O1), unless it has left that one to its lease, which keeps the keys from everyone.
+ * (O1), unless it has left that one to its lease: then nobody has its keys.
  */
 final class Worker {
   private static final Duration FIRST_TROUBLE = Duration.ofMillis(100);
@@ -35,7 +35,7 @@ final class Worker {
 
   private static final long ASK_HANGING = Duration.ofMillis(500).toNanos();
 
-  /** Whoever sleeps so much longer than asked for was stopped, with the publisher's threads. */
+  /** After a sleep this much longer than asked for, the process was stopped, the publisher too. */
   private static final long STOOD_STILL = Duration.ofSeconds(2).toNanos();
 
   /**
@@ -61,7 +61,7 @@ final class Worker {
     }
   }
 
-  /** How a round went, and so when the next one should be. */
+  /** How a round went; the next one begins at once or after a pause. */
   enum Round {
     /** Something was done: poll again at once. */
     BUSY,
@@ -366,12 +366,12 @@ final class Worker {
     }
   }
 
-  /** While all workers wait for the publisher, nobody looks at what is kept. */
+  /** Gives kept keys back that nobody looks at, because all workers wait for the publisher. */
   private void giveBackUnused() {
     letGo(Keeper::giveBackUnused);
   }
 
-  /** What other workers still have they give back themselves. */
+  /** Gives back what is kept and in no worker's hands; the other workers give back theirs. */
   private void letGo() {
     letGo(Keeper::close);
   }
@@ -400,8 +400,8 @@ final class Worker {
   }
 
   /**
-   * Only a settle shows that the store works: one that can be claimed from but not settled must not
-   * have its whole backlog published again with each lease.
+   * Resets the back-off after a settle, because only that shows that the store works. If claims
+   * succeed and settles fail, the backlog must not be published again with each lease.
    */
   private void worked() {
     trouble.reset();

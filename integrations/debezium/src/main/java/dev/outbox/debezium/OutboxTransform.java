@@ -17,13 +17,13 @@ import org.apache.kafka.connect.transforms.Transformation;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A transform of Kafka Connect for Debezium's connectors of PostgreSQL, MySQL and MariaDB: of each
- * row that was inserted into the message table it makes the record that the Kafka publisher makes
- * of the message (P4). Key and value are bytes, headers are texts: keep Connect's own header
- * converter, and take Debezium's {@code BinaryDataConverter} for key and value.
+ * A transform of Kafka Connect for Debezium's connectors of PostgreSQL, MySQL and MariaDB. For each
+ * row that was inserted into the message table it makes the same record as the Kafka publisher
+ * (P4). Key and value are bytes, headers are texts: keep Connect's own header converter, and take
+ * Debezium's {@code BinaryDataConverter} for key and value.
  *
- * <p>What is no insert is dropped: updates, deletions, tombstones, rows that moved to another key,
- * and dead letters. What is no change of a row, as a heartbeat, passes as it is.
+ * <p>Other changes of rows are dropped: updates, deletions, tombstones, rows that moved to another
+ * primary key, and dead letters. What is no change of a row, such as a heartbeat, passes as it is.
  *
  * <table>
  *   <caption>Settings, below {@code transforms.NAME.}</caption>
@@ -44,7 +44,7 @@ public final class OutboxTransform<R extends ConnectRecord<R>> implements Transf
   /** Why a record is in the dead letters' topic. */
   static final String ERROR_HEADER = "outbox-error";
 
-  /** What Debezium adds to the half of an update that is none, when it changed the primary key. */
+  /** The header by which Debezium marks the insert that is half of an update of the primary key. */
   private static final String MOVED = "__debezium.oldkey";
 
   private static final String NO_TOPIC =

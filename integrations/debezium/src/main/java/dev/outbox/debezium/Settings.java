@@ -51,7 +51,7 @@ record Settings(
               Importance.MEDIUM,
               "The topic of messages that cannot be published; without one they stop the task.");
 
-  /** Whether Kafka allows it: otherwise its producer would throw, and the task would stop. */
+  /** Whether Kafka allows the name: otherwise its producer would throw, and the task would stop. */
   static boolean isTopic(String name) {
     return TOPIC.matcher(name).matches() && !name.equals(".") && !name.equals("..");
   }

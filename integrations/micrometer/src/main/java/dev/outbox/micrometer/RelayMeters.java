@@ -18,8 +18,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The counters and timers of one registry. Those whose tags are known are there from the beginning:
- * an increase is seen only where there was a number before.
+ * The counters and timers of one registry. Those whose tags are known exist from the beginning,
+ * because an increase shows only where there was a number before.
  */
 final class RelayMeters {
 

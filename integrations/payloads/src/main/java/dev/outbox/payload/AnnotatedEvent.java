@@ -105,7 +105,10 @@ final class AnnotatedEvent implements BiConsumer<OutboxMessage.Builder, Object> 
     return value.toString();
   }
 
-  /** Others may have a text that differs from object to object, and with it each its own order. */
+  /**
+   * Other types are refused as keys: their texts may differ from object to object, and with them
+   * the order.
+   */
   private static boolean isText(Object value) {
     return value instanceof CharSequence
         || value instanceof Number

@@ -27,7 +27,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Handles requests with an {@code Idempotency-Key} once, as the IETF's draft of that header asks: a
+ * Handles requests with an {@code Idempotency-Key} once, as the IETF's draft of that header asks. A
  * client that got no answer sends the same request with the same key again, and is given the first
  * answer.
  *
@@ -44,9 +44,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Each {@linkplain Builder#user user} has keys of their own, so that nobody is given the answer
  * to another user's request, or kept from a key. That holds where this filter stands behind the one
- * that finds out who the user is, and {@link Builder#user} tells all users apart. Requests of
- * nobody, as without a login, share their keys: who sends the same request with the same key is
- * given the same answer.
+ * that finds out who the user is, and {@link Builder#user} tells all users apart. Requests without
+ * a user share their keys: whoever sends the same request with the same key gets the same answer.
  *
  * <p>Requests are the same when method, host, URI, query and body are. Of a form the parameters are
  * compared, of a multipart request nothing in its body. The container has read the body of a form
@@ -54,15 +53,16 @@ import org.slf4j.LoggerFactory;
  *
  * <p>The key is free again, and the next request with it is handled, when the servlet throws, calls
  * {@code sendError}, or answers with a status that is not {@link Builder#keep kept}. It is free,
- * too, when the {@link Builder#lock} runs out, as after a crash: effects happen at least once, and
- * never at the same time as long as requests are handled within that time.
+ * too, when the {@link Builder#lock} runs out, after a crash for example. So effects happen at
+ * least once, and two requests with one key never run at the same time, as long as each is handled
+ * within its lock.
  *
  * <p>The answer is sent when it is whole, and has been stored: what a servlet flushes waits. One
  * that outgrows {@link Builder#maxAnswer} is sent as it comes, and not kept; the key is used also
  * when the client hangs up meanwhile. Asynchronous handling ({@code startAsync}) is refused with
- * {@code IllegalStateException}. What a servlet forwards to, as a JSP, answers here as well; Tomcat
- * 11 needs {@code suspendWrappedResponseAfterForward="false"} in its {@code Context} for that, else
- * the answer is sent empty.
+ * {@code IllegalStateException}. The answer may come from a forward, to a JSP for example; Tomcat
+ * 11 sends it empty unless its {@code Context} has {@code
+ * suspendWrappedResponseAfterForward="false"}.
  *
  * <p>Safe for use by many threads. Without Spring, register it with the servlet context; in Spring
  * Boot, by a {@code FilterRegistrationBean} with the paths that need it.
@@ -176,8 +176,8 @@ public final class IdempotencyFilter implements Filter {
   }
 
   /**
-   * What is sent before the body was read makes the container close the connection, unannounced:
-   * the client's next request meets that.
+   * Announces that the connection is closed. A container closes it unannounced when an answer is
+   * sent before the body was read, and the client's next request fails.
    */
   private void closeUnlessRead(HttpServletRequest request, HttpServletResponse response)
       throws IOException {
@@ -214,7 +214,7 @@ public final class IdempotencyFilter implements Filter {
     }
   }
 
-  /** What was done was done: the client gets its answer even if that cannot be stored. */
+  /** Stores the answer; the client gets it even if that fails, because the effects are there. */
   private static void complete(Lock<?> lock, InboxResult result) {
     try {
       if (!lock.complete(result)) {
@@ -255,7 +255,7 @@ public final class IdempotencyFilter implements Filter {
 
   /** Not safe for use by many threads. */
   public static final class Builder {
-    /** With which trying again may end otherwise, though nothing was done. */
+    /** Statuses after which a client comes again, because nothing was done. */
     private static final Set<Integer> COME_AGAIN = Set.of(401, 403, 408, 409, 423, 425, 429);
 
     private final Inbox<?> inbox;
@@ -296,9 +296,9 @@ public final class IdempotencyFilter implements Filter {
     }
 
     /**
-     * Whose a request is: each user has keys of their own. Default: {@code getRemoteUser}. Where
-     * something else tells users apart, as a tenant beside the name, or the holder of an API key,
-     * it belongs in here: users with the same text share their keys, and so their answers.
+     * The user of a request: each has keys of their own. Default: {@code getRemoteUser}. Whatever
+     * else tells users apart, such as a tenant or an API key, has to be part of this text: users
+     * with the same text share their keys, and so their answers.
      *
      * @param user is called in the thread of the request; null, or an empty text, is nobody
      */

@@ -16,7 +16,7 @@ final class IdempotencyKey {
   private IdempotencyKey() {}
 
   /**
-   * The key in the inbox: whose it is, and the text. Too long together, it is their hash.
+   * The key in the inbox: the user and the text, or a hash of both when they are too long.
    *
    * @param user null or empty: nobody
    * @throws InvalidMessageException when there is none, there are several, or it cannot be stored

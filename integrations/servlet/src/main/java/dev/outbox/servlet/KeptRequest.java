@@ -60,7 +60,7 @@ final class KeptRequest extends HttpServletRequestWrapper {
     return request.getContentLengthLong() <= max && request.getInputStream().skip(max + 1L) <= max;
   }
 
-  /** Each text with its length, so that no two requests are written the same. */
+  /** Writes each text with its length, so that no two requests are written the same. */
   private static byte[] head(HttpServletRequest request, Map<String, String[]> parameters) {
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     try (DataOutputStream out = new DataOutputStream(bytes)) {

@@ -43,7 +43,7 @@ final class KeptResponse extends HttpServletResponseWrapper {
     return cutOff;
   }
 
-  /** What is to be kept, now that it is whole, or will be no more. */
+  /** The answer to keep, once it is whole or will not be completed. */
   Answer answer(List<String> names) {
     flushWriter();
     List<Answer.Field> fields = new ArrayList<>();
@@ -139,7 +139,7 @@ final class KeptResponse extends HttpServletResponseWrapper {
     }
   }
 
-  /** Whoever has the writer goes on with it. */
+  /** Clears the body; the writer or stream that was handed out stays usable. */
   @Override
   public void resetBuffer() {
     super.resetBuffer(); // refuses when it is too late

@@ -14,9 +14,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * JSON as maps, lists and values that are equal when the JSON means the same. Only Jackson's parser
- * is needed for it: to bring a whole library for JSON into an application's tests could change what
- * Spring finds there.
+ * JSON as maps, lists and values that are equal when the JSON means the same. It needs only
+ * Jackson's parser: a whole library for JSON in an application's tests could change what Spring
+ * finds there.
  */
 final class Json {
   private static final JsonFactory FACTORY =

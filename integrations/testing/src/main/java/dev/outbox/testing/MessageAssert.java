@@ -18,9 +18,8 @@ import org.assertj.core.api.AbstractAssert;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Messages that fit all that was said so far; there is at least one. Each method keeps those that
- * fit it too, and fails when none is left: then it shows what was asked, and all messages that
- * there were.
+ * The messages that fit all conditions so far; there is at least one. Each method keeps those that
+ * also fit its condition. When none is left it fails, and shows the conditions and all messages.
  */
 public final class MessageAssert extends AbstractAssert<MessageAssert, List<OutboxMessage>> {
   private final List<OutboxMessage> all;

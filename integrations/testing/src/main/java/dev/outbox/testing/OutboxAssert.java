@@ -6,8 +6,8 @@ import org.assertj.core.api.AbstractAssert;
 
 /**
  * What a {@link RecordingOutbox} should have been given, by AssertJ's {@code assertThat(outbox)}.
- * It looks at {@link RecordingOutbox#messages()}, so in a transaction at what this one appended
- * too. A failure shows all messages.
+ * It looks at {@link RecordingOutbox#messages()}; inside a transaction that includes its own
+ * appends. A failure shows all messages.
  *
  * <pre>{@code
  * assertThat(outbox)

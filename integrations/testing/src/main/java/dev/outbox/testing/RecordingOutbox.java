@@ -21,11 +21,11 @@ import org.jspecify.annotations.Nullable;
  * Keeps what is appended, for tests that need no tables. A repeated dedup key is a duplicate, as in
  * a store (A4). {@code assertThat(outbox)} of AssertJ says what should be there.
  *
- * <p>There are two kinds. One that was made by the constructor knows nothing about transactions: it
- * keeps what is appended at once and for good, and the transaction may be anything, also null. One
- * of {@link #joining(Supplier)} is told how transactions end, and behaves as a table does: what was
- * appended is seen in its own transaction at once, elsewhere after the commit, and nowhere after a
- * rollback. {@code outbox-spring-test} makes one for Spring's transactions.
+ * <p>There are two kinds. One made by the constructor knows nothing about transactions: it keeps
+ * everything at once and for good, and the transaction may be anything, also null. One made by
+ * {@link #joining(Supplier)} is told how transactions end, and behaves like a table: a message is
+ * seen in its own transaction at once, elsewhere after the commit, and nowhere after a rollback.
+ * {@code outbox-spring-test} makes one for Spring's transactions.
  *
  * <p>Safe for use by many threads.
  *
@@ -151,8 +151,8 @@ public final class RecordingOutbox<T> implements Outbox<T>, AssertProvider<Outbo
   }
 
   /**
-   * What was appended so far, in the order of the appends, as far as the calling thread can see it:
-   * what was committed, and what belongs to its own transaction; a copy.
+   * The messages that the calling thread can see, in the order of the appends: those that were
+   * committed, and those of its own transaction; a copy.
    */
   public List<OutboxMessage> messages() {
     Object own = current == null ? null : current.get();

@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
  * came of it. Messages that wait for a retry are not waited for; they come with a later run, once
  * they are due.
  *
- * <p>The static methods are enough in most tests. An object is for those who are given one, as by
- * {@code outbox-spring-test}. Safe for use by many threads.
+ * <p>The static methods are enough in most tests; {@code outbox-spring-test} gives an object. Safe
+ * for use by many threads.
  */
 public final class RelayOnce {
 

@@ -82,8 +82,8 @@ public final class OutboxTracing {
    * Runs what sends a message, with the message's creation context as the current one; with the
    * Kafka publisher: {@code KafkaPublisher.builder().aroundSend(tracing::send)}. OpenTelemetry's
    * agent and its instrumentation of Kafka's client replace the headers of each record by those of
-   * the current context: so the trace goes on, where otherwise all messages of a batch would belong
-   * to the trace of the relay. A message without a creation context is sent without a current span.
+   * the current context. Without this method all messages of a batch would belong to the relay's
+   * trace. A message without a creation context is sent without a current span.
    */
   public void send(StoredMessage message, Runnable send) {
     TraceHeaders.of(message.message()).wrap(send).run();

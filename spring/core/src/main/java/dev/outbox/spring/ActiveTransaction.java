@@ -8,8 +8,8 @@ final class ActiveTransaction {
   private ActiveTransaction() {}
 
   /**
-   * Asks Spring and not the connection: one of a pool may have auto-commit off, and what is written
-   * on it without a transaction vanishes when it goes back.
+   * Asks Spring and not the connection: a pool's connection may have auto-commit off, and what is
+   * written on it without a transaction vanishes when it is returned.
    */
   static void require() {
     if (!TransactionSynchronizationManager.isActualTransactionActive()) {
@@ -22,7 +22,10 @@ final class ActiveTransaction {
     }
   }
 
-  /** To Spring it is active until the last that is called after it has returned. */
+  /**
+   * The error for a transaction that is over; to Spring it is active until the last callback
+   * returns.
+   */
   static NoTransactionException over() {
     return new NoTransactionException(
         "the current transaction is over, committed or rolled back, so nothing more can be written in it: a @TransactionalEventListener that does needs phase = BEFORE_COMMIT, or a transaction of its own by @Transactional(propagation = REQUIRES_NEW), as does whatever else is called after a commit");

@@ -17,9 +17,9 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 import org.springframework.util.ConcurrentReferenceHashMap;
 
 /**
- * Knows which transactions of JDBC can still commit. Spring tells nobody who asks: from the commit
- * until it has cleaned up, a transaction is active to it and has its connection, as before. So each
- * one gets a synchronization when it begins, the first of all that hear of its end.
+ * Knows which transactions of JDBC can still commit. Spring does not show it: from the commit until
+ * it has cleaned up, a transaction still counts as active and has its connection. So each
+ * transaction gets a synchronization when it begins, which hears of its end before all others.
  */
 final class OpenTransactions implements TransactionExecutionListener {
   private static final OpenTransactions LISTENER = new OpenTransactions();
@@ -40,7 +40,7 @@ final class OpenTransactions implements TransactionExecutionListener {
     }
   }
 
-  /** Null where its manager's transactions are not heard of. */
+  /** Whether the transaction can still commit; null when nobody listens to its manager. */
   static @Nullable Boolean isOpen(ConnectionHolder transaction) {
     return OPEN.get(transaction);
   }

@@ -21,9 +21,9 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  * makes one; elsewhere give one to {@link dev.outbox.Outbox#joining}.
  *
  * <p>An append is refused with {@link NoTransactionException}, and writes nothing, when no
- * transaction is active, when it is over, as in what is called after its commit, when it is
- * read-only, and when it is not one of this factory. Errors of the driver come through as they are,
- * with their label {@code TransientTransactionError}.
+ * transaction is active, and when the transaction is over (in callbacks after the commit),
+ * read-only, or not one of this factory. Errors of the driver come through as they are, with their
+ * label {@code TransientTransactionError}.
  *
  * <p>Safe for use by many threads.
  */

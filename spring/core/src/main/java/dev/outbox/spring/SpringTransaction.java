@@ -26,14 +26,19 @@ import org.springframework.util.ClassUtils;
  * JoinedOutbox outbox = store.joining(SpringTransaction.of(dataSource, transactionManager));
  * }</pre>
  *
- * <p>An append is refused with {@link NoTransactionException}, and writes nothing, when no
- * transaction is active, whatever the connection says of auto-commit; when it is over, as in what
- * is called after its commit; when it is read-only; when it is one of another data source, naming
- * both; and when its manager has not been given to {@link #listenTo}.
+ * <p>An append is refused with {@link NoTransactionException}, and writes nothing:
  *
- * <p>Where JPA is there, what it has not yet written in this transaction is written before the
- * message ({@code EntityManager.flush}), so that the update that locks the aggregate's row comes
- * first (O5). It costs a look at all entities that are loaded: append many messages in one call.
+ * <ul>
+ *   <li>when no transaction is active, whatever the connection's auto-commit is;
+ *   <li>when the transaction is over, in callbacks after the commit;
+ *   <li>when it is read-only;
+ *   <li>when it is one of another data source; the error names both;
+ *   <li>when its manager was not given to {@link #listenTo}.
+ * </ul>
+ *
+ * <p>With JPA, changes that are not written yet are written before the message ({@code
+ * EntityManager.flush}), so that the update that locks the aggregate's row comes first (O5). A
+ * flush looks at all entities that are loaded: append many messages in one call.
  *
  * <p>Safe for use by many threads.
  */
@@ -82,9 +87,9 @@ public final class SpringTransaction implements CurrentTransaction<Connection> {
   }
 
   /**
-   * From now on its transactions are heard of, because Spring does not show which of them are over.
-   * Those of JPA show it themselves. Spring Boot's auto-configuration does this for each manager
-   * that is a bean.
+   * Listens to the manager's transactions from now on, because Spring does not show which of them
+   * are over. Transactions of JPA show it themselves. Spring Boot's auto-configuration does this
+   * for each manager that is a bean.
    */
   public static void listenTo(ConfigurableTransactionManager transactionManager) {
     OpenTransactions.of(transactionManager);
@@ -152,10 +157,10 @@ public final class SpringTransaction implements CurrentTransaction<Connection> {
     }
 
     /**
-     * A connection that is bound to the thread is not enough: whoever asks {@link DataSourceUtils}
-     * for one during a transaction of another data source binds it too. That one is synchronized
-     * with a transaction but has none, and JPA's has none that Spring knows but is not
-     * synchronized.
+     * The connection of the data source's transaction. One that is bound to the thread is not
+     * enough: {@link DataSourceUtils} binds one, too, for whoever asks during a transaction of
+     * another data source. Such a connection is synchronized with a transaction and has none; JPA's
+     * has none that Spring knows, and is not synchronized.
      */
     @Nullable ConnectionHolder bound() {
       Object bound = TransactionSynchronizationManager.getResource(obtainDataSource());

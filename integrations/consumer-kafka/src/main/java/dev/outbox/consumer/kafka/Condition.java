@@ -38,7 +38,7 @@ final class Condition {
     }
   }
 
-  /** Told once, as long as it is of the same kind. */
+  /** Waits because of this; told once, as long as it is of the same kind. */
   void waiting(Throwable why) {
     Throwable known = status.error();
     if (known == null || known.getClass() != why.getClass()) {

@@ -4,7 +4,7 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a {@link KafkaInboxConsumer} is.
+ * The status of a {@link KafkaInboxConsumer}.
  *
  * @param since when it became so
  * @param error what it waits for to pass, or what has ended it; null in the other states

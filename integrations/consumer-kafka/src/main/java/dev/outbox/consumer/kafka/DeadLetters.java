@@ -3,7 +3,7 @@ package dev.outbox.consumer.kafka;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 
 /**
- * Where records go that a consumer gives up, as a table.
+ * Stores the records that a consumer gives up, in a table for example.
  *
  * @param <T> the transaction's type
  * @param <K> of the records' keys

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 import org.apache.kafka.common.TopicPartition;
 
-/** Of each partition the record that failed and is to be tried again. Of one thread. */
+/** For each partition, the record that failed and is to be tried again. For one thread. */
 final class Failures {
   private final Duration firstDelay;
   private final Duration maxDelay;
@@ -55,7 +55,7 @@ final class Failures {
     return failure != null && failure.offset() == offset ? failure.faults() : 0;
   }
 
-  /** After so many tries that failed. */
+  /** The delay after this many failed tries. */
   Duration delay(int tries) {
     Duration delay = firstDelay;
     for (int i = 1; i < tries && delay.compareTo(maxDelay) < 0; i++) {
@@ -76,7 +76,7 @@ final class Failures {
         .toList();
   }
 
-  /** Until the next record is due that is not yet; or this time, if that is shorter. */
+  /** The time until the next record is due, but at most this time. */
   Duration untilNext(Duration most) {
     return failures.values().stream()
         .map(failure -> Duration.ofNanos(failure.nanosLeft()))

@@ -22,7 +22,7 @@ import org.slf4j.LoggerFactory;
 /**
  * What is done with one record: a transaction, the inbox, the handler.
  *
- * @param messageId by what a message is known when it arrives again
+ * @param messageId the id by which a message is known when it arrives again
  * @param deadLetters null: no record is given up
  */
 record Handling<T, K, V>(
@@ -40,13 +40,13 @@ record Handling<T, K, V>(
   }
 
   /**
-   * Why a record has had no effects. Also an Error is one of these: it must not end the consumer.
+   * Why a record has had no effects. Errors count, too: they must not end the consumer.
    *
-   * @param ofRecord whether the record is to blame; else another time is all that it needs
+   * @param ofRecord whether the record is to blame; if not, it only has to be tried again
    */
   record Trouble(Throwable why, boolean ofRecord) {}
 
-  /** Null: the record has had its effects, now or before. */
+  /** Handles the record; null when it has had its effects, now or before. */
   @Nullable Trouble handle(ConsumerRecord<K, V> record) {
     InboxKey key;
     try {
@@ -119,7 +119,7 @@ record Handling<T, K, V>(
     return e;
   }
 
-  /** The last one, where a library runs its transactions again by itself. */
+  /** The last attempt, where a library repeats its transactions by itself. */
   private static final class Attempt<T> {
     private final Work<T> work;
     private boolean first;
@@ -129,7 +129,7 @@ record Handling<T, K, V>(
       this.work = work;
     }
 
-    /** Takes what is thrown through the library that runs the transaction. */
+    /** Keeps what the work throws, whatever the library that runs the transaction makes of it. */
     void work(T transaction) {
       try {
         work.in(transaction);

@@ -53,9 +53,9 @@ import org.slf4j.LoggerFactory;
  *       committed offset, and the inbox tells it what was done.
  * </ol>
  *
- * <p>The order of a partition holds across instances, too: one that was taken for dead and goes on
- * cannot overtake the one in its place, because both ask the inbox for each record in turn, and one
- * of them waits while the other has the same record in an open transaction.
+ * <p>The order of a partition holds across instances, too. An instance that was taken for dead and
+ * goes on cannot overtake its successor: both ask the inbox for each record in turn, and one waits
+ * while the other has the same record in an open transaction.
  *
  * <p>{@link #run} is one thread, the caller's. For more threads make more of them, each with a
  * consumer of its own; Kafka divides the partitions.
@@ -82,10 +82,10 @@ public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseabl
   private static final Logger log = LoggerFactory.getLogger(KafkaInboxConsumer.class);
   private static final Duration POLL = Duration.ofSeconds(1);
 
-  /** Between two tries while Kafka does not let it go on; far below max.poll.interval.ms. */
+  /** The longest pause while Kafka does not let it go on; far below max.poll.interval.ms. */
   private static final Duration LONGEST_WAIT = Duration.ofSeconds(10);
 
-  /** What Kafka's client throws that does not pass while this consumer is there. */
+  /** Exceptions of Kafka's client that cannot pass while this consumer is there. */
   private static final Set<Class<? extends KafkaException>> LASTING =
       Set.of(
           WakeupException.class,
@@ -104,10 +104,10 @@ public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseabl
   private final Duration handlingTime;
   private final Duration closeTimeout;
 
-  /** Of what has been handled, and is not committed to Kafka yet. Of the thread that runs. */
+  /** Offsets of what was handled and is not committed to Kafka yet; for the running thread only. */
   private final Map<TopicPartition, OffsetAndMetadata> handled = new HashMap<>();
 
-  /** What was polled and is not handled yet, of each partition. Of the thread that runs. */
+  /** What was polled and is not handled yet, by partition; for the running thread only. */
   private final Deque<Deque<ConsumerRecord<K, V>>> left = new ArrayDeque<>();
 
   private final Failures failures;
@@ -120,7 +120,9 @@ public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseabl
   /** How often in a row Kafka did not let it go on. */
   private int setbacks;
 
-  /** Whether the client may be beyond a record that is not among those left. */
+  /**
+   * Whether the client's position may be beyond a record that is neither handled nor waiting here.
+   */
   private boolean unsure;
 
   private boolean member;
@@ -155,15 +157,15 @@ public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseabl
 
   /**
    * Subscribes, and handles records until {@link #close}, or until this thread is interrupted;
-   * closes the consumer in the end. Can run once. What may pass is waited for: a broker that is
-   * away, a right that is missing, and any {@link KafkaException} that is not named below.
+   * closes the consumer in the end. Can run once. Trouble that may pass is waited for: a broker
+   * that is away, a missing right, and any {@link KafkaException} that is not named below.
    *
-   * @throws RuntimeException what Kafka's consumer throws where trying again cannot help: a topic
-   *     or a group that cannot have its name, no offset to begin at with {@code
+   * @throws RuntimeException what Kafka's consumer throws where trying again cannot help; it was
+   *     logged, too. That is an invalid name of a topic or group, no offset to begin at with {@code
    *     auto.offset.reset=none}, another member with the same {@code group.instance.id}, a broker
-   *     that is too old, and what is no {@link KafkaException}; it was logged, too
-   * @throws Error what a poll of Kafka's consumer throws, as a deserializer or an interceptor of
-   *     its; it was logged, too
+   *     that is too old, and everything that is no {@link KafkaException}
+   * @throws Error what a poll of Kafka's consumer throws, from a deserializer or an interceptor for
+   *     example; it was logged, too
    * @throws IllegalStateException when it was run before
    */
   @Override
@@ -199,7 +201,7 @@ public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseabl
     return closing.getCount() == 0;
   }
 
-  /** How it is now. For any thread. */
+  /** The consumer's status now. For any thread. */
   public ConsumerStatus status() {
     return condition.status();
   }
@@ -259,7 +261,7 @@ public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseabl
     }
   }
 
-  /** One of each partition in turn: none waits for all of another. */
+  /** Handles one record of each partition in turn, so that none waits for all of another. */
   private void handle() {
     long begin = System.nanoTime();
     while (!left.isEmpty() && !isClosed() && System.nanoTime() - begin < handlingTime.toNanos()) {
@@ -342,7 +344,7 @@ public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseabl
     }
   }
 
-  /** Also interrupted, or woken by {@link #close}, it commits what is done. */
+  /** Commits what is done, also when interrupted or woken by {@link #close}. */
   private void end() {
     boolean interrupted = Thread.interrupted();
     try {
@@ -384,7 +386,7 @@ public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseabl
 
   private final class Membership implements ConsumerRebalanceListener {
 
-    /** They may be none, when others have them all. */
+    /** There may be no partitions, when others have them all. */
     @Override
     public void onPartitionsAssigned(Collection<TopicPartition> partitions) {
       member = true;
@@ -490,7 +492,7 @@ public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseabl
     }
 
     /**
-     * By what a message is known when it arrives again. Default: its header {@value
+     * The id by which a message is known when it arrives again. Default: its header {@value
      * KafkaInboxConsumer#ID_HEADER}; a record without it fails. What this throws is a failure of
      * the record.
      */
@@ -500,7 +502,7 @@ public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseabl
     }
 
     /**
-     * Before the second try of a record, doubled for each further one. Default: 100 ms.
+     * The delay before the second try of a record, doubled for each further one. Default: 100 ms.
      *
      * @param firstDelay at least 1 ms
      */
@@ -520,16 +522,19 @@ public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseabl
     }
 
     /**
-     * After so many tries a record is a dead letter, and the later ones of its partition go on:
-     * also those of its key. Tries are counted since the partition was assigned, and only those
-     * that {@link #messageId} or the handler failed, by an exception or an {@link Error}, as a
-     * parser's {@link StackOverflowError}. An outage is not the record's fault: no connection, a
-     * commit that failed, a {@link dev.outbox.TransientOutboxException}, an {@code SQLException}
-     * that says that a connection is lost or the database has rolled back (SQLState 08, 40 and
-     * PostgreSQL's 57P) and a {@link VirtualMachineError} other than that, as an {@link
-     * OutOfMemoryError}, do not count, wherever they are thrown. Default: a record is tried until
-     * it succeeds. One that Kafka's deserializers refuse is never given up: let them give bytes,
-     * and read those in the handler.
+     * After so many tries a record is a dead letter, and the later ones of its partition go on,
+     * also those of its key. Tries are counted since the partition was assigned. A try counts when
+     * {@link #messageId} or the handler throws an exception or an {@link Error}, such as a parser's
+     * {@link StackOverflowError}.
+     *
+     * <p>An outage is not the record's fault. These do not count, wherever they are thrown: a
+     * missing connection, a commit that failed, a {@link dev.outbox.TransientOutboxException}, an
+     * {@code SQLException} that says that a connection is lost or the database has rolled back
+     * (SQLState 08, 40 and PostgreSQL's 57P), and any other {@link VirtualMachineError}, such as an
+     * {@link OutOfMemoryError}.
+     *
+     * <p>Default: a record is tried until it succeeds. One that Kafka's deserializers refuse is
+     * never given up: let them give bytes, and read those in the handler.
      *
      * @param tries at least 1
      * @param deadLetters where it goes, in a transaction with the inbox

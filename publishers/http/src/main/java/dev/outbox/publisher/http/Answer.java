@@ -125,7 +125,7 @@ record Answer(int status, @Nullable Duration retryAfter, String text) {
   }
 
   private static final class Reader implements BodySubscriber<Answer> {
-    /** To read more takes longer than a new connection. */
+    /** Reading more takes longer than making a new connection. */
     private static final int MOST_READ = 64 * 1024;
 
     private static final int MOST_KEPT = 500;

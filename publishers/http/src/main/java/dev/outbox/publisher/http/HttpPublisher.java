@@ -33,14 +33,14 @@ import org.jspecify.annotations.Nullable;
  * answered with 2xx. Keys go side by side, with at most {@link Builder#maxInFlight} requests on
  * their way to one host.
  *
- * <p><b>A request.</b> In binary mode, the default, the body is the payload, {@code Content-Type}
- * is the message's, and the attributes of the event are header fields: {@code ce-id}, {@code
- * ce-source}, {@code ce-type} (event type), {@code ce-subject} (aggregate id), {@code ce-time},
- * {@code ce-partitionkey} (the record key), {@code ce-specversion}, and {@code ce-dataschema} when
- * the message has a header {@link dev.outbox.Header#DATA_SCHEMA} that is an absolute URI. In
- * {@linkplain Builder#structured structured mode} they are members of a JSON document, which is the
- * body. In both modes these fields come along (P4): {@code outbox-id}, {@code
- * outbox-aggregate-type}, {@code outbox-aggregate-id}, {@code outbox-event-type}, {@code
+ * <p><b>A request.</b> In binary mode, the default, the body is the payload and {@code
+ * Content-Type} is the message's. The attributes of the event are header fields: {@code ce-id},
+ * {@code ce-source}, {@code ce-type} (event type), {@code ce-subject} (aggregate id), {@code
+ * ce-time}, {@code ce-partitionkey} (the record key) and {@code ce-specversion}. There is a {@code
+ * ce-dataschema} when the message has a header {@link dev.outbox.Header#DATA_SCHEMA} that is an
+ * absolute URI. In {@linkplain Builder#structured structured mode} they are members of a JSON
+ * document, which is the body. In both modes these fields come along (P4): {@code outbox-id},
+ * {@code outbox-aggregate-type}, {@code outbox-aggregate-id}, {@code outbox-event-type}, {@code
  * outbox-content-type}, {@code outbox-created-at} (ISO 8601, UTC), {@code outbox-sequence}, and
  * where the message has them {@code outbox-dedup-key}, {@code outbox-correlation-id} and {@code
  * outbox-headers}. Values of {@code ce-} and {@code outbox-} fields are percent-encoded as
@@ -61,12 +61,12 @@ import org.jspecify.annotations.Nullable;
  *   <li>failed: anything else.
  * </ul>
  *
- * <p>What is unavailable is the host or the endpoint; while the publisher has only used one, it is
- * the broker as a whole. A host that cannot be reached, and an endpoint that is busy or in trouble,
- * is left alone for a quarter of a second up to eight, or for as long as {@code Retry-After} says,
- * up to an hour; meanwhile its messages are answered at once, without a request.
+ * <p>The destination that is unavailable is the host or the endpoint; as long as the publisher has
+ * used only one, it is the broker as a whole. A host that cannot be reached, and an endpoint that
+ * is busy or in trouble, gets no requests for a while: a quarter of a second up to eight, or what
+ * {@code Retry-After} says, up to an hour. Meanwhile its messages are unavailable at once.
  *
- * <p>A call returns without what a slow endpoint has not answered; see {@link
+ * <p>A call does not wait long for a slow endpoint: it returns, and the request goes on; see {@link
  * dev.outbox.publisher.core.Unanswered}.
  *
  * <p>An answer counts as soon as its status is there; of the body at most 64 KiB are read.

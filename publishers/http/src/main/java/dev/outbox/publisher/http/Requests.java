@@ -90,9 +90,9 @@ final class Requests {
   }
 
   /**
-   * With the fields that all requests have. HTTP/2 is spoken where the server offers it in the TLS
-   * handshake; without TLS the client would have to ask for it in a header, which some servers take
-   * for an error.
+   * With the fields that all requests have. HTTP/2 is spoken only with TLS, where the server offers
+   * it in the handshake. Without TLS the client would have to ask for it in a header, which some
+   * servers take for an error.
    */
   private HttpRequest.Builder to(Endpoint endpoint, Duration timeout) {
     HttpRequest.Builder request =

@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Sends one message, and says what came of it; shared by all calls. */
 final class Sender {
-  /** Of so many origins some are idle. */
+  /** With more origins than this, idle ones are forgotten. */
   private static final int MANY = 1_000;
 
   private final HttpClient client;
@@ -251,7 +251,7 @@ final class Sender {
     };
   }
 
-  /** The body is the endpoint's, and nothing for an archive. */
+  /** Keeps the status alone: the body is the endpoint's, and nothing for an archive. */
   private Result delivered(Sent sent, int status) {
     Endpoint endpoint = sent.endpoint();
     suspects.delivered(sent.message(), endpoint.place());
@@ -286,7 +286,7 @@ final class Sender {
         : Result.failed(text);
   }
 
-  /** Whether the endpoint had the message: it may be to blame. */
+  /** Whether the endpoint may have had the message, so that the message may be to blame. */
   private static boolean isConnected(Throwable cause) {
     return !(cause instanceof ConnectException
         || cause instanceof HttpConnectTimeoutException
@@ -302,10 +302,10 @@ final class Sender {
   }
 
   /**
-   * Whether it can be that the server had just closed a connection that was kept for further use.
-   * The client does not send a POST again by itself, because it does not know that this one may be
-   * repeated. It does not tell either on which connection a request was: on a used one only after
-   * an answer. A message that broke the connection before is not sent twice at once.
+   * Whether the server may just have closed an idle connection on which the request was sent. The
+   * client does not repeat a POST by itself, because it does not know that this one may be
+   * repeated. It does not tell on which connection a request was, either; a used one is possible
+   * only after an answer. A message whose connection broke before is not sent twice at once.
    */
   private boolean mayBeStale(Sent sent, Throwable error) {
     Throwable cause = cause(error);

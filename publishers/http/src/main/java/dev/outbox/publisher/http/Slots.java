@@ -10,9 +10,9 @@ import org.jspecify.annotations.Nullable;
  * and one more for each answer, up to the most. Otherwise each of the first requests would open a
  * connection: with HTTP/2, where one is enough, all but one of these handshakes would be in vain.
  *
- * <p>A request that its call has left keeps no other one back, until there are as many as may be on
- * their way at all: a message on which an endpoint hangs does not stop those behind it, and an
- * origin that hangs takes no more than these.
+ * <p>A request that its call no longer waits for keeps no slot, so a message on which an endpoint
+ * hangs does not stop those behind it. Only when all requests that may be on their way are such,
+ * the others wait: an origin that hangs gets no more.
  */
 final class Slots {
   /** After this the connections may be closed. */
@@ -32,7 +32,7 @@ final class Slots {
   private boolean answers;
   private long answeredAt;
 
-  /** When the line went on with an answer, or because a request was left that was the first. */
+  /** When the line last moved: by an answer, or because its first request was left. */
   private long moved = System.nanoTime();
 
   private long last;
@@ -120,7 +120,7 @@ final class Slots {
     serve();
   }
 
-  /** It does not wait any more. */
+  /** Takes it out of the line. */
   synchronized void forget(User user) {
     line.remove(user);
   }
@@ -129,7 +129,7 @@ final class Slots {
     return taken + left == 0 && line.isEmpty();
   }
 
-  /** Whether all requests that may be on their way were left. */
+  /** Whether calls have left all of the requests that may be on their way. */
   synchronized boolean isFull() {
     return left >= most;
   }

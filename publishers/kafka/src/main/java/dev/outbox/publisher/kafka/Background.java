@@ -3,7 +3,7 @@ package dev.outbox.publisher.kafka;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
-/** For what may take long however often one asks it not to, as looking up a host's name. */
+/** Runs tasks that may take long and heed no time limit, such as looking up a host's name. */
 final class Background {
   private Background() {}
 

@@ -17,10 +17,10 @@ import org.apache.kafka.common.KafkaException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The cluster as it can be asked apart from what is sent to it, through a client of its own: a
- * producer asks nothing while all it has waits for one broker that hangs, and a question of its own
- * may wait there as well. Any broker's answer will do. The client is made with the first question,
- * and anew after one that nobody answered, and when the wall clock went back.
+ * Asks the cluster for a sign of life, by an admin client: a producer asks nothing while all its
+ * records wait for one broker that hangs, and its own questions may wait there as well. Any
+ * broker's answer will do. The client is made with the first question, and made anew after a
+ * question that nobody answered, and when the wall clock went back.
  */
 final class Cluster implements AutoCloseable {
   private final String address;
@@ -133,8 +133,8 @@ final class Cluster implements AutoCloseable {
   }
 
   /**
-   * Kafka's client stays with a broker that takes a connection and says nothing, for minutes on a
-   * busy machine, while others answer. A new one may begin with another broker.
+   * Gives up a client that got no answer. Kafka's client stays with a broker that takes a
+   * connection and says nothing, even for minutes; a new client may begin with another broker.
    */
   private synchronized void giveUp(Admin mute) {
     if (admin == mute) {

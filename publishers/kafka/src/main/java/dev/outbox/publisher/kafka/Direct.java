@@ -12,7 +12,7 @@ import java.util.List;
 final class Direct implements KafkaPublisher.Mode {
   final ProducerHolder producer;
 
-  /** Makes a batch of each record; made only when it is needed. */
+  /** The producer that makes a batch of each record; it is made only when it is needed. */
   final ProducerHolder singles;
 
   final Cluster cluster;

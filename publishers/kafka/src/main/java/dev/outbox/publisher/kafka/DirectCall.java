@@ -25,11 +25,11 @@ import org.jspecify.annotations.Nullable;
  *
  * <ol>
  *   <li>the callback, which runs in the producer's only sending thread, closes the producer when
- *       later records of that key were given to it. That thread sends no request after that. What
- *       it handed to the network before may arrive: other partitions' records, and of this
- *       partition none, because the request that failed was the one in flight;
- *   <li>the call gives that message its result, the later ones of its key are not sent, and all
- *       that went down with the producer is sent again through a new one;
+ *       later records of that key were given to it. That thread sends no further request. What it
+ *       handed to the network before may still arrive. These are records of other partitions,
+ *       because in this partition the request that failed was the one in flight;
+ *   <li>the call gives that message its result, and does not send the later ones of its key. All
+ *       other records that went down with the producer are sent again through a new one;
  *   <li>for a while {@link Topics} calls that topic's records risky: of each key, only one at a
  *       time is in flight, so that failures cost no producer.
  * </ol>
@@ -199,7 +199,9 @@ final class DirectCall {
     run.next--;
   }
 
-  /** In the producer's thread, or in the caller's when the producer does not take the record. */
+  /**
+   * The callback: in the producer's thread, or in the caller's when the producer refuses a record.
+   */
   private void called(Sending sending, @Nullable RecordMetadata stored, @Nullable Exception error) {
     Connection via = sending.via;
     if (error instanceof BufferExhaustedException) { // in the caller's
@@ -253,7 +255,7 @@ final class DirectCall {
     }
   }
 
-  /** Whether a record is sent again within this call, because it is not to blame. */
+  /** Whether a record is sent again in this call: it failed because of something else. */
   private static boolean goesAgain(Sending sending, Exception error) {
     Item item = sending.item;
     if (error instanceof RecordBatchTooLargeException && !item.alone) {

@@ -5,10 +5,10 @@ import org.apache.kafka.common.errors.RetriableException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether the cluster answers, for one call, and one thread. A record that times out does not say
- * whether its topic or the whole cluster is to blame; what comes in from any broker in the meantime
- * does. Silence says something only when a question was asked: so when nothing comes in for a while
- * the {@link Cluster} is asked, whichever of its brokers answers first.
+ * Whether the cluster answers; for one call and one thread. A record that times out does not say
+ * whether its topic or the whole cluster is to blame, but bytes that come in from any broker
+ * meanwhile do. Silence says something only after a question. So when nothing comes in for a while,
+ * the {@link Cluster} is asked.
  */
 final class Ear {
   private final Cluster cluster;

@@ -25,16 +25,17 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Order (P2).</b> Idempotence alone does not keep the order of a key: when one record fails
  * and later ones were in flight already, those get through. So the producer has one request in
- * flight, and is closed at once when a record fails that others of its key are behind; what went
- * down with it is sent through a new one. For half the timeout at most one record of a key is in
- * flight to that topic; with a {@code partitioner.class} of your own that is so always. In the
- * other mode, {@link Builder#transactional}, a call's messages are one Kafka transaction, which is
- * aborted when any of them fails; consumers then need {@code isolation.level=read_committed}.
+ * flight. When a record fails and others of its key are behind it, the producer is closed at once,
+ * and the other records that it held are sent through a new one. For half the timeout after that,
+ * at most one record of a key is in flight to that topic; with a {@code partitioner.class} of your
+ * own this is always so. In the other mode, {@link Builder#transactional}, a call's messages are
+ * one Kafka transaction, which is aborted when any of them fails; consumers then need {@code
+ * isolation.level=read_committed}.
  *
  * <p><b>A record.</b> The key is the message's key in UTF-8, the value is the payload, the
  * partition follows from the key as with Kafka's own client; {@link Builder} can change each.
- * Headers are, in UTF-8, first the message's own in their order, repeats kept; then {@code
- * outbox-id}, {@code outbox-aggregate-type}, {@code outbox-aggregate-id}, {@code
+ * Headers are in UTF-8. First come the message's own, in their order, with repeats. They are
+ * followed by {@code outbox-id}, {@code outbox-aggregate-type}, {@code outbox-aggregate-id}, {@code
  * outbox-event-type}, {@code content-type}, {@code outbox-created-at} (ISO 8601, UTC), {@code
  * outbox-sequence}, and where the message has them {@code outbox-dedup-key} and {@code
  * outbox-correlation-id} (P4). When a message has a header of such a name itself, both are there:
@@ -47,18 +48,18 @@ import org.jspecify.annotations.Nullable;
  * <ul>
  *   <li>rejected: too large for the broker, an invalid topic or none, a record that the broker
  *       calls invalid;
- *   <li>unavailable, with the topic or with {@code topic/partition}: the topic does not exist or we
- *       may not write to it, its partition has no leader, one that hangs, or not enough replicas,
- *       while another broker answers;
+ *   <li>unavailable, with the topic or with {@code topic/partition}, while another broker answers:
+ *       the topic does not exist, we may not write to it, or its partition has no leader, a leader
+ *       that hangs, or too few replicas;
  *   <li>unavailable, as a whole: no broker answers, or they do not let us in;
  *   <li>failed: anything else.
  * </ul>
  *
- * <p>A topic that does not exist does not hold up others: topics are looked up without waiting, and
- * its messages are answered at once, after a first second in which the broker may create it. A
- * partition that does not acknowledge is waited for a quarter of the timeout, later a twentieth,
- * and not at all while records given up on are still on their way. When nothing is heard for long
- * the cluster is asked, by an admin client, before it is blamed as a whole.
+ * <p>A topic that does not exist does not hold up others: topics are looked up without waiting. The
+ * broker has a second to create it; after that its messages are unavailable at once. A call waits a
+ * quarter of the timeout for a partition that does not acknowledge, later a twentieth, and not at
+ * all while records that it gave up on are still on their way. When nothing is heard for long, the
+ * cluster is asked by an admin client before it is blamed as a whole.
  */
 public final class KafkaPublisher implements MessagePublisher, ReachablePublisher {
 
@@ -153,9 +154,9 @@ public final class KafkaPublisher implements MessagePublisher, ReachablePublishe
     }
 
     /**
-     * The value of a message's record, as bytes; null is a tombstone, which an empty payload is
-     * not: a compacted topic keeps an empty value and forgets the key of a tombstone. Default: the
-     * payload. The value may be up to {@link dev.outbox.OutboxMessage#MAX_PAYLOAD} bytes.
+     * The value of a message's record, as bytes. Null makes a tombstone: a compacted topic forgets
+     * its key. An empty payload is no tombstone. Default: the payload. The value may be up to
+     * {@link dev.outbox.OutboxMessage#MAX_PAYLOAD} bytes.
      */
     public Builder recordValue(Function<StoredMessage, byte @Nullable []> value) {
       this.value = requireNonNull(value, "recordValue");

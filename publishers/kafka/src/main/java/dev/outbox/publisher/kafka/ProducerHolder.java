@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * background: that may take long, as when a host's name has no answer.
  */
 final class ProducerHolder {
-  /** After a producer that the broker does not let in, and doubled with each one after that. */
+  /** The pause after a producer that the broker did not let in; doubled with each further one. */
   static final long FIRST_PAUSE = TimeUnit.SECONDS.toNanos(1);
 
   static final long LONGEST_PAUSE = TimeUnit.SECONDS.toNanos(10);
@@ -75,9 +75,10 @@ final class ProducerHolder {
   }
 
   /**
-   * Makes the producer. That it takes long is no error, and neither is that DNS does not know the
-   * brokers yet: the next {@link #get} makes it.
+   * Makes the producer. That it takes longer than this is no error, nor that DNS does not know the
+   * brokers yet: the next {@link #get} goes on.
    *
+   * @param patience how long to wait, in nanoseconds
    * @throws IllegalArgumentException when Kafka's client refuses its settings
    */
   void start(long patience) {
@@ -96,7 +97,7 @@ final class ProducerHolder {
     }
   }
 
-  /** The client has only the words to tell it by, and has had them in all of its versions. */
+  /** Recognised by the client's words, the same in all of its versions: it has nothing else. */
   private static boolean isAboutUnknownHosts(Throwable error) {
     return causes(error).contains("No resolvable bootstrap urls");
   }
@@ -152,8 +153,8 @@ final class ProducerHolder {
   }
 
   /**
-   * Closes an unusable producer at once; the next {@link #get} makes another. Called by its own
-   * sending thread, as from a callback, it has handed its last record to the network.
+   * Closes an unusable producer at once; the next {@link #get} makes another. When a callback calls
+   * this, in the producer's sending thread, the producer sends nothing more.
    *
    * @return false when it was not the one in use
    */
@@ -217,7 +218,7 @@ final class ProducerHolder {
     }
   }
 
-  /** Without the exception itself, whose texts may hold a secret. */
+  /** The causes without the exception itself, whose text may hold a secret. */
   static String causes(@Nullable Throwable e) {
     StringBuilder text = new StringBuilder(e == null ? "unknown" : String.valueOf(e.getMessage()));
     for (Throwable cause = e == null ? null : e.getCause();

@@ -44,8 +44,8 @@ final class ProducerSettings {
       OutboxMessage.MAX_PAYLOAD + OutboxMessage.MAX_HEADERS + 24_000;
 
   /**
-   * With one request in flight a partition gets one of these a round trip; and the buffer of 32 MB
-   * has room for one to each partition of a call of 500 messages.
+   * With one request in flight a partition gets one batch a round trip, so batches are large. The
+   * buffer of 32 MB has room for one to each partition of a call of 500 messages.
    */
   private static final int BATCH_SIZE = 64 * 1024;
 
@@ -100,7 +100,9 @@ final class ProducerSettings {
     return all;
   }
 
-  /** For a client that asks how the cluster is; of a broker that hangs it soon tries another. */
+  /**
+   * For a client that asks how the cluster is; it soon turns from a broker that hangs to another.
+   */
   Map<String, Object> admin() {
     Map<String, Object> all = new HashMap<>(given);
     Set<String> producersOnly = new HashSet<>(ProducerConfig.configNames());

@@ -92,8 +92,9 @@ final class Results {
   }
 
   /**
-   * Not called retriable by the client, but no message is to blame, and it may pass: a broker that
-   * knows nothing of a topic yet, or whose authorizer is down, says that we are not authorised.
+   * Errors that may pass and are no message's fault, although the client does not call them
+   * retriable. For example, a broker that does not know a topic yet, or whose authorizer is down,
+   * says that we are not authorised.
    */
   private static boolean isWeather(Throwable error) {
     return error instanceof TopicAuthorizationException
@@ -138,7 +139,7 @@ final class Results {
     return false;
   }
 
-  /** Whether nothing says what this is; a producer that was closed under a call says no more. */
+  /** A plain KafkaException: a producer that was closed under a call throws no more than this. */
   static boolean isGeneric(Throwable error) {
     return error.getClass() == KafkaException.class;
   }

@@ -12,9 +12,9 @@ import org.apache.kafka.common.errors.TimeoutException;
 /**
  * What is known of topics as a whole, across calls.
  *
- * <p>With {@code max.block.ms=0} a lookup never waits: it starts a request for the topic in the
- * background, which also makes a broker create the topic where it does that, and says what is known
- * so far: the partitions, an error as the exception's cause, or nothing yet.
+ * <p>With {@code max.block.ms=0} a lookup never waits. It starts a request for the topic in the
+ * background, by which some brokers create it, and returns what is known so far: the partitions, an
+ * error as the exception's cause, or nothing yet.
  */
 final class Topics {
   private static final int MOST = 10_000;
@@ -27,7 +27,7 @@ final class Topics {
   /** Since when the broker says that there is no such topic, in nanoseconds. */
   private final ConcurrentHashMap<String, Long> missing = new ConcurrentHashMap<>();
 
-  /** When a record failed that later ones of its key were behind, in nanoseconds. */
+  /** When a record failed that had later ones of its key behind it, in nanoseconds. */
   private final ConcurrentHashMap<String, Long> risky = new ConcurrentHashMap<>();
 
   Topics(Timing timing) {
@@ -88,7 +88,7 @@ final class Topics {
     }
   }
 
-  /** A broker that creates topics says "unknown" first: so it is believed after a second. */
+  /** Brokers that create topics first say "unknown", so that is believed only after a second. */
   private Found missing(String topic, Throwable cause) {
     long now = System.nanoTime();
     if (missing.size() > MOST) {

@@ -30,12 +30,12 @@ import org.jspecify.annotations.Nullable;
  * <ol>
  *   <li>messages without a topic that exists are decided beforehand;
  *   <li>the others are sent in one transaction, which is committed when all were acknowledged;
- *   <li>when one was not, the transaction is aborted; the culprits get their results, later
- *       messages of their keys are not sent, and the rest is tried again in a new transaction.
+ *   <li>when one was not, the transaction is aborted. The culprits get their results, later
+ *       messages of their keys are not sent, and the rest is sent again in a new transaction.
  * </ol>
  *
- * <p>A producer that does not do as it is told is given up at once. A commit whose answer did not
- * come may have happened: its messages are delivered again then, in order.
+ * <p>A producer that hangs or fails is given up at once. A commit whose answer did not come may
+ * have happened: its messages are delivered again then, in order.
  */
 final class TransactionalCall {
   private static final long LOOK_AGAIN_MILLIS = 5;

@@ -4,13 +4,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * Counts how often the machine's wall clock went back. Kafka's clients time their pauses and their
- * limits by that clock: until it shows the time again at which a pause began, a client neither
- * connects again nor asks for metadata, and nothing expires. So clients do not outlive such a step.
- * Safe for use by many threads.
+ * Counts how often the machine's wall clock went back. Kafka's clients time their pauses and limits
+ * by that clock. After a step back, a client that has begun a pause neither connects again nor asks
+ * for metadata, and nothing expires, until the clock has caught up. So clients are replaced after
+ * such a step. Safe for use by many threads.
  */
 final class WallClock {
-  /** What a clock may lose between two looks, in milliseconds: one that is slowed down does. */
+  /** What a clock may lose between two looks, in milliseconds, because it is being slowed down. */
   static final long TOLERANCE = 1_000;
 
   private static final long AT_ONCE = TimeUnit.MILLISECONDS.toNanos(100);

@@ -22,13 +22,13 @@ import org.jspecify.annotations.Nullable;
  * same time have no key in common; claims have none (C1).
  *
  * <p><b>Order (P2).</b> Of each key one message is without acknowledgement, all keys are sent
- * together. The client tries nothing again by itself, and a connection that was lost is replaced,
- * not reused: nothing is sent that nobody waits for any more.
+ * together. The client tries nothing again by itself, and a lost connection is replaced, not
+ * reopened. So nothing is sent after its call has ended.
  *
- * <p><b>Durability (P1).</b> Delivered means that the stream has acknowledged. A server writes that
- * to the disk every two minutes, unless it is told {@code sync_interval: always}: without that, or
- * three replicas on machines that do not fail together, a power failure loses acknowledged
- * messages.
+ * <p><b>Durability (P1).</b> Delivered means that the stream has acknowledged. A server writes
+ * acknowledged messages to the disk every two minutes only. A power failure loses them, unless the
+ * server has {@code sync_interval: always}, or the stream has three replicas on machines that do
+ * not fail together.
  *
  * <p><b>A message.</b> The subject is the {@link Builder#destination}. {@code Nats-Msg-Id} is the
  * message's id: within its {@code duplicate_window} the stream drops repetitions. Other headers are
@@ -157,9 +157,9 @@ public final class NatsPublisher implements MessagePublisher, ReachablePublisher
     /**
      * Adds headers that make each message a CloudEvent in binary mode: {@code ce-specversion},
      * {@code ce-id}, {@code ce-source}, {@code ce-type} (event type), {@code ce-subject} (aggregate
-     * id), {@code ce-time}, {@code ce-partitionkey} (the record key), and {@code ce-dataschema}
-     * when the message has a header {@link dev.outbox.Header#DATA_SCHEMA} that is an absolute URI.
-     * Default: none.
+     * id), {@code ce-time} and {@code ce-partitionkey} (the record key). There is a {@code
+     * ce-dataschema} when the message has a header {@link dev.outbox.Header#DATA_SCHEMA} that is an
+     * absolute URI. Default: none.
      */
     public Builder cloudEvents(URI source) {
       this.cloudEventsSource = requireNonNull(source, "source");

@@ -5,9 +5,9 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * Places from which no acknowledgement came while the server answered. So that they do not hold up
- * calls that others share with them, one is tried once in a while, with one message that is waited
- * for a short time, until an acknowledgement comes.
+ * Places from which no acknowledgement came while the server answered. They must not hold up other
+ * messages of the same calls. So now and then one message is sent to such a place, and waited for a
+ * short time, until an acknowledgement comes.
  */
 final class Quiet {
   private static final int MOST = 1_000;

@@ -27,13 +27,13 @@ import org.jspecify.annotations.Nullable;
  * One call of publish. All keys are sent at once, of each key one message at a time: the next one
  * goes when the broker has confirmed the one before it (P2).
  *
- * <p>RabbitMQ closes the channel because of one message, says why and not which one it was. What it
- * took before that message it keeps, without a confirm; what came behind it is gone. So all that
- * was on its way is sent again, each message alone, until one closes the channel again: that is the
- * one to blame.
+ * <p>RabbitMQ closes the channel because of one message, and says why, but not which one it was. It
+ * keeps what it took before that message, without a confirm; what came behind is gone. So
+ * everything that was on its way is sent again, each message alone. The one that closes the channel
+ * again is to blame.
  *
- * <p>Only the calling thread sends; the thread that reads the connection reports. The calling
- * thread blocks in nothing without a time limit but in writing, and {@link #kill} ends that.
+ * <p>Only the calling thread sends; the thread that reads the connection reports. Only writing
+ * blocks the calling thread without a time limit, and {@link #kill} ends that.
  */
 final class Call {
   private static final long CHECK_EVERY = TimeUnit.MILLISECONDS.toNanos(50);
@@ -153,7 +153,7 @@ final class Call {
     }
   }
 
-  /** Sends it now, or when what it has to wait for is known. */
+  /** Sends it now, or once the result that it has to wait for is known. */
   private void sendInTurn(Item item, Link via, Lane lane) throws IOException {
     Place to = item.to();
     if (item.alone || via.isForbidden(to)) {
@@ -240,7 +240,10 @@ final class Call {
     }
   }
 
-  /** Goes through a function of the user's, whose own exceptions are another matter. */
+  /**
+   * Carries the client's exception through a function of the user's, whose own ones mean other
+   * things.
+   */
   private static final class SendException extends RuntimeException {
     SendException(Exception cause) {
       super(cause);

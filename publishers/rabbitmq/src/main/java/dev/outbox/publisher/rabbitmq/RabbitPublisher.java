@@ -34,19 +34,19 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>A message.</b> It is persistent and mandatory. It goes to the exchange that has the
  * aggregate type's name, with the event type as the routing key; {@link Builder} can change both.
- * The body is the payload. Headers are first the message's own; then {@code outbox-key} (the
- * message's key), {@code outbox-id}, {@code outbox-aggregate-type}, {@code outbox-aggregate-id},
- * {@code outbox-event-type}, {@code content-type}, {@code outbox-created-at} (ISO 8601, UTC),
- * {@code outbox-sequence}, and where the message has them {@code outbox-dedup-key} and {@code
- * outbox-correlation-id} (P4). The properties message-id, type, content-type, correlation-id say
- * the same where they have at most 255 bytes, for which AMQP has room, and timestamp is the time of
- * append in seconds.
+ * The body is the payload. Headers are the message's own, and {@code outbox-key} (the message's
+ * key), {@code outbox-id}, {@code outbox-aggregate-type}, {@code outbox-aggregate-id}, {@code
+ * outbox-event-type}, {@code content-type}, {@code outbox-created-at} (ISO 8601, UTC), {@code
+ * outbox-sequence}, and where the message has them {@code outbox-dedup-key} and {@code
+ * outbox-correlation-id} (P4). The properties message-id, type, content-type and correlation-id say
+ * the same where the values have at most 255 bytes, AMQP's limit; timestamp is the time of append
+ * in seconds.
  *
- * <p>A table of headers has no order, and each name once: of a name that occurs twice, the last
- * value. So {@code outbox-headers} has all headers of the message's own, in their order, as JSON,
- * {@code [["name","value"],…]}, where there is more than one, and where the table cannot hold one:
- * because its name has more than 255 bytes, is one of those above, or is {@code CC} or {@code BCC},
- * which the broker would act on.
+ * <p>AMQP's table of headers has no order, and each name once, with its last value. So {@code
+ * outbox-headers} has all of the message's own headers, in their order, as JSON: {@code
+ * [["name","value"],…]}. It is there when the message has more than one, and when the table cannot
+ * hold one: its name has more than 255 bytes, is one of those above, or is {@code CC} or {@code
+ * BCC}, which the broker would act on.
  *
  * <p><b>Results (P3).</b>
  *
@@ -55,11 +55,11 @@ import org.jspecify.annotations.Nullable;
  *   <li>rejected: the broker, or its client, will not take it: too large, a routing key of more
  *       than 255 bytes;
  *   <li>unavailable, with the exchange: it does not exist, or we may not publish to it;
- *   <li>unavailable, with {@code exchange/routing key}, or the queue where it is the default
- *       exchange: no queue is bound for it, a queue is full and refuses more, or it confirms
- *       nothing while the broker answers;
- *   <li>unavailable, as a whole: there is no connection, or it was closed, the broker does not
- *       answer, does not let us in, or takes no messages now, as when it is short of memory;
+ *   <li>unavailable, with {@code exchange/routing key} (with the default exchange, the queue): no
+ *       queue is bound for it, a queue is full and refuses more, or it confirms nothing while the
+ *       broker answers;
+ *   <li>unavailable, as a whole: there is no connection, the broker does not answer or does not let
+ *       us in, or it takes no messages now, because it is short of memory for example;
  *   <li>failed: anything else.
  * </ul>
  *
@@ -234,10 +234,11 @@ public final class RabbitPublisher implements MessagePublisher, ReachablePublish
     /**
      * Sends the messages of a key without waiting for the one before to be confirmed. Default: not.
      *
-     * <p>It is faster where a few keys have most of the messages. And it breaks the order of a key:
-     * when a binding vanishes, or a queue overflows, in the middle of a batch, the broker refuses
-     * some messages and takes later ones of the same key. Those come again after the refused ones,
-     * so that a consumer sees 1, 3, 2, 3. Take it only where consumers can live with that.
+     * <p>It is faster where a few keys have most of the messages. But it can break the order of a
+     * key. When a binding vanishes or a queue overflows in the middle of a batch, the broker
+     * refuses some messages and takes later ones of the same key. Those come again after the
+     * refused ones, so that a consumer sees 1, 3, 2, 3. Take it only where consumers can live with
+     * that.
      */
     public Builder pipelined() {
       pipelined = true;

@@ -10,9 +10,9 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * The messages of which one may have closed the channel. They are sent alone. When the broker found
- * something wrong with a message, that is mostly its size: so the largest goes first, and when the
- * broker takes it the others are acquitted, unless they have been once already.
+ * The messages of which one may have closed the channel. They are sent alone. What the broker finds
+ * wrong with a message is mostly its size. So the largest goes first, and when the broker takes it
+ * the others are acquitted, unless they were acquitted once before.
  */
 final class Suspects {
   private final Set<Item> items = new LinkedHashSet<>();

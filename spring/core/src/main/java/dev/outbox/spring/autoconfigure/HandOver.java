@@ -14,15 +14,16 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Lets the relay that we build append, and tells it of the commit, so that it need not read what
- * was appended. Where there is none, the store appends, and the commit wakes whoever publishes.
+ * Appends through the relay that the auto-configuration builds, and tells it of the commit, so that
+ * it need not read the messages. Without such a relay the store appends, and the commit wakes
+ * whoever publishes.
  *
- * <p>Spring calls after a commit, which need not be the outbox's: an append may join a transaction
- * that is open around the one of another manager, and what it registers is called when that one has
- * committed. So the relay is told only where the append's connection is still bound after the
- * commit, as it is until its manager cleans up, and where no second transaction has anything bound.
- * Managers bind what they manage. JTA's has nothing to bind: inside a transaction of the outbox it
- * is not seen. (Spring's JDBC is in no signature, because it may be missing.)
+ * <p>The commit after which Spring calls need not be the outbox's. With two managers, an append may
+ * join the outer transaction while the inner one is Spring's current, and what it registers is
+ * called when the inner one has committed. So the relay is told only if the append's connection is
+ * still bound after the commit (its manager unbinds it later), and if no second transaction has
+ * anything bound. JTA's manager binds nothing, so a JTA transaction inside the outbox's own is not
+ * seen. (Spring's JDBC is in no signature, because it may be missing.)
  */
 final class HandOver {
   private final WakeAfterCommit wake;

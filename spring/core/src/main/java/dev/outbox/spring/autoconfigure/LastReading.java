@@ -4,7 +4,7 @@ import dev.outbox.spi.store.StatisticsStore.Statistics;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** What the meters have read last, for those who have to do without their classes. */
+/** What the meters read last; an interface, because their classes may be missing. */
 interface LastReading {
 
   /** Null when the meters have none, or an old one. */

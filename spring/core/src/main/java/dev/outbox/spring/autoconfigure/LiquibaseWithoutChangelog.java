@@ -16,9 +16,9 @@ import org.springframework.core.io.DefaultResourceLoader;
 import org.springframework.core.io.ResourceLoader;
 
 /**
- * Keeps Boot 3's own Liquibase out of applications that have Liquibase only for the outbox: it runs
- * as soon as {@code liquibase-core} is there, and the application does not start unless it has a
- * changelog. Whoever sets {@code spring.liquibase.enabled} or {@code change-log}, or has the
+ * Keeps Boot 3's own Liquibase out of applications that have Liquibase only for the outbox. It
+ * would run as soon as {@code liquibase-core} is there, and an application without a changelog
+ * would not start. Whoever sets {@code spring.liquibase.enabled} or {@code change-log}, or has the
  * default changelog, keeps it. In Boot 4 it is a module of its own, which nobody has by accident.
  */
 final class LiquibaseWithoutChangelog

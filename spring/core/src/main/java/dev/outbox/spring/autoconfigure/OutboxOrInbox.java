@@ -3,7 +3,7 @@ package dev.outbox.spring.autoconfigure;
 import org.springframework.boot.autoconfigure.condition.AnyNestedCondition;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 
-/** Either of them is wanted, so a database is. */
+/** Matches when an outbox or an inbox is wanted, and so a database. */
 final class OutboxOrInbox extends AnyNestedCondition {
   OutboxOrInbox() {
     super(ConfigurationPhase.PARSE_CONFIGURATION);

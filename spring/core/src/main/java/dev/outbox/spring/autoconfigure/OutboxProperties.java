@@ -16,8 +16,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.util.unit.DataSize;
 
 /**
- * The properties of the outbox. One that is not among them is refused: it is a slip of the pen, and
- * the application would run without what it asks for.
+ * The properties of the outbox. A property that is not among them is refused: it is probably
+ * misspelt, and the application would run without what it asks for.
  *
  * @param enabled Whether there is an outbox at all.
  * @param store Which store, by its name (postgres, mysql, mariadb, sqlserver, mongo). Found out by

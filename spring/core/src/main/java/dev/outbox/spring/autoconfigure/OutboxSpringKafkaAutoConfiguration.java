@@ -13,9 +13,9 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.kafka.core.ProducerFactory;
 
 /**
- * Where Spring for Apache Kafka is there, the publisher connects as its producers do: so it follows
- * {@code spring.kafka.*}, bundles of certificates, Testcontainers and Docker Compose, which all end
- * in the producer factory, in each generation of Boot.
+ * With Spring for Apache Kafka the publisher connects as its producers do. In each generation of
+ * Boot {@code spring.kafka.*}, certificate bundles, Testcontainers and Docker Compose all end in
+ * the producer factory, so the publisher follows them.
  */
 @AutoConfiguration(
     afterName = {

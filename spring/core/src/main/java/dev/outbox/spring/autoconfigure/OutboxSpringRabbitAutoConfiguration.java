@@ -14,10 +14,10 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 /**
- * Where Spring AMQP is there, the publisher connects as its connection factory does: so it follows
- * {@code spring.rabbitmq.*}, bundles of certificates, Testcontainers and Docker Compose. The client
- * below that factory knows one host only, so the nodes of a cluster come from Boot, by a type that
- * each generation has in another place.
+ * With Spring AMQP the publisher connects as its connection factory does, and so follows {@code
+ * spring.rabbitmq.*}, bundles of certificates, Testcontainers and Docker Compose. The client below
+ * that factory knows one host only, so the nodes of a cluster come from Boot, by a type that each
+ * generation has in another place.
  */
 @AutoConfiguration(
     afterName = {

@@ -19,8 +19,8 @@ final class PublisherProperties {
   private final Map<String, String> values = new TreeMap<>();
 
   /**
-   * With where messages go: what the publisher's own settings say, or else those for all. A
-   * publisher that has a destination of its own, as a URL, could not use those of other brokers.
+   * Takes the destinations from the publisher's own settings, or else from those for all. A
+   * publisher with a destination of its own, such as a URL, could not use those of other brokers.
    */
   PublisherProperties(OutboxProperties all, PublisherSettings own) {
     if (own.destination() == null) {

@@ -16,12 +16,10 @@ import org.jspecify.annotations.Nullable;
 final class RelayState implements RelayListener {
   static final String REACHABLE = "reachable";
 
-  /**
-   * The relay tries each at least twice a minute, unless another relay does, or nobody needs to.
-   */
+  /** How long a report counts: the relay tries each destination at least twice a minute. */
   static final Duration LASTS = Duration.ofMinutes(2);
 
-  /** What the store may need to get over an outage. */
+  /** How long the store may take to recover from an outage. */
   static final Duration PATIENCE = Duration.ofMinutes(1);
 
   private static final int MOST_DESTINATIONS = 20;
@@ -96,8 +94,8 @@ final class RelayState implements RelayListener {
   }
 
   /**
-   * Why nothing is published although the store answers; null where all is well. What may pass, as
-   * a deadlock, counts when it has lasted.
+   * Why nothing is published although the store answers; null when all is well. Errors that may
+   * pass, such as deadlocks, count only when they have lasted.
    */
   @Nullable String failing() {
     Instant lately = clock.instant().minus(PATIENCE);
@@ -127,7 +125,7 @@ final class RelayState implements RelayListener {
     return started;
   }
 
-  /** Those that were found out lately, by name; of very many some. */
+  /** What was found to be unavailable lately, by name; of very many, only some. */
   List<Unavailable> unavailable() {
     Instant since = clock.instant().minus(LASTS);
     unavailable.values().removeIf(one -> one.unavailable().at().isBefore(since));

@@ -4,7 +4,7 @@ import dev.outbox.JoinedOutbox;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.store.StoredMessage;
 
-/** Tracing, for those who have to do without its classes. */
+/** Tracing, behind an interface, because its classes may be missing. */
 interface Traces {
   JoinedOutbox outbox(JoinedOutbox outbox);
 

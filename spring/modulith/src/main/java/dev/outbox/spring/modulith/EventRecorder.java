@@ -13,7 +13,7 @@ import org.springframework.modulith.events.EventExternalizationConfiguration;
  * here reaches whoever published the event, whose transaction then rolls back.
  *
  * <p>Comes before other listeners: one that publishes an event in answer to this one would
- * otherwise bring its message to the front.
+ * otherwise append its message first.
  */
 final class EventRecorder implements ApplicationListener<PayloadApplicationEvent<?>>, Ordered {
   private final EventExternalizationConfiguration configuration;

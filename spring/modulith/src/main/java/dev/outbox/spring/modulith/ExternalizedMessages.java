@@ -21,11 +21,11 @@ import org.springframework.modulith.events.support.BrokerRouting;
 import org.springframework.util.ClassUtils;
 
 /**
- * Makes messages of events as Spring Modulith's own transport for Kafka makes records of them: the
- * target is the topic, and so the type of the aggregate; the routing key is the record's key, and
- * so the aggregate's id; expressions are evaluated on what the event was mapped to; headers come
- * from the configuration, or from the {@link Message} that the event was mapped to. An event
- * without a routing key is in no order.
+ * Makes messages of events, as Spring Modulith's own transport for Kafka makes records. The target
+ * is the topic, and so the type of the aggregate. The routing key is the record's key, and so the
+ * aggregate's id; an event without one has no order. Expressions are evaluated on what the event
+ * was mapped to. Headers come from the configuration, or from the {@link Message} that the event
+ * was mapped to.
  */
 final class ExternalizedMessages {
   private static final boolean MESSAGING =
@@ -136,9 +136,7 @@ final class ExternalizedMessages {
     return evaluated("key", key);
   }
 
-  /**
-   * One that is not evaluated would be the key of all events, and they would wait for each other.
-   */
+  /** Refuses an expression that would not be evaluated: all events would have it as their key. */
   private static String evaluated(String part, String text) {
     if (text.contains(EXPRESSION)) {
       throw new InvalidMessageException(

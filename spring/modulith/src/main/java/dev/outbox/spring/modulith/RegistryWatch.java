@@ -6,9 +6,9 @@ import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.modulith.events.core.EventPublicationRegistry;
 
 /**
- * Takes out Spring Modulith's watch over its registry of publications where there is no registry:
- * since 2.0 it is there without a condition, and would keep an application from starting whose
- * events all go through the outbox.
+ * Removes Spring Modulith's watch over its registry of publications where there is no registry.
+ * Since 2.0 the watch has no condition, and an application whose events all go through the outbox
+ * would not start.
  */
 final class RegistryWatch implements BeanFactoryPostProcessor {
   static final String NAME =

@@ -14,11 +14,10 @@ import org.springframework.test.context.TestPropertySource;
  * tables nor a broker. Beside {@code @DataJpaTest}, {@code @JdbcTest} or {@code @SpringBootTest}.
  *
  * <p>There is a bean {@link dev.outbox.testing.RecordingOutbox}, into which the application's
- * {@code JoinedOutbox} appends. It refuses what the real one refuses, as an append without a
- * transaction. Like a table it shows what was appended in a transaction to this transaction at
- * once, to others after the commit, and to nobody after a rollback; so a test sees it in the
- * transaction that Spring puts around it, and the next test does not. It is empty before each test
- * method.
+ * {@code JoinedOutbox} appends. It refuses what the real one refuses, such as an append without a
+ * transaction. Like a table it shows a message to its own transaction at once, to others after the
+ * commit, and to nobody after a rollback. So a test sees its messages in the transaction that
+ * Spring puts around it, and the next test does not. It is empty before each test method.
  *
  * <p>There is no relay, no publisher of the outbox and none of its meters. What is tested with the
  * tables takes {@link AutoConfigureOutbox}.

@@ -8,9 +8,8 @@ import dev.outbox.spi.store.OutboxStore;
 import java.util.List;
 
 /**
- * Stands where the store stands, so that all that an append goes through in the application is
- * there too: only the last step is another one. Whichever the transaction's type is, it is Spring
- * that is asked for it.
+ * Takes the store's place, so that an append goes through everything that it goes through in the
+ * application, except for the last step. Spring is asked for the transaction, whatever its type is.
  */
 final class RecordingStore implements OutboxStore<Object> {
   private final SpringTransactions transactions;

@@ -66,7 +66,7 @@ final class SpringTransactions {
       savepoints.put(savepoint, outbox.pending(this).size());
     }
 
-    /** A savepoint that is not known is older than the first message. */
+    /** An unknown savepoint is older than the first message. */
     @Override
     public void savepointRollback(Object savepoint) {
       outbox.rolledBack(this, savepoints.getOrDefault(savepoint, 0));
