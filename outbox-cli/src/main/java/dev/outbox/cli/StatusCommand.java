@@ -3,14 +3,12 @@ package dev.outbox.cli;
 import dev.outbox.Texts;
 import dev.outbox.spi.store.DeadLetterStore;
 import dev.outbox.spi.store.DeadLetterStore.HaltedKey;
-import dev.outbox.spi.store.LeaseStore;
-import dev.outbox.spi.store.LeaseStore.WorkerLease;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.spi.store.StatisticsStore.Statistics;
+import dev.outbox.spi.store.StatisticsStore.WorkerLease;
 import dev.outbox.spi.store.StoreProvider.Opened;
-import dev.outbox.spi.store.WarningStore;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -131,10 +129,11 @@ final class StatusCommand implements Callable<Integer> {
         schema.verify();
       }
       Statistics statistics = Stores.as(StatisticsStore.class, store).statistics(cap());
-      List<WorkerLease> held = store instanceof LeaseStore leases ? leases.leases() : List.of();
+      List<WorkerLease> held =
+          store instanceof StatisticsStore leases ? leases.leases() : List.of();
       List<String> warnings =
-          new ArrayList<>(store instanceof WarningStore able ? able.warnings() : List.of());
-      if (store instanceof LeaseStore) {
+          new ArrayList<>(store instanceof StatisticsStore able ? able.warnings() : List.of());
+      if (store instanceof StatisticsStore) {
         Unattended.warning(statistics, held).ifPresent(warnings::add);
       }
       found =

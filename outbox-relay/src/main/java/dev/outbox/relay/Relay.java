@@ -8,11 +8,10 @@ import dev.outbox.OutboxMessage;
 import dev.outbox.Texts;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.ReachablePublisher;
-import dev.outbox.spi.store.HandOverStore;
-import dev.outbox.spi.store.HandOverStore.Uncommitted;
 import dev.outbox.spi.store.HousekeepingStore;
 import dev.outbox.spi.store.KeepingStore;
 import dev.outbox.spi.store.KeepingStore.Keeper;
+import dev.outbox.spi.store.KeepingStore.Uncommitted;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.PooledStore;
 import dev.outbox.spi.store.SchemaStore;
@@ -222,7 +221,7 @@ public final class Relay implements AutoCloseable {
     }
     Uncommitted uncommitted =
         handsOver
-                && store instanceof HandOverStore<T> able
+                && store instanceof KeepingStore<T> able
                 && shared.source() instanceof Keeper keeper
             ? able.append(keeper, transaction, messages)
             : Uncommitted.of(store.append(transaction, messages), () -> false);
@@ -488,9 +487,9 @@ public final class Relay implements AutoCloseable {
     /**
      * Whether messages of {@link Relay#append} may be published without reading them from the
      * store. That is done when this relay keeps the message's key, and no other message of the same
-     * bucket waits. Needs a {@link HandOverStore} and {@link #keep}. Default: false, because it
-     * asks more of the application: the right to read the tables, transactions at READ COMMITTED,
-     * and to report only commits that have succeeded.
+     * bucket waits. Needs a {@link KeepingStore} and {@link #keep}. Default: false, because it asks
+     * more of the application: the right to read the tables, transactions at READ COMMITTED, and to
+     * report only commits that have succeeded.
      */
     public Builder handOver(boolean handOver) {
       this.handOver = handOver;
@@ -540,7 +539,7 @@ public final class Relay implements AutoCloseable {
             "wakeUps is true, but this store cannot tell of appends: leave it out, and shorten"
                 + " idlePause where the first message must not wait");
       }
-      if (handOver && (keep.isZero() || !(store instanceof HandOverStore))) {
+      if (handOver && (keep.isZero() || !(store instanceof KeepingStore))) {
         throw new IllegalArgumentException(
             "handOver is true, and keep is %s: it needs a store that can hand over, and keys that are kept: set keep, or leave handOver out"
                 .formatted(Texts.time(keep)));

@@ -11,7 +11,6 @@ import dev.outbox.OutboxMessage;
 import dev.outbox.PermanentOutboxException;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.DeadLetterStore;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.OutboxStore;
@@ -196,7 +195,7 @@ class PlainStore implements OutboxStore<Connection>, DeadLetterStore {
   // ---- claim
 
   @Override
-  public Claim claim(ClaimRequest request) {
+  public Claim claim(Claim.Request request) {
     return inTurn(
         connection -> {
           Instant now = now(connection);
@@ -267,7 +266,7 @@ class PlainStore implements OutboxStore<Connection>, DeadLetterStore {
     }
   }
 
-  private int takeKeys(Connection connection, PlainClaim claim, ClaimRequest request, Instant now)
+  private int takeKeys(Connection connection, PlainClaim claim, Claim.Request request, Instant now)
       throws SQLException {
     List<String> keys =
         query(
@@ -630,7 +629,7 @@ class PlainStore implements OutboxStore<Connection>, DeadLetterStore {
     }
 
     /** Adds as many as it has room for, and says how many. */
-    int add(List<StoredMessage> some, ClaimRequest request) {
+    int add(List<StoredMessage> some, Claim.Request request) {
       int added = 0;
       for (StoredMessage m : some) {
         bytes += m.problem() == null ? m.message().payloadSize() : 0;

@@ -7,11 +7,9 @@ import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.ClaimRequest;
-import dev.outbox.spi.store.ClaimSource;
+import dev.outbox.spi.store.Claim.Settled;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.KeepingStore.Keeper;
-import dev.outbox.spi.store.OutboxStore.Settled;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.jdbc.TestDatabase;
 import java.sql.Connection;
@@ -81,12 +79,12 @@ class KeeperTest extends DatabaseTest {
     }
   }
 
-  private static ClaimRequest request(Duration lease) {
-    return new ClaimRequest("worker", 100, 1_000_000, lease);
+  private static Claim.Request request(Duration lease) {
+    return new Claim.Request("worker", 100, 1_000_000, lease);
   }
 
   /** Settles what comes, asks again where it is told to, and returns the sequences. */
-  private static List<Long> deliver(ClaimSource source) {
+  private static List<Long> deliver(Claim.Source source) {
     List<Long> sequences = new ArrayList<>();
     Claim claim = source.claim(request(LONG));
     do {

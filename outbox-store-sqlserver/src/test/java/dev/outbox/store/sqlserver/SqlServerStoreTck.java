@@ -1,7 +1,6 @@
 package dev.outbox.store.sqlserver;
 
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.store.core.internal.Names;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
@@ -52,7 +51,7 @@ public class SqlServerStoreTck extends JdbcStoreTck implements OnSqlServer {
   }
 
   @Override
-  public AutoCloseable stopInClaim(ClaimRequest request) {
+  public AutoCloseable stopInClaim(Claim.Request request) {
     throw stopped();
   }
 

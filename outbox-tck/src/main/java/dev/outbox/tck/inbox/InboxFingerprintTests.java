@@ -3,9 +3,9 @@ package dev.outbox.tck.inbox;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.inbox.Begin;
+import dev.outbox.inbox.Begin.Lock;
 import dev.outbox.inbox.Fingerprint;
 import dev.outbox.inbox.InboxKey;
-import dev.outbox.inbox.Lock;
 import dev.outbox.tck.Rule;
 import dev.outbox.tck.internal.Sentence;
 import org.junit.jupiter.api.DisplayName;

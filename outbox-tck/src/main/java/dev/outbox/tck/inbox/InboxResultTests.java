@@ -2,9 +2,9 @@ package dev.outbox.tck.inbox;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.outbox.inbox.Begin.Lock;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.inbox.InboxResult;
-import dev.outbox.inbox.Lock;
 import dev.outbox.tck.Rule;
 import dev.outbox.tck.internal.Sentence;
 import java.util.LinkedHashMap;

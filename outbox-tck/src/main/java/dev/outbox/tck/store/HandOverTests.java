@@ -6,11 +6,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.Claim.Settled;
 import dev.outbox.spi.store.Decision;
-import dev.outbox.spi.store.HandOverStore;
-import dev.outbox.spi.store.HandOverStore.Uncommitted;
+import dev.outbox.spi.store.KeepingStore;
 import dev.outbox.spi.store.KeepingStore.Keeper;
-import dev.outbox.spi.store.OutboxStore.Settled;
+import dev.outbox.spi.store.KeepingStore.Uncommitted;
 import dev.outbox.tck.Rule;
 import dev.outbox.tck.internal.Sentence;
 import java.util.ArrayList;
@@ -23,12 +23,12 @@ import org.junit.jupiter.api.Tag;
 /** C9. A store may hand a message over or not: what is said holds for what it does not, too. */
 @DisplayName("Hand-over")
 abstract class HandOverTests<T> extends KeeperTests<T> {
-  private @Nullable HandOverStore<T> handing;
+  private @Nullable KeepingStore<T> handing;
 
   @BeforeEach
   @SuppressWarnings("unchecked")
   void find() {
-    handing = (HandOverStore<T>) tck.ability(HandOverStore.class);
+    handing = (KeepingStore<T>) tck.ability(KeepingStore.class);
   }
 
   /** Appends and commits; that has not been said yet. */

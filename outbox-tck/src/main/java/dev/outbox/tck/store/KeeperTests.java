@@ -4,13 +4,10 @@ import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.ClaimRequest;
-import dev.outbox.spi.store.ClaimSource;
+import dev.outbox.spi.store.Claim.Settled;
 import dev.outbox.spi.store.Decision;
-import dev.outbox.spi.store.HandOverStore;
 import dev.outbox.spi.store.KeepingStore;
 import dev.outbox.spi.store.KeepingStore.Keeper;
-import dev.outbox.spi.store.OutboxStore.Settled;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -38,8 +35,8 @@ abstract class KeeperTests<T> extends StoreTests<T> {
   }
 
   /** Delivers what is due, in claims that follow each other. */
-  List<UUID> deliver(ClaimSource source, Duration lease) {
-    ClaimRequest request = request(100, lease);
+  List<UUID> deliver(Claim.Source source, Duration lease) {
+    Claim.Request request = request(100, lease);
     List<UUID> came = new ArrayList<>();
     Claim claim = claim(source, request);
     while (!claim.messages().isEmpty()) {
@@ -56,7 +53,7 @@ abstract class KeeperTests<T> extends StoreTests<T> {
   }
 
   Settled settleAndClaim(
-      ClaimSource source, Claim done, Map<Long, Decision> decisions, ClaimRequest next) {
+      Claim.Source source, Claim done, Map<Long, Decision> decisions, Claim.Request next) {
     return call("settle and claim", () -> source.settleAndClaim(done, decisions, next));
   }
 
@@ -89,7 +86,7 @@ abstract class KeeperTests<T> extends StoreTests<T> {
   }
 
   /** All other rules hold for a load, half of whose workers keep what they can. */
-  void assertKeptUnderLoad(@Nullable HandOverStore<T> handing) {
+  void assertKeptUnderLoad(@Nullable KeepingStore<T> handing) {
     long seed = loadSeed();
     Keeper keeper = keeper(tck.shortTime().dividedBy(10));
     Workload<T> workload = new Workload<>(tck, seed, keeper, handing);

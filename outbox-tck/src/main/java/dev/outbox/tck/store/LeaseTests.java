@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Decision;
-import dev.outbox.spi.store.LeaseStore;
+import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.Rule;
 import dev.outbox.tck.internal.Sentence;
@@ -116,7 +116,7 @@ abstract class LeaseTests<T> extends StoreTests<T> {
 
   @Sentence("who holds leases is known by name, with their times, until they are settled or over")
   void holders() {
-    LeaseStore leases = tck.ability(LeaseStore.class);
+    StatisticsStore leases = tck.ability(StatisticsStore.class);
     assertThat(call("leases", leases::leases)).as("leases of an empty store").isEmpty();
     committed("k", 1);
     Claim claim = claim(100, LONG);

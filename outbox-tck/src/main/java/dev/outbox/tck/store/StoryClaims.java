@@ -3,7 +3,6 @@ package dev.outbox.tck.store;
 import static java.util.Objects.requireNonNull;
 
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
@@ -104,8 +103,8 @@ final class StoryClaims<T> extends StoreTests<T> {
     follow(claim(request(take)), Duration.ofHours(take.hours()), take);
   }
 
-  private static ClaimRequest request(Step.Take take) {
-    return new ClaimRequest(
+  private static Claim.Request request(Step.Take take) {
+    return new Claim.Request(
         "worker " + take.worker(),
         take.most(),
         take.fewBytes() ? FEW_BYTES : MANY_BYTES,

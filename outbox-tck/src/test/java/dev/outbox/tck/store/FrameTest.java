@@ -9,7 +9,6 @@ import static org.junit.platform.engine.discovery.DiscoverySelectors.selectNeste
 import dev.outbox.Appended;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.StoredMessage;
@@ -67,7 +66,7 @@ class FrameTest {
     }
 
     @Override
-    public Claim claim(ClaimRequest request) {
+    public Claim claim(Claim.Request request) {
       return behind.claim(request);
     }
   }
@@ -145,7 +144,7 @@ class FrameTest {
     protected OutboxStore<MemoryTransaction> createStore() {
       return new Behind(super.createStore()) {
         @Override
-        public Claim claim(ClaimRequest request) {
+        public Claim claim(Claim.Request request) {
           if (request.maxMessages() == 7) {
             hang();
           }
@@ -175,7 +174,7 @@ class FrameTest {
     protected OutboxStore<MemoryTransaction> createStore() {
       return new Behind(super.createStore()) {
         @Override
-        public Claim claim(ClaimRequest request) {
+        public Claim claim(Claim.Request request) {
           connections.acquireUninterruptibly();
           Claim claim = super.claim(request);
           return new Claim() {
@@ -265,7 +264,7 @@ class FrameTest {
     protected OutboxStore<MemoryTransaction> createStore() {
       return new Behind(super.createStore()) {
         @Override
-        public Claim claim(ClaimRequest request) {
+        public Claim claim(Claim.Request request) {
           return new Claim() {
             @Override
             public List<StoredMessage> messages() {
@@ -340,7 +339,7 @@ class FrameTest {
         .contains(
             "  T1: MemoryOutboxStore calls InstantSource.instant(): if",
             "implement ClientClocks in the test class",
-            "  not checked until the store implements LeaseStore, SchemaStore (E1)");
+            "  not checked until the store implements StatisticsStore, SchemaStore (E1)");
   }
 
   // ---- time
@@ -356,9 +355,9 @@ class FrameTest {
     protected OutboxStore<MemoryTransaction> createStore() {
       return new Behind(super.createStore()) {
         @Override
-        public Claim claim(ClaimRequest request) {
+        public Claim claim(Claim.Request request) {
           return super.claim(
-              new ClaimRequest(
+              new Claim.Request(
                   request.worker(), request.maxMessages(), request.maxBytes(), Duration.ofDays(1)));
         }
       };

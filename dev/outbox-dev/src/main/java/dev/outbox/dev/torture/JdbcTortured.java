@@ -10,7 +10,7 @@ import dev.outbox.dev.torture.Oracle.DeadLetter;
 import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.embedded.EmbeddedServer;
 import dev.outbox.spi.store.ArchiveStore.Outcome;
-import dev.outbox.spi.store.LeaseStore.WorkerLease;
+import dev.outbox.spi.store.StatisticsStore.WorkerLease;
 import dev.outbox.store.jdbc.JdbcInboxStore;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
 import java.net.URI;

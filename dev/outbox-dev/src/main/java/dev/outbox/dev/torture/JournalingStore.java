@@ -3,10 +3,7 @@ package dev.outbox.dev.torture;
 import dev.outbox.Appended;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.ClaimRequest;
-import dev.outbox.spi.store.ClaimSource;
 import dev.outbox.spi.store.Decision;
-import dev.outbox.spi.store.HandOverStore;
 import dev.outbox.spi.store.HousekeepingStore;
 import dev.outbox.spi.store.KeepingStore;
 import dev.outbox.spi.store.OutboxStore;
@@ -39,7 +36,7 @@ import java.util.stream.Stream;
  */
 record JournalingStore<T>(
     OutboxStore<T> store, Journal journal, AtomicLong numbers, Runnable beforeSettle)
-    implements HandOverStore<T>, HousekeepingStore, SchemaStore {
+    implements KeepingStore<T>, HousekeepingStore, SchemaStore {
 
   @Override
   public Appended append(T transaction, List<OutboxMessage> messages) {
@@ -49,17 +46,17 @@ record JournalingStore<T>(
   /** Only where the store can. */
   @Override
   public Uncommitted append(Keeper keeper, T transaction, List<OutboxMessage> messages) {
-    return ((HandOverStore<T>) store)
+    return ((KeepingStore<T>) store)
         .append(((JournalingKeeper) keeper).keeper, transaction, messages);
   }
 
   @Override
-  public Claim claim(ClaimRequest request) {
+  public Claim claim(Claim.Request request) {
     return claim(store, request);
   }
 
   @Override
-  public Settled settleAndClaim(Claim done, Map<Long, Decision> decisions, ClaimRequest next) {
+  public Settled settleAndClaim(Claim done, Map<Long, Decision> decisions, Claim.Request next) {
     return settleAndClaim(store, done, decisions, next);
   }
 
@@ -77,12 +74,12 @@ record JournalingStore<T>(
     }
 
     @Override
-    public Claim claim(ClaimRequest request) {
+    public Claim claim(Claim.Request request) {
       return JournalingStore.this.claim(keeper, request);
     }
 
     @Override
-    public Settled settleAndClaim(Claim done, Map<Long, Decision> decisions, ClaimRequest next) {
+    public Settled settleAndClaim(Claim done, Map<Long, Decision> decisions, Claim.Request next) {
       return JournalingStore.this.settleAndClaim(keeper, done, decisions, next);
     }
 
@@ -97,13 +94,13 @@ record JournalingStore<T>(
     }
   }
 
-  private Claim claim(ClaimSource source, ClaimRequest request) {
+  private Claim claim(Claim.Source source, Claim.Request request) {
     long asked = System.nanoTime();
     return begun(source.claim(request), asked, request);
   }
 
   private Settled settleAndClaim(
-      ClaimSource source, Claim done, Map<Long, Decision> decisions, ClaimRequest next) {
+      Claim.Source source, Claim done, Map<Long, Decision> decisions, Claim.Request next) {
     Journaled ending = own(done);
     ending.settles(decisions);
     long asked = System.nanoTime();
@@ -148,7 +145,7 @@ record JournalingStore<T>(
     return (SchemaStore) store;
   }
 
-  private Claim begun(Claim claim, long asked, ClaimRequest request) {
+  private Claim begun(Claim claim, long asked, Claim.Request request) {
     Journaled journaled = new Journaled(claim, numbers.incrementAndGet());
     if (!claim.messages().isEmpty()) {
       Stream<String> messages = claim.messages().stream().map(m -> m.sequence() + "|" + m.key());

@@ -1,18 +1,15 @@
 package dev.outbox.store.core;
 
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.DeadLetterStore;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.HousekeepingStore;
 import dev.outbox.spi.store.KeepingStore;
 import dev.outbox.spi.store.KeepingStore.Keeper;
-import dev.outbox.spi.store.LeaseStore;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.PooledStore;
 import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.spi.store.StatisticsStore;
-import dev.outbox.spi.store.WarningStore;
 import dev.outbox.store.core.internal.Alone;
 import dev.outbox.store.core.internal.Database;
 import dev.outbox.store.core.internal.Engine;
@@ -38,8 +35,8 @@ public abstract class BucketStore<T>
         SchemaStore,
         DeadLetterStore,
         StatisticsStore,
-        LeaseStore,
-        WarningStore,
+        StatisticsStore,
+        StatisticsStore,
         HousekeepingStore,
         PooledStore {
 
@@ -94,7 +91,7 @@ public abstract class BucketStore<T>
   }
 
   @Override
-  public final Claim claim(ClaimRequest request) {
+  public final Claim claim(Claim.Request request) {
     if (!verified) {
       verify();
     }
@@ -103,7 +100,7 @@ public abstract class BucketStore<T>
 
   @Override
   public final Settled settleAndClaim(
-      Claim done, Map<Long, Decision> decisions, ClaimRequest next) {
+      Claim done, Map<Long, Decision> decisions, Claim.Request next) {
     return engine
         .settleAndClaim(done, decisions, next)
         .orElseGet(() -> OutboxStore.super.settleAndClaim(done, decisions, next));
@@ -139,7 +136,7 @@ public abstract class BucketStore<T>
     }
 
     @Override
-    public Claim claim(ClaimRequest request) {
+    public Claim claim(Claim.Request request) {
       if (!verified) {
         verify();
       }
@@ -147,7 +144,7 @@ public abstract class BucketStore<T>
     }
 
     @Override
-    public Settled settleAndClaim(Claim done, Map<Long, Decision> decisions, ClaimRequest next) {
+    public Settled settleAndClaim(Claim done, Map<Long, Decision> decisions, Claim.Request next) {
       return engine
           .settleAndClaim(done, decisions, next)
           .orElseGet(() -> Keeper.super.settleAndClaim(done, decisions, next));

@@ -5,12 +5,12 @@ import static java.util.Objects.requireNonNull;
 import dev.outbox.Texts;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.inbox.Begin;
+import dev.outbox.inbox.Begin.Lock;
 import dev.outbox.inbox.Fingerprint;
-import dev.outbox.inbox.InProgressException;
+import dev.outbox.inbox.Inbox.InProgressException;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.inbox.InboxResult;
-import dev.outbox.inbox.Lock;
-import dev.outbox.spi.store.InboxGrantsStore;
+import dev.outbox.spi.store.GrantsStore;
 import dev.outbox.spi.store.InboxStatisticsStore;
 import dev.outbox.spi.store.InboxStore;
 import dev.outbox.spi.store.PooledStore;
@@ -76,11 +76,7 @@ import org.jspecify.annotations.Nullable;
  * setting of them.
  */
 public abstract class JdbcInboxStore
-    implements InboxStore<Connection>,
-        SchemaStore,
-        InboxStatisticsStore,
-        InboxGrantsStore,
-        PooledStore {
+    implements InboxStore<Connection>, SchemaStore, InboxStatisticsStore, GrantsStore, PooledStore {
 
   /**
    * After this long without a sign of the client the database ends a transaction; and this long a

@@ -8,15 +8,13 @@ import dev.outbox.NoTransactionException;
 import dev.outbox.OutboxMessage;
 import dev.outbox.PermanentOutboxException;
 import dev.outbox.spi.store.ArchiveStore;
-import dev.outbox.spi.store.AuditStore;
+import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.Decision;
-import dev.outbox.spi.store.HandOverStore;
 import dev.outbox.spi.store.HousekeepingStore;
+import dev.outbox.spi.store.KeepingStore;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.StatisticsStore;
-import dev.outbox.spi.store.Who;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -68,10 +66,10 @@ import org.jspecify.annotations.Nullable;
  */
 public class MemoryOutboxStore
     implements OutboxStore<MemoryTransaction>,
-        HandOverStore<MemoryTransaction>,
+        KeepingStore<MemoryTransaction>,
         StatisticsStore,
         ArchiveStore,
-        AuditStore,
+        ArchiveStore,
         HousekeepingStore {
 
   /** How long a dedup key is remembered unless said otherwise: 7 days. */
@@ -225,7 +223,7 @@ public class MemoryOutboxStore
   }
 
   @Override
-  public synchronized Claim claim(ClaimRequest request) {
+  public synchronized Claim claim(Claim.Request request) {
     return claim(new MemoryClaim(this), request);
   }
 
@@ -235,7 +233,7 @@ public class MemoryOutboxStore
   }
 
   /** Fills a claim with what is due of the keys that it may have. */
-  MemoryClaim claim(MemoryClaim claim, ClaimRequest request) {
+  MemoryClaim claim(MemoryClaim claim, Claim.Request request) {
     Instant now = now();
     for (Key key : keys.values()) {
       if (mayHave(claim, key, now) && !take(key, claim, request, now)) {
@@ -272,7 +270,7 @@ public class MemoryOutboxStore
   }
 
   /** Adds what the key has to the claim; false when the claim is full. */
-  private boolean take(Key key, MemoryClaim claim, ClaimRequest request, Instant now) {
+  private boolean take(Key key, MemoryClaim claim, Claim.Request request, Instant now) {
     boolean suspicious = key.expired + (isAbandoned(claim, key) ? 1 : 0) >= SUSPICIOUS;
     for (Row row : due(key, now)) {
       if (suspicious && !claim.messages.isEmpty()) {

@@ -8,11 +8,9 @@ import dev.outbox.OutboxMessage;
 import dev.outbox.Texts;
 import dev.outbox.spi.store.ArchiveStore;
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.DeadLetterStore;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.StatisticsStore;
-import dev.outbox.spi.store.WarningStore;
 import dev.outbox.store.core.internal.Deduplicated;
 import dev.outbox.store.redis.Messages.Found;
 import java.time.Duration;
@@ -72,7 +70,7 @@ import redis.clients.jedis.RedisClient;
  * Builder#replicas} when replicas have it, too: nothing is published that is not so durable.
  */
 public final class RedisOutboxStore extends RedisStore
-    implements OutboxStore<RedisTransaction>, DeadLetterStore, StatisticsStore, WarningStore {
+    implements OutboxStore<RedisTransaction>, DeadLetterStore, StatisticsStore, StatisticsStore {
 
   /** How long a dedup key is remembered unless told otherwise: 7 days. */
   public static final Duration DEFAULT_DEDUP_WINDOW = Duration.ofDays(7);
@@ -166,7 +164,7 @@ public final class RedisOutboxStore extends RedisStore
   }
 
   @Override
-  public Claim claim(ClaimRequest request) {
+  public Claim claim(Claim.Request request) {
     server.verifyOnce();
     String token = UUID.randomUUID().toString();
     Arguments arguments =

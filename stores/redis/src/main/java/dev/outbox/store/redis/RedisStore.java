@@ -2,14 +2,13 @@ package dev.outbox.store.redis;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.outbox.spi.store.PooledStore;
 import dev.outbox.spi.store.SchemaStore;
 import java.time.Duration;
 import java.util.OptionalInt;
 import redis.clients.jedis.RedisClient;
 
 /** What outbox and inbox on Redis have in common: their schema, their pool, and their settings. */
-abstract class RedisStore implements SchemaStore, PooledStore {
+abstract class RedisStore implements SchemaStore {
 
   /** How long replicas are waited for unless told otherwise: 1 s. */
   public static final Duration DEFAULT_REPLICAS_TIME = Duration.ofSeconds(1);

@@ -6,18 +6,17 @@ import dev.outbox.OutboxMessage;
 import dev.outbox.PermanentOutboxException;
 import dev.outbox.spi.store.ArchiveStore;
 import dev.outbox.spi.store.ArchiveStore.Archived;
+import dev.outbox.spi.store.ArchiveStore.Entry;
 import dev.outbox.spi.store.ArchiveStore.Search;
-import dev.outbox.spi.store.AuditStore.Entry;
+import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.ClaimRequest;
+import dev.outbox.spi.store.Claim.Settled;
 import dev.outbox.spi.store.DeadLetterStore.DeadLetter;
 import dev.outbox.spi.store.DeadLetterStore.HaltedKey;
 import dev.outbox.spi.store.Decision;
-import dev.outbox.spi.store.LeaseStore.WorkerLease;
-import dev.outbox.spi.store.OutboxStore.Settled;
 import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.spi.store.StatisticsStore.Statistics;
-import dev.outbox.spi.store.Who;
+import dev.outbox.spi.store.StatisticsStore.WorkerLease;
 import dev.outbox.store.core.internal.Database.Administration;
 import dev.outbox.store.core.internal.Database.Expired;
 import java.time.Duration;
@@ -90,14 +89,14 @@ public final class Engine<H> {
 
   // ---- claims
 
-  public Claim claim(ClaimRequest request) {
+  public Claim claim(Claim.Request request) {
     return claim(request, Kept.NOTHING);
   }
 
   /**
    * @param kept what the workers of one relay keep
    */
-  public Claim claim(ClaimRequest request, Kept kept) {
+  public Claim claim(Claim.Request request, Kept kept) {
     lease = request.lease();
     Claim claim = claims.claim(request, kept);
     return claim.messages().isEmpty() && restoredNowAndThen() ? claims.claim(request, kept) : claim;
@@ -124,7 +123,7 @@ public final class Engine<H> {
 
   /** Empty where the claim is not one of this store's, or is over. */
   public Optional<Settled> settleAndClaim(
-      Claim done, Map<Long, Decision> decisions, ClaimRequest next) {
+      Claim done, Map<Long, Decision> decisions, Claim.Request next) {
     return claims.settleAndClaim(done, decisions, next);
   }
 

@@ -3,13 +3,13 @@ package dev.outbox.store.core.internal;
 import dev.outbox.NoTransactionException;
 import dev.outbox.OutboxMessage;
 import dev.outbox.TransientOutboxException;
-import dev.outbox.spi.store.ClaimRequest;
+import dev.outbox.spi.store.ArchiveStore.Who;
+import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.DeadLetterStore.DeadLetter;
 import dev.outbox.spi.store.DeadLetterStore.HaltedKey;
-import dev.outbox.spi.store.LeaseStore.WorkerLease;
 import dev.outbox.spi.store.StatisticsStore.Statistics;
+import dev.outbox.spi.store.StatisticsStore.WorkerLease;
 import dev.outbox.spi.store.StoredMessage;
-import dev.outbox.spi.store.Who;
 import dev.outbox.store.core.internal.Database.Administration;
 import dev.outbox.store.core.internal.Database.Block;
 import dev.outbox.store.core.internal.Database.Failure;
@@ -335,7 +335,7 @@ final class MapDatabase
   // ---- leases
 
   @Override
-  public List<Lease> lease(MapDatabase handle, UUID claimId, ClaimRequest request, int most) {
+  public List<Lease> lease(MapDatabase handle, UUID claimId, Claim.Request request, int most) {
     Instant now = now();
     List<Integer> candidates = new ArrayList<>();
     FairShare share = new FairShare(request.worker());
@@ -357,7 +357,7 @@ final class MapDatabase
     return Served.inTurn(leased);
   }
 
-  private Served lease(int number, UUID claimId, ClaimRequest request, Instant now) {
+  private Served lease(int number, UUID claimId, Claim.Request request, Instant now) {
     Bucket bucket = buckets.get(number);
     if (bucket.claimId != null) {
       boolean suspicious = bucket.takeovers >= SUSPICIOUS;
