@@ -1,8 +1,8 @@
 package dev.outbox.inbox;
 
 import dev.outbox.Appended;
-import dev.outbox.CurrentTransaction;
 import dev.outbox.NoTransactionException;
+import dev.outbox.Outbox.CurrentTransaction;
 import dev.outbox.PermanentOutboxException;
 import dev.outbox.SchemaException;
 import dev.outbox.TransientOutboxException;

@@ -2,13 +2,12 @@ package dev.outbox.cli;
 
 import dev.outbox.Texts;
 import dev.outbox.spi.store.ArchiveStore;
-import dev.outbox.spi.store.AuditStore;
+import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.DeadLetterStore;
 import dev.outbox.spi.store.DeadLetterStore.DeadLetter;
 import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.spi.store.StoreProvider.Opened;
 import dev.outbox.spi.store.StoredMessage;
-import dev.outbox.spi.store.Who;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.Set;
@@ -256,7 +255,7 @@ final class DeadLettersCommand extends Verbs {
       Who who = who();
       return who == null
           ? store.requeue(sequences)
-          : Stores.as(AuditStore.class, store).requeue(sequences, who);
+          : Stores.as(ArchiveStore.class, store).requeue(sequences, who);
     }
 
     @Override
@@ -304,7 +303,7 @@ final class DeadLettersCommand extends Verbs {
       Who who = who();
       return who == null
           ? store.discard(sequences)
-          : Stores.as(AuditStore.class, store).discard(sequences, who);
+          : Stores.as(ArchiveStore.class, store).discard(sequences, who);
     }
 
     @Override

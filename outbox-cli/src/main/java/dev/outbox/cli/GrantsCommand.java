@@ -1,7 +1,6 @@
 package dev.outbox.cli;
 
 import dev.outbox.spi.store.GrantsStore;
-import dev.outbox.spi.store.InboxGrantsStore;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -74,7 +73,7 @@ final class GrantsCommand implements Callable<Integer> {
   private Function<Object, String> ofInbox() {
     String handles = role("--consumer", consumer);
     String purges = role("--housekeeper", housekeeper);
-    return store -> Stores.as(InboxGrantsStore.class, store).grants(handles, purges);
+    return store -> Stores.as(GrantsStore.class, store).grants(handles, purges);
   }
 
   private String role(String option, @Nullable String role) {

@@ -1,6 +1,6 @@
 package dev.outbox.cli;
 
-import dev.outbox.spi.store.Who;
+import dev.outbox.spi.store.ArchiveStore.Who;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 

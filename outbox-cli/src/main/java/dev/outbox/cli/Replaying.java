@@ -7,7 +7,7 @@ import dev.outbox.spi.store.ArchiveStore;
 import dev.outbox.spi.store.ArchiveStore.Archived;
 import dev.outbox.spi.store.ArchiveStore.Outcome;
 import dev.outbox.spi.store.ArchiveStore.Search;
-import dev.outbox.spi.store.Who;
+import dev.outbox.spi.store.ArchiveStore.Who;
 import java.io.PrintWriter;
 import java.util.EnumMap;
 import java.util.List;

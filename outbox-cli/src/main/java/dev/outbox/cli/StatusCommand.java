@@ -3,20 +3,19 @@ package dev.outbox.cli;
 import dev.outbox.Texts;
 import dev.outbox.spi.store.DeadLetterStore;
 import dev.outbox.spi.store.DeadLetterStore.HaltedKey;
-import dev.outbox.spi.store.LeaseStore;
-import dev.outbox.spi.store.LeaseStore.WorkerLease;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.spi.store.StatisticsStore.Statistics;
+import dev.outbox.spi.store.StatisticsStore.WorkerLease;
 import dev.outbox.spi.store.StoreProvider.Opened;
-import dev.outbox.spi.store.WarningStore;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -130,13 +129,11 @@ final class StatusCommand implements Callable<Integer> {
       if (store instanceof SchemaStore schema) {
         schema.verify();
       }
-      Statistics statistics = Stores.as(StatisticsStore.class, store).statistics(cap());
-      List<WorkerLease> held = store instanceof LeaseStore leases ? leases.leases() : List.of();
-      List<String> warnings =
-          new ArrayList<>(store instanceof WarningStore able ? able.warnings() : List.of());
-      if (store instanceof LeaseStore) {
-        Unattended.warning(statistics, held).ifPresent(warnings::add);
-      }
+      StatisticsStore figures = Stores.as(StatisticsStore.class, store);
+      Statistics statistics = figures.statistics(cap());
+      Optional<List<WorkerLease>> held = figures.leases();
+      List<String> warnings = new ArrayList<>(figures.warnings());
+      held.flatMap(leases -> Unattended.warning(statistics, leases)).ifPresent(warnings::add);
       found =
           new Found(
               store instanceof SchemaStore schema ? schema.place() : null,
@@ -144,7 +141,7 @@ final class StatusCommand implements Callable<Integer> {
               statistics.haltedKeys() > 0 && store instanceof DeadLetterStore letters
                   ? letters.haltedKeys(MOST_KEYS)
                   : List.of(),
-              held,
+              held.orElse(List.of()),
               warnings);
     }
     List<String> passed = passed(found.statistics());

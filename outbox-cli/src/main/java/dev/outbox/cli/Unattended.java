@@ -1,7 +1,7 @@
 package dev.outbox.cli;
 
-import dev.outbox.spi.store.LeaseStore.WorkerLease;
 import dev.outbox.spi.store.StatisticsStore.Statistics;
+import dev.outbox.spi.store.StatisticsStore.WorkerLease;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;

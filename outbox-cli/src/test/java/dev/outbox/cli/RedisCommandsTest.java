@@ -117,7 +117,7 @@ class RedisCommandsTest extends DatabaseCommandsTest {
   @DisplayName("nor for an inbox")
   void inboxGrants() {
     assertThat(cli("grants", "--inbox", "--consumer=a", "--housekeeper=b").err())
-        .contains("needs a store that is a InboxGrantsStore")
+        .contains("needs a store that is a GrantsStore")
         .hasLineCount(1);
   }
 

@@ -8,13 +8,11 @@ import dev.outbox.OutboxMessage;
 import dev.outbox.Texts;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.ReachablePublisher;
-import dev.outbox.spi.store.HandOverStore;
-import dev.outbox.spi.store.HandOverStore.Uncommitted;
 import dev.outbox.spi.store.HousekeepingStore;
 import dev.outbox.spi.store.KeepingStore;
 import dev.outbox.spi.store.KeepingStore.Keeper;
+import dev.outbox.spi.store.KeepingStore.Uncommitted;
 import dev.outbox.spi.store.OutboxStore;
-import dev.outbox.spi.store.PooledStore;
 import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.spi.store.WakeUpStore;
@@ -84,7 +82,7 @@ public final class Relay implements AutoCloseable {
     threads = new Threads(settings.name(), waiting);
     shared =
         new Worker.Shared(
-            store instanceof KeepingStore able && !settings.keep().isZero()
+            store instanceof KeepingStore<?> able && !settings.keep().isZero()
                 ? able.keeper(settings.keep())
                 : store,
             builder.publisher,
@@ -221,7 +219,7 @@ public final class Relay implements AutoCloseable {
     }
     Uncommitted uncommitted =
         handsOver
-                && store instanceof HandOverStore<T> able
+                && store instanceof KeepingStore<T> able
                 && shared.source() instanceof Keeper keeper
             ? able.append(keeper, transaction, messages)
             : Uncommitted.of(store.append(transaction, messages), () -> false);
@@ -486,7 +484,7 @@ public final class Relay implements AutoCloseable {
     /**
      * Whether what {@link Relay#append} has appended may be published without reading it, when this
      * relay keeps its key and nothing else of its part of the outbox waits; needs a {@link
-     * HandOverStore} and {@link #keep}. Default: false, because it asks more of who appends: the
+     * KeepingStore} and {@link #keep}. Default: false, because it asks more of who appends: the
      * right to read, READ COMMITTED, and to say truly what has committed.
      */
     public Builder handOver(boolean handOver) {
@@ -537,14 +535,12 @@ public final class Relay implements AutoCloseable {
             "wakeUps is true, but this store cannot tell of appends: leave it out, and shorten"
                 + " idlePause where the first message must not wait");
       }
-      if (handOver && (keep.isZero() || !(store instanceof HandOverStore))) {
+      if (handOver && (keep.isZero() || !(store instanceof KeepingStore<?>))) {
         throw new IllegalArgumentException(
             "handOver is true, and keep is %s: it needs a store that can hand over, and keys that are kept: set keep, or leave handOver out"
                 .formatted(Texts.time(keep)));
       }
-      if (store instanceof PooledStore pooled) {
-        pooled.maxConnections().ifPresent(settings::checkPool);
-      }
+      store.maxConnections().ifPresent(settings::checkPool);
       return new Relay(this, settings);
     }
 

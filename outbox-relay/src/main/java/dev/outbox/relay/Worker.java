@@ -2,10 +2,9 @@ package dev.outbox.relay;
 
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.ClaimSource;
+import dev.outbox.spi.store.Claim.Settled;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.KeepingStore.Keeper;
-import dev.outbox.spi.store.OutboxStore.Settled;
 import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
 import java.util.HashSet;
@@ -44,7 +43,7 @@ final class Worker {
    * @param source where they get their claims
    */
   record Shared(
-      ClaimSource source,
+      Claim.Source source,
       MessagePublisher publisher,
       Settings settings,
       Rules rules,
@@ -55,7 +54,7 @@ final class Worker {
       LongSupplier clock) {
 
     /** The same with claims from elsewhere. */
-    Shared claimingFrom(ClaimSource other) {
+    Shared claimingFrom(Claim.Source other) {
       return new Shared(
           other, publisher, settings, rules, breaker, waiting, listener, publishing, clock);
     }
@@ -75,7 +74,7 @@ final class Worker {
 
   private final String name;
   private final Shared shared;
-  private final ClaimSource source;
+  private final Claim.Source source;
   private final Settings settings;
   private final Rules rules;
   private final Breaker breaker;

@@ -11,7 +11,6 @@ import dev.outbox.SchemaException;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.HousekeepingStore;
-import dev.outbox.spi.store.PooledStore;
 import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.memory.MemoryTransaction;
@@ -444,8 +443,7 @@ class RelayTest {
     }
   }
 
-  private static class Able extends FaultyStore
-      implements SchemaStore, HousekeepingStore, PooledStore {
+  private static class Able extends FaultyStore implements SchemaStore, HousekeepingStore {
     final AtomicInteger housekeepings = new AtomicInteger();
     boolean outdated;
 

@@ -6,11 +6,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.Claim.Settled;
 import dev.outbox.spi.store.Decision;
-import dev.outbox.spi.store.HandOverStore;
-import dev.outbox.spi.store.HandOverStore.Uncommitted;
+import dev.outbox.spi.store.KeepingStore;
 import dev.outbox.spi.store.KeepingStore.Keeper;
-import dev.outbox.spi.store.OutboxStore.Settled;
+import dev.outbox.spi.store.KeepingStore.Uncommitted;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 
 /** C9. A store may hand a message over or not: what is said holds for what it does not, too. */
 abstract class HandOverTests<T> extends KeeperTests<T> {
-  private @Nullable HandOverStore<T> handing;
+  private @Nullable KeepingStore<T> handing;
 
   HandOverTests(OutboxStoreTck<T> tck) {
     super(tck);
@@ -31,7 +31,7 @@ abstract class HandOverTests<T> extends KeeperTests<T> {
   @BeforeEach
   @SuppressWarnings("unchecked")
   void find() {
-    handing = (HandOverStore<T>) tck.ability(HandOverStore.class);
+    handing = (KeepingStore<T>) tck.ability(KeepingStore.class);
   }
 
   /** Appends and commits; that has not been said yet. */

@@ -4,12 +4,11 @@ import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.Claim.Settled;
 import dev.outbox.spi.store.ClaimRequest;
-import dev.outbox.spi.store.ClaimSource;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.KeepingStore;
 import dev.outbox.spi.store.KeepingStore.Keeper;
-import dev.outbox.spi.store.OutboxStore.Settled;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -40,7 +39,7 @@ abstract class KeeperTests<T> extends StoreTests<T> {
   }
 
   /** Delivers what is due, in claims that follow each other. */
-  List<UUID> deliver(ClaimSource source, Duration lease) {
+  List<UUID> deliver(Claim.Source source, Duration lease) {
     ClaimRequest request = request(100, lease);
     List<UUID> came = new ArrayList<>();
     Claim claim = claim(source, request);
@@ -58,7 +57,7 @@ abstract class KeeperTests<T> extends StoreTests<T> {
   }
 
   Settled settleAndClaim(
-      ClaimSource source, Claim done, Map<Long, Decision> decisions, ClaimRequest next) {
+      Claim.Source source, Claim done, Map<Long, Decision> decisions, ClaimRequest next) {
     return call("settle and claim", () -> source.settleAndClaim(done, decisions, next));
   }
 

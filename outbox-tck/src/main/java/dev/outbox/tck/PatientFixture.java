@@ -2,10 +2,10 @@ package dev.outbox.tck;
 
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.Claim.Settled;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.KeepingStore.Keeper;
 import dev.outbox.spi.store.OutboxStore;
-import dev.outbox.spi.store.OutboxStore.Settled;
 import dev.outbox.spi.store.StoredMessage;
 import java.lang.reflect.Method;
 import java.time.Duration;

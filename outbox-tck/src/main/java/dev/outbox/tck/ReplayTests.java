@@ -13,12 +13,11 @@ import dev.outbox.spi.store.ArchiveStore.Archived;
 import dev.outbox.spi.store.ArchiveStore.Outcome;
 import dev.outbox.spi.store.ArchiveStore.Position;
 import dev.outbox.spi.store.ArchiveStore.Search;
-import dev.outbox.spi.store.AuditStore;
+import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.DeadLetterStore;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StoredMessage;
-import dev.outbox.spi.store.Who;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -132,7 +131,7 @@ abstract class ReplayTests<T> extends ArchiveStoreTests<T> {
   @Sentence("a replay appends again, in order, as new messages that say which they repeat")
   void archiveReplayed() {
     ArchiveStore store = with(Archive.FULL);
-    AuditStore audit = tck.ability(AuditStore.class);
+    ArchiveStore audit = tck.ability(ArchiveStore.class);
     OutboxMessage first = committed(full("k"));
     OutboxMessage second = committed(full("k"));
     List<StoredMessage> came = drain();
@@ -162,10 +161,10 @@ abstract class ReplayTests<T> extends ArchiveStoreTests<T> {
         List.of(first.id(), second.id(), id(again.get(0)), id(again.get(1))));
     assertThat(audit.audit(Instant.EPOCH, MANY))
         .as("the audit")
-        .extracting(AuditStore.Entry::action, AuditStore.Entry::who, AuditStore.Entry::id)
+        .extracting(ArchiveStore.Entry::action, ArchiveStore.Entry::who, ArchiveStore.Entry::id)
         .containsExactlyInAnyOrder(
-            tuple(AuditStore.Action.REPLAYED, "alice", first.id().toString()),
-            tuple(AuditStore.Action.REPLAYED, "alice", second.id().toString()));
+            tuple(ArchiveStore.Action.REPLAYED, "alice", first.id().toString()),
+            tuple(ArchiveStore.Action.REPLAYED, "alice", second.id().toString()));
   }
 
   @Test
@@ -174,7 +173,7 @@ abstract class ReplayTests<T> extends ArchiveStoreTests<T> {
   void archiveReplayedWhole() {
     RawRows<T> rows = tck.fixture(RawRows.class);
     ArchiveStore store = with(Archive.FULL);
-    AuditStore audit = tck.ability(AuditStore.class);
+    ArchiveStore audit = tck.ability(ArchiveStore.class);
     committed("k", 1);
     settle(claim(), Decision.delivered());
     run(
@@ -217,7 +216,7 @@ abstract class ReplayTests<T> extends ArchiveStoreTests<T> {
     committed("k", 1);
     Claim claim = claim();
     settle(claim, Decision.dead("rejected"));
-    AuditStore none = tck.ability(AuditStore.class);
+    ArchiveStore none = tck.ability(ArchiveStore.class);
     assertThatThrownBy(() -> none.discard(first(claim).sequence(), SOMEBODY))
         .as("discard with an audit that is not there")
         .isInstanceOf(OutboxException.class);
@@ -229,7 +228,7 @@ abstract class ReplayTests<T> extends ArchiveStoreTests<T> {
   @Sentence("who requeues and discards, and why, is in the audit")
   void archiveAudited() {
     with(Archive.METADATA);
-    AuditStore store = tck.ability(AuditStore.class);
+    ArchiveStore store = tck.ability(ArchiveStore.class);
     OutboxMessage message = committed(message("k"));
     Claim claim = claim();
     long sequence = first(claim).sequence();
@@ -241,11 +240,11 @@ abstract class ReplayTests<T> extends ArchiveStoreTests<T> {
     assertThat(call("discard", () -> store.discard(sequence, other)))
         .as("whether it was discarded twice")
         .isFalse();
-    List<AuditStore.Entry> entries = store.audit(Instant.EPOCH, MANY);
+    List<ArchiveStore.Entry> entries = store.audit(Instant.EPOCH, MANY);
     assertThat(entries)
-        .extracting(AuditStore.Entry::action)
+        .extracting(ArchiveStore.Entry::action)
         .as("what was done")
-        .containsExactly(AuditStore.Action.REQUEUED, AuditStore.Action.DISCARDED);
+        .containsExactly(ArchiveStore.Action.REQUEUED, ArchiveStore.Action.DISCARDED);
     assertThat(entries)
         .allSatisfy(
             entry -> {
@@ -264,7 +263,7 @@ abstract class ReplayTests<T> extends ArchiveStoreTests<T> {
       "what is decided about several has an entry for each, and none for what was no dead letter")
   void archiveAuditsSeveral() {
     with(Archive.METADATA);
-    AuditStore store = tck.ability(AuditStore.class);
+    ArchiveStore store = tck.ability(ArchiveStore.class);
     List<Long> sequences = new ArrayList<>();
     List<UUID> ids = new ArrayList<>();
     for (String order : List.of("a", "b", "c")) {

@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.Claim.Settled;
 import dev.outbox.spi.store.DeadLetterStore;
 import dev.outbox.spi.store.Decision;
-import dev.outbox.spi.store.OutboxStore.Settled;
 import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
 import java.util.HashMap;

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.ClaimRequest;
-import dev.outbox.spi.store.ClaimSource;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.StoredMessage;
@@ -125,7 +124,7 @@ abstract class StoreTests<T> {
     return claim(store(), request);
   }
 
-  Claim claim(ClaimSource by, ClaimRequest request) {
+  Claim claim(Claim.Source by, ClaimRequest request) {
     for (int i = 0; i < MAX_POLLS; i++) {
       Claim claim = call("claim", () -> by.claim(request));
       if (!claim.messages().isEmpty() || !claim.pollAgain()) {

@@ -4,11 +4,10 @@ import dev.outbox.OutboxMessage;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.ClaimRequest;
-import dev.outbox.spi.store.ClaimSource;
 import dev.outbox.spi.store.Decision;
-import dev.outbox.spi.store.HandOverStore;
-import dev.outbox.spi.store.HandOverStore.Uncommitted;
+import dev.outbox.spi.store.KeepingStore;
 import dev.outbox.spi.store.KeepingStore.Keeper;
+import dev.outbox.spi.store.KeepingStore.Uncommitted;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
@@ -43,7 +42,7 @@ final class Workload<T> {
   private final PatientFixture<T> tck;
   private final long seed;
   private final @Nullable Keeper keeper;
-  private final @Nullable HandOverStore<T> handing;
+  private final @Nullable KeepingStore<T> handing;
   private final AtomicInteger workers = new AtomicInteger();
   final Oracle oracle = new Oracle();
   private final AtomicInteger left;
@@ -67,7 +66,7 @@ final class Workload<T> {
       PatientFixture<T> tck,
       long seed,
       @Nullable Keeper keeper,
-      @Nullable HandOverStore<T> handing) {
+      @Nullable KeepingStore<T> handing) {
     this.handing = handing;
     this.tck = tck;
     this.seed = seed;
@@ -230,7 +229,7 @@ final class Workload<T> {
   // ---- workers
 
   private void work(Random random) {
-    ClaimSource store =
+    Claim.Source store =
         keeper != null && workers.getAndIncrement() % 2 == 0 ? keeper : tck.createStore();
     @Nullable Claim next = null;
     long calledAt = 0;
@@ -302,7 +301,7 @@ final class Workload<T> {
   }
 
   private @Nullable Claim settle(
-      ClaimSource store,
+      Claim.Source store,
       Claim claim,
       Map<Long, Decision> decisions,
       long returnedAt,
@@ -311,7 +310,7 @@ final class Workload<T> {
     Set<Long> lost;
     @Nullable Claim next = null;
     if (random.nextBoolean()) {
-      OutboxStore.Settled settled =
+      Claim.Settled settled =
           retrying(() -> store.settleAndClaim(claim, decisions, request(random)));
       lost = settled.lost();
       next = settled.next();

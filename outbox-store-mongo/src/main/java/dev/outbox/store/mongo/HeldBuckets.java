@@ -18,7 +18,7 @@ import com.mongodb.client.model.Aggregates;
 import com.mongodb.client.model.Field;
 import com.mongodb.client.model.UpdateManyModel;
 import com.mongodb.client.model.WriteModel;
-import dev.outbox.spi.store.LeaseStore.WorkerLease;
+import dev.outbox.spi.store.StatisticsStore.WorkerLease;
 import dev.outbox.store.core.internal.Database.Release;
 import dev.outbox.store.core.internal.Lease;
 import dev.outbox.store.core.internal.Status;

@@ -13,7 +13,7 @@ import dev.outbox.inbox.InProgressException;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.inbox.InboxResult;
 import dev.outbox.inbox.Lock;
-import dev.outbox.spi.store.InboxGrantsStore;
+import dev.outbox.spi.store.GrantsStore;
 import dev.outbox.spi.store.InboxStatisticsStore;
 import dev.outbox.spi.store.InboxStore;
 import dev.outbox.spi.store.SchemaStore;
@@ -66,7 +66,7 @@ import org.jspecify.annotations.Nullable;
  * _id}.
  */
 public final class MongoInboxStore
-    implements InboxStore<ClientSession>, SchemaStore, InboxStatisticsStore, InboxGrantsStore {
+    implements InboxStore<ClientSession>, SchemaStore, InboxStatisticsStore, GrantsStore {
 
   /** So often another may be quicker before the caller is told. */
   private static final int TRIES = 20;

@@ -6,9 +6,9 @@ import static com.mongodb.client.model.Updates.set;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.Claim.Settled;
 import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.Decision;
-import dev.outbox.spi.store.OutboxStore.Settled;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.mongo.FaultOperations.Attempt;
 import dev.outbox.store.mongo.FaultOperations.Got;

@@ -8,7 +8,7 @@ import com.mongodb.client.ClientSession;
 import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.ArchiveStore.Archived;
-import dev.outbox.spi.store.Who;
+import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.store.mongo.Faults.Sent;
 import java.time.Duration;
 import java.time.Instant;

@@ -1,7 +1,7 @@
 package dev.outbox.store.postgres;
 
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.store.HandOverStore;
+import dev.outbox.spi.store.KeepingStore;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
 import java.sql.Connection;
 import java.time.Duration;
@@ -54,8 +54,7 @@ import javax.sql.DataSource;
  * prepareThreshold=0}, for append too; without, both are refused ({@link
  * Builder#poolerKeepsSessions}).
  */
-public final class PostgresOutboxStore extends JdbcOutboxStore
-    implements HandOverStore<Connection> {
+public final class PostgresOutboxStore extends JdbcOutboxStore implements KeepingStore<Connection> {
 
   private PostgresOutboxStore(Builder b) {
     super(

@@ -7,11 +7,10 @@ import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.Claim.Settled;
 import dev.outbox.spi.store.ClaimRequest;
-import dev.outbox.spi.store.ClaimSource;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.KeepingStore.Keeper;
-import dev.outbox.spi.store.OutboxStore.Settled;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.jdbc.TestDatabase;
 import java.sql.Connection;
@@ -86,7 +85,7 @@ class KeeperTest extends DatabaseTest {
   }
 
   /** Settles what comes, asks again where it is told to, and returns the sequences. */
-  private static List<Long> deliver(ClaimSource source) {
+  private static List<Long> deliver(Claim.Source source) {
     List<Long> sequences = new ArrayList<>();
     Claim claim = source.claim(request(LONG));
     do {

@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.fail;
 
 import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.Claim.Settled;
 import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.Decision;
-import dev.outbox.spi.store.OutboxStore.Settled;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.jdbc.Background;
 import java.io.IOException;

@@ -9,15 +9,15 @@ import dev.outbox.OutboxMessage;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.spi.store.ArchiveStore.Archived;
 import dev.outbox.spi.store.ArchiveStore.Search;
+import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.Claim.Settled;
 import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.DeadLetterStore.DeadLetter;
 import dev.outbox.spi.store.DeadLetterStore.HaltedKey;
 import dev.outbox.spi.store.Decision;
-import dev.outbox.spi.store.OutboxStore.Settled;
 import dev.outbox.spi.store.StatisticsStore.Statistics;
 import dev.outbox.spi.store.StoredMessage;
-import dev.outbox.spi.store.Who;
 import dev.outbox.store.sqlserver.Recorder.Execution;
 import dev.outbox.store.sqlserver.Recorder.Parameter;
 import java.sql.Connection;
@@ -329,7 +329,7 @@ class BindingsTest {
   }
 
   private void operators() {
-    assertThat(store.leases()).isEmpty();
+    assertThat(store.leases().orElseThrow()).isEmpty();
     answers.put(
         "DEAD_LETTERS",
         List.of(message(5, "k", "last_error", "no", "last_failed_at", TIME, "halts_key", 1)));
@@ -366,7 +366,7 @@ class BindingsTest {
     answers.put(
         "LEASES",
         List.of(row("worker", "r", "buckets", 2, "leased_at", TIME, "lease_until", TIME)));
-    assertThat(store.leases()).hasSize(1);
+    assertThat(store.leases().orElseThrow()).hasSize(1);
     answers.put("HALTED_BY_NOTHING", List.of(row("bucket", 3, "key", "k", "halted_by", 5L)));
     SqlServerOutboxStore forgetting =
         builder(driver).deadLetterRetention(Duration.ofDays(90)).build();

@@ -3,9 +3,9 @@ package dev.outbox.spring;
 import static java.util.Objects.requireNonNull;
 
 import dev.outbox.Appended;
-import dev.outbox.CurrentTransaction;
 import dev.outbox.NoTransactionException;
 import dev.outbox.Outbox;
+import dev.outbox.Outbox.CurrentTransaction;
 import java.sql.Connection;
 import java.util.function.Function;
 import java.util.stream.Collectors;

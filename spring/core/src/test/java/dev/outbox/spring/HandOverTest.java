@@ -10,7 +10,7 @@ import dev.outbox.JoinedOutbox;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.ClaimRequest;
-import dev.outbox.spi.store.HandOverStore;
+import dev.outbox.spi.store.KeepingStore;
 import dev.outbox.spring.shop.ShopApplication;
 import dev.outbox.store.postgres.PostgresOutboxStore;
 import dev.outbox.testing.RecordingPublisher;
@@ -98,7 +98,7 @@ class HandOverTest {
   }
 
   /** Notes the commits that a store is told of. */
-  static final class Told implements HandOverStore<Connection> {
+  static final class Told implements KeepingStore<Connection> {
     private final PostgresOutboxStore store;
     private final List<String> commits = new CopyOnWriteArrayList<>();
     private final List<String> handedOver = new CopyOnWriteArrayList<>();

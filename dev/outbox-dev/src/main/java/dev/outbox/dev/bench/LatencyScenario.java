@@ -10,7 +10,6 @@ import dev.outbox.dev.bench.BenchDatabase.Side;
 import dev.outbox.dev.bench.OtherProcess.Work;
 import dev.outbox.dev.bench.Stamps.Stamp;
 import dev.outbox.relay.Relay;
-import dev.outbox.spi.store.HandOverStore;
 import dev.outbox.spi.store.KeepingStore;
 import dev.outbox.spi.store.OutboxStore;
 import java.time.Duration;
@@ -66,7 +65,7 @@ final class LatencyScenario implements Scenario {
     boolean handsOver;
     try (Access access = bench.database().open(1)) {
       keeps = access.store() instanceof KeepingStore;
-      handsOver = access.store() instanceof HandOverStore;
+      handsOver = access.store() instanceof KeepingStore;
     }
     for (Duration keep : keeps ? List.of(Duration.ZERO, KEEP) : List.of(Duration.ZERO)) {
       for (Woken woken : Woken.values()) {

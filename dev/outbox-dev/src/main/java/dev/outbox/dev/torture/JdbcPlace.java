@@ -7,7 +7,7 @@ import dev.outbox.OutboxMessage;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.dev.JdbcTransaction;
 import dev.outbox.dev.torture.Handling.Way;
-import dev.outbox.spi.store.HandOverStore.Uncommitted;
+import dev.outbox.spi.store.KeepingStore.Uncommitted;
 import dev.outbox.store.jdbc.JdbcInboxStore;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
 import java.sql.Connection;

@@ -10,7 +10,7 @@ import dev.outbox.dev.torture.Oracle.DeadLetter;
 import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.embedded.EmbeddedServer;
 import dev.outbox.spi.store.ArchiveStore.Outcome;
-import dev.outbox.spi.store.LeaseStore.WorkerLease;
+import dev.outbox.spi.store.StatisticsStore.WorkerLease;
 import dev.outbox.store.jdbc.JdbcInboxStore;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
 import java.net.URI;
@@ -134,7 +134,7 @@ final class JdbcTortured implements Tortured {
   /** Buckets, but not those that a killed relay kept: its lease has ended. */
   @Override
   public long held() {
-    return store().leases().stream().mapToInt(WorkerLease::buckets).sum();
+    return store().leases().orElseThrow().stream().mapToInt(WorkerLease::buckets).sum();
   }
 
   /** Not at all: the transaction is rolled back. */

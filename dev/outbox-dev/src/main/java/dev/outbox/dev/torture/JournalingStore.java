@@ -3,10 +3,9 @@ package dev.outbox.dev.torture;
 import dev.outbox.Appended;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.Claim.Settled;
 import dev.outbox.spi.store.ClaimRequest;
-import dev.outbox.spi.store.ClaimSource;
 import dev.outbox.spi.store.Decision;
-import dev.outbox.spi.store.HandOverStore;
 import dev.outbox.spi.store.HousekeepingStore;
 import dev.outbox.spi.store.KeepingStore;
 import dev.outbox.spi.store.OutboxStore;
@@ -39,7 +38,7 @@ import java.util.stream.Stream;
  */
 record JournalingStore<T>(
     OutboxStore<T> store, Journal journal, AtomicLong numbers, Runnable beforeSettle)
-    implements HandOverStore<T>, HousekeepingStore, SchemaStore {
+    implements KeepingStore<T>, HousekeepingStore, SchemaStore {
 
   @Override
   public Appended append(T transaction, List<OutboxMessage> messages) {
@@ -49,7 +48,7 @@ record JournalingStore<T>(
   /** Only where the store can. */
   @Override
   public Uncommitted append(Keeper keeper, T transaction, List<OutboxMessage> messages) {
-    return ((HandOverStore<T>) store)
+    return ((KeepingStore<T>) store)
         .append(((JournalingKeeper) keeper).keeper, transaction, messages);
   }
 
@@ -66,7 +65,7 @@ record JournalingStore<T>(
   /** Only where the store can. */
   @Override
   public Keeper keeper(Duration idle) {
-    return new JournalingKeeper(((KeepingStore) store).keeper(idle));
+    return new JournalingKeeper(((KeepingStore<T>) store).keeper(idle));
   }
 
   private final class JournalingKeeper implements Keeper {
@@ -97,13 +96,13 @@ record JournalingStore<T>(
     }
   }
 
-  private Claim claim(ClaimSource source, ClaimRequest request) {
+  private Claim claim(Claim.Source source, ClaimRequest request) {
     long asked = System.nanoTime();
     return begun(source.claim(request), asked, request);
   }
 
   private Settled settleAndClaim(
-      ClaimSource source, Claim done, Map<Long, Decision> decisions, ClaimRequest next) {
+      Claim.Source source, Claim done, Map<Long, Decision> decisions, ClaimRequest next) {
     Journaled ending = own(done);
     ending.settles(decisions);
     long asked = System.nanoTime();

@@ -1,10 +1,10 @@
 package dev.outbox.dev.torture;
 
 import dev.outbox.OutboxException;
-import dev.outbox.spi.store.AuditStore;
+import dev.outbox.spi.store.ArchiveStore;
+import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.DeadLetterStore;
 import dev.outbox.spi.store.DeadLetterStore.DeadLetter;
-import dev.outbox.spi.store.Who;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
@@ -29,7 +29,7 @@ final class Operator {
   /**
    * Somebody.
    *
-   * @param audited whether the store, which is then an {@link AuditStore}, remembers who decided
+   * @param audited whether the store, which is then an {@link ArchiveStore}, remembers who decided
    */
   Operator(DeadLetterStore store, boolean audited, Repairs repairs, Journal journal, long seed) {
     this.store = store;
@@ -79,10 +79,10 @@ final class Operator {
   }
 
   private boolean discard(long sequence) {
-    return audited ? ((AuditStore) store).discard(sequence, MYSELF) : store.discard(sequence);
+    return audited ? ((ArchiveStore) store).discard(sequence, MYSELF) : store.discard(sequence);
   }
 
   private boolean requeue(long sequence) {
-    return audited ? ((AuditStore) store).requeue(sequence, MYSELF) : store.requeue(sequence);
+    return audited ? ((ArchiveStore) store).requeue(sequence, MYSELF) : store.requeue(sequence);
   }
 }

@@ -3,7 +3,7 @@ package dev.outbox.dev.torture;
 import dev.outbox.OutboxMessage;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.dev.torture.Handling.Way;
-import dev.outbox.spi.store.HandOverStore.Uncommitted;
+import dev.outbox.spi.store.KeepingStore.Uncommitted;
 import dev.outbox.store.redis.RedisInboxStore;
 import dev.outbox.store.redis.RedisOutboxStore;
 import dev.outbox.store.redis.RedisTransaction;

@@ -5,9 +5,8 @@ import dev.outbox.OutboxMessage;
 import dev.outbox.relay.Relay;
 import dev.outbox.relay.RetryPolicy;
 import dev.outbox.spi.publisher.MessagePublisher;
-import dev.outbox.spi.store.HandOverStore;
-import dev.outbox.spi.store.HandOverStore.Uncommitted;
 import dev.outbox.spi.store.KeepingStore;
+import dev.outbox.spi.store.KeepingStore.Uncommitted;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
@@ -76,7 +75,7 @@ final class RelayMain {
               .batchSize(BATCH)
               .lease(LEASE)
               .keep(keeps && place.store() instanceof KeepingStore ? KEEP : Duration.ZERO)
-              .handOver(keeps && place.store() instanceof HandOverStore)
+              .handOver(keeps && place.store() instanceof KeepingStore)
               .idlePause(IDLE_PAUSE)
               .retryPolicy(RelayMain::policy)
               .haltKeyWhenDead(m -> kind(m) == Work.Kind.HALTING)

@@ -14,8 +14,8 @@ import dev.outbox.dev.torture.Tortured.Kept;
 import dev.outbox.embedded.ChildJvm;
 import dev.outbox.inbox.Begin;
 import dev.outbox.inbox.InboxKey;
-import dev.outbox.spi.store.HandOverStore;
 import dev.outbox.spi.store.InboxStore;
+import dev.outbox.spi.store.KeepingStore;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -268,7 +268,7 @@ public final class Torture implements AutoCloseable {
       oracle.saw("nothing was appended, or nothing claimed: see the processes' logs");
     }
     long handedOver = lines.stream().filter(line -> line.what().equals("handed-over")).count();
-    if (handedOver == 0 && servers.database().store() instanceof HandOverStore) {
+    if (handedOver == 0 && servers.database().store() instanceof KeepingStore) {
       oracle.saw("no message was handed over: see the relays' logs");
     }
     oracle.compareReasons(lines, letters);

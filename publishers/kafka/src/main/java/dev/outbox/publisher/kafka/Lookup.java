@@ -1,7 +1,7 @@
 package dev.outbox.publisher.kafka;
 
 import dev.outbox.publisher.core.Destination;
-import dev.outbox.publisher.kafka.KeyRun.Item;
+import dev.outbox.publisher.kafka.Run.Item;
 import dev.outbox.publisher.kafka.Topics.Found;
 import dev.outbox.spi.publisher.Result;
 import java.util.HashMap;
@@ -34,7 +34,7 @@ final class Lookup {
   Found find(Item item, Connection via) {
     try {
       if (item.topic == null) {
-        item.topic = records.topicOf(item.message);
+        item.topic = records.topicOf(item.message());
       }
       Found is =
           item.alone
@@ -45,7 +45,7 @@ final class Lookup {
       }
       if (is instanceof Found.Ready ready) {
         if (item.record == null) {
-          item.record = records.of(item.message, item.topic, ready.partitions());
+          item.record = records.of(item.message(), item.topic, ready.partitions());
         }
         return reach(item.place(), ready);
       }

@@ -1,6 +1,6 @@
 package dev.outbox.publisher.rabbitmq;
 
-import dev.outbox.publisher.rabbitmq.KeyRun.Item;
+import dev.outbox.publisher.rabbitmq.Run.Item;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;

@@ -3,7 +3,7 @@ package dev.outbox.spring.autoconfigure;
 import dev.outbox.Appended;
 import dev.outbox.Outbox;
 import dev.outbox.relay.Relay;
-import dev.outbox.spi.store.HandOverStore.Uncommitted;
+import dev.outbox.spi.store.KeepingStore.Uncommitted;
 import dev.outbox.spi.store.OutboxStore;
 import java.util.Collection;
 import org.jspecify.annotations.Nullable;

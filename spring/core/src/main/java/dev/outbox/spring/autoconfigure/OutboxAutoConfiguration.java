@@ -1,8 +1,8 @@
 package dev.outbox.spring.autoconfigure;
 
-import dev.outbox.CurrentTransaction;
 import dev.outbox.JoinedOutbox;
 import dev.outbox.Outbox;
+import dev.outbox.Outbox.CurrentTransaction;
 import dev.outbox.relay.Relay;
 import dev.outbox.relay.RelayListener;
 import dev.outbox.spi.publisher.MessagePublisher;

@@ -1,6 +1,6 @@
 package dev.outbox.spring.autoconfigure;
 
-import dev.outbox.CurrentTransaction;
+import dev.outbox.Outbox.CurrentTransaction;
 import dev.outbox.inbox.JoinedInbox;
 import dev.outbox.spi.store.InboxStore;
 import org.springframework.boot.autoconfigure.AutoConfiguration;

@@ -1,6 +1,6 @@
 package dev.outbox.spring.autoconfigure;
 
-import dev.outbox.CurrentTransaction;
+import dev.outbox.Outbox.CurrentTransaction;
 import dev.outbox.spi.store.InboxStore;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spring.OutboxDataSource;

@@ -2,7 +2,7 @@ package dev.outbox.spring.autoconfigure;
 
 import com.mongodb.client.ClientSession;
 import com.mongodb.client.MongoClient;
-import dev.outbox.CurrentTransaction;
+import dev.outbox.Outbox.CurrentTransaction;
 import dev.outbox.spi.store.InboxStore;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spring.SpringMongoTransaction;

@@ -3,8 +3,8 @@ package dev.outbox.spring.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.Appended;
-import dev.outbox.CurrentTransaction;
 import dev.outbox.JoinedOutbox;
+import dev.outbox.Outbox.CurrentTransaction;
 import dev.outbox.inbox.JoinedInbox;
 import dev.outbox.publisher.kafka.KafkaPublisher;
 import dev.outbox.spi.publisher.MessagePublisher;

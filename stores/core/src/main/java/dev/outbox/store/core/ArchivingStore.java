@@ -3,8 +3,7 @@ package dev.outbox.store.core;
 import dev.outbox.Appended;
 import dev.outbox.Archive;
 import dev.outbox.spi.store.ArchiveStore;
-import dev.outbox.spi.store.AuditStore;
-import dev.outbox.spi.store.Who;
+import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.store.core.internal.Engine;
 import java.time.Instant;
 import java.util.List;
@@ -18,7 +17,7 @@ import java.util.function.Function;
  *
  * @param <T> the type of the transactions that messages are appended in
  */
-public abstract class ArchivingStore<T> extends BucketStore<T> implements ArchiveStore, AuditStore {
+public abstract class ArchivingStore<T> extends BucketStore<T> implements ArchiveStore {
   private final Engine<?> engine;
   private final BiFunction<List<Archived>, Who, Appended> replay;
 

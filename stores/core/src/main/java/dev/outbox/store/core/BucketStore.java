@@ -1,18 +1,16 @@
 package dev.outbox.store.core;
 
 import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.Claim.Settled;
 import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.DeadLetterStore;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.HousekeepingStore;
 import dev.outbox.spi.store.KeepingStore;
 import dev.outbox.spi.store.KeepingStore.Keeper;
-import dev.outbox.spi.store.LeaseStore;
 import dev.outbox.spi.store.OutboxStore;
-import dev.outbox.spi.store.PooledStore;
 import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.spi.store.StatisticsStore;
-import dev.outbox.spi.store.WarningStore;
 import dev.outbox.store.core.internal.Alone;
 import dev.outbox.store.core.internal.Database;
 import dev.outbox.store.core.internal.Engine;
@@ -21,6 +19,7 @@ import dev.outbox.store.core.internal.Lease;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -34,14 +33,7 @@ import java.util.Set;
  * @param <T> the type of the transactions that messages are appended in
  */
 public abstract class BucketStore<T>
-    implements OutboxStore<T>,
-        SchemaStore,
-        DeadLetterStore,
-        StatisticsStore,
-        LeaseStore,
-        WarningStore,
-        HousekeepingStore,
-        PooledStore {
+    implements OutboxStore<T>, SchemaStore, DeadLetterStore, StatisticsStore, HousekeepingStore {
 
   /** How long a dedup key is remembered unless told otherwise. */
   public static final Duration DEFAULT_DEDUP_WINDOW = Duration.ofDays(7);
@@ -195,8 +187,8 @@ public abstract class BucketStore<T>
   }
 
   @Override
-  public final List<WorkerLease> leases() {
-    return engine.leases();
+  public final Optional<List<WorkerLease>> leases() {
+    return Optional.of(engine.leases());
   }
 
   /** Somebody may have changed the schema meanwhile: the next claim looks at it again. */

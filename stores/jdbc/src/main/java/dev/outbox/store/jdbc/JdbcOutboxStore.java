@@ -6,9 +6,9 @@ import dev.outbox.Appended;
 import dev.outbox.Archive;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.GrantsStore;
-import dev.outbox.spi.store.HandOverStore;
-import dev.outbox.spi.store.HandOverStore.Uncommitted;
+import dev.outbox.spi.store.KeepingStore;
 import dev.outbox.spi.store.KeepingStore.Keeper;
+import dev.outbox.spi.store.KeepingStore.Uncommitted;
 import dev.outbox.store.core.ArchivingStore;
 import dev.outbox.store.core.internal.Alone;
 import dev.outbox.store.core.internal.Engine;
@@ -140,7 +140,7 @@ public abstract class JdbcOutboxStore extends ArchivingStore<Connection> impleme
         () -> dialect.append(transaction, messages, dedupWindow()));
   }
 
-  /** For stores that can: {@link HandOverStore#append}. */
+  /** For stores that can: {@link KeepingStore#append}. */
   protected final Uncommitted appendToHandOver(
       Keeper keeper, Connection transaction, List<OutboxMessage> messages) {
     List<Alone> alone = new ArrayList<>();

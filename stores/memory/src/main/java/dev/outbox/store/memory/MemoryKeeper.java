@@ -3,10 +3,10 @@ package dev.outbox.store.memory;
 import static java.util.Objects.requireNonNull;
 
 import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.Claim.Settled;
 import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.KeepingStore.Keeper;
-import dev.outbox.spi.store.OutboxStore.Settled;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;

@@ -8,15 +8,13 @@ import dev.outbox.NoTransactionException;
 import dev.outbox.OutboxMessage;
 import dev.outbox.PermanentOutboxException;
 import dev.outbox.spi.store.ArchiveStore;
-import dev.outbox.spi.store.AuditStore;
+import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.Decision;
-import dev.outbox.spi.store.HandOverStore;
 import dev.outbox.spi.store.HousekeepingStore;
-import dev.outbox.spi.store.OutboxStore;
+import dev.outbox.spi.store.KeepingStore;
 import dev.outbox.spi.store.StatisticsStore;
-import dev.outbox.spi.store.Who;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -67,12 +65,7 @@ import org.jspecify.annotations.Nullable;
  * the tests of {@code outbox-tck}.
  */
 public class MemoryOutboxStore
-    implements OutboxStore<MemoryTransaction>,
-        HandOverStore<MemoryTransaction>,
-        StatisticsStore,
-        ArchiveStore,
-        AuditStore,
-        HousekeepingStore {
+    implements KeepingStore<MemoryTransaction>, StatisticsStore, ArchiveStore, HousekeepingStore {
 
   /** How long a dedup key is remembered unless said otherwise: 7 days. */
   public static final Duration DEFAULT_DEDUP_WINDOW = Duration.ofDays(7);

@@ -2,23 +2,16 @@ package dev.outbox.store.redis;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.outbox.spi.store.PooledStore;
 import dev.outbox.spi.store.SchemaStore;
 import java.time.Duration;
-import java.util.OptionalInt;
 import redis.clients.jedis.RedisClient;
 
 /** What outbox and inbox on Redis have in common: their schema, their pool, and their settings. */
-abstract class RedisStore implements SchemaStore, PooledStore {
+abstract class RedisStore implements SchemaStore {
   final Server server;
 
   RedisStore(Server server) {
     this.server = server;
-  }
-
-  @Override
-  public final OptionalInt maxConnections() {
-    return server.maxConnections();
   }
 
   @Override

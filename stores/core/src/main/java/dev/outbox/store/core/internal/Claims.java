@@ -4,9 +4,9 @@ import static java.util.Objects.requireNonNull;
 
 import dev.outbox.OutboxException;
 import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.Claim.Settled;
 import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.Decision;
-import dev.outbox.spi.store.OutboxStore.Settled;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.core.internal.BatchReader.Batch;
 import dev.outbox.store.core.internal.Database.Leases;

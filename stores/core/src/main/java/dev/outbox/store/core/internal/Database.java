@@ -2,19 +2,16 @@ package dev.outbox.store.core.internal;
 
 import dev.outbox.spi.store.ArchiveStore;
 import dev.outbox.spi.store.ArchiveStore.Archived;
+import dev.outbox.spi.store.ArchiveStore.Entry;
 import dev.outbox.spi.store.ArchiveStore.Search;
-import dev.outbox.spi.store.AuditStore;
-import dev.outbox.spi.store.AuditStore.Entry;
+import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.DeadLetterStore;
 import dev.outbox.spi.store.DeadLetterStore.DeadLetter;
 import dev.outbox.spi.store.DeadLetterStore.HaltedKey;
-import dev.outbox.spi.store.LeaseStore;
-import dev.outbox.spi.store.LeaseStore.WorkerLease;
 import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.spi.store.StatisticsStore.Statistics;
-import dev.outbox.spi.store.WarningStore;
-import dev.outbox.spi.store.Who;
+import dev.outbox.spi.store.StatisticsStore.WorkerLease;
 import dev.outbox.store.core.internal.Row.Claimable;
 import dev.outbox.store.core.internal.Row.ToMove;
 import java.time.Duration;
@@ -246,14 +243,14 @@ public record Database<H>(
     /**
      * As {@link DeadLetterStore#requeue(Set)}.
      *
-     * @param by whom the audit names, as {@link AuditStore}; null: no entry is written
+     * @param by whom the audit names, as {@link ArchiveStore}; null: no entry is written
      */
     Set<Long> requeue(H handle, Set<Long> sequences, @Nullable Who by);
 
     /**
      * As {@link DeadLetterStore#discard(Set)}; into the archive, where there is one.
      *
-     * @param by whom the audit names, as {@link AuditStore}; null: no entry is written
+     * @param by whom the audit names, as {@link ArchiveStore}; null: no entry is written
      */
     Set<Long> discard(H handle, Set<Long> sequences, @Nullable Who by);
 
@@ -262,7 +259,7 @@ public record Database<H>(
       throw new UnsupportedOperationException();
     }
 
-    /** As {@link AuditStore#audit}. */
+    /** As {@link ArchiveStore#audit}. */
     default List<Entry> audit(H handle, Instant from, int limit) {
       throw new UnsupportedOperationException();
     }
@@ -295,12 +292,12 @@ public record Database<H>(
     /** As {@link StatisticsStore#statistics}. */
     Statistics statistics(H handle, int cap);
 
-    /** As {@link WarningStore#warnings}. */
+    /** As {@link StatisticsStore#warnings}. */
     default List<String> warnings(H handle) {
       return List.of();
     }
 
-    /** As {@link LeaseStore#leases}. */
+    /** As {@link StatisticsStore#leases}. */
     List<WorkerLease> leases(H handle);
 
     /**

@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.TransientOutboxException;
 import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.Claim.Settled;
 import dev.outbox.spi.store.Decision;
-import dev.outbox.spi.store.OutboxStore.Settled;
 import dev.outbox.store.core.internal.FakeDatabase.Trouble;
 import java.util.ArrayList;
 import java.util.List;

@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.TransientOutboxException;
 import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.Claim.Settled;
 import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.Decision;
-import dev.outbox.spi.store.OutboxStore.Settled;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.core.internal.FakeDatabase.Trouble;
 import java.time.Duration;

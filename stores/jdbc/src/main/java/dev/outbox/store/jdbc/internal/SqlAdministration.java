@@ -2,16 +2,16 @@ package dev.outbox.store.jdbc.internal;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.outbox.spi.store.ArchiveStore.Action;
 import dev.outbox.spi.store.ArchiveStore.Archived;
+import dev.outbox.spi.store.ArchiveStore.Entry;
 import dev.outbox.spi.store.ArchiveStore.Outcome;
 import dev.outbox.spi.store.ArchiveStore.Search;
-import dev.outbox.spi.store.AuditStore.Action;
-import dev.outbox.spi.store.AuditStore.Entry;
+import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.DeadLetterStore.DeadLetter;
 import dev.outbox.spi.store.DeadLetterStore.HaltedKey;
-import dev.outbox.spi.store.LeaseStore.WorkerLease;
 import dev.outbox.spi.store.StatisticsStore.Statistics;
-import dev.outbox.spi.store.Who;
+import dev.outbox.spi.store.StatisticsStore.WorkerLease;
 import dev.outbox.store.core.internal.Database.Administration;
 import dev.outbox.store.core.internal.Database.Expired;
 import dev.outbox.store.core.internal.Database.Key;

@@ -3,12 +3,12 @@ package dev.outbox.store.jdbc.internal;
 import static java.util.Objects.requireNonNull;
 
 import dev.outbox.Archive;
+import dev.outbox.spi.store.ArchiveStore.Action;
 import dev.outbox.spi.store.ArchiveStore.Archived;
+import dev.outbox.spi.store.ArchiveStore.Entry;
 import dev.outbox.spi.store.ArchiveStore.Outcome;
 import dev.outbox.spi.store.ArchiveStore.Search;
-import dev.outbox.spi.store.AuditStore.Action;
-import dev.outbox.spi.store.AuditStore.Entry;
-import dev.outbox.spi.store.Who;
+import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.store.core.internal.Database.Key;
 import java.sql.ResultSet;
 import java.sql.SQLException;
