@@ -5,10 +5,10 @@
  * <ol>
  *   <li>{@link dev.outbox.inbox.Inbox} records an {@link dev.outbox.inbox.InboxKey} in the
  *       transaction of the effects; {@link dev.outbox.inbox.JoinedInbox} in the one that a library
- *       has begun. An {@link dev.outbox.inbox.InProgressException} says to come again.
+ *       has begun. An {@link dev.outbox.inbox.Inbox.InProgressException} says to come again.
  *   <li>For effects elsewhere the inbox says how to {@link dev.outbox.inbox.Begin}, with a {@link
- *       dev.outbox.inbox.Fingerprint} of the message: a {@link dev.outbox.inbox.Lock} is completed
- *       with an {@link dev.outbox.inbox.InboxResult}.
+ *       dev.outbox.inbox.Fingerprint} of the message: a {@link dev.outbox.inbox.Begin.Lock} is
+ *       completed with an {@link dev.outbox.inbox.InboxResult}.
  *   <li>{@link dev.outbox.inbox.InboxHousekeeping} purges what is no longer needed.
  * </ol>
  */

@@ -4,10 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.outbox.inbox.Begin;
+import dev.outbox.inbox.Begin.Lock;
 import dev.outbox.inbox.InboxKey;
-import dev.outbox.inbox.Lock;
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.InboxStore;
 import dev.outbox.spi.store.StoreProvider;
@@ -133,7 +132,7 @@ abstract class DatabaseCommandsTest {
     assertThat(requeued.code()).as(requeued.err()).isZero();
     try (StoreProvider.Opened opened = opened()) {
       Claim claim =
-          opened.store().claim(new ClaimRequest("test", 1, 1_000_000, Duration.ofMinutes(1)));
+          opened.store().claim(new Claim.Request("test", 1, 1_000_000, Duration.ofMinutes(1)));
       assertThat(claim.messages()).hasSize(1);
       assertThat(claim.settle(Map.of(halting, Decision.deadHaltingKey("rejected")))).isEmpty();
     }

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.StoreProvider;
 import java.sql.Connection;
 import java.sql.DriverManager;
@@ -142,7 +141,7 @@ abstract class JdbcCommandsTest extends DatabaseCommandsTest {
     assertThat(cli("status", "--max-age=36500d").code()).isZero();
     try (StoreProvider.Opened outbox = Stores.connect(address(server.user(), server.password()))) {
       Claim claim =
-          outbox.store().claim(new ClaimRequest("shop\"1", 10, 1_000_000, Duration.ofMinutes(5)));
+          outbox.store().claim(new Claim.Request("shop\"1", 10, 1_000_000, Duration.ofMinutes(5)));
       assertThat(claim.messages()).hasSize(1);
       assertThat(cli("status").out())
           .doesNotContain("WARNING")

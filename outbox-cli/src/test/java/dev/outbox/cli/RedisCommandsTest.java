@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assumptions.abort;
 import dev.outbox.OutboxMessage;
 import dev.outbox.embedded.EmbeddedRedis;
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StoreProvider;
 import dev.outbox.spi.store.StoredMessage;
@@ -88,7 +87,7 @@ class RedisCommandsTest extends DatabaseCommandsTest {
       var unused = store.append(transaction, message);
       List<Object> ignored = transaction.exec();
     }
-    Claim claim = store.claim(new ClaimRequest("test", 100, 1_000_000, Duration.ofMinutes(1)));
+    Claim claim = store.claim(new Claim.Request("test", 100, 1_000_000, Duration.ofMinutes(1)));
     long sequence =
         claim.messages().stream().mapToLong(StoredMessage::sequence).max().orElseThrow();
     var unused = claim.settle(Map.of(sequence, Decision.dead(error)));

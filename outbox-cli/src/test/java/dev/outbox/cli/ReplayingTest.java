@@ -16,7 +16,6 @@ import dev.outbox.spi.store.ArchiveStore.Position;
 import dev.outbox.spi.store.ArchiveStore.Search;
 import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.memory.MemoryOutboxStore;
@@ -80,7 +79,7 @@ class ReplayingTest {
             .toList();
     store.inTransaction(transaction -> store.append(transaction, all));
     Claim claim =
-        store.claim(new ClaimRequest("test", messages, Integer.MAX_VALUE, Duration.ofMinutes(1)));
+        store.claim(new Claim.Request("test", messages, Integer.MAX_VALUE, Duration.ofMinutes(1)));
     Map<Long, Decision> decisions =
         claim.messages().stream()
             .collect(Collectors.toMap(StoredMessage::sequence, message -> decision));
@@ -234,7 +233,7 @@ class ReplayingTest {
     Store store = new Store(Archive.FULL);
     List<String> ids = leave(store, 1, Decision.delivered());
     replaying(store, TODAY).run();
-    Claim claim = store.claim(new ClaimRequest("test", 1, 1_000, Duration.ofMinutes(1)));
+    Claim claim = store.claim(new Claim.Request("test", 1, 1_000, Duration.ofMinutes(1)));
     assertThat(claim.messages().get(0).message().headers())
         .containsExactly(new Header("replay-of", ids.get(0)));
   }

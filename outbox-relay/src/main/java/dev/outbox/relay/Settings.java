@@ -1,7 +1,7 @@
 package dev.outbox.relay;
 
 import dev.outbox.Texts;
-import dev.outbox.spi.store.ClaimRequest;
+import dev.outbox.spi.store.Claim;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.time.Duration;
@@ -63,8 +63,8 @@ record Settings(
     return "%.100s-%d-%04x".formatted(host, ProcessHandle.current().pid(), random);
   }
 
-  ClaimRequest request(String worker, int most) {
-    return new ClaimRequest(worker, most, batchBytes, lease);
+  Claim.Request request(String worker, int most) {
+    return new Claim.Request(worker, most, batchBytes, lease);
   }
 
   static long between(String setting, long value, long least, long most) {

@@ -1,7 +1,6 @@
 package dev.outbox.relay;
 
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.memory.MemoryOutboxStore;
@@ -56,7 +55,7 @@ class FaultyStore extends MemoryOutboxStore {
   }
 
   @Override
-  public Claim claim(ClaimRequest request) {
+  public Claim claim(Claim.Request request) {
     claims.incrementAndGet();
     beforeClaim.run();
     Claim claim = super.claim(request);

@@ -9,7 +9,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import dev.outbox.Outbox;
 import dev.outbox.SchemaException;
 import dev.outbox.spi.publisher.Result;
-import dev.outbox.spi.store.ClaimRequest;
+import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.HousekeepingStore;
 import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.spi.store.StoredMessage;
@@ -27,8 +27,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** A relay as applications use it: with its threads and its clock. */
 class RelayTest {
-  private static final ClaimRequest ALL =
-      new ClaimRequest("other", 1_000, Long.MAX_VALUE, Duration.ofMinutes(1));
+  private static final Claim.Request ALL =
+      new Claim.Request("other", 1_000, Long.MAX_VALUE, Duration.ofMinutes(1));
 
   private static final Duration STOP = Duration.ofMinutes(2);
 
@@ -410,7 +410,7 @@ class RelayTest {
     // a claim that nobody settles is all that a killed process leaves behind
     FaultyStore store = this.store;
     store.append("a", "1", "2");
-    store.claim(new ClaimRequest("killed", 10, 1_000, Duration.ofMillis(200)));
+    store.claim(new Claim.Request("killed", 10, 1_000, Duration.ofMillis(200)));
     relay.start();
     store.append("b", "3");
     awaitDelivered(3);

@@ -8,7 +8,7 @@ import dev.outbox.TransientOutboxException;
 import dev.outbox.relay.Worker.Round;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.Result;
-import dev.outbox.spi.store.ClaimRequest;
+import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
 import java.time.Instant;
@@ -34,8 +34,8 @@ import org.junit.jupiter.api.Test;
 class WorkerTest {
   private static final Duration LEASE = Duration.ofMinutes(1);
   private static final Duration LONG_PAUSE = Duration.ofSeconds(10);
-  private static final ClaimRequest ALL =
-      new ClaimRequest("other", 1_000, Long.MAX_VALUE, Duration.ofMinutes(1));
+  private static final Claim.Request ALL =
+      new Claim.Request("other", 1_000, Long.MAX_VALUE, Duration.ofMinutes(1));
 
   private final AtomicReference<Instant> now = new AtomicReference<>(Instant.EPOCH);
   private final FaultyStore store = new FaultyStore(now::get);

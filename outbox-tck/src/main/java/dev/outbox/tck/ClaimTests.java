@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.StoredMessage;
@@ -163,13 +162,13 @@ abstract class ClaimTests<T> extends StoreTests<T> {
             .mapToObj(i -> message("k").payload(new byte[1_000]).build())
             .toList();
     commit(messages);
-    Claim some = claim(new ClaimRequest("tck", 100, 3_500, LONG));
+    Claim some = claim(new Claim.Request("tck", 100, 3_500, LONG));
     assertThat(some.messages().size()).as("messages of 1,000 bytes in 3,500").isBetween(1, 3);
     assertCame(ids(some))
         .as("the oldest")
         .isEqualTo(idsOf(messages).subList(0, some.messages().size()));
     release(some);
-    Claim one = claim(new ClaimRequest("tck", 100, 1, LONG));
+    Claim one = claim(new Claim.Request("tck", 100, 1, LONG));
     assertCame(ids(one))
         .as("a message larger than all that was asked for comes alone")
         .containsExactly(messages.get(0).id());

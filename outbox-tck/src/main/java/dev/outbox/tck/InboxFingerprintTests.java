@@ -3,9 +3,9 @@ package dev.outbox.tck;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.inbox.Begin;
+import dev.outbox.inbox.Begin.Lock;
 import dev.outbox.inbox.Fingerprint;
 import dev.outbox.inbox.InboxKey;
-import dev.outbox.inbox.Lock;
 import org.junit.jupiter.api.Test;
 
 /** I7. */

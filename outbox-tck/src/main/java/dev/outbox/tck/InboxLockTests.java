@@ -6,9 +6,9 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.outbox.OutboxMessage;
 import dev.outbox.inbox.Begin;
+import dev.outbox.inbox.Begin.Lock;
 import dev.outbox.inbox.Fingerprint;
-import dev.outbox.inbox.InProgressException;
-import dev.outbox.inbox.Lock;
+import dev.outbox.inbox.Inbox.InProgressException;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -2,9 +2,9 @@ package dev.outbox.tck;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.outbox.inbox.Begin.Lock;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.inbox.InboxResult;
-import dev.outbox.inbox.Lock;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;

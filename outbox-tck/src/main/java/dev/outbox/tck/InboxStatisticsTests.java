@@ -3,7 +3,7 @@ package dev.outbox.tck;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.outbox.inbox.Lock;
+import dev.outbox.inbox.Begin.Lock;
 import dev.outbox.spi.store.InboxStatisticsStore;
 import dev.outbox.spi.store.InboxStatisticsStore.InboxStatistics;
 import java.util.List;

@@ -3,11 +3,11 @@ package dev.outbox.tck;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.inbox.Begin;
+import dev.outbox.inbox.Begin.Lock;
 import dev.outbox.inbox.Fingerprint;
-import dev.outbox.inbox.InProgressException;
+import dev.outbox.inbox.Inbox.InProgressException;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.inbox.InboxResult;
-import dev.outbox.inbox.Lock;
 import dev.outbox.spi.store.InboxStatisticsStore;
 import dev.outbox.spi.store.InboxStore;
 import dev.outbox.store.memory.MemoryInboxStore;

@@ -3,10 +3,10 @@ package dev.outbox.tck;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.inbox.Begin;
-import dev.outbox.inbox.InProgressException;
+import dev.outbox.inbox.Begin.Lock;
+import dev.outbox.inbox.Inbox.InProgressException;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.inbox.InboxResult;
-import dev.outbox.inbox.Lock;
 import org.junit.jupiter.api.Test;
 
 /** I4. */

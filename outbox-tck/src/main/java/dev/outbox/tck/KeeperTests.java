@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Claim.Settled;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.KeepingStore;
 import dev.outbox.spi.store.KeepingStore.Keeper;
@@ -40,7 +39,7 @@ abstract class KeeperTests<T> extends StoreTests<T> {
 
   /** Delivers what is due, in claims that follow each other. */
   List<UUID> deliver(Claim.Source source, Duration lease) {
-    ClaimRequest request = request(100, lease);
+    Claim.Request request = request(100, lease);
     List<UUID> came = new ArrayList<>();
     Claim claim = claim(source, request);
     while (!claim.messages().isEmpty()) {
@@ -57,7 +56,7 @@ abstract class KeeperTests<T> extends StoreTests<T> {
   }
 
   Settled settleAndClaim(
-      Claim.Source source, Claim done, Map<Long, Decision> decisions, ClaimRequest next) {
+      Claim.Source source, Claim done, Map<Long, Decision> decisions, Claim.Request next) {
     return call("settle and claim", () -> source.settleAndClaim(done, decisions, next));
   }
 

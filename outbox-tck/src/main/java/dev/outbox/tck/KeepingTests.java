@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Claim.Settled;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.KeepingStore.Keeper;
 import java.util.ArrayList;
@@ -55,7 +54,7 @@ abstract class KeepingTests<T> extends KeeperTests<T> {
     Keeper keeper = keeper(LONG);
     serveOften(keeper, "k", LONG);
     OutboxMessage other = committed(message("other"));
-    ClaimRequest request = request(100, LONG);
+    Claim.Request request = request(100, LONG);
     committed("k", 1);
     List<Claim> last = new ArrayList<>(List.of(claim(keeper, request)));
     boolean ignored =

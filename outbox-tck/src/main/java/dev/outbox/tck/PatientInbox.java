@@ -1,7 +1,7 @@
 package dev.outbox.tck;
 
 import dev.outbox.inbox.Begin;
-import dev.outbox.inbox.Lock;
+import dev.outbox.inbox.Begin.Lock;
 import dev.outbox.spi.store.InboxStore;
 import java.time.Duration;
 import java.util.Objects;

@@ -2,7 +2,6 @@ package dev.outbox.tck;
 
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.DeadLetterStore.DeadLetter;
 import dev.outbox.spi.store.StatisticsStore.Statistics;
 import dev.outbox.spi.store.StoredMessage;
@@ -109,7 +108,7 @@ final class Reference {
 
   /** Claims all that is due of a key: what a store leaves out is given back by the settle. */
   Claim claim(String key, Duration lease) {
-    return of(key).claim(new ClaimRequest("reference", Integer.MAX_VALUE, Long.MAX_VALUE, lease));
+    return of(key).claim(new Claim.Request("reference", Integer.MAX_VALUE, Long.MAX_VALUE, lease));
   }
 
   List<DeadLetter> deadLetters() {

@@ -1,7 +1,6 @@
 package dev.outbox.tck;
 
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.Decision;
 import java.util.Map;
 
@@ -16,7 +15,7 @@ public interface StalledClients {
    * Starts a claim and stops the client where it does most harm: it has locked or written, and has
    * not committed. Returns with the client stopped; closing the result ends the client.
    */
-  AutoCloseable stopInClaim(ClaimRequest request);
+  AutoCloseable stopInClaim(Claim.Request request);
 
   /** The same in a settle of a claim that {@code createStore()} of this test class returned. */
   AutoCloseable stopInSettle(Claim claim, Map<Long, Decision> decisions);

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.StoredMessage;
@@ -106,8 +105,8 @@ abstract class StoreTests<T> {
 
   // ---- claim
 
-  ClaimRequest request(int maxMessages, Duration lease) {
-    return new ClaimRequest("tck", maxMessages, 100_000_000, lease);
+  Claim.Request request(int maxMessages, Duration lease) {
+    return new Claim.Request("tck", maxMessages, 100_000_000, lease);
   }
 
   /** A claim of up to 100 messages with a long lease. */
@@ -120,11 +119,11 @@ abstract class StoreTests<T> {
   }
 
   /** Claims again while the store says that it makes sense and there is nothing. */
-  Claim claim(ClaimRequest request) {
+  Claim claim(Claim.Request request) {
     return claim(store(), request);
   }
 
-  Claim claim(Claim.Source by, ClaimRequest request) {
+  Claim claim(Claim.Source by, Claim.Request request) {
     for (int i = 0; i < MAX_POLLS; i++) {
       Claim claim = call("claim", () -> by.claim(request));
       if (!claim.messages().isEmpty() || !claim.pollAgain()) {

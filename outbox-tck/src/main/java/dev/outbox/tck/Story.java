@@ -5,7 +5,6 @@ import static java.util.Objects.requireNonNull;
 
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.DeadLetterStore;
 import dev.outbox.spi.store.DeadLetterStore.DeadLetter;
 import dev.outbox.spi.store.Decision;
@@ -494,8 +493,8 @@ final class Story<T> extends StoreTests<T> implements AutoCloseable {
     follow(claim(request(take)), Duration.ofHours(take.hours()), take);
   }
 
-  private static ClaimRequest request(Step.Take take) {
-    return new ClaimRequest(
+  private static Claim.Request request(Step.Take take) {
+    return new Claim.Request(
         "worker " + take.worker(),
         take.most(),
         take.fewBytes() ? FEW_BYTES : MANY_BYTES,

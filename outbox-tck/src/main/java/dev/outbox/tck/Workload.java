@@ -3,7 +3,6 @@ package dev.outbox.tck;
 import dev.outbox.OutboxMessage;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.KeepingStore;
 import dev.outbox.spi.store.KeepingStore.Keeper;
@@ -263,8 +262,8 @@ final class Workload<T> {
     }
   }
 
-  private ClaimRequest request(Random random) {
-    return new ClaimRequest(
+  private Claim.Request request(Random random) {
+    return new Claim.Request(
         Thread.currentThread().getName(), 1 + random.nextInt(15), 1_000_000, tck.shortTime());
   }
 

@@ -9,7 +9,6 @@ import static org.junit.platform.engine.discovery.DiscoverySelectors.selectNeste
 import dev.outbox.Appended;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.StoredMessage;
@@ -64,7 +63,7 @@ class FrameTest {
     }
 
     @Override
-    public Claim claim(ClaimRequest request) {
+    public Claim claim(Claim.Request request) {
       return behind.claim(request);
     }
   }
@@ -142,7 +141,7 @@ class FrameTest {
     protected OutboxStore<MemoryTransaction> createStore() {
       return new Behind(super.createStore()) {
         @Override
-        public Claim claim(ClaimRequest request) {
+        public Claim claim(Claim.Request request) {
           if (request.maxMessages() == 7) {
             hang();
           }
@@ -172,7 +171,7 @@ class FrameTest {
     protected OutboxStore<MemoryTransaction> createStore() {
       return new Behind(super.createStore()) {
         @Override
-        public Claim claim(ClaimRequest request) {
+        public Claim claim(Claim.Request request) {
           connections.acquireUninterruptibly();
           Claim claim = super.claim(request);
           return new Claim() {
@@ -262,7 +261,7 @@ class FrameTest {
     protected OutboxStore<MemoryTransaction> createStore() {
       return new Behind(super.createStore()) {
         @Override
-        public Claim claim(ClaimRequest request) {
+        public Claim claim(Claim.Request request) {
           return new Claim() {
             @Override
             public List<StoredMessage> messages() {
@@ -353,9 +352,9 @@ class FrameTest {
     protected OutboxStore<MemoryTransaction> createStore() {
       return new Behind(super.createStore()) {
         @Override
-        public Claim claim(ClaimRequest request) {
+        public Claim claim(Claim.Request request) {
           return super.claim(
-              new ClaimRequest(
+              new Claim.Request(
                   request.worker(), request.maxMessages(), request.maxBytes(), Duration.ofDays(1)));
         }
       };

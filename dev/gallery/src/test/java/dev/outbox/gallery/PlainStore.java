@@ -11,7 +11,6 @@ import dev.outbox.OutboxMessage;
 import dev.outbox.PermanentOutboxException;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.DeadLetterStore;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.OutboxStore;
@@ -205,7 +204,7 @@ class PlainStore implements OutboxStore<Connection>, DeadLetterStore {
   // ---- claim
 
   @Override
-  public Claim claim(ClaimRequest request) {
+  public Claim claim(Claim.Request request) {
     return inTurn(
         connection -> {
           Instant now = now(connection);
@@ -276,7 +275,7 @@ class PlainStore implements OutboxStore<Connection>, DeadLetterStore {
     }
   }
 
-  private int takeKeys(Connection connection, PlainClaim claim, ClaimRequest request, Instant now)
+  private int takeKeys(Connection connection, PlainClaim claim, Claim.Request request, Instant now)
       throws SQLException {
     List<String> keys =
         query(
@@ -648,7 +647,7 @@ class PlainStore implements OutboxStore<Connection>, DeadLetterStore {
     }
 
     /** Adds as many as it has room for, and says how many. */
-    int add(List<StoredMessage> some, ClaimRequest request) {
+    int add(List<StoredMessage> some, Claim.Request request) {
       int added = 0;
       for (StoredMessage m : some) {
         bytes += m.problem() == null ? m.message().payloadSize() : 0;

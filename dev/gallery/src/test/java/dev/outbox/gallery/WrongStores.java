@@ -1,7 +1,6 @@
 package dev.outbox.gallery;
 
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.spi.store.StoredMessage;
@@ -76,7 +75,7 @@ final class WrongStores {
     }
 
     @Override
-    public Claim claim(ClaimRequest request) {
+    public Claim claim(Claim.Request request) {
       PlainClaim claim = new PlainClaim(this, UUID.randomUUID());
       Connection connection = null;
       try {
@@ -346,7 +345,7 @@ final class WrongStores {
     }
 
     @Override
-    public Claim claim(ClaimRequest request) {
+    public Claim claim(Claim.Request request) {
       return inTurn(
           connection -> {
             Instant now = now(connection);

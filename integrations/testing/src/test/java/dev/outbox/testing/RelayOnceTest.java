@@ -9,7 +9,6 @@ import dev.outbox.relay.Relay;
 import dev.outbox.relay.RetryPolicy;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.memory.MemoryOutboxStore;
 import org.junit.jupiter.api.Test;
@@ -110,7 +109,7 @@ class RelayOnceTest {
     MemoryOutboxStore broken =
         new MemoryOutboxStore() {
           @Override
-          public Claim claim(ClaimRequest request) {
+          public Claim claim(Claim.Request request) {
             throw new PermanentOutboxException("no such table");
           }
         };

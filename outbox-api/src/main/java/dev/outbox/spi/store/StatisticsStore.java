@@ -96,7 +96,7 @@ public interface StatisticsStore {
   /**
    * What one worker holds.
    *
-   * @param worker its name, as in {@link ClaimRequest#worker}
+   * @param worker its name, as in {@link Claim.Request#worker}
    * @param buckets how many parts of the outbox
    * @param since when it took or renewed the first of them, by the store's clock
    * @param until when the last of them runs out, by the store's clock

@@ -4,7 +4,7 @@
  *
  * <ol>
  *   <li>{@link dev.outbox.spi.store.OutboxStore} appends, and claims for a {@link
- *       dev.outbox.spi.store.ClaimRequest}: a {@link dev.outbox.spi.store.Claim} of {@link
+ *       dev.outbox.spi.store.Claim.Request}: a {@link dev.outbox.spi.store.Claim} of {@link
  *       dev.outbox.spi.store.StoredMessage}s, which is settled with a {@link
  *       dev.outbox.spi.store.Decision} for each. That is a whole store.
  *   <li>More abilities, each for itself: {@link dev.outbox.spi.store.SchemaStore}, {@link

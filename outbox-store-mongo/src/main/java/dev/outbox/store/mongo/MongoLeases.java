@@ -18,7 +18,7 @@ import com.mongodb.client.model.Aggregates;
 import com.mongodb.client.model.Field;
 import com.mongodb.client.model.FindOneAndUpdateOptions;
 import com.mongodb.client.model.ReturnDocument;
-import dev.outbox.spi.store.ClaimRequest;
+import dev.outbox.spi.store.Claim;
 import dev.outbox.store.core.internal.Database.Leases;
 import dev.outbox.store.core.internal.Database.Release;
 import dev.outbox.store.core.internal.FairShare;
@@ -103,7 +103,7 @@ final class MongoLeases implements Leases<MongoTransaction> {
    */
   @Override
   public List<Lease> lease(
-      MongoTransaction transaction, UUID claimId, ClaimRequest request, int most) {
+      MongoTransaction transaction, UUID claimId, Claim.Request request, int most) {
     ClientSession session = transaction.beforehand();
     adoption.adopt(session, request.maxMessages());
     List<Document> buckets =
@@ -179,7 +179,7 @@ final class MongoLeases implements Leases<MongoTransaction> {
   }
 
   private List<Document> take(
-      ClientSession session, List<Document> free, UUID claimId, ClaimRequest request, Date now) {
+      ClientSession session, List<Document> free, UUID claimId, Claim.Request request, Date now) {
     List<Document> taken = new ArrayList<>();
     for (Document bucket : free) {
       Document leased = take(session, bucket, claimId, request, now);
@@ -192,7 +192,7 @@ final class MongoLeases implements Leases<MongoTransaction> {
 
   /** Null when somebody else was quicker: then its token or its time is another. */
   private @Nullable Document take(
-      ClientSession session, Document bucket, UUID claimId, ClaimRequest request, Date now) {
+      ClientSession session, Document bucket, UUID claimId, Claim.Request request, Date now) {
     boolean ranOut = bucket.get("claimId") != null;
     boolean crashed = ranOut && bucket.getBoolean("fenced", false);
     boolean suspect = crashed && number(bucket, "takeovers") >= 2;
@@ -292,7 +292,7 @@ final class MongoLeases implements Leases<MongoTransaction> {
     return at.isAfter(now.toInstant().plus(CLOCKS_DIFFER)) ? Instant.EPOCH : at;
   }
 
-  private static Served served(Document bucket, Due due, ClaimRequest request, Date now) {
+  private static Served served(Document bucket, Due due, Claim.Request request, Date now) {
     int number = number(bucket);
     return new Served(
         servedAt(bucket, now),

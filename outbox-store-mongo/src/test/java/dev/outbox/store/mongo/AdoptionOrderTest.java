@@ -7,7 +7,6 @@ import com.mongodb.client.ClientSession;
 import dev.outbox.OutboxMessage;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.Oracle;
@@ -208,7 +207,7 @@ class AdoptionOrderTest {
   private Claim claim(Random random) {
     while (true) {
       try {
-        return store.claim(new ClaimRequest("relay", 1 + random.nextInt(20), 1_000_000, LEASE));
+        return store.claim(new Claim.Request("relay", 1 + random.nextInt(20), 1_000_000, LEASE));
       } catch (TransientOutboxException e) {
         LockSupport.parkNanos(1_000_000);
       }

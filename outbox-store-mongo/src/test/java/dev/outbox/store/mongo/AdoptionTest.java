@@ -12,7 +12,6 @@ import com.mongodb.client.model.InsertOneOptions;
 import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.core.internal.Status;
@@ -108,8 +107,8 @@ class AdoptionTest {
     return message.id();
   }
 
-  private static ClaimRequest request() {
-    return new ClaimRequest("relay", 100, 4_000_000, LEASE);
+  private static Claim.Request request() {
+    return new Claim.Request("relay", 100, 4_000_000, LEASE);
   }
 
   /** Delivers all there is, whatever its shape. Returns it in the order of deliveries. */

@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Claim.Settled;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.mongo.FaultOperations.Attempt;
@@ -208,7 +207,7 @@ final class ClaimOperations {
 
   /** A small batch, so that there is more in its buckets. */
   Attempt settleAndClaim() {
-    Claim claim = stage.store.claim(new ClaimRequest("relay", 4, 4_000_000, FaultStage.LEASE));
+    Claim claim = stage.store.claim(new Claim.Request("relay", 4, 4_000_000, FaultStage.LEASE));
     Map<Long, Decision> decisions = lastOfEachFails(claim);
     Got<Settled> got = new Got<>();
     return new Attempt(

@@ -16,7 +16,6 @@ import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.ArchiveStore.Archived;
 import dev.outbox.spi.store.ArchiveStore.Search;
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.DeadLetterStore.DeadLetter;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StoredMessage;
@@ -176,8 +175,8 @@ final class FaultStage implements AutoCloseable {
         .build();
   }
 
-  static ClaimRequest request() {
-    return new ClaimRequest("relay", 100, 4_000_000, LEASE);
+  static Claim.Request request() {
+    return new Claim.Request("relay", 100, 4_000_000, LEASE);
   }
 
   private void commit(OutboxMessage... messages) {

@@ -15,7 +15,6 @@ import dev.outbox.relay.RelayEvent;
 import dev.outbox.relay.RetryPolicy;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.DeadLetterStore.DeadLetter;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StoredMessage;
@@ -376,7 +375,7 @@ class HostileDocumentsTest {
 
   /** The key "blocked" waits for a day. */
   private void block() {
-    Claim claim = store.claim(new ClaimRequest("test", 100, 1_000_000, Duration.ofMinutes(1)));
+    Claim claim = store.claim(new Claim.Request("test", 100, 1_000_000, Duration.ofMinutes(1)));
     long head =
         claim.messages().stream()
             .filter(message -> message.key().equals("blocked"))

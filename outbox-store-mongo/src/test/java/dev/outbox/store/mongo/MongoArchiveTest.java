@@ -22,7 +22,6 @@ import dev.outbox.spi.store.ArchiveStore.Outcome;
 import dev.outbox.spi.store.ArchiveStore.Search;
 import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
@@ -94,7 +93,7 @@ class MongoArchiveTest {
 
   /** Settles what can be claimed, all alike; returns the keys. */
   private List<String> settle(MongoOutboxStore by, Decision decision) {
-    Claim claim = by.claim(new ClaimRequest("test", 100, 8_000_000, Duration.ofSeconds(30)));
+    Claim claim = by.claim(new Claim.Request("test", 100, 8_000_000, Duration.ofSeconds(30)));
     assertThat(
             claim.settle(
                 claim.messages().stream()
@@ -172,7 +171,7 @@ class MongoArchiveTest {
             .addCommandListener(recorder);
     try (MongoClient recorded = MongoClients.create(settings.build())) {
       MongoOutboxStore none = MongoOutboxStore.of(recorded, database.database.getName());
-      Claim claim = none.claim(new ClaimRequest("test", 100, 8_000_000, Duration.ofSeconds(30)));
+      Claim claim = none.claim(new Claim.Request("test", 100, 8_000_000, Duration.ofSeconds(30)));
       List<Long> sequences = claim.messages().stream().map(StoredMessage::sequence).toList();
       commands.clear();
       assertThat(

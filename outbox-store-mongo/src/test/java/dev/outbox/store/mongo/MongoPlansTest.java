@@ -15,7 +15,6 @@ import dev.outbox.spi.store.ArchiveStore.Archived;
 import dev.outbox.spi.store.ArchiveStore.Search;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Claim.Settled;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
@@ -139,7 +138,7 @@ class MongoPlansTest {
             .toList());
     append(store, IntStream.range(0, MANY).mapToObj(i -> message("key" + i).build()).toList());
     for (int i = 0; i < 20; i++) {
-      Claim claim = store.claim(new ClaimRequest("test", 200, 1_000_000, Duration.ofMinutes(1)));
+      Claim claim = store.claim(new Claim.Request("test", 200, 1_000_000, Duration.ofMinutes(1)));
       settle(claim, i % 2 == 0 ? Decision.retry(Duration.ofDays(1), "failed") : dead());
     }
   }
@@ -177,7 +176,7 @@ class MongoPlansTest {
 
   /** A claim and settle of each kind. */
   private void use(MongoOutboxStore store) {
-    ClaimRequest request = new ClaimRequest("test", 100, 1_000_000, Duration.ofMinutes(1));
+    Claim.Request request = new Claim.Request("test", 100, 1_000_000, Duration.ofMinutes(1));
     append(store, List.of(message("dedup").dedupKey("d").build()));
     database
         .collection("outbox_message")

@@ -21,7 +21,6 @@ import com.mongodb.client.model.Field;
 import dev.outbox.Archive;
 import dev.outbox.embedded.MongoServer;
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.store.core.internal.Names;
@@ -327,7 +326,7 @@ public class MongoStoreTck extends OutboxStoreTck<ClientSession>
 
   /** Before it commits: the buckets are written. */
   @Override
-  public AutoCloseable stopInClaim(ClaimRequest request) {
+  public AutoCloseable stopInClaim(Claim.Request request) {
     OutboxStore<ClientSession> store = store();
     return stopAtCommit(() -> store.claim(request));
   }

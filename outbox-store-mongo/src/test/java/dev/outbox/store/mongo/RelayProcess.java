@@ -9,7 +9,6 @@ import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoDatabase;
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
@@ -45,8 +44,8 @@ final class RelayProcess {
   }
 
   private void run(MongoOutboxStore store) {
-    ClaimRequest request =
-        new ClaimRequest(worker(), 1 + random.nextInt(30), 1_000_000, TwoProcessesTest.LEASE);
+    Claim.Request request =
+        new Claim.Request(worker(), 1 + random.nextInt(30), 1_000_000, TwoProcessesTest.LEASE);
     Claim claim = store.claim(request);
     while (database.getCollection("stop").countDocuments() == 0) {
       Map<Long, Decision> decisions = publish(claim);

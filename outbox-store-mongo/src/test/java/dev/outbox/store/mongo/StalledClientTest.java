@@ -11,7 +11,6 @@ import static org.junit.jupiter.api.DynamicTest.dynamicTest;
 
 import dev.outbox.TransientOutboxException;
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.mongo.Faults.Sent;
@@ -67,8 +66,8 @@ class StalledClientTest {
     }
   }
 
-  private static ClaimRequest request() {
-    return new ClaimRequest("stalled", 100, 4_000_000, SHORT);
+  private static Claim.Request request() {
+    return new Claim.Request("stalled", 100, 4_000_000, SHORT);
   }
 
   @TestFactory
@@ -120,8 +119,8 @@ class StalledClientTest {
   }
 
   /** So that there is more in its buckets. */
-  private static ClaimRequest few() {
-    return new ClaimRequest("stalled", 4, 4_000_000, SHORT);
+  private static Claim.Request few() {
+    return new Claim.Request("stalled", 4, 4_000_000, SHORT);
   }
 
   private void stopInSettleAndClaim(Sent command) {

@@ -2,7 +2,7 @@ package dev.outbox.store.mysql;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.outbox.spi.store.ClaimRequest;
+import dev.outbox.spi.store.Claim;
 import dev.outbox.store.core.internal.Database.Leases;
 import dev.outbox.store.core.internal.Database.Release;
 import dev.outbox.store.core.internal.FairShare;
@@ -123,7 +123,7 @@ final class MysqlLeases implements Leases<Handle> {
   private record Candidate(int bucket, Instant servedAt) {}
 
   @Override
-  public List<Lease> lease(Handle handle, UUID claimId, ClaimRequest request, int most) {
+  public List<Lease> lease(Handle handle, UUID claimId, Claim.Request request, int most) {
     FairShare share = new FairShare(request.worker());
     List<Candidate> candidates = new ArrayList<>();
     handle
@@ -151,7 +151,7 @@ final class MysqlLeases implements Leases<Handle> {
 
   /** Locks buckets, longest unserved first, until there are enough or none is left to try. */
   private List<Lease> take(
-      Handle handle, UUID claimId, ClaimRequest request, List<Candidate> candidates, int share) {
+      Handle handle, UUID claimId, Claim.Request request, List<Candidate> candidates, int share) {
     List<Locked> locked = Served.upTo(share, candidates, some -> lockFree(handle, request, some));
     if (!locked.isEmpty()) {
       handle
@@ -172,7 +172,7 @@ final class MysqlLeases implements Leases<Handle> {
     }
   }
 
-  private List<Locked> lockFree(Handle handle, ClaimRequest request, List<Candidate> wanted) {
+  private List<Locked> lockFree(Handle handle, Claim.Request request, List<Candidate> wanted) {
     String buckets =
         wanted.stream()
             .map(candidate -> Integer.toString(candidate.bucket()))

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariConfig;
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.store.ClaimRequest;
+import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.jdbc.DatabaseTests;
 import java.time.Duration;
@@ -48,7 +48,9 @@ class MysqlAppendTest extends DatabaseTests {
   }
 
   private List<StoredMessage> claimed() {
-    return store.claim(new ClaimRequest("test", 5_000, 1L << 30, Duration.ofMinutes(5))).messages();
+    return store
+        .claim(new Claim.Request("test", 5_000, 1L << 30, Duration.ofMinutes(5)))
+        .messages();
   }
 
   @Test

@@ -8,7 +8,6 @@ import dev.outbox.Appended;
 import dev.outbox.OutboxMessage;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.store.jdbc.Background;
 import dev.outbox.store.jdbc.DatabaseTests;
@@ -59,7 +58,7 @@ class MysqlConflictsTest extends DatabaseTests {
   }
 
   private Claim claim() {
-    Claim claim = store.claim(new ClaimRequest("test", 10, 1_000_000, Duration.ofMinutes(5)));
+    Claim claim = store.claim(new Claim.Request("test", 10, 1_000_000, Duration.ofMinutes(5)));
     assertThat(claim.messages()).hasSize(3);
     return claim;
   }

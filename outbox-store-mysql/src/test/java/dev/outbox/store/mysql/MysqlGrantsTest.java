@@ -15,7 +15,6 @@ import dev.outbox.inbox.InboxKey;
 import dev.outbox.spi.store.ArchiveStore.Search;
 import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.store.jdbc.DatabaseTests;
 import dev.outbox.store.jdbc.JdbcInboxStore;
@@ -137,7 +136,7 @@ class MysqlGrantsTest extends DatabaseTests {
     JdbcOutboxStore store = builder(relays).build();
     database.inTransaction(false, c -> this.store.append(c, message(null, null)));
     assertThatThrownBy(
-            () -> store.claim(new ClaimRequest("r", 100, 1_000_000, Duration.ofMinutes(1))))
+            () -> store.claim(new Claim.Request("r", 100, 1_000_000, Duration.ofMinutes(1))))
         .isInstanceOf(OutboxException.class)
         .isNotInstanceOf(TransientOutboxException.class)
         .hasMessageContaining(
@@ -155,7 +154,7 @@ class MysqlGrantsTest extends DatabaseTests {
         "insert into outbox_dedup (dedup_key, created_at) values ('old', utc_timestamp(6) - interval 8 day)",
         "delete from outbox_bucket where bucket = 63");
     JdbcOutboxStore store = builder(relays).build();
-    ClaimRequest request = new ClaimRequest("r", 100, 1_000_000, Duration.ofMinutes(1));
+    Claim.Request request = new Claim.Request("r", 100, 1_000_000, Duration.ofMinutes(1));
     Claim claim = store.claim(request);
     assertThat(claim.messages()).hasSize(3);
     assertThat(claim.renew(Duration.ofMinutes(1))).hasSize(3);
@@ -193,7 +192,7 @@ class MysqlGrantsTest extends DatabaseTests {
     database.inTransaction(false, c -> owner.append(c, message(null, null)));
     JdbcOutboxStore store =
         builder(relays).archive(Archive.FULL).archiveRetention(Duration.ofMillis(1)).build();
-    Claim claim = store.claim(new ClaimRequest("r", 100, 1_000_000, Duration.ofMinutes(1)));
+    Claim claim = store.claim(new Claim.Request("r", 100, 1_000_000, Duration.ofMinutes(1)));
     long dead = claim.messages().get(0).sequence();
     long delivered = claim.messages().get(1).sequence();
     assertThat(claim.settle(Map.of(dead, Decision.dead("no"), delivered, Decision.delivered())))

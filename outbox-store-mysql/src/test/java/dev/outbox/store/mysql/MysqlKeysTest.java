@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.jdbc.DatabaseTests;
@@ -72,7 +71,7 @@ class MysqlKeysTest extends DatabaseTests {
   }
 
   private static Claim claim(JdbcOutboxStore store) {
-    return store.claim(new ClaimRequest("test", 1_000, 10_000_000, Duration.ofMinutes(1)));
+    return store.claim(new Claim.Request("test", 1_000, 10_000_000, Duration.ofMinutes(1)));
   }
 
   /** All that can be had, settled as told. */

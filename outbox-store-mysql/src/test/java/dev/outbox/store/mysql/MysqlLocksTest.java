@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.core.BucketStore;
@@ -146,8 +145,8 @@ class MysqlLocksTest extends DatabaseTests {
     }
   }
 
-  private static ClaimRequest request(int messages) {
-    return new ClaimRequest("test", messages, 10_000_000, Duration.ofMinutes(5));
+  private static Claim.Request request(int messages) {
+    return new Claim.Request("test", messages, 10_000_000, Duration.ofMinutes(5));
   }
 
   private static Map<Long, Decision> decisions(Claim claim, Decision... kinds) {

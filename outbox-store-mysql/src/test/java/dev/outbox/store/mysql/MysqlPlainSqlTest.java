@@ -3,7 +3,7 @@ package dev.outbox.store.mysql;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.outbox.spi.store.ClaimRequest;
+import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.jdbc.DatabaseTests;
 import java.sql.Connection;
@@ -179,7 +179,7 @@ class MysqlPlainSqlTest extends DatabaseTests {
               insert("insert", "headers", "concat('[[\"h\",\"', repeat('x', 16000 - 1), '\"]]')"));
         });
     List<StoredMessage> messages =
-        store.claim(new ClaimRequest("test", 10, 10_000_000, Duration.ofMinutes(1))).messages();
+        store.claim(new Claim.Request("test", 10, 10_000_000, Duration.ofMinutes(1))).messages();
     assertThat(messages).hasSize(4);
     assertThat(messages)
         .filteredOn(m -> m.problem() != null)

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.zaxxer.hikari.HikariConfig;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.jdbc.DatabaseTests;
@@ -116,8 +115,8 @@ class MysqlPlansTest extends DatabaseTests {
             + " select concat('old ', seq), utc_timestamp(6) - interval 8 day from outbox_message limit 5000");
   }
 
-  private static ClaimRequest all(long bytes) {
-    return new ClaimRequest("test", BATCH, bytes, Duration.ofMinutes(5));
+  private static Claim.Request all(long bytes) {
+    return new Claim.Request("test", BATCH, bytes, Duration.ofMinutes(5));
   }
 
   private static Map<Long, Decision> decisions(Claim claim, Decision... kinds) {

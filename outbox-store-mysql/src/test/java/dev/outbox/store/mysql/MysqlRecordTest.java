@@ -5,8 +5,8 @@ import static org.awaitility.Awaitility.await;
 
 import dev.outbox.TransientOutboxException;
 import dev.outbox.inbox.Begin;
+import dev.outbox.inbox.Begin.Lock;
 import dev.outbox.inbox.InboxKey;
-import dev.outbox.inbox.Lock;
 import dev.outbox.store.jdbc.Background;
 import dev.outbox.store.jdbc.DatabaseTests;
 import dev.outbox.store.jdbc.JdbcInboxStore;

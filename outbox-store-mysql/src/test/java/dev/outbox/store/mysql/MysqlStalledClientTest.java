@@ -9,7 +9,6 @@ import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.OutboxMessage;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.store.jdbc.Background;
 import dev.outbox.store.jdbc.DatabaseTests;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
@@ -71,8 +70,8 @@ class MysqlStalledClientTest extends DatabaseTests {
     return new HikariDataSource(config);
   }
 
-  private static ClaimRequest request(Duration lease) {
-    return new ClaimRequest("test", MESSAGES, 1L << 30, lease);
+  private static Claim.Request request(Duration lease) {
+    return new Claim.Request("test", MESSAGES, 1L << 30, lease);
   }
 
   @Test

@@ -3,7 +3,7 @@ package dev.outbox.store.postgres;
 import static java.util.Objects.requireNonNull;
 import static java.util.stream.Collectors.toSet;
 
-import dev.outbox.spi.store.ClaimRequest;
+import dev.outbox.spi.store.Claim;
 import dev.outbox.store.core.internal.Database.Leases;
 import dev.outbox.store.core.internal.Database.Release;
 import dev.outbox.store.core.internal.Lease;
@@ -272,7 +272,7 @@ final class PostgresLeases implements Leases<Handle> {
   }
 
   @Override
-  public List<Lease> lease(Handle handle, UUID claimId, ClaimRequest request, int most) {
+  public List<Lease> lease(Handle handle, UUID claimId, Claim.Request request, int most) {
     Sample before = certified.known();
     long over = elsewhere.over();
     List<Served> leased =

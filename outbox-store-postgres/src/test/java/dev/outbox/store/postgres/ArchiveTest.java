@@ -14,7 +14,6 @@ import dev.outbox.TransientOutboxException;
 import dev.outbox.spi.store.ArchiveStore.Search;
 import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.KeepingStore.Keeper;
 import dev.outbox.spi.store.StoredMessage;
@@ -658,7 +657,7 @@ class ArchiveTest extends ArchiveTests {
   }
 
   private static void deliver(Keeper keeper) {
-    ClaimRequest request = new ClaimRequest("worker", 100, 1_000_000, Duration.ofMinutes(5));
+    Claim.Request request = new Claim.Request("worker", 100, 1_000_000, Duration.ofMinutes(5));
     Claim claim = DatabaseTest.claimOne(keeper, request);
     Map<Long, Decision> delivered =
         Map.of(claim.messages().get(0).sequence(), Decision.delivered());

@@ -3,7 +3,6 @@ package dev.outbox.store.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.KeepingStore.Keeper;
 import dev.outbox.store.jdbc.DatabaseTests;
 
@@ -18,7 +17,7 @@ abstract class DatabaseTest extends DatabaseTests {
    * nothing for a moment; on a slow machine its claim is then empty, and says that it is to be
    * asked again.
    */
-  static Claim claimOne(Keeper keeper, ClaimRequest request) {
+  static Claim claimOne(Keeper keeper, Claim.Request request) {
     Claim claim = keeper.claim(request);
     while (claim.messages().isEmpty() && claim.pollAgain()) {
       claim = keeper.claim(request);

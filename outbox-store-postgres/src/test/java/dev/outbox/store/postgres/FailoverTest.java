@@ -6,7 +6,6 @@ import static org.awaitility.Awaitility.await;
 import dev.outbox.OutboxMessage;
 import dev.outbox.embedded.EmbeddedPostgres;
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.core.internal.Database.Leases;
@@ -34,7 +33,7 @@ import org.postgresql.ds.PGSimpleDataSource;
 @DisplayName("After an asynchronous failover")
 class FailoverTest {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
-  private static final ClaimRequest ALL = request(1_000);
+  private static final Claim.Request ALL = request(1_000);
 
   /** Whoever connects comes to the primary of the moment. */
   private final PGSimpleDataSource primary = new PGSimpleDataSource();
@@ -50,7 +49,7 @@ class FailoverTest {
   private static final class KeepsLeases extends Variant {
     @Override
     List<Lease> lease(
-        Leases<Handle> right, Handle handle, UUID claimId, ClaimRequest request, int most) {
+        Leases<Handle> right, Handle handle, UUID claimId, Claim.Request request, int most) {
       long later = System.nanoTime() + Duration.ofHours(1).toNanos();
       return super.lease(right, handle, claimId, request, most).stream()
           .map(
@@ -95,8 +94,8 @@ class FailoverTest {
     primary.setPassword(server.password());
   }
 
-  private static ClaimRequest request(int most) {
-    return new ClaimRequest("worker", most, 10_000_000, Duration.ofMinutes(10));
+  private static Claim.Request request(int most) {
+    return new Claim.Request("worker", most, 10_000_000, Duration.ofMinutes(10));
   }
 
   private List<UUID> append(int messages) {
@@ -175,7 +174,7 @@ class FailoverTest {
   }
 
   /** The claim after this one, when it was delivered. */
-  private Claim next(Claim claim, ClaimRequest request) {
+  private Claim next(Claim claim, Claim.Request request) {
     var settled = store.settleAndClaim(claim, delivered(claim), request);
     assertThat(settled.lost()).as("lost").isEmpty();
     return settled.next();

@@ -9,12 +9,11 @@ import dev.outbox.OutboxMessage;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.inbox.Begin;
+import dev.outbox.inbox.Begin.Lock;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.inbox.InboxResult;
-import dev.outbox.inbox.Lock;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Claim.Settled;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.KeepingStore.Keeper;
 import dev.outbox.spi.store.KeepingStore.Uncommitted;
@@ -174,7 +173,7 @@ class GrantsTest {
           PostgresOutboxStore.builder(RoleDataSource.of(owner.pool, poor))
               .schema(owner.schema())
               .build();
-      ClaimRequest request = new ClaimRequest("r", 100, 1_000_000, Duration.ofMinutes(1));
+      Claim.Request request = new Claim.Request("r", 100, 1_000_000, Duration.ofMinutes(1));
       Pattern advice = Pattern.compile("may not run it, run: (grant .*) \\(\\./outbox grants");
       List<String> given = new ArrayList<>();
       for (boolean refused = true; refused; ) {
@@ -229,7 +228,7 @@ class GrantsTest {
   /** Whether a message of a key that is kept was handed over. */
   private static boolean handedOverAs(String role) throws SQLException {
     PostgresOutboxStore relays = storeAs(relay);
-    ClaimRequest request = new ClaimRequest("r", 100, 1_000_000, Duration.ofMinutes(1));
+    Claim.Request request = new Claim.Request("r", 100, 1_000_000, Duration.ofMinutes(1));
     OutboxMessage message =
         OutboxMessage.builder().aggregate("order", "1").eventType("e").payload("{}").build();
     AtomicBoolean handedOver = new AtomicBoolean();
@@ -255,7 +254,7 @@ class GrantsTest {
   void relayRelays() {
     owner.inTransaction(false, c -> PostgresOutboxStore.of(owner.pool).append(c, message(null)));
     PostgresOutboxStore store = storeAs(relay);
-    Claim claim = store.claim(new ClaimRequest("r", 100, 1_000_000, Duration.ofMinutes(1)));
+    Claim claim = store.claim(new Claim.Request("r", 100, 1_000_000, Duration.ofMinutes(1)));
     assertThat(claim.messages()).isNotEmpty();
     claim.renew(Duration.ofMinutes(1));
     long first = claim.messages().get(0).sequence();

@@ -1,6 +1,6 @@
 package dev.outbox.store.postgres;
 
-import dev.outbox.spi.store.ClaimRequest;
+import dev.outbox.spi.store.Claim;
 import dev.outbox.store.core.internal.Database.Administration;
 import dev.outbox.store.core.internal.Database.Leases;
 import dev.outbox.store.core.internal.Database.Limits;
@@ -24,7 +24,7 @@ final class Hooks extends Variant {
 
   @Override
   List<Lease> lease(
-      Leases<Handle> right, Handle handle, UUID claimId, ClaimRequest request, int most) {
+      Leases<Handle> right, Handle handle, UUID claimId, Claim.Request request, int most) {
     Runnable before = beforeLease;
     beforeLease = NOTHING;
     before.run();

@@ -8,7 +8,6 @@ import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Claim.Settled;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.KeepingStore.Keeper;
 import dev.outbox.spi.store.StoredMessage;
@@ -80,8 +79,8 @@ class KeeperTest extends DatabaseTest {
     }
   }
 
-  private static ClaimRequest request(Duration lease) {
-    return new ClaimRequest("worker", 100, 1_000_000, lease);
+  private static Claim.Request request(Duration lease) {
+    return new Claim.Request("worker", 100, 1_000_000, lease);
   }
 
   /** Settles what comes, asks again where it is told to, and returns the sequences. */

@@ -8,7 +8,6 @@ import dev.outbox.OutboxMessage;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Claim.Settled;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.FaultyConnections;
@@ -58,8 +57,8 @@ class KeptLeasesTest extends DatabaseTest {
     database.inTransaction(false, c -> store.append(c, list));
   }
 
-  private static ClaimRequest request(String worker, int most) {
-    return new ClaimRequest(worker, most, 1_000_000, Duration.ofMinutes(1));
+  private static Claim.Request request(String worker, int most) {
+    return new Claim.Request(worker, most, 1_000_000, Duration.ofMinutes(1));
   }
 
   private static Map<Long, Decision> all(Claim claim, Decision decision) {

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.fail;
 import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Claim.Settled;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.jdbc.Background;
@@ -336,8 +335,8 @@ class LateWritersTest {
         }
       }
 
-      private ClaimRequest request() {
-        return new ClaimRequest(name, 1 + random.nextInt(40), 1_000_000, Duration.ofMinutes(5));
+      private Claim.Request request() {
+        return new Claim.Request(name, 1 + random.nextInt(40), 1_000_000, Duration.ofMinutes(5));
       }
 
       private Map<Long, Decision> decisions(Claim claim) {

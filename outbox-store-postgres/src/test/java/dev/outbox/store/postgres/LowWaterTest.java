@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StoredMessage;
 import java.sql.Connection;
@@ -288,7 +287,7 @@ class LowWaterTest extends DatabaseTest {
     assertThat(deliver()).isEqualTo(20);
     moveMark();
     append(2);
-    ClaimRequest one = new ClaimRequest("test", 1, 1000, Duration.ofMinutes(1));
+    Claim.Request one = new Claim.Request("test", 1, 1000, Duration.ofMinutes(1));
     Claim claim = store.claim(one);
     long first = claim.messages().get(0).sequence();
     setSequenceBack(10);
@@ -306,7 +305,7 @@ class LowWaterTest extends DatabaseTest {
     moveMark();
     append(2);
     // One that has room for nothing of this bucket gives it back as it was.
-    Claim claim = store.claim(new ClaimRequest("test", 1, 1, Duration.ofMinutes(1)));
+    Claim claim = store.claim(new Claim.Request("test", 1, 1, Duration.ofMinutes(1)));
     assertThat(claim.messages()).hasSize(1);
     assertThat(claim.settle(Map.of())).isEmpty();
     assertThat(deliver()).isEqualTo(2);

@@ -6,7 +6,6 @@ import static org.awaitility.Awaitility.await;
 
 import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.jdbc.Background;
@@ -209,8 +208,8 @@ final class MarkScript implements AutoCloseable {
     assertThat(store.requeue(sequence)).isTrue();
   }
 
-  private static ClaimRequest request(int most) {
-    return new ClaimRequest("relay", most, 1_000_000, Duration.ofMinutes(5));
+  private static Claim.Request request(int most) {
+    return new Claim.Request("relay", most, 1_000_000, Duration.ofMinutes(5));
   }
 
   private static Map<Long, Decision> decisions(Claim claim) {

@@ -10,7 +10,6 @@ import dev.outbox.OutboxMessage;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.jdbc.Background;
@@ -166,7 +165,7 @@ class NarrowCasesTest {
     try (HikariDataSource counted = new HikariDataSource(config)) {
       PostgresOutboxStore other = PostgresOutboxStore.of(counted);
       other.verify();
-      ClaimRequest request = new ClaimRequest("a", 500, max, Duration.ofMinutes(1));
+      Claim.Request request = new Claim.Request("a", 500, max, Duration.ofMinutes(1));
       long read =
           CountedSockets.bytesRead(() -> assertThat(other.claim(request).messages()).isNotEmpty());
       // One message of each of 16 buckets, two bytes a byte while the statement is new.
@@ -184,7 +183,7 @@ class NarrowCasesTest {
     }
     // As many claims as would serve every key ten times over.
     for (int i = 0; i < 400; i++) {
-      Claim claim = store.claim(new ClaimRequest("a", 8, 1_000, Duration.ofMinutes(1)));
+      Claim claim = store.claim(new Claim.Request("a", 8, 1_000, Duration.ofMinutes(1)));
       Map<Long, Decision> decisions = new HashMap<>();
       for (StoredMessage message : claim.messages()) {
         decisions.put(message.sequence(), Decision.delivered());
@@ -244,8 +243,8 @@ class NarrowCasesTest {
     }
   }
 
-  private static ClaimRequest request(int most) {
-    return new ClaimRequest("a", most, 1L << 30, Duration.ofMinutes(1));
+  private static Claim.Request request(int most) {
+    return new Claim.Request("a", most, 1L << 30, Duration.ofMinutes(1));
   }
 
   private HikariConfig config(String init) {

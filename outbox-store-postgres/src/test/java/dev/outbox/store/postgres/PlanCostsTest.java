@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import com.zaxxer.hikari.HikariConfig;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.KeepingStore.Keeper;
 import dev.outbox.spi.store.StoredMessage;
@@ -213,7 +212,7 @@ class PlanCostsTest extends DatabaseTest {
             .formatted(keys, status, availableAt, messages));
   }
 
-  protected static ClaimRequest request() {
-    return new ClaimRequest("test", 100, 10_000_000, LEASE);
+  protected static Claim.Request request() {
+    return new Claim.Request("test", 100, 10_000_000, LEASE);
   }
 }

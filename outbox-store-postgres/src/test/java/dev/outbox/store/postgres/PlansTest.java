@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariConfig;
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.KeepingStore.Keeper;
 import java.time.Duration;
@@ -48,7 +47,7 @@ class PlansTest extends DatabaseTest {
   }
 
   private Claim claim() {
-    return store.claim(new ClaimRequest("test", BATCH, 10_000_000, Duration.ofMinutes(5)));
+    return store.claim(new Claim.Request("test", BATCH, 10_000_000, Duration.ofMinutes(5)));
   }
 
   private void claimAndRelease() {
@@ -120,7 +119,7 @@ class PlansTest extends DatabaseTest {
   @Test
   @DisplayName("do not scan when they look at what was kept while the table was empty")
   void kept() {
-    ClaimRequest request = new ClaimRequest("test", BATCH, 10_000_000, Duration.ofMinutes(5));
+    Claim.Request request = new Claim.Request("test", BATCH, 10_000_000, Duration.ofMinutes(5));
     Keeper keeper = PostgresOutboxStore.of(database.pool).keeper(Duration.ofDays(1));
     for (int i = 0; i < 12; i++) {
       insert(1, 1, "PENDING", "null");

@@ -15,7 +15,6 @@ import dev.outbox.embedded.ChildJvm;
 import dev.outbox.embedded.EmbeddedPgBouncer;
 import dev.outbox.embedded.EmbeddedPostgres;
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.postgres.StalledClient.Place;
@@ -48,8 +47,8 @@ import org.junit.jupiter.api.TestInstance;
 @DisplayName("Behind a real PgBouncer")
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class PoolerTest {
-  private static final ClaimRequest REQUEST =
-      new ClaimRequest("test", 50, 1L << 20, Duration.ofSeconds(30));
+  private static final Claim.Request REQUEST =
+      new Claim.Request("test", 50, 1L << 20, Duration.ofSeconds(30));
 
   private EmbeddedPostgres postgres;
   private EmbeddedPgBouncer pooler;
@@ -345,7 +344,7 @@ class PoolerTest {
         assertThat(other.claims()).isEmpty();
 
         PostgresOutboxStore keeper = PostgresOutboxStore.of(other.database.pool);
-        keeper.claim(new ClaimRequest("keeper", 1, 1, StalledClientTest.LEASE));
+        keeper.claim(new Claim.Request("keeper", 1, 1, StalledClientTest.LEASE));
         await()
             .atMost(Duration.ofSeconds(60))
             .until(

@@ -6,11 +6,10 @@ import static org.awaitility.Awaitility.await;
 import com.zaxxer.hikari.HikariConfig;
 import dev.outbox.OutboxMessage;
 import dev.outbox.inbox.Begin;
+import dev.outbox.inbox.Begin.Lock;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.inbox.InboxResult;
-import dev.outbox.inbox.Lock;
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.KeepingStore.Keeper;
 import dev.outbox.spi.store.KeepingStore.Uncommitted;
@@ -136,7 +135,7 @@ class RoundTripsTest extends DatabaseTest {
   }
 
   private static void deliver(Keeper keeper) {
-    ClaimRequest request = new ClaimRequest("worker", 100, 1_000_000, Duration.ofMinutes(5));
+    Claim.Request request = new Claim.Request("worker", 100, 1_000_000, Duration.ofMinutes(5));
     Claim claim = claimOne(keeper, request);
     Map<Long, Decision> delivered =
         Map.of(claim.messages().get(0).sequence(), Decision.delivered());

@@ -6,7 +6,6 @@ import dev.outbox.OutboxException;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.embedded.ParentJvm;
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
@@ -70,7 +69,7 @@ final class StalledClient {
             .build();
     store.verify();
     Duration lease = Duration.parse(parent.get("lease"));
-    ClaimRequest request = new ClaimRequest("stalled", 1_000, 1L << 30, lease);
+    Claim.Request request = new Claim.Request("stalled", 1_000, 1L << 30, lease);
     Claim claim;
     if (place == Place.CLAIM_WHILE_A_LARGE_RESULT_IS_ON_ITS_WAY) {
       CountedSockets.after(1_000_000, this::standStill);
@@ -93,7 +92,7 @@ final class StalledClient {
     parent.say("then claimed " + store.claim(request).messages().size());
   }
 
-  private Claim claim(PostgresOutboxStore store, ClaimRequest request) {
+  private Claim claim(PostgresOutboxStore store, Claim.Request request) {
     try {
       begin("claim");
       Claim claim = store.claim(request);

@@ -8,7 +8,6 @@ import dev.outbox.OutboxMessage;
 import dev.outbox.embedded.ChildJvm;
 import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.postgres.StalledClient.Place;
@@ -196,7 +195,8 @@ class StalledClientTest {
 
     /** What it holds, after it has tried to get more. */
     Set<Long> claims() {
-      Claim claim = store.claim(new ClaimRequest("other", 1_000, 1L << 30, Duration.ofMinutes(10)));
+      Claim claim =
+          store.claim(new Claim.Request("other", 1_000, 1L << 30, Duration.ofMinutes(10)));
       if (!claim.messages().isEmpty()) {
         claims.add(claim);
       }

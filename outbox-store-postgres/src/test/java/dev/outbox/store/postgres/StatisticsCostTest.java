@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariConfig;
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.spi.store.StatisticsStore.Statistics;
@@ -127,7 +126,7 @@ class StatisticsCostTest extends DatabaseTest {
   @DisplayName("does not read what was delivered and is not vacuumed yet")
   void afterDeliveries() {
     insert(20_000, "'key ' || n % 5000", "PENDING", "null");
-    ClaimRequest request = new ClaimRequest("test", 1_000, 100_000_000, Duration.ofMinutes(5));
+    Claim.Request request = new Claim.Request("test", 1_000, 100_000_000, Duration.ofMinutes(5));
     for (Claim claim = store.claim(request);
         !claim.messages().isEmpty();
         claim = store.claim(request)) {

@@ -1,6 +1,6 @@
 package dev.outbox.store.postgres;
 
-import dev.outbox.spi.store.ClaimRequest;
+import dev.outbox.spi.store.Claim;
 import dev.outbox.store.core.internal.Database;
 import dev.outbox.store.core.internal.Database.Administration;
 import dev.outbox.store.core.internal.Database.Leases;
@@ -24,7 +24,7 @@ import org.jdbi.v3.core.Handle;
 /** A dialect that does some things otherwise than another: a wrong one, or one that is watched. */
 class Variant {
   List<Lease> lease(
-      Leases<Handle> right, Handle handle, UUID claimId, ClaimRequest request, int most) {
+      Leases<Handle> right, Handle handle, UUID claimId, Claim.Request request, int most) {
     return right.lease(handle, claimId, request, most);
   }
 
@@ -80,7 +80,7 @@ class Variant {
                           right.leases(),
                           (Handle) a[0],
                           (UUID) a[1],
-                          (ClaimRequest) a[2],
+                          (Claim.Request) a[2],
                           (Integer) a[3]);
                   case "lockHeld" ->
                       lockHeld(

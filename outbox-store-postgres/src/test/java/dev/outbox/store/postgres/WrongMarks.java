@@ -1,6 +1,6 @@
 package dev.outbox.store.postgres;
 
-import dev.outbox.spi.store.ClaimRequest;
+import dev.outbox.spi.store.Claim;
 import dev.outbox.store.core.internal.Database.Administration;
 import dev.outbox.store.core.internal.Database.Leases;
 import dev.outbox.store.core.internal.Database.Limits;
@@ -67,7 +67,7 @@ final class WrongMarks {
 
     @Override
     List<Lease> lease(
-        Leases<Handle> right, Handle handle, UUID claimId, ClaimRequest request, int most) {
+        Leases<Handle> right, Handle handle, UUID claimId, Claim.Request request, int most) {
       id = number(handle, "select pg_current_xact_id()::text::bigint");
       return super.lease(right, handle, claimId, request, most);
     }
@@ -101,7 +101,7 @@ final class WrongMarks {
   static final class AheadWhoeverIsOver extends Variant {
     @Override
     List<Lease> lease(
-        Leases<Handle> right, Handle handle, UUID claimId, ClaimRequest request, int most) {
+        Leases<Handle> right, Handle handle, UUID claimId, Claim.Request request, int most) {
       return super.lease(right, handle, claimId, request, most).stream()
           .map(lease -> lease.with(ahead(Mark.of(lease))))
           .toList();

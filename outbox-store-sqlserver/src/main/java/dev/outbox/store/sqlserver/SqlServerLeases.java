@@ -1,6 +1,6 @@
 package dev.outbox.store.sqlserver;
 
-import dev.outbox.spi.store.ClaimRequest;
+import dev.outbox.spi.store.Claim;
 import dev.outbox.store.core.internal.Database.Leases;
 import dev.outbox.store.core.internal.Database.Release;
 import dev.outbox.store.core.internal.FairShare;
@@ -120,7 +120,7 @@ final class SqlServerLeases implements Leases<Handle> {
 
   /** Chooses without locks, then tries each by itself until there are enough. */
   @Override
-  public List<Lease> lease(Handle handle, UUID claimId, ClaimRequest request, int most) {
+  public List<Lease> lease(Handle handle, UUID claimId, Claim.Request request, int most) {
     FairShare share = new FairShare(worker(request));
     List<Integer> free = new ArrayList<>();
     for (Bucket bucket : buckets(handle)) {
@@ -160,7 +160,7 @@ final class SqlServerLeases implements Leases<Handle> {
   }
 
   private Set<Integer> lease(
-      Handle handle, UUID claimId, ClaimRequest request, List<Integer> buckets) {
+      Handle handle, UUID claimId, Claim.Request request, List<Integer> buckets) {
     return Set.copyOf(
         Batches.changed(
             handle,
@@ -176,7 +176,7 @@ final class SqlServerLeases implements Leases<Handle> {
   }
 
   private List<Lease> leased(
-      Handle handle, UUID claimId, ClaimRequest request, Set<Integer> buckets) {
+      Handle handle, UUID claimId, Claim.Request request, Set<Integer> buckets) {
     return Served.inTurn(
         handle
             .createQuery(LEASED)
@@ -186,7 +186,7 @@ final class SqlServerLeases implements Leases<Handle> {
             .list());
   }
 
-  private static String worker(ClaimRequest request) {
+  private static String worker(Claim.Request request) {
     String name = request.worker();
     return name.length() > MAX_WORKER ? name.substring(0, MAX_WORKER) : name;
   }

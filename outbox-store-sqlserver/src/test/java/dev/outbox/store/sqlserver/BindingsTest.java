@@ -12,7 +12,6 @@ import dev.outbox.spi.store.ArchiveStore.Search;
 import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Claim.Settled;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.DeadLetterStore.DeadLetter;
 import dev.outbox.spi.store.DeadLetterStore.HaltedKey;
 import dev.outbox.spi.store.Decision;
@@ -216,8 +215,8 @@ class BindingsTest {
     return claim;
   }
 
-  private static ClaimRequest request() {
-    return new ClaimRequest("worker", 100, 1_000_000, LEASE);
+  private static Claim.Request request() {
+    return new Claim.Request("worker", 100, 1_000_000, LEASE);
   }
 
   private static Map<Long, Decision> decisions() {
@@ -585,7 +584,7 @@ class BindingsTest {
             message(11, "a", "target", null, "horizon", 0L)));
     answers.put("READ_SCHEDULED", List.of(due(21, TIME), due(22, TIME.minusNanos(1_000))));
     answers.put("READ_BLOCKED", List.of(blocked(31, "a", 2), blocked(32, "b", 1)));
-    ClaimRequest one = new ClaimRequest("worker", 100, 1, LEASE);
+    Claim.Request one = new Claim.Request("worker", 100, 1, LEASE);
     assertThat(store.claim(one).messages().stream().map(StoredMessage::sequence))
         .containsExactly(first);
   }
@@ -620,7 +619,7 @@ class BindingsTest {
                         0))
             .toList());
     counts.put("LEASE", 0);
-    assertThat(store.claim(new ClaimRequest("worker", 2, 1_000, LEASE)).messages()).isEmpty();
+    assertThat(store.claim(new Claim.Request("worker", 2, 1_000, LEASE)).messages()).isEmpty();
     assertThat(executions("LEASE").stream().map(e -> parameter(e, "bucket").value()))
         .startsWith(4, 5, 6);
   }

@@ -7,7 +7,7 @@ import com.microsoft.sqlserver.jdbc.SQLServerDataSource;
 import dev.outbox.OutboxException;
 import dev.outbox.OutboxMessage;
 import dev.outbox.TransientOutboxException;
-import dev.outbox.spi.store.ClaimRequest;
+import dev.outbox.spi.store.Claim;
 import dev.outbox.store.jdbc.internal.Server.Trouble;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -230,7 +230,7 @@ class ErrorsTest {
     dataSource.setUser("sa");
     dataSource.setPassword(PASSWORD);
     SqlServerOutboxStore store = SqlServerOutboxStore.of(dataSource);
-    assertThatThrownBy(() -> store.claim(new ClaimRequest("r", 1, 1, Duration.ofSeconds(1))))
+    assertThatThrownBy(() -> store.claim(new Claim.Request("r", 1, 1, Duration.ofSeconds(1))))
         .isInstanceOf(TransientOutboxException.class)
         .hasMessageStartingWith("no connection to SQL Server: is it running, is the URL right")
         .hasMessageNotContaining(PASSWORD);

@@ -4,10 +4,10 @@ import static dev.outbox.store.sqlserver.Recorder.row;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.inbox.Begin;
+import dev.outbox.inbox.Begin.Lock;
 import dev.outbox.inbox.Fingerprint;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.inbox.InboxResult;
-import dev.outbox.inbox.Lock;
 import dev.outbox.spi.store.InboxStatisticsStore.InboxStatistics;
 import dev.outbox.store.sqlserver.Recorder.Execution;
 import java.sql.Connection;

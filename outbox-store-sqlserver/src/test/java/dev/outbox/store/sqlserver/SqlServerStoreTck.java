@@ -4,7 +4,6 @@ import com.zaxxer.hikari.HikariConfig;
 import dev.outbox.Archive;
 import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.store.core.internal.Names;
@@ -114,7 +113,7 @@ public class SqlServerStoreTck extends JdbcStoreTck implements DeadLetterRetenti
   }
 
   @Override
-  public AutoCloseable stopInClaim(ClaimRequest request) {
+  public AutoCloseable stopInClaim(Claim.Request request) {
     throw stopped();
   }
 

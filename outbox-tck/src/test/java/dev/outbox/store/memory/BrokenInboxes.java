@@ -4,7 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import dev.outbox.inbox.Begin;
 import dev.outbox.inbox.Fingerprint;
-import dev.outbox.inbox.InProgressException;
+import dev.outbox.inbox.Inbox.InProgressException;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.inbox.InboxResult;
 import dev.outbox.spi.store.StatisticsStore;
@@ -112,8 +112,8 @@ public final class BrokenInboxes {
   }
 
   /** A lock that says another key. */
-  private record Named(dev.outbox.inbox.Lock<MemoryTransaction> lock, InboxKey key)
-      implements dev.outbox.inbox.Lock<MemoryTransaction> {
+  private record Named(dev.outbox.inbox.Begin.Lock<MemoryTransaction> lock, InboxKey key)
+      implements dev.outbox.inbox.Begin.Lock<MemoryTransaction> {
     @Override
     public int attempts() {
       return lock.attempts();

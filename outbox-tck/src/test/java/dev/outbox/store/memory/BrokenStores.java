@@ -9,7 +9,6 @@ import dev.outbox.TransientOutboxException;
 import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Claim.Settled;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.KeepingStore.Keeper;
 import dev.outbox.spi.store.StatisticsStore;
@@ -236,7 +235,7 @@ public final class BrokenStores {
     }
 
     @Override
-    public synchronized Claim claim(ClaimRequest request) {
+    public synchronized Claim claim(Claim.Request request) {
       begun.removeIf(transaction -> !transaction.active);
       while (begun.stream().anyMatch(t -> t.active && t.rows.size() >= 100)) {
         try {
@@ -460,7 +459,7 @@ public final class BrokenStores {
     }
 
     @Override
-    public Claim claim(ClaimRequest request) {
+    public Claim claim(Claim.Request request) {
       synchronized (broken) {
         List<Row> rows = List.copyOf(queue);
         queue.clear();
@@ -636,7 +635,7 @@ public final class BrokenStores {
     private final Set<Claim> goneOn = ConcurrentHashMap.newKeySet();
 
     @Override
-    public Settled settleAndClaim(Claim done, Map<Long, Decision> decisions, ClaimRequest next) {
+    public Settled settleAndClaim(Claim done, Map<Long, Decision> decisions, Claim.Request next) {
       Settled settled = super.settleAndClaim(done, decisions, next);
       goneOn.add(done);
       return settled;
@@ -664,7 +663,7 @@ public final class BrokenStores {
     private final Set<Claim> goneOn = ConcurrentHashMap.newKeySet();
 
     @Override
-    public Settled settleAndClaim(Claim done, Map<Long, Decision> decisions, ClaimRequest next) {
+    public Settled settleAndClaim(Claim done, Map<Long, Decision> decisions, Claim.Request next) {
       Settled settled = super.settleAndClaim(done, decisions, next);
       goneOn.add(done);
       return settled;
@@ -708,7 +707,7 @@ public final class BrokenStores {
   @Rule("S1")
   static final class GoesOnWithUnknownSequences extends Broken {
     @Override
-    public Settled settleAndClaim(Claim done, Map<Long, Decision> decisions, ClaimRequest next) {
+    public Settled settleAndClaim(Claim done, Map<Long, Decision> decisions, Claim.Request next) {
       Map<Long, Decision> known = new HashMap<>(decisions);
       known.keySet().retainAll(done.messages().stream().map(StoredMessage::sequence).toList());
       return super.settleAndClaim(done, known, next);

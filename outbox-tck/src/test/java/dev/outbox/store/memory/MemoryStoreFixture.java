@@ -5,7 +5,6 @@ import dev.outbox.Archive;
 import dev.outbox.OutboxMessage;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.tck.AutoCommit;
 import dev.outbox.tck.BreaksConnections;
@@ -159,7 +158,7 @@ public abstract class MemoryStoreFixture extends OutboxStoreTck<MemoryTransactio
     }
 
     @Override
-    public Claim claim(ClaimRequest request) {
+    public Claim claim(Claim.Request request) {
       store.clientIsAhead = ahead;
       return store.claim(request);
     }

@@ -9,7 +9,6 @@ import dev.outbox.Appended;
 import dev.outbox.JoinedOutbox;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.KeepingStore;
 import dev.outbox.spring.shop.ShopApplication;
 import dev.outbox.store.postgres.PostgresOutboxStore;
@@ -130,7 +129,7 @@ class HandOverTest {
     }
 
     @Override
-    public Claim claim(ClaimRequest request) {
+    public Claim claim(Claim.Request request) {
       return store.claim(request);
     }
 

@@ -4,12 +4,12 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.outbox.TransientOutboxException;
 import dev.outbox.inbox.Begin;
+import dev.outbox.inbox.Begin.Lock;
 import dev.outbox.inbox.Fingerprint;
-import dev.outbox.inbox.InProgressException;
 import dev.outbox.inbox.Inbox;
+import dev.outbox.inbox.Inbox.InProgressException;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.inbox.InboxResult;
-import dev.outbox.inbox.Lock;
 import dev.outbox.spi.store.InboxStore;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -4,7 +4,6 @@ import dev.outbox.Appended;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Claim.Settled;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.HousekeepingStore;
 import dev.outbox.spi.store.KeepingStore;
@@ -53,12 +52,12 @@ record JournalingStore<T>(
   }
 
   @Override
-  public Claim claim(ClaimRequest request) {
+  public Claim claim(Claim.Request request) {
     return claim(store, request);
   }
 
   @Override
-  public Settled settleAndClaim(Claim done, Map<Long, Decision> decisions, ClaimRequest next) {
+  public Settled settleAndClaim(Claim done, Map<Long, Decision> decisions, Claim.Request next) {
     return settleAndClaim(store, done, decisions, next);
   }
 
@@ -76,12 +75,12 @@ record JournalingStore<T>(
     }
 
     @Override
-    public Claim claim(ClaimRequest request) {
+    public Claim claim(Claim.Request request) {
       return JournalingStore.this.claim(keeper, request);
     }
 
     @Override
-    public Settled settleAndClaim(Claim done, Map<Long, Decision> decisions, ClaimRequest next) {
+    public Settled settleAndClaim(Claim done, Map<Long, Decision> decisions, Claim.Request next) {
       return JournalingStore.this.settleAndClaim(keeper, done, decisions, next);
     }
 
@@ -96,13 +95,13 @@ record JournalingStore<T>(
     }
   }
 
-  private Claim claim(Claim.Source source, ClaimRequest request) {
+  private Claim claim(Claim.Source source, Claim.Request request) {
     long asked = System.nanoTime();
     return begun(source.claim(request), asked, request);
   }
 
   private Settled settleAndClaim(
-      Claim.Source source, Claim done, Map<Long, Decision> decisions, ClaimRequest next) {
+      Claim.Source source, Claim done, Map<Long, Decision> decisions, Claim.Request next) {
     Journaled ending = own(done);
     ending.settles(decisions);
     long asked = System.nanoTime();
@@ -147,7 +146,7 @@ record JournalingStore<T>(
     return (SchemaStore) store;
   }
 
-  private Claim begun(Claim claim, long asked, ClaimRequest request) {
+  private Claim begun(Claim claim, long asked, Claim.Request request) {
     Journaled journaled = new Journaled(claim, numbers.incrementAndGet());
     if (!claim.messages().isEmpty()) {
       Stream<String> messages = claim.messages().stream().map(m -> m.sequence() + "|" + m.key());

@@ -8,7 +8,6 @@ import dev.outbox.dev.torture.Oracle.Committed;
 import dev.outbox.dev.torture.Place.Business;
 import dev.outbox.dev.torture.Work.Kind;
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.redis.RedisUrl;
@@ -26,8 +25,8 @@ import redis.clients.jedis.RedisClient;
 
 /** What the oracle is told of a Redis, on a real one. */
 class RedisTorturedTest {
-  private static final ClaimRequest REQUEST =
-      new ClaimRequest("test", 100, 1_000_000, Duration.ofMinutes(1));
+  private static final Claim.Request REQUEST =
+      new Claim.Request("test", 100, 1_000_000, Duration.ofMinutes(1));
 
   private RedisTortured tortured;
   private RedisPlace place;

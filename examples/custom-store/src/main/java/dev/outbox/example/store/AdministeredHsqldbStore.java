@@ -4,7 +4,6 @@ import dev.outbox.Appended;
 import dev.outbox.OutboxMessage;
 import dev.outbox.SchemaException;
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.DeadLetterStore;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.SchemaStore;
@@ -38,7 +37,7 @@ final class AdministeredHsqldbStore
   }
 
   @Override
-  public Claim claim(ClaimRequest request) {
+  public Claim claim(Claim.Request request) {
     return store.claim(request);
   }
 

@@ -11,7 +11,6 @@ import dev.outbox.OutboxMessage;
 import dev.outbox.PermanentOutboxException;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.StoredMessage;
@@ -207,7 +206,7 @@ public final class HsqldbOutboxStore implements OutboxStore<Connection> {
 
   // tag::claim
   @Override
-  public Claim claim(ClaimRequest request) {
+  public Claim claim(Claim.Request request) {
     return inTurn(
         (handle, now) -> {
           List<StoredMessage> messages = new ArrayList<>();

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StoredMessage;
 import java.sql.Connection;
@@ -48,7 +47,7 @@ class AutoCommitOffTest {
                   .build()));
       connection.commit();
     }
-    ClaimRequest request = new ClaimRequest("worker", 10, 1_000, Duration.ofMinutes(1));
+    Claim.Request request = new Claim.Request("worker", 10, 1_000, Duration.ofMinutes(1));
     Claim claim = store.claim(request);
     List<Long> claimed = claim.messages().stream().map(StoredMessage::sequence).toList();
     assertThat(claimed).hasSize(1);

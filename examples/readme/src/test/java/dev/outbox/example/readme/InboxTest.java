@@ -5,12 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.outbox.inbox.Begin;
+import dev.outbox.inbox.Begin.Lock;
 import dev.outbox.inbox.Fingerprint;
-import dev.outbox.inbox.InProgressException;
+import dev.outbox.inbox.Inbox.InProgressException;
 import dev.outbox.inbox.InboxHousekeeping;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.inbox.InboxResult;
-import dev.outbox.inbox.Lock;
 import dev.outbox.jakarta.IdempotencyFilter;
 import dev.outbox.store.postgres.PostgresInboxStore;
 import java.sql.Connection;

@@ -7,7 +7,6 @@ import dev.outbox.JoinedOutbox;
 import dev.outbox.Outbox.CurrentTransaction;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spring.Others;
 import dev.outbox.spring.OutboxRelay;
@@ -40,7 +39,7 @@ class WakeAfterCommitTest {
     }
 
     @Override
-    public Claim claim(ClaimRequest request) {
+    public Claim claim(Claim.Request request) {
       throw new UnsupportedOperationException();
     }
   }

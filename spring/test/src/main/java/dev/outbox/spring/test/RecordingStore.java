@@ -3,7 +3,6 @@ package dev.outbox.spring.test;
 import dev.outbox.Appended;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.OutboxStore;
 import java.util.List;
 
@@ -25,7 +24,7 @@ final class RecordingStore implements OutboxStore<Object> {
   }
 
   @Override
-  public Claim claim(ClaimRequest request) {
+  public Claim claim(Claim.Request request) {
     throw new UnsupportedOperationException(
         "a recording outbox has no tables that a relay could read: take @AutoConfigureOutbox for a test with a relay");
   }

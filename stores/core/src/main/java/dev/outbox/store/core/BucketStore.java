@@ -2,7 +2,6 @@ package dev.outbox.store.core;
 
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Claim.Settled;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.DeadLetterStore;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.HousekeepingStore;
@@ -86,7 +85,7 @@ public abstract class BucketStore<T>
   }
 
   @Override
-  public final Claim claim(ClaimRequest request) {
+  public final Claim claim(Claim.Request request) {
     if (!verified) {
       verify();
     }
@@ -95,7 +94,7 @@ public abstract class BucketStore<T>
 
   @Override
   public final Settled settleAndClaim(
-      Claim done, Map<Long, Decision> decisions, ClaimRequest next) {
+      Claim done, Map<Long, Decision> decisions, Claim.Request next) {
     return engine
         .settleAndClaim(done, decisions, next)
         .orElseGet(() -> OutboxStore.super.settleAndClaim(done, decisions, next));
@@ -131,7 +130,7 @@ public abstract class BucketStore<T>
     }
 
     @Override
-    public Claim claim(ClaimRequest request) {
+    public Claim claim(Claim.Request request) {
       if (!verified) {
         verify();
       }
@@ -139,7 +138,7 @@ public abstract class BucketStore<T>
     }
 
     @Override
-    public Settled settleAndClaim(Claim done, Map<Long, Decision> decisions, ClaimRequest next) {
+    public Settled settleAndClaim(Claim done, Map<Long, Decision> decisions, Claim.Request next) {
       return engine
           .settleAndClaim(done, decisions, next)
           .orElseGet(() -> Keeper.super.settleAndClaim(done, decisions, next));

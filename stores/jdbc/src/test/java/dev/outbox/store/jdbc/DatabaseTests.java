@@ -3,7 +3,6 @@ package dev.outbox.store.jdbc;
 import com.zaxxer.hikari.HikariConfig;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StoredMessage;
 import java.nio.charset.StandardCharsets;
@@ -60,8 +59,8 @@ public abstract class DatabaseTests {
         .build();
   }
 
-  protected static ClaimRequest request() {
-    return new ClaimRequest("test", 10, 1_000_000, Duration.ofMinutes(1));
+  protected static Claim.Request request() {
+    return new Claim.Request("test", 10, 1_000_000, Duration.ofMinutes(1));
   }
 
   /** Delivers all that is due; in the order of the sequences. */

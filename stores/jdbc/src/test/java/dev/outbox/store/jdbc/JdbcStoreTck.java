@@ -5,7 +5,6 @@ import dev.outbox.Archive;
 import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.embedded.EmbeddedServer;
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.store.core.internal.Names;
@@ -381,7 +380,7 @@ public abstract class JdbcStoreTck extends OutboxStoreTck<Connection>
 
   /** Before it reads messages: the buckets are locked. */
   @Override
-  public AutoCloseable stopInClaim(ClaimRequest request) {
+  public AutoCloseable stopInClaim(Claim.Request request) {
     OutboxStore<Connection> store = createStore();
     return stalling.stopAt("as horizon", () -> store.claim(request));
   }

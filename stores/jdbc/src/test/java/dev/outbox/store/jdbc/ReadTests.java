@@ -2,7 +2,7 @@ package dev.outbox.store.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.outbox.spi.store.ClaimRequest;
+import dev.outbox.spi.store.Claim;
 import java.time.Duration;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
@@ -30,7 +30,7 @@ public abstract class ReadTests extends DatabaseTests {
             store.append(c, message(new byte[1_000]));
           }
         });
-    ClaimRequest request = new ClaimRequest("test", 100, 3_500, Duration.ofMinutes(1));
+    Claim.Request request = new Claim.Request("test", 100, 3_500, Duration.ofMinutes(1));
     assertThat(store.claim(request).messages()).hasSize(3);
   }
 }

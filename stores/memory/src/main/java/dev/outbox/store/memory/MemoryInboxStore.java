@@ -4,11 +4,11 @@ import static java.util.Objects.requireNonNull;
 
 import dev.outbox.Texts;
 import dev.outbox.inbox.Begin;
+import dev.outbox.inbox.Begin.Lock;
 import dev.outbox.inbox.Fingerprint;
-import dev.outbox.inbox.InProgressException;
+import dev.outbox.inbox.Inbox.InProgressException;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.inbox.InboxResult;
-import dev.outbox.inbox.Lock;
 import dev.outbox.spi.store.InboxStatisticsStore;
 import dev.outbox.spi.store.InboxStore;
 import dev.outbox.spi.store.StatisticsStore;

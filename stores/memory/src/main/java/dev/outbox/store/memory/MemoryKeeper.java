@@ -4,7 +4,6 @@ import static java.util.Objects.requireNonNull;
 
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Claim.Settled;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.KeepingStore.Keeper;
 import java.time.Duration;
@@ -52,7 +51,7 @@ class MemoryKeeper implements Keeper {
   }
 
   @Override
-  public Claim claim(ClaimRequest request) {
+  public Claim claim(Claim.Request request) {
     synchronized (store) {
       Instant now = store.now();
       claimedAt = now;
@@ -95,7 +94,7 @@ class MemoryKeeper implements Keeper {
   }
 
   @Override
-  public Settled settleAndClaim(Claim done, Map<Long, Decision> decisions, ClaimRequest next) {
+  public Settled settleAndClaim(Claim done, Map<Long, Decision> decisions, Claim.Request next) {
     synchronized (store) {
       Set<Long> lost = done.settle(decisions);
       if (!isOver() && done instanceof MemoryClaim claim && claim.kept == kept) {

@@ -10,7 +10,6 @@ import dev.outbox.PermanentOutboxException;
 import dev.outbox.spi.store.ArchiveStore;
 import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.HousekeepingStore;
 import dev.outbox.spi.store.KeepingStore;
@@ -218,7 +217,7 @@ public class MemoryOutboxStore
   }
 
   @Override
-  public synchronized Claim claim(ClaimRequest request) {
+  public synchronized Claim claim(Claim.Request request) {
     return claim(new MemoryClaim(this), request);
   }
 
@@ -228,7 +227,7 @@ public class MemoryOutboxStore
   }
 
   /** Fills a claim with what is due of the keys that it may have. */
-  MemoryClaim claim(MemoryClaim claim, ClaimRequest request) {
+  MemoryClaim claim(MemoryClaim claim, Claim.Request request) {
     Instant now = now();
     for (Key key : keys.values()) {
       if (mayHave(claim, key, now) && !take(key, claim, request, now)) {
@@ -265,7 +264,7 @@ public class MemoryOutboxStore
   }
 
   /** Adds what the key has to the claim; false when the claim is full. */
-  private boolean take(Key key, MemoryClaim claim, ClaimRequest request, Instant now) {
+  private boolean take(Key key, MemoryClaim claim, Claim.Request request, Instant now) {
     boolean suspicious = key.expired + (isAbandoned(claim, key) ? 1 : 0) >= SUSPICIOUS;
     for (Row row : due(key, now)) {
       if (suspicious && !claim.messages.isEmpty()) {

@@ -8,7 +8,6 @@ import dev.outbox.OutboxMessage;
 import dev.outbox.Texts;
 import dev.outbox.spi.store.ArchiveStore;
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.DeadLetterStore;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.StatisticsStore;
@@ -169,7 +168,7 @@ public final class RedisOutboxStore extends RedisStore
   }
 
   @Override
-  public Claim claim(ClaimRequest request) {
+  public Claim claim(Claim.Request request) {
     server.verifyOnce();
     String token = UUID.randomUUID().toString();
     Arguments arguments =

@@ -3,7 +3,6 @@ package dev.outbox.store.redis;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.embedded.EmbeddedRedis;
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.tck.AutoCommit;
@@ -259,7 +258,7 @@ public class RedisStoreTck extends OutboxStoreTck<RedisTransaction>
 
   /** The server has done all of it, and the client does not know. */
   @Override
-  public AutoCloseable stopInClaim(ClaimRequest request) {
+  public AutoCloseable stopInClaim(Claim.Request request) {
     OutboxStore<RedisTransaction> store = createStore();
     ((RedisOutboxStore) store).verify(); // so that the next reply is the claim's
     return stopped(() -> store.claim(request));

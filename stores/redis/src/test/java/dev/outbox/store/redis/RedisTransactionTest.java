@@ -18,7 +18,6 @@ import dev.outbox.inbox.Fingerprint;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.inbox.InboxResult;
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
@@ -79,7 +78,9 @@ class RedisTransactionTest {
   }
 
   private List<StoredMessage> due() {
-    return outbox.claim(new ClaimRequest("test", 100, 1_000_000, Duration.ofMinutes(1))).messages();
+    return outbox
+        .claim(new Claim.Request("test", 100, 1_000_000, Duration.ofMinutes(1)))
+        .messages();
   }
 
   private RedisTransaction begin() {
@@ -293,7 +294,7 @@ class RedisTransactionTest {
             var unused = outbox.append(t, message().aggregate("order", "failed" + i).build());
           }
         });
-    Claim claim = outbox.claim(new ClaimRequest("test", failed, 1_000_000, Duration.ofMinutes(1)));
+    Claim claim = outbox.claim(new Claim.Request("test", failed, 1_000_000, Duration.ofMinutes(1)));
     Map<Long, Decision> decisions = new HashMap<>();
     claim.messages().forEach(m -> decisions.put(m.sequence(), Decision.retry(Duration.ZERO, "no")));
     assertThat(claim.settle(decisions)).isEmpty();
@@ -330,7 +331,7 @@ class RedisTransactionTest {
     unused = redis.client.hset(hashes + sequences.get(3), "attempts", "many");
     unused = redis.client.hdel(hashes + sequences.get(4), "key");
     redis.earlier("outbox", Duration.ofHours(2), "delayed");
-    Claim claim = outbox.claim(new ClaimRequest("test", 100, 1_000_000, Duration.ofMinutes(1)));
+    Claim claim = outbox.claim(new Claim.Request("test", 100, 1_000_000, Duration.ofMinutes(1)));
     assertThat(claim.messages())
         .extracting(StoredMessage::key, StoredMessage::problem)
         .containsExactly(

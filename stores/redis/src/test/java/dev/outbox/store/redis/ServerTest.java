@@ -10,11 +10,10 @@ import dev.outbox.SchemaException;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.embedded.EmbeddedRedis;
 import dev.outbox.inbox.Begin;
+import dev.outbox.inbox.Begin.Lock;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.inbox.InboxResult;
-import dev.outbox.inbox.Lock;
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
@@ -31,8 +30,8 @@ import redis.clients.jedis.RedisClient;
 /** What the store says to a server that is not as it must be, and when it has no memory left. */
 class ServerTest {
   private static final String NAME = "shop";
-  private static final ClaimRequest REQUEST =
-      new ClaimRequest("test", 100, 100_000_000, Duration.ofMinutes(1));
+  private static final Claim.Request REQUEST =
+      new Claim.Request("test", 100, 100_000_000, Duration.ofMinutes(1));
 
   private interface OnServer {
     void run(EmbeddedRedis redis, RedisClient client);

@@ -3,7 +3,7 @@ package dev.outbox.store.core.internal;
 import static java.util.Objects.requireNonNull;
 
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.store.ClaimRequest;
+import dev.outbox.spi.store.Claim;
 import dev.outbox.store.core.internal.Database.Key;
 import dev.outbox.store.core.internal.Database.Limits;
 import dev.outbox.store.core.internal.Database.Look;
@@ -39,7 +39,7 @@ final class BatchReader<H> {
   private final H handle;
   private final Database<H> database;
   private final UUID claimId;
-  private final ClaimRequest request;
+  private final Claim.Request request;
   private final boolean keeps;
 
   /** What was leased, those whose turn comes first in front; and the same by number. */
@@ -56,7 +56,7 @@ final class BatchReader<H> {
   /**
    * @param keeps whether buckets without messages are kept
    */
-  BatchReader(H handle, Database<H> database, UUID claimId, ClaimRequest request, boolean keeps) {
+  BatchReader(H handle, Database<H> database, UUID claimId, Claim.Request request, boolean keeps) {
     this.handle = handle;
     this.database = database;
     this.claimId = claimId;

@@ -5,7 +5,6 @@ import static java.util.Objects.requireNonNull;
 import dev.outbox.OutboxException;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Claim.Settled;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.core.internal.BatchReader.Batch;
@@ -189,7 +188,7 @@ final class Claims<H> {
 
   // ---- lease and read
 
-  Claim claim(ClaimRequest request, Kept kept) {
+  Claim claim(Claim.Request request, Kept kept) {
     List<One> taken = kept.take();
     if (taken.isEmpty()) {
       return leaseAndRead(request, kept);
@@ -216,7 +215,7 @@ final class Claims<H> {
    * Messages that were handed over, without asking the database: their leases last for long enough,
    * and each was alone in its bucket when it was appended (C9).
    */
-  private Held<H> handedOver(List<One> handed, List<One> taken, ClaimRequest request, Kept kept) {
+  private Held<H> handedOver(List<One> handed, List<One> taken, Claim.Request request, Kept kept) {
     kept.add(taken.stream().filter(one -> !handed.contains(one)).toList());
     List<Claimable> rows =
         handed.stream()
@@ -229,7 +228,7 @@ final class Claims<H> {
   }
 
   /** Until there is something, or nothing more. */
-  private Held<H> leaseAndRead(ClaimRequest request, Kept kept) {
+  private Held<H> leaseAndRead(Claim.Request request, Kept kept) {
     long began = clock.getAsLong();
     Held<H> claim = leaseOnce(request, kept);
     while (claim.isEmpty() && claim.pollAgain() && !isOver(LEASES_AGAIN, began)) {
@@ -238,7 +237,7 @@ final class Claims<H> {
     return claim;
   }
 
-  private Held<H> leaseOnce(ClaimRequest request, Kept kept) {
+  private Held<H> leaseOnce(Claim.Request request, Kept kept) {
     UUID claimId = kept.claimId();
     Transactions<H> own = transactions.forClaim();
     try {
@@ -261,7 +260,7 @@ final class Claims<H> {
       UUID claimId,
       List<Lease> held,
       boolean leasesMore,
-      ClaimRequest request) {
+      Claim.Request request) {
     BatchReader<H> reader = new BatchReader<>(handle, database, claimId, request, kept.keeps());
     reader.read(prolong(handle, claimId, held, request.lease()));
     int most = Math.min(leases.mostBuckets() - reader.used(), reader.roomForBuckets());
@@ -273,8 +272,8 @@ final class Claims<H> {
   }
 
   /** Kept leases must last for a claim when they are looked at. */
-  private static ClaimRequest withSlack(ClaimRequest request) {
-    return new ClaimRequest(
+  private static Claim.Request withSlack(Claim.Request request) {
+    return new Claim.Request(
         request.worker(), request.maxMessages(), request.maxBytes(), withSlack(request.lease()));
   }
 
@@ -286,7 +285,7 @@ final class Claims<H> {
    * Messages that must wait may stand in front of others: moves them aside, lease by lease. What it
    * returns has messages, or has ended.
    */
-  private Held<H> pastMoves(Held<H> claim, ClaimRequest request) {
+  private Held<H> pastMoves(Held<H> claim, Claim.Request request) {
     long began = clock.getAsLong();
     Held<H> current = claim;
     while (current.isEmpty() && !current.batch.leases().isEmpty()) {
@@ -317,7 +316,7 @@ final class Claims<H> {
    * Reads without locking anything, and takes no lease: those that were kept are durable and last
    * for long enough.
    */
-  private Optional<Looked> look(List<One> taken, ClaimRequest request, Kept kept) {
+  private Optional<Looked> look(List<One> taken, Claim.Request request, Kept kept) {
     Optional<Looked> looked;
     try {
       looked = lookAlone(taken, request, kept);
@@ -345,7 +344,7 @@ final class Claims<H> {
   }
 
   /** In a transaction when what is found may not be durable: the last look says so of the next. */
-  private Optional<Looked> lookAlone(List<One> taken, ClaimRequest request, Kept kept) {
+  private Optional<Looked> lookAlone(List<One> taken, Claim.Request request, Kept kept) {
     if (kept.isDurable()) {
       Optional<Looked> looked =
           transactions
@@ -358,7 +357,7 @@ final class Claims<H> {
     return lookDurably(taken, request, kept);
   }
 
-  private Optional<Looked> lookOnce(H handle, List<One> taken, ClaimRequest request, Kept kept) {
+  private Optional<Looked> lookOnce(H handle, List<One> taken, Claim.Request request, Kept kept) {
     BatchReader<H> reader = new BatchReader<>(handle, database, kept.claimId(), request, true);
     Optional<Looked> looked =
         reader.look(leases(taken)).map(look -> new Looked(reader.choose(look.elsewhere()), look));
@@ -370,7 +369,7 @@ final class Claims<H> {
    * A look writes nothing, so its commit waits for no disk. Prolonging the leases in its
    * transaction makes it wait, for all that the look has read (A1).
    */
-  private Optional<Looked> lookDurably(List<One> taken, ClaimRequest request, Kept kept) {
+  private Optional<Looked> lookDurably(List<One> taken, Claim.Request request, Kept kept) {
     return transactions
         .forClaim()
         .run(
@@ -384,7 +383,7 @@ final class Claims<H> {
   }
 
   /** Returns false when a lease was lost meanwhile. */
-  private boolean makeDurable(H handle, Batch batch, ClaimRequest request, Kept kept) {
+  private boolean makeDurable(H handle, Batch batch, Claim.Request request, Kept kept) {
     Duration left = withSlack(request.lease());
     return leases.renew(handle, kept.claimId(), batch.leases(), left).size()
         == batch.leases().size();
@@ -398,7 +397,7 @@ final class Claims<H> {
    * Locks what was kept, prolongs it, gives back what was not used for long, reads whatever is due
    * there, and leases others; but nothing where all was given back, so that others see it free.
    */
-  private Held<H> lookClosely(List<One> taken, ClaimRequest request, Kept kept) {
+  private Held<H> lookClosely(List<One> taken, Claim.Request request, Kept kept) {
     long began = clock.getAsLong();
     Map<Integer, One> ones = byBucket(taken);
     Transactions<H> own = transactions.forClaim();
@@ -480,7 +479,7 @@ final class Claims<H> {
 
   /** Empty where the claim is not one of these, or is over. */
   Optional<Settled> settleAndClaim(
-      Claim done, Map<Long, Decision> decisions, ClaimRequest request) {
+      Claim done, Map<Long, Decision> decisions, Claim.Request request) {
     if (!(done instanceof Held<?> held) || held.claims != this || held.over) {
       return Optional.empty();
     }
@@ -496,7 +495,7 @@ final class Claims<H> {
   }
 
   /** What is settled is settled, also when the claim fails: the next one meets the error again. */
-  private Held<H> claimOr(Held<H> none, ClaimRequest request) {
+  private Held<H> claimOr(Held<H> none, Claim.Request request) {
     try {
       return leaseAndRead(request, none.kept);
     } catch (OutboxException e) {
@@ -512,7 +511,7 @@ final class Claims<H> {
    */
   private record Step<H>(Set<Integer> held, List<Lease> idle, Held<H> next) {}
 
-  private Step<H> goOn(Held<H> done, Decided decided, ClaimRequest request) {
+  private Step<H> goOn(Held<H> done, Decided decided, Claim.Request request) {
     long began = clock.getAsLong();
     Step<H> step =
         isSmall(done, decided)
@@ -540,7 +539,7 @@ final class Claims<H> {
   }
 
   /** What else is due in a bucket is found by whoever leases it next. */
-  private Step<H> settleAtOnce(Held<H> done, Decided decided, ClaimRequest request) {
+  private Step<H> settleAtOnce(Held<H> done, Decided decided, Claim.Request request) {
     List<Lease> held =
         done.transactions.runAlone(
             request.lease(),
@@ -571,7 +570,7 @@ final class Claims<H> {
   /**
    * @param others the leases that were given back
    */
-  private Held<H> unread(Held<H> done, List<Lease> others, ClaimRequest request) {
+  private Held<H> unread(Held<H> done, List<Lease> others, Claim.Request request) {
     boolean moreIsDue =
         others.stream()
             .anyMatch(
@@ -589,7 +588,7 @@ final class Claims<H> {
   }
 
   /** While leases are kept the next claim looks there first, and mostly needs no other. */
-  private Step<H> goOn(H handle, Held<H> done, Decided decided, ClaimRequest request) {
+  private Step<H> goOn(H handle, Held<H> done, Decided decided, Claim.Request request) {
     Map<Integer, Lease> held = settle(handle, done, decided);
     List<Lease> wanted = wanted(held.values(), done.batch, decided);
     List<Lease> used = used(wanted);

@@ -5,7 +5,7 @@ import dev.outbox.spi.store.ArchiveStore.Archived;
 import dev.outbox.spi.store.ArchiveStore.Entry;
 import dev.outbox.spi.store.ArchiveStore.Search;
 import dev.outbox.spi.store.ArchiveStore.Who;
-import dev.outbox.spi.store.ClaimRequest;
+import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.DeadLetterStore;
 import dev.outbox.spi.store.DeadLetterStore.DeadLetter;
 import dev.outbox.spi.store.DeadLetterStore.HaltedKey;
@@ -65,7 +65,7 @@ public record Database<H>(
      * @param claimId random, of one claim or of all that are kept for a relay
      * @param most the most buckets
      */
-    List<Lease> lease(H handle, UUID claimId, ClaimRequest request, int most);
+    List<Lease> lease(H handle, UUID claimId, Claim.Request request, int most);
 
     /**
      * Locks, in ascending order, the buckets that the claim still holds under the same token, and

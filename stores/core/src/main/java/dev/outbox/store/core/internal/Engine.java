@@ -11,7 +11,6 @@ import dev.outbox.spi.store.ArchiveStore.Search;
 import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Claim.Settled;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.DeadLetterStore.DeadLetter;
 import dev.outbox.spi.store.DeadLetterStore.HaltedKey;
 import dev.outbox.spi.store.Decision;
@@ -105,14 +104,14 @@ public final class Engine<H> {
 
   // ---- claims
 
-  public Claim claim(ClaimRequest request) {
+  public Claim claim(Claim.Request request) {
     return claim(request, Kept.NOTHING);
   }
 
   /**
    * @param kept what the workers of one relay keep
    */
-  public Claim claim(ClaimRequest request, Kept kept) {
+  public Claim claim(Claim.Request request, Kept kept) {
     lease = request.lease();
     Claim claim = claims.claim(request, kept);
     return claim.messages().isEmpty() && restoredNowAndThen() ? claims.claim(request, kept) : claim;
@@ -139,7 +138,7 @@ public final class Engine<H> {
 
   /** Empty where the claim is not one of this store's, or is over. */
   public Optional<Settled> settleAndClaim(
-      Claim done, Map<Long, Decision> decisions, ClaimRequest next) {
+      Claim done, Map<Long, Decision> decisions, Claim.Request next) {
     return claims.settleAndClaim(done, decisions, next);
   }
 

@@ -1,6 +1,6 @@
 package dev.outbox.store.core.internal;
 
-import dev.outbox.spi.store.ClaimRequest;
+import dev.outbox.spi.store.Claim;
 import dev.outbox.store.core.internal.Row.Claimable;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -220,7 +220,7 @@ public final class Kept {
    *
    * @return empty when none were, or when the claim has to look
    */
-  synchronized List<One> handed(List<One> taken, ClaimRequest request) {
+  synchronized List<One> handed(List<One> taken, Claim.Request request) {
     long now = clock.getAsLong();
     if (taken.stream().allMatch(one -> one.handed.isEmpty())
         || missed

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.store.ClaimRequest;
+import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.core.internal.BatchReader.Batch;
 import dev.outbox.store.core.internal.Database.Key;
@@ -71,7 +71,7 @@ class BatchReaderTest {
                   case "release" -> released.addAll((List<Release>) a[2]);
                   default -> throw new UnsupportedOperationException(method.getName());
                 });
-    ClaimRequest request = new ClaimRequest("relay", maxMessages, maxBytes, LEASE);
+    Claim.Request request = new Claim.Request("relay", maxMessages, maxBytes, LEASE);
     return new BatchReader<>("handle", database, OWNER, request, false);
   }
 

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import dev.outbox.Archive;
-import dev.outbox.spi.store.ClaimRequest;
+import dev.outbox.spi.store.Claim;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -93,7 +93,7 @@ class BucketStoreTest {
   @DisplayName("does what is the database's own first, each step in a transaction of its own")
   void ownSteps() {
     store.housekeep();
-    store.claim(new ClaimRequest("relay", 1, 1, Duration.ofSeconds(7)));
+    store.claim(new Claim.Request("relay", 1, 1, Duration.ofSeconds(7)));
     int transactions = database.ran;
     store.housekeep();
     assertThat(database.ownSteps)

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Claim.Settled;
-import dev.outbox.spi.store.ClaimRequest;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.core.internal.FakeDatabase.Trouble;
@@ -22,7 +21,7 @@ import org.junit.jupiter.api.Test;
 
 @DisplayName("Claims")
 class ClaimsTest {
-  static final ClaimRequest FOUR = new ClaimRequest("relay", 4, 1_000, Duration.ofSeconds(30));
+  static final Claim.Request FOUR = new Claim.Request("relay", 4, 1_000, Duration.ofSeconds(30));
 
   private FakeDatabase database = new FakeDatabase(true);
   private FakeStore store = new FakeStore(database);
@@ -132,7 +131,7 @@ class ClaimsTest {
     void pastMoves() {
       database.add(1, 1, true);
       database.add(2, 21, 22);
-      Claim claim = store.claim(new ClaimRequest("relay", 1, 1_000, Duration.ofSeconds(30)));
+      Claim claim = store.claim(new Claim.Request("relay", 1, 1_000, Duration.ofSeconds(30)));
 
       assertThat(sequences(claim)).containsExactly(21L);
       assertThat(database.left()).containsExactly(21L, 22L);
@@ -231,8 +230,8 @@ class ClaimsTest {
   @Nested
   @DisplayName("keep buckets that have more")
   class Keep {
-    private static final ClaimRequest SIX =
-        new ClaimRequest("relay", 6, 1_000, Duration.ofSeconds(30));
+    private static final Claim.Request SIX =
+        new Claim.Request("relay", 6, 1_000, Duration.ofSeconds(30));
 
     @Test
     @DisplayName("for 100 ms, and then give up half of them, so that others find them free")

@@ -4,7 +4,7 @@ import dev.outbox.NoTransactionException;
 import dev.outbox.OutboxMessage;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.spi.store.ArchiveStore.Who;
-import dev.outbox.spi.store.ClaimRequest;
+import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.DeadLetterStore.DeadLetter;
 import dev.outbox.spi.store.DeadLetterStore.HaltedKey;
 import dev.outbox.spi.store.StatisticsStore.Statistics;
@@ -335,7 +335,7 @@ final class MapDatabase
   // ---- leases
 
   @Override
-  public List<Lease> lease(MapDatabase handle, UUID claimId, ClaimRequest request, int most) {
+  public List<Lease> lease(MapDatabase handle, UUID claimId, Claim.Request request, int most) {
     Instant now = now();
     List<Integer> candidates = new ArrayList<>();
     FairShare share = new FairShare(request.worker());
@@ -357,7 +357,7 @@ final class MapDatabase
     return Served.inTurn(leased);
   }
 
-  private Served lease(int number, UUID claimId, ClaimRequest request, Instant now) {
+  private Served lease(int number, UUID claimId, Claim.Request request, Instant now) {
     Bucket bucket = buckets.get(number);
     if (bucket.claimId != null) {
       boolean suspicious = bucket.takeovers >= SUSPICIOUS;

@@ -4,7 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
-import dev.outbox.spi.store.ClaimRequest;
+import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.store.core.internal.Lease;
 import dev.outbox.store.core.internal.Row;
@@ -125,7 +125,7 @@ public final class Rows {
   }
 
   /** A row with bucket, token, scheduled, blocked, singles and served_at, just leased. */
-  public Served served(ResultSet row, Object state, ClaimRequest request) throws SQLException {
+  public Served served(ResultSet row, Object state, Claim.Request request) throws SQLException {
     return new Served(
         requireNonNull(types.instant(row, row.findColumn("served_at"))),
         Lease.begins(
