@@ -2,6 +2,7 @@ package dev.outbox.publisher.kafka;
 
 import dev.outbox.OutboxException;
 import dev.outbox.publisher.core.Outcome;
+import dev.outbox.publisher.core.Places;
 import dev.outbox.publisher.kafka.Run.Item;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
@@ -43,7 +44,7 @@ final class DirectCall {
   private static final long CHECK_EVERY = TimeUnit.MILLISECONDS.toNanos(50);
 
   private final Direct direct;
-  private final Places places;
+  private final Places<Place> places;
   private final Timing timing;
   private final Outcome<Run> outcome;
   private final long start = System.nanoTime();

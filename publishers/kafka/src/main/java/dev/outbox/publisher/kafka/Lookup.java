@@ -1,6 +1,7 @@
 package dev.outbox.publisher.kafka;
 
 import dev.outbox.publisher.core.Destination;
+import dev.outbox.publisher.core.Places;
 import dev.outbox.publisher.kafka.Run.Item;
 import dev.outbox.publisher.kafka.Topics.Found;
 import dev.outbox.spi.publisher.Result;
@@ -11,13 +12,13 @@ import java.util.Map;
 final class Lookup {
   private final Records records;
   private final Topics topics;
-  private final Places places;
+  private final Places<Place> places;
   private final long silence;
   private final Ear ear;
   private final long start = System.nanoTime();
   private final Map<String, Found> found = new HashMap<>();
 
-  Lookup(Records records, Topics topics, Places places, Timing timing, Ear ear) {
+  Lookup(Records records, Topics topics, Places<Place> places, Timing timing, Ear ear) {
     this.records = records;
     this.topics = topics;
     this.places = places;

@@ -1,5 +1,6 @@
 package dev.outbox.publisher.kafka;
 
+import dev.outbox.publisher.core.Places;
 import dev.outbox.publisher.kafka.Run.Item;
 import java.util.concurrent.atomic.AtomicReference;
 

@@ -2,6 +2,7 @@ package dev.outbox.publisher.kafka;
 
 import dev.outbox.OutboxException;
 import dev.outbox.publisher.core.Outcome;
+import dev.outbox.publisher.core.Places;
 import dev.outbox.publisher.kafka.Run.Item;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
@@ -44,7 +45,7 @@ final class TransactionalCall {
 
   private final Transactional mode;
   private final Transactional.Slot slot;
-  private final Places places;
+  private final Places<Place> places;
   private final Timing timing;
   private final Outcome<Run> outcome;
   private final Ear ear;

@@ -6,6 +6,7 @@ import com.rabbitmq.client.AMQP;
 import com.rabbitmq.client.ShutdownSignalException;
 import dev.outbox.publisher.core.Destination;
 import dev.outbox.publisher.core.Outcome;
+import dev.outbox.publisher.core.Places;
 import dev.outbox.publisher.rabbitmq.Run.Item;
 import dev.outbox.publisher.rabbitmq.Sent.End;
 import dev.outbox.spi.publisher.Result;
@@ -41,7 +42,7 @@ final class Call {
   private static final Result NO_TIME = Result.unavailable("no time was left to send it");
 
   private final RabbitPublisher.Setup setup;
-  private final Places places;
+  private final Places<Place> places;
   private final Timing timing;
   private final Outcome<Run> outcome;
   private final long start = System.nanoTime();
@@ -63,7 +64,7 @@ final class Call {
     long since;
   }
 
-  Call(RabbitPublisher.Setup setup, Places places, List<StoredMessage> messages) {
+  Call(RabbitPublisher.Setup setup, Places<Place> places, List<StoredMessage> messages) {
     this.setup = setup;
     this.places = places;
     this.timing = setup.timing();
@@ -283,7 +284,7 @@ final class Call {
     }
     switch (end.how()) {
       case CONFIRMED -> {
-        places.confirmed(to);
+        places.acknowledged(to);
         if (item.alone) {
           via.allowed(to);
           ready.addAll(suspects.acquitted(item));
