@@ -1,8 +1,7 @@
 package dev.outbox.cli;
 
-import static java.util.Objects.requireNonNull;
-
 import dev.outbox.relay.RoutingPublisher;
+import dev.outbox.relay.RoutingPublisher.Unopened;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.PublisherProvider;
 import java.time.Duration;
@@ -166,13 +165,15 @@ final class Publishers {
     return one.provider.open(own, timeout);
   }
 
-  /** Where the names of settings do not say whose they are. */
-  private MessagePublisher openOneOf(Named one, Duration timeout) {
+  /** Of several, an error names the publisher: the names of settings do not say whose they are. */
+  private MessagePublisher openNamed(Named one, Duration timeout) {
     try {
       return open(one, timeout);
     } catch (IllegalArgumentException e) {
-      throw new IllegalArgumentException(
-          "the publisher %s: %s".formatted(one.name, e.getMessage()), e);
+      throw all.size() == 1
+          ? e
+          : new IllegalArgumentException(
+              "the publisher %s: %s".formatted(one.name, e.getMessage()), e);
     }
   }
 
@@ -182,31 +183,10 @@ final class Publishers {
    * @param timeout of one call, whatever their number
    */
   MessagePublisher open(Duration timeout) {
-    if (all.size() == 1) {
-      return open(all.get(0), timeout);
-    }
-    Map<Named, MessagePublisher> opened = new LinkedHashMap<>();
-    try {
-      for (Named one : all) {
-        opened.put(one, openOneOf(one, RoutingPublisher.timeoutOfEach(timeout)));
-      }
-      return routing(opened, timeout);
-    } catch (RuntimeException e) {
-      opened.values().forEach(MessagePublisher::close);
-      throw e;
-    }
-  }
-
-  private static MessagePublisher routing(Map<Named, MessagePublisher> opened, Duration timeout) {
-    Named rest = opened.keySet().stream().filter(o -> o.types.isEmpty()).findFirst().orElseThrow();
-    RoutingPublisher.Builder routing =
-        RoutingPublisher.builder(rest.name, requireNonNull(opened.get(rest))).timeout(timeout);
-    opened.forEach(
-        (one, publisher) -> {
-          if (one != rest) {
-            routing.publisher(one.name, publisher, one.types.toArray(String[]::new));
-          }
-        });
-    return routing.build();
+    return RoutingPublisher.open(
+        all.stream()
+            .map(one -> new Unopened(one.name, one.types, each -> openNamed(one, each)))
+            .toList(),
+        timeout);
   }
 }

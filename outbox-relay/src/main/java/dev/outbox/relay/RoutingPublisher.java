@@ -90,6 +90,47 @@ public final class RoutingPublisher implements MessagePublisher {
     return timeout.minus(timeout.dividedBy(PART));
   }
 
+  /**
+   * A publisher that is not open yet.
+   *
+   * @param types the aggregate types that it takes; empty: whatever no other one does
+   * @param opening opens it with the time limit of one call
+   */
+  public record Unopened(
+      String name, List<String> types, Function<Duration, MessagePublisher> opening) {}
+
+  /**
+   * Opens one publisher, or several as one. When one cannot be opened, those that were are closed.
+   *
+   * @param unopened of several, exactly one takes whatever no other one does
+   * @param timeout of one call, whatever their number
+   * @throws IllegalArgumentException as {@link Builder}'s methods
+   */
+  public static MessagePublisher open(List<Unopened> unopened, Duration timeout) {
+    if (unopened.size() == 1) {
+      return unopened.get(0).opening().apply(timeout);
+    }
+    Map<Unopened, MessagePublisher> opened = new LinkedHashMap<>();
+    try {
+      for (Unopened one : unopened) {
+        opened.put(one, one.opening().apply(timeoutOfEach(timeout)));
+      }
+      Unopened rest =
+          unopened.stream().filter(one -> one.types().isEmpty()).findFirst().orElseThrow();
+      Builder routing = builder(rest.name(), requireNonNull(opened.get(rest))).timeout(timeout);
+      opened.forEach(
+          (one, publisher) -> {
+            if (one != rest) {
+              routing.publisher(one.name(), publisher, one.types().toArray(String[]::new));
+            }
+          });
+      return routing.build();
+    } catch (RuntimeException e) {
+      opened.values().forEach(MessagePublisher::close);
+      throw e;
+    }
+  }
+
   @Override
   public List<Result> publish(List<StoredMessage> messages) throws InterruptedException {
     return new RoutedCall(messages, all, routes, timeout, executor, listener).publish();

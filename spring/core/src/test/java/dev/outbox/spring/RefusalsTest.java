@@ -51,7 +51,7 @@ class RefusalsTest {
         .contains(
             "APPLICATION FAILED TO START",
             "There is no table outbox_archive_schema",
-            "outbox migrate --archive=full --print");
+            "copy the SQL file that docs/spring.md names");
   }
 
   @Test
@@ -80,7 +80,7 @@ class RefusalsTest {
         .contains(
             "APPLICATION FAILED TO START",
             "There is no table inbox_schema",
-            "outbox migrate --inbox --print");
+            "copy the SQL file that docs/spring.md names");
   }
 
   @Test

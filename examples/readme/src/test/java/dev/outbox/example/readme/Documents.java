@@ -14,7 +14,7 @@ final class Documents {
   static final Path ROOT = Path.of("../..");
 
   /** The whole application with Spring Modulith is a test of its own. */
-  private static final Path MODULITH = ROOT.resolve("spring/modulith/boot-4.1");
+  private static final Path MODULITH = ROOT.resolve("spring/lines/modulith-4.1");
 
   /** What stands between two fences. */
   record Block(Path document, int line, String language, String text) {

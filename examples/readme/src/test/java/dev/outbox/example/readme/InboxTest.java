@@ -11,7 +11,7 @@ import dev.outbox.inbox.Inbox.InProgressException;
 import dev.outbox.inbox.InboxHousekeeping;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.inbox.InboxResult;
-import dev.outbox.jakarta.IdempotencyFilter;
+import dev.outbox.servlet.IdempotencyFilter;
 import dev.outbox.store.postgres.PostgresInboxStore;
 import java.sql.Connection;
 import java.sql.SQLException;

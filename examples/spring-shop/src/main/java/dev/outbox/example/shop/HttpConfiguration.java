@@ -1,6 +1,6 @@
 package dev.outbox.example.shop;
 
-import dev.outbox.jakarta.IdempotencyFilter;
+import dev.outbox.servlet.IdempotencyFilter;
 import dev.outbox.spi.store.InboxStore;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;

@@ -3,10 +3,10 @@ package dev.outbox.spring.autoconfigure;
 import dev.outbox.Texts;
 import dev.outbox.relay.Relay;
 import dev.outbox.relay.RoutingPublisher;
+import dev.outbox.relay.RoutingPublisher.Unopened;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spring.autoconfigure.OutboxProperties.RelaySettings;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -34,33 +34,21 @@ final class Publishers {
 
   MessagePublisher open() {
     List<OfferedPublisher> chosen = chosen();
-    OfferedPublisher rest = takesTheRest(chosen);
-    if (chosen.size() == 1) {
-      return open(rest, defaultTimeout(), publishTimeout);
-    }
-    Duration all = defaultTimeout();
-    Duration each = RoutingPublisher.timeoutOfEach(all);
-    List<MessagePublisher> opened = new ArrayList<>();
+    checkTypes(chosen);
+    Duration all = Relay.Builder.defaultPublisherTimeout(publishTimeout);
+    Duration limit = chosen.size() == 1 ? publishTimeout : all;
     try {
-      MessagePublisher otherwise = open(rest, each, all);
-      opened.add(otherwise);
-      RoutingPublisher.Builder routing =
-          RoutingPublisher.builder(rest.name(), otherwise).timeout(all);
-      for (OfferedPublisher one : chosen) {
-        if (one != rest) {
-          MessagePublisher publisher = open(one, each, all);
-          opened.add(publisher);
-          routing.publisher(one.name(), publisher, one.settings().types().toArray(String[]::new));
-        }
-      }
-      return routing.build();
+      return RoutingPublisher.open(
+          chosen.stream()
+              .map(
+                  one ->
+                      new Unopened(
+                          one.name(), one.settings().types(), each -> open(one, each, limit)))
+              .toList(),
+          all);
     } catch (IllegalArgumentException e) {
-      opened.forEach(MessagePublisher::close);
       throw new OutboxConfigurationException(
           "The publishers are refused: " + e.getMessage(), "Correct the property.", e);
-    } catch (RuntimeException e) {
-      opened.forEach(MessagePublisher::close);
-      throw e;
     }
   }
 
@@ -105,7 +93,7 @@ final class Publishers {
   }
 
   /** Whatever its type, a message has one publisher. */
-  private static OfferedPublisher takesTheRest(List<OfferedPublisher> chosen) {
+  private static void checkTypes(List<OfferedPublisher> chosen) {
     List<OfferedPublisher> rest =
         chosen.stream().filter(one -> one.settings().types().isEmpty()).toList();
     if (rest.size() != 1) {
@@ -118,7 +106,6 @@ final class Publishers {
               .formatted(chosen.get(chosen.size() - 1).name()),
           null);
     }
-    return rest.get(0);
   }
 
   private MessagePublisher open(OfferedPublisher one, Duration byDefault, Duration limit) {
@@ -156,9 +143,5 @@ final class Publishers {
                           + ", what outbox.relay.publish-timeout leaves to all publishers"));
     }
     return given == null ? byDefault : given;
-  }
-
-  private Duration defaultTimeout() {
-    return Relay.Builder.defaultPublisherTimeout(publishTimeout);
   }
 }

@@ -10,13 +10,15 @@ import dev.outbox.spi.store.InboxStore;
 import dev.outbox.spi.store.StoreProvider.History;
 import dev.outbox.spring.autoconfigure.OutboxProperties.SchemaMode;
 import java.io.IOException;
+import java.net.URL;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
-import org.springframework.core.io.ClassPathResource;
+import org.springframework.core.io.UrlResource;
 
 class OutboxPropertiesTest {
 
@@ -108,9 +110,15 @@ class OutboxPropertiesTest {
   /** What editors show; made by the build from the record's comments. */
   @Test
   void eachHasADescription() throws IOException {
-    String metadata =
-        new ClassPathResource("META-INF/spring-configuration-metadata.json")
-            .getContentAsString(UTF_8);
+    String metadata = "";
+    for (URL each :
+        Collections.list(
+            OutboxProperties.class
+                .getClassLoader()
+                .getResources("META-INF/spring-configuration-metadata.json"))) {
+      String text = new UrlResource(each).getContentAsString(UTF_8);
+      metadata = text.contains(OutboxProperties.class.getName()) ? text : metadata;
+    }
     assertThat(metadata)
         .contains("\"outbox.archive\"", "\"outbox.dead-letter-retention\"")
         .contains("\"outbox.schema-mode\"", "\"outbox.relay.halt-key-when-dead\"")

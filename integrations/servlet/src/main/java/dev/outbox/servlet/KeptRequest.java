@@ -1,4 +1,4 @@
-package dev.outbox.jakarta;
+package dev.outbox.servlet;
 
 import dev.outbox.inbox.Fingerprint;
 import jakarta.servlet.AsyncContext;

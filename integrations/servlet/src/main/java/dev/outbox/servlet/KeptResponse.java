@@ -1,4 +1,4 @@
-package dev.outbox.jakarta;
+package dev.outbox.servlet;
 
 import jakarta.servlet.ServletOutputStream;
 import jakarta.servlet.WriteListener;

@@ -1,4 +1,4 @@
-package dev.outbox.jakarta;
+package dev.outbox.servlet;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
