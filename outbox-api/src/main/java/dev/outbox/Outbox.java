@@ -1,6 +1,7 @@
 package dev.outbox;
 
 import java.util.List;
+import java.util.function.Function;
 
 /**
  * Appends messages in the caller's own transaction: they become visible to relays if and only if
@@ -47,5 +48,22 @@ public interface Outbox<T> {
    */
   default JoinedOutbox joining(CurrentTransaction<T> current) {
     return messages -> current.with(transaction -> append(transaction, messages));
+  }
+
+  /**
+   * Lends the transaction that is active now to an append, or to an inbox ({@link
+   * dev.outbox.inbox.Inbox#joining}). One line for each library; the README has them for JDBI, jOOQ
+   * and Spring.
+   *
+   * @param <T> the transaction's type
+   */
+  @FunctionalInterface
+  interface CurrentTransaction<T> {
+
+    /**
+     * Calls {@code append} once with the active transaction and returns its result. Throws {@link
+     * NoTransactionException}, or lets the append throw it, when none is active.
+     */
+    Appended with(Function<T, Appended> append);
   }
 }

@@ -56,7 +56,7 @@ public final class Texts {
    * @param field for the error
    * @throws InvalidMessageException naming the field, the place and what to do
    */
-  public static void storable(String field, String value) {
+  static void storable(String field, String value) {
     for (int i = 0; i < value.length(); i++) {
       char c = value.charAt(i);
       if (c == 0) {

@@ -34,4 +34,63 @@ public sealed interface Begin<T> {
 
   /** The key was used for another message: their fingerprints differ (I7). Do nothing. */
   record Mismatch<T>() implements Begin<T> {}
+
+  /**
+   * The right to handle a message, until it is completed, released, or taken over after its end.
+   * Each method says false, and has changed nothing, when it is no longer this caller's (I4): what
+   * the caller does then may happen beside another. Safe for use by many threads.
+   *
+   * <p>A lock that has run out is still this caller's for as long as nobody took it over.
+   *
+   * <p>They throw what {@link Inbox#begin} throws. Repeated after a lost reply, each says again
+   * what it said.
+   *
+   * @param <T> the transaction's type
+   */
+  interface Lock<T> {
+
+    /** What is locked. */
+    InboxKey key();
+
+    /** How often the message was begun, this time included: from 1 on. */
+    int attempts();
+
+    /**
+     * Makes the lock last for this long from now on, by the store's clock.
+     *
+     * @param lock from 1 ms to {@link dev.outbox.OutboxMessage#MAX_DELAY}
+     * @return false when it is completed, released or taken over
+     */
+    boolean renew(Duration lock);
+
+    /**
+     * The message is done; whoever begins it again is given the result (I6). A second call changes
+     * nothing: the first result stays.
+     *
+     * @return false when it was released or taken over
+     */
+    boolean complete(InboxResult result);
+
+    /** Completes without a result. */
+    default boolean complete() {
+      return complete(InboxResult.none());
+    }
+
+    /**
+     * The same in the caller's transaction: the message is done if and only if that commits.
+     *
+     * @param transaction an active transaction of the caller
+     * @return false when it was released or taken over; then roll back
+     * @throws dev.outbox.NoTransactionException when no transaction is active; nothing was written
+     */
+    boolean complete(T transaction, InboxResult result);
+
+    /**
+     * Gives the lock back, because the message could not be handled: it may be begun again at once.
+     *
+     * @param error why, for people; cut and cleaned as {@link dev.outbox.Texts#clean} does
+     * @return false when it was completed or taken over
+     */
+    boolean release(String error);
+  }
 }

@@ -1,10 +1,11 @@
 package dev.outbox.inbox;
 
 import dev.outbox.Appended;
-import dev.outbox.CurrentTransaction;
 import dev.outbox.NoTransactionException;
+import dev.outbox.Outbox.CurrentTransaction;
 import dev.outbox.PermanentOutboxException;
 import dev.outbox.SchemaException;
+import dev.outbox.Texts;
 import dev.outbox.TransientOutboxException;
 import java.time.Duration;
 import java.util.List;
@@ -17,9 +18,9 @@ import java.util.Set;
  *   <li>Effects in the inbox's database: {@link #firstTime} in the transaction of the effects. They
  *       happen exactly once.
  *   <li>Effects elsewhere, as a call of another service: {@link #begin} locks the message, and the
- *       {@link Lock} stores the result. At most one handles it at a time. The effects happen at
- *       least once: whoever crashes between the effect and {@link Lock#complete} leaves a message
- *       that is handled again.
+ *       {@link Begin.Lock} stores the result. At most one handles it at a time. The effects happen
+ *       at least once: whoever crashes between the effect and {@link Begin.Lock#complete} leaves a
+ *       message that is handled again.
  * </ul>
  *
  * <p>Both may be used for one key. Safe for use by many threads, each with its own transaction.
@@ -88,5 +89,29 @@ public interface Inbox<T> {
               });
       return first[0];
     };
+  }
+
+  /** Somebody else is handling the message (I5): roll back, and run the transaction again later. */
+  final class InProgressException extends TransientOutboxException {
+    private static final long serialVersionUID = 1L;
+
+    private final Duration left;
+
+    /**
+     * @param left until the other's lock runs out
+     */
+    public InProgressException(InboxKey key, Duration left) {
+      super(
+          "%s is being handled, and locked for %s unless that is renewed: roll back, and run the transaction again after that"
+              .formatted(key, Texts.time(left)));
+      this.left = left;
+    }
+
+    /**
+     * Until the other's lock runs out, by the store's clock, unless it is renewed; more than zero.
+     */
+    public Duration left() {
+      return left;
+    }
   }
 }

@@ -111,8 +111,8 @@ class InboxTypesTest {
   @Test
   @DisplayName("who is told that a key is in progress is told for how long")
   void inProgress() {
-    InProgressException e =
-        new InProgressException(new InboxKey("shipping", "42"), Duration.ofMinutes(2));
+    Inbox.InProgressException e =
+        new Inbox.InProgressException(new InboxKey("shipping", "42"), Duration.ofMinutes(2));
     assertThat(e.left()).isEqualTo(Duration.ofMinutes(2));
     assertThat(e)
         .hasMessage(

@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -128,14 +129,11 @@ final class StatusCommand implements Callable<Integer> {
       if (store instanceof SchemaStore schema) {
         schema.verify();
       }
-      Statistics statistics = Stores.as(StatisticsStore.class, store).statistics(cap());
-      List<WorkerLease> held =
-          store instanceof StatisticsStore leases ? leases.leases() : List.of();
-      List<String> warnings =
-          new ArrayList<>(store instanceof StatisticsStore able ? able.warnings() : List.of());
-      if (store instanceof StatisticsStore) {
-        Unattended.warning(statistics, held).ifPresent(warnings::add);
-      }
+      StatisticsStore figures = Stores.as(StatisticsStore.class, store);
+      Statistics statistics = figures.statistics(cap());
+      Optional<List<WorkerLease>> held = figures.leases();
+      List<String> warnings = new ArrayList<>(figures.warnings());
+      held.flatMap(leases -> Unattended.warning(statistics, leases)).ifPresent(warnings::add);
       found =
           new Found(
               store instanceof SchemaStore schema ? schema.place() : null,
@@ -143,7 +141,7 @@ final class StatusCommand implements Callable<Integer> {
               statistics.haltedKeys() > 0 && store instanceof DeadLetterStore letters
                   ? letters.haltedKeys(MOST_KEYS)
                   : List.of(),
-              held,
+              held.orElse(List.of()),
               warnings);
     }
     List<String> passed = passed(found.statistics());

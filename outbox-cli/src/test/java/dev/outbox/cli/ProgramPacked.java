@@ -142,6 +142,7 @@ class ProgramPacked {
         .containsExactly(
             "outbox-api",
             "outbox-cli",
+            "outbox-publisher-core",
             "outbox-publisher-http",
             "outbox-publisher-kafka",
             "outbox-publisher-nats",

@@ -13,7 +13,6 @@ import dev.outbox.spi.store.KeepingStore;
 import dev.outbox.spi.store.KeepingStore.Keeper;
 import dev.outbox.spi.store.KeepingStore.Uncommitted;
 import dev.outbox.spi.store.OutboxStore;
-import dev.outbox.spi.store.PooledStore;
 import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.spi.store.WakeUpStore;
@@ -84,7 +83,7 @@ public final class Relay implements AutoCloseable {
     threads = new Threads(settings.name(), waiting);
     shared =
         new Worker.Shared(
-            store instanceof KeepingStore able && !settings.keep().isZero()
+            store instanceof KeepingStore<?> able && !settings.keep().isZero()
                 ? able.keeper(settings.keep())
                 : store,
             builder.publisher,
@@ -539,14 +538,12 @@ public final class Relay implements AutoCloseable {
             "wakeUps is true, but this store cannot tell of appends: leave it out, and shorten"
                 + " idlePause where the first message must not wait");
       }
-      if (handOver && (keep.isZero() || !(store instanceof KeepingStore))) {
+      if (handOver && (keep.isZero() || !(store instanceof KeepingStore<?>))) {
         throw new IllegalArgumentException(
             "handOver is true, and keep is %s: it needs a store that can hand over, and keys that are kept: set keep, or leave handOver out"
                 .formatted(Texts.time(keep)));
       }
-      if (store instanceof PooledStore pooled) {
-        pooled.maxConnections().ifPresent(settings::checkPool);
-      }
+      store.maxConnections().ifPresent(settings::checkPool);
       return new Relay(this, settings);
     }
 

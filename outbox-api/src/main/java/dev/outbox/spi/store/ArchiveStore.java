@@ -7,18 +7,21 @@ import dev.outbox.Archive;
 import dev.outbox.Header;
 import dev.outbox.OutboxMessage;
 import dev.outbox.PermanentOutboxException;
+import dev.outbox.Texts;
 import java.time.Instant;
 import java.time.format.DateTimeParseException;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A store that can keep the messages that leave it. Each is archived exactly once, in the
- * transaction in which it leaves (S7).
+ * A store that can keep the messages that leave it: each exactly once, in the transaction in which
+ * it leaves (S7). It remembers beside them who decided about dead letters, and who replayed
+ * messages: an entry is written in the transaction of what it tells.
  */
-public interface ArchiveStore {
+public interface ArchiveStore extends DeadLetterStore {
 
   /** What this store keeps. Always the same; it does not connect. */
   Archive archive();
@@ -62,6 +65,103 @@ public interface ArchiveStore {
    * @throws dev.outbox.OutboxException as {@link dev.outbox.Outbox#append}
    */
   Appended replay(List<Archived> messages, Who by);
+
+  /**
+   * As {@link #requeue(Set)}, with an entry for each.
+   *
+   * @throws dev.outbox.OutboxException when the store keeps no archive, and so no audit; nothing
+   *     was changed
+   */
+  Set<Long> requeue(Set<Long> sequences, Who by);
+
+  /**
+   * As {@link #discard(Set)}, with an entry for each.
+   *
+   * @throws dev.outbox.OutboxException when the store keeps no archive, and so no audit; nothing
+   *     was changed
+   */
+  Set<Long> discard(Set<Long> sequences, Who by);
+
+  /**
+   * As {@link #requeue(Set, Who)}, of one.
+   *
+   * @return false when there is no such dead letter
+   */
+  default boolean requeue(long sequence, Who by) {
+    return !requeue(Set.of(sequence), by).isEmpty();
+  }
+
+  /**
+   * As {@link #discard(Set, Who)}, of one.
+   *
+   * @return false when there is no such dead letter
+   */
+  default boolean discard(long sequence, Who by) {
+    return !discard(Set.of(sequence), by).isEmpty();
+  }
+
+  /**
+   * What was decided, in the order of the times.
+   *
+   * @param from the first moment that counts, by the store's clock
+   * @param limit at least 1
+   * @throws IllegalArgumentException when the limit is less
+   */
+  List<Entry> audit(Instant from, int limit);
+
+  /** What was done. */
+  enum Action {
+    /** A dead letter was made due again. */
+    REQUEUED,
+    /** A dead letter was removed. */
+    DISCARDED,
+    /** An archived message was appended again. */
+    REPLAYED
+  }
+
+  /**
+   * One decision about one message.
+   *
+   * @param at by the store's clock
+   * @param who as {@link Who#name}
+   * @param reason as {@link Who#reason}
+   * @param sequence the message's; of one that was replayed, the archived one's
+   * @param id the message's, as the store has it, which need not be a UUID
+   */
+  record Entry(
+      Instant at, Action action, String who, @Nullable String reason, long sequence, String id) {}
+
+  /**
+   * Who decides about messages by hand, for the audit.
+   *
+   * @param name not blank, at most {@value #MAX_NAME} code points; what no database stores is
+   *     replaced
+   * @param reason why, in that person's words, cleaned as {@link Texts#clean} does; null: not said
+   */
+  record Who(String name, @Nullable String reason) {
+
+    /** The most code points of a name. */
+    public static final int MAX_NAME = 255;
+
+    /**
+     * @throws IllegalArgumentException when the name is blank or too long
+     */
+    public Who {
+      int length = requireNonNull(name, "name").codePointCount(0, name.length());
+      if (name.isBlank() || length > MAX_NAME) {
+        throw new IllegalArgumentException(
+            "the name of who decides has %d characters, 1 to %d are needed, and not only spaces"
+                .formatted(length, MAX_NAME));
+      }
+      name = Texts.clean(name);
+      reason = reason == null ? null : Texts.clean(reason);
+    }
+
+    /** Somebody who says no reason. */
+    public static Who named(String name) {
+      return new Who(name, null);
+    }
+  }
 
   /** Why a message left. */
   enum Outcome {

@@ -1,5 +1,9 @@
 package dev.outbox.spi.store;
 
+import static java.util.Objects.requireNonNull;
+
+import dev.outbox.OutboxException;
+import dev.outbox.Texts;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -55,6 +59,69 @@ public interface Claim {
     if (!unknown.isEmpty()) {
       throw new IllegalArgumentException(
           "the claim does not have the sequences " + unknown + ": settle only what it brought");
+    }
+  }
+
+  /**
+   * What a relay worker asks for.
+   *
+   * @param worker its name: for people, and to share work fairly. It decides nothing about who
+   *     holds what
+   * @param maxMessages at least 1; the claim has no more
+   * @param maxBytes at least 1; when the payloads together would be larger the claim ends before,
+   *     but it never is empty for that reason
+   * @param lease how long the claim is held unless renewed; at least 1 ms
+   */
+  record Request(String worker, int maxMessages, long maxBytes, Duration lease) {
+    public Request {
+      requireNonNull(worker, "worker");
+      if (maxMessages < 1) {
+        throw new IllegalArgumentException(
+            "maxMessages is " + maxMessages + ", at least 1 is needed");
+      }
+      if (maxBytes < 1) {
+        throw new IllegalArgumentException("maxBytes is " + maxBytes + ", at least 1 is needed");
+      }
+      if (lease.toMillis() < 1) {
+        throw new IllegalArgumentException(
+            "lease is " + Texts.time(lease) + ", at least 1 ms is needed");
+      }
+    }
+  }
+
+  /** Where workers get their claims: a store, or what it keeps for a relay. For many threads. */
+  interface Source {
+
+    /**
+     * Leases some keys and returns their oldest due messages. Never waits for another relay or for
+     * an open producer transaction (C3).
+     *
+     * @return a claim, empty when nothing is due that nobody else holds
+     * @throws dev.outbox.TransientOutboxException when trying again can help; nothing is lost
+     * @throws dev.outbox.SchemaException when the tables are missing or of another version
+     * @throws OutboxException for any other failure
+     */
+    Claim claim(Request request);
+
+    /**
+     * Settles a claim and takes the next one; a store may keep the lease from one to the other.
+     *
+     * @throws OutboxException as {@link Claim#settle} and {@link #claim}
+     */
+    default Settled settleAndClaim(Claim done, Map<Long, Decision> decisions, Request next) {
+      return new Settled(done.settle(decisions), claim(next));
+    }
+  }
+
+  /**
+   * What {@link Source#settleAndClaim} did.
+   *
+   * @param lost as {@link Claim#settle} returns
+   * @param next may be empty
+   */
+  record Settled(Set<Long> lost, Claim next) {
+    public Settled {
+      lost = Set.copyOf(lost);
     }
   }
 }

@@ -1,15 +1,17 @@
 package dev.outbox.spi.store;
 
-/** A store whose database gives rights to users. */
+/** A store, or an inbox, whose database gives rights to users. */
 public interface GrantsStore {
 
   /**
-   * The statements that let one user append and nothing else, and another be a relay. Connects to
-   * nothing.
+   * The statements that let one user do what an application does and nothing else, and another what
+   * runs behind it. Connects to nothing.
    *
-   * @param producer a plain name of a user or a role
-   * @param relay the same
+   * @param application a plain name of a user or a role, who appends; of an inbox, who handles
+   *     messages
+   * @param operator the same, who is a relay; of an inbox, who purges what is no longer needed and
+   *     counts the rest
    * @throws IllegalArgumentException when a name is not plain
    */
-  String grants(String producer, String relay);
+  String grants(String application, String operator);
 }

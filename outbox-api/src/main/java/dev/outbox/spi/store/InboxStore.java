@@ -15,7 +15,7 @@ import java.time.Duration;
  * nobody.
  *
  * <p>More abilities are small interfaces beside this one: {@link SchemaStore}, {@link
- * InboxStatisticsStore}, {@link InboxGrantsStore}, {@link PooledStore}.
+ * InboxStatisticsStore}, {@link GrantsStore}.
  *
  * @param <T> the transaction's type
  */

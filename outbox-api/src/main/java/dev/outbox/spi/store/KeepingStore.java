@@ -1,12 +1,20 @@
 package dev.outbox.spi.store;
 
+import dev.outbox.Appended;
+import dev.outbox.OutboxMessage;
 import java.time.Duration;
+import java.util.List;
+import java.util.function.BooleanSupplier;
 
 /**
  * A store that can keep keys from claim to claim, also while there is nothing to claim: then a
- * message that comes is found without a lease, and settled without giving one back (C8).
+ * message that comes is found without a lease, and settled without giving one back (C8). In the
+ * process that appends, it can hand messages over to those who keep their keys, without reading
+ * them (C9).
+ *
+ * @param <T> the transaction's type
  */
-public interface KeepingStore {
+public interface KeepingStore<T> extends OutboxStore<T> {
 
   /**
    * Keeps keys for the workers of one relay.
@@ -19,7 +27,7 @@ public interface KeepingStore {
    * Claims for the workers of one relay. What they keep is held back from everybody else: until it
    * was idle for long enough, until this is closed, or at the latest until the lease ends.
    */
-  interface Keeper extends ClaimSource, AutoCloseable {
+  interface Keeper extends Claim.Source, AutoCloseable {
 
     /**
      * Gives back what no claim has looked at for as long as keys are kept. To be called while the
@@ -38,5 +46,42 @@ public interface KeepingStore {
      */
     @Override
     void close();
+  }
+
+  /**
+   * Appends as {@link dev.outbox.Outbox#append} does, with its errors.
+   *
+   * @param keeper one of this store's
+   */
+  Uncommitted append(Keeper keeper, T transaction, List<OutboxMessage> messages);
+
+  /** What was appended in a transaction that is still open. */
+  interface Uncommitted {
+    Appended appended();
+
+    /**
+     * Says that the transaction has committed: hands over what the keeper may have. Never to be
+     * called where that is not known for sure. From any thread, without blocking; throws nothing.
+     *
+     * @return whether everything was handed over; what was not, a claim has to find
+     */
+    boolean committed();
+
+    /**
+     * @param committed what {@link #committed} does
+     */
+    static Uncommitted of(Appended appended, BooleanSupplier committed) {
+      return new Uncommitted() {
+        @Override
+        public Appended appended() {
+          return appended;
+        }
+
+        @Override
+        public boolean committed() {
+          return committed.getAsBoolean();
+        }
+      };
+    }
   }
 }

@@ -1,30 +1,23 @@
 package dev.outbox.spi.store;
 
 import dev.outbox.Outbox;
-import java.util.Set;
+import java.util.OptionalInt;
 
 /**
  * One database behind the outbox: append, claim, renew, settle. Everything about time is the
  * database's clock (T1). Safe for use by many threads.
  *
- * <p>More abilities are small interfaces beside this one: {@link SchemaStore}, {@link
- * DeadLetterStore}, {@link StatisticsStore}, {@link LeaseStore}, {@link WarningStore}, {@link
- * HousekeepingStore}, {@link PooledStore}, {@link WakeUpStore}, {@link KeepingStore}, {@link
- * HandOverStore}, {@link ArchiveStore}, {@link AuditStore}.
+ * <p>More abilities are small interfaces beside this one, which the package's page names.
  *
  * @param <T> the transaction's type
  */
-public interface OutboxStore<T> extends Outbox<T>, ClaimSource {
+public interface OutboxStore<T> extends Outbox<T>, Claim.Source {
 
   /**
-   * What {@link #settleAndClaim} did.
-   *
-   * @param lost as {@link Claim#settle} returns
-   * @param next may be empty
+   * How many connections can be open at once; a relay refuses to have more workers than fit. Empty
+   * when the store cannot know, which is the default.
    */
-  record Settled(Set<Long> lost, Claim next) {
-    public Settled {
-      lost = Set.copyOf(lost);
-    }
+  default OptionalInt maxConnections() {
+    return OptionalInt.empty();
   }
 }

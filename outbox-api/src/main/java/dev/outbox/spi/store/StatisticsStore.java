@@ -1,11 +1,14 @@
 package dev.outbox.spi.store;
 
 import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** A store that can count what it holds, up to a cap. */
+/** A store that can say what it holds and how it is: for people, metrics and dashboards. */
 public interface StatisticsStore {
 
   /** Up to which numbers are exact, unless the caller has a reason for another cap. */
@@ -21,6 +24,24 @@ public interface StatisticsStore {
    * @throws IllegalArgumentException when the cap is less than 1
    */
   Statistics statistics(int cap);
+
+  /**
+   * Whoever holds a lease now, by name. A relay that has nothing to do holds none, and so is not
+   * there; one that was killed is there until its leases have run out.
+   *
+   * @return nothing when the store cannot say, which is the default
+   */
+  default Optional<List<WorkerLease>> leases() {
+    return Optional.empty();
+  }
+
+  /**
+   * What will make the store slow or stop it, in one sentence each, which names the thing, says
+   * what comes of it and what to do. By default the store looks for nothing, and sees none.
+   */
+  default List<String> warnings() {
+    return List.of();
+  }
 
   /**
    * Each number is exact below the cap; one that is equal to it says "so many or more".
@@ -71,6 +92,16 @@ public interface StatisticsStore {
       return number >= cap;
     }
   }
+
+  /**
+   * What one worker holds.
+   *
+   * @param worker its name, as in {@link Claim.Request#worker}
+   * @param buckets how many parts of the outbox
+   * @param since when it took or renewed the first of them, by the store's clock
+   * @param until when the last of them runs out, by the store's clock
+   */
+  record WorkerLease(String worker, int buckets, Instant since, Instant until) {}
 
   /**
    * For stores.

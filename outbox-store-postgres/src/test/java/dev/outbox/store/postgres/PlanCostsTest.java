@@ -151,7 +151,7 @@ class PlanCostsTest extends DatabaseTest {
         .deadLetters(0, 2)
         .forEach(dead -> assertThat(watched.discard(dead.message().sequence())).isTrue());
     watched.statistics(100); // one with a larger cap looks dear, and is not compiled: StallGuard
-    assertThat(watched.leases()).isEmpty();
+    assertThat(watched.leases().orElseThrow()).isEmpty();
     assertThat(watched.haltedKeys(10)).hasSizeLessThanOrEqualTo(10);
     assertThat(watched.warnings()).isEmpty();
     database.execute("update outbox_blocked_key set retry_at = now()");

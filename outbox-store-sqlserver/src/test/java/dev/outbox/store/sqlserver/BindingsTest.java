@@ -328,7 +328,7 @@ class BindingsTest {
   }
 
   private void operators() {
-    assertThat(store.leases()).isEmpty();
+    assertThat(store.leases().orElseThrow()).isEmpty();
     answers.put(
         "DEAD_LETTERS",
         List.of(message(5, "k", "last_error", "no", "last_failed_at", TIME, "halts_key", 1)));
@@ -365,7 +365,7 @@ class BindingsTest {
     answers.put(
         "LEASES",
         List.of(row("worker", "r", "buckets", 2, "leased_at", TIME, "lease_until", TIME)));
-    assertThat(store.leases()).hasSize(1);
+    assertThat(store.leases().orElseThrow()).hasSize(1);
     answers.put("HALTED_BY_NOTHING", List.of(row("bucket", 3, "key", "k", "halted_by", 5L)));
     SqlServerOutboxStore forgetting =
         builder(driver).deadLetterRetention(Duration.ofDays(90)).build();

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.outbox.OutboxMessage;
+import dev.outbox.Texts;
 import dev.outbox.inbox.Begin;
 import dev.outbox.inbox.Begin.Lock;
 import dev.outbox.inbox.Fingerprint;
@@ -68,11 +69,11 @@ abstract class InboxLockTests<T> extends InboxTests<T> {
       assertThatThrownBy(() -> store().begin(KEY, wrong, Fingerprint.none()))
           .as("begin with a lock of %s", wrong)
           .isInstanceOf(IllegalArgumentException.class)
-          .hasMessageContaining(wrong.toString());
+          .hasMessageContaining(Texts.time(wrong));
       assertThatThrownBy(() -> lock.renew(wrong))
           .as("renew for %s", wrong)
           .isInstanceOf(IllegalArgumentException.class)
-          .hasMessageContaining(wrong.toString());
+          .hasMessageContaining(Texts.time(wrong));
     }
     assertThat(started("a key of which only a wrong lock was asked for", begin(KEY)).attempts())
         .as("attempts, after some that were refused")

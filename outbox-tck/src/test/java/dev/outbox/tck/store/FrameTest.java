@@ -339,7 +339,7 @@ class FrameTest {
         .contains(
             "  T1: MemoryOutboxStore calls InstantSource.instant(): if",
             "implement ClientClocks in the test class",
-            "  not checked until the store implements StatisticsStore, SchemaStore (E1)");
+            "  not checked until the store implements SchemaStore (E1)");
   }
 
   // ---- time

@@ -134,7 +134,7 @@ final class JdbcTortured implements Tortured {
   /** Buckets, but not those that a killed relay kept: its lease has ended. */
   @Override
   public long held() {
-    return store().leases().stream().mapToInt(WorkerLease::buckets).sum();
+    return store().leases().orElseThrow().stream().mapToInt(WorkerLease::buckets).sum();
   }
 
   /** Not at all: the transaction is rolled back. */

@@ -3,6 +3,7 @@ package dev.outbox.dev.torture;
 import dev.outbox.Appended;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.Claim.Settled;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.HousekeepingStore;
 import dev.outbox.spi.store.KeepingStore;
@@ -63,7 +64,7 @@ record JournalingStore<T>(
   /** Only where the store can. */
   @Override
   public Keeper keeper(Duration idle) {
-    return new JournalingKeeper(((KeepingStore) store).keeper(idle));
+    return new JournalingKeeper(((KeepingStore<T>) store).keeper(idle));
   }
 
   private final class JournalingKeeper implements Keeper {

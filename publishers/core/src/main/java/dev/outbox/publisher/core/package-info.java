@@ -1,4 +1,18 @@
-/** What our publishers have in common; one of your own may use it. */
+/**
+ * What publishers have in common; one of your own may use it. In the order in which one meets them:
+ *
+ * <ol>
+ *   <li>{@link dev.outbox.publisher.core.Destination}: where a message goes.
+ *   <li>{@link dev.outbox.publisher.core.Attributes}: what arrives of it, with {@link
+ *       dev.outbox.publisher.core.PercentEncoding} and {@link dev.outbox.publisher.core.AsciiJson}
+ *       for brokers whose names and headers hold little.
+ *   <li>{@link dev.outbox.publisher.core.Outcome}: the results of a call in which several messages
+ *       are on their way, a {@link dev.outbox.publisher.core.KeyRun} for each key.
+ *   <li>{@link dev.outbox.publisher.core.Unanswered}: messages that are on their way when a call
+ *       returns; {@link dev.outbox.publisher.core.Places} that do not acknowledge; and {@link
+ *       dev.outbox.publisher.core.Background} for what may take long.
+ * </ol>
+ */
 @NullMarked
 package dev.outbox.publisher.core;
 

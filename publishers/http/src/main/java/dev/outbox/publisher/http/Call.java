@@ -1,12 +1,11 @@
 package dev.outbox.publisher.http;
 
 import dev.outbox.publisher.core.Destination;
+import dev.outbox.publisher.core.KeyRun;
+import dev.outbox.publisher.core.Outcome;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
-import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -21,8 +20,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Call {
   private final Sender sender;
-  private final Map<String, Run> runs = new LinkedHashMap<>();
-  private final @Nullable Result[] results;
+  private final Outcome<Run> outcome;
   private final CountDownLatch open;
   private final long end;
 
@@ -31,18 +29,20 @@ final class Call {
    *
    * @param to its {@link Endpoint}, or the {@link Result} that says why it has none
    */
-  private record Item(int index, StoredMessage message, Object to) {}
+  private static final class Addressed extends KeyRun.Item {
+    private final Object to;
+
+    private Addressed(int index, int position, StoredMessage message, Object to) {
+      super(index, position, message);
+      this.to = to;
+    }
+  }
 
   Call(Sender sender, List<StoredMessage> messages) {
     this.sender = sender;
-    results = new Result[messages.size()];
     end = System.nanoTime() + sender.timing().call().toNanos();
-    for (int i = 0; i < messages.size(); i++) {
-      StoredMessage message = messages.get(i);
-      Item item = new Item(i, message, locate(message));
-      runs.computeIfAbsent(message.key(), key -> new Run()).items.add(item);
-    }
-    open = new CountDownLatch(runs.size());
+    outcome = new Outcome<>(messages, Run::new);
+    open = new CountDownLatch(outcome.runs().size());
   }
 
   private Object locate(StoredMessage message) {
@@ -56,23 +56,23 @@ final class Call {
   }
 
   List<Result> run() throws InterruptedException {
-    runs.values().forEach(Run::next);
+    outcome.runs().forEach(Run::next);
     try {
       long left = leaveLate();
       while (left > 0 && !open.await(left, TimeUnit.NANOSECONDS)) {
         left = leaveLate();
       }
     } finally {
-      runs.values().forEach(Run::leave);
+      outcome.runs().forEach(Run::leave);
     }
-    return results();
+    return outcome.results();
   }
 
   /** Leaves those that take too long; returns how long to wait for the others before the next. */
   private long leaveLate() {
     long now = System.nanoTime();
     long next = Math.min(end - now, sender.timing().call().toNanos());
-    for (Run run : runs.values()) {
+    for (Run run : outcome.runs()) {
       long patience = run.patience(now);
       if (patience <= 0) {
         run.leave();
@@ -82,33 +82,29 @@ final class Call {
     return next;
   }
 
-  private synchronized List<Result> results() {
-    List<Result> all = new ArrayList<>();
-    for (Result result : results) {
-      all.add(result != null ? result : Result.unavailable("no answer came in time"));
-    }
-    return all;
-  }
-
-  private synchronized void decide(Item item, Result result) {
-    results[item.index] = result;
-  }
-
   /**
    * The messages of one key, in order. One thread at a time has to do with it, but the calling one
    * may leave it at any time.
    */
-  private final class Run implements Slots.User {
-    private final List<Item> items = new ArrayList<>();
-    private int at;
+  private final class Run extends KeyRun<Addressed> implements Slots.User {
     private long since = System.nanoTime();
     private @Nullable Sent sent;
     private boolean over;
 
+    @Override
+    protected Addressed newItem(int index, int position, StoredMessage message) {
+      return new Addressed(index, position, message, locate(message));
+    }
+
+    @Override
+    protected String destination(Addressed item) {
+      return item.to instanceof Endpoint to ? to.name() : super.destination(item);
+    }
+
     /** Goes on with the next message, or the end. */
     void next() {
-      for (Item item = current(); item != null; item = current()) {
-        Result known = sender.unanswered().of(item.message);
+      for (Addressed item = current(); item != null; item = current()) {
+        Result known = sender.unanswered().of(item.message());
         if (known == null && item.to instanceof Endpoint endpoint) {
           sender.slots(endpoint).ask(this);
           return;
@@ -117,12 +113,12 @@ final class Call {
       }
     }
 
-    private synchronized @Nullable Item current() {
-      if (!over && at == items.size()) {
+    private synchronized @Nullable Addressed current() {
+      if (!over && !isOpen()) {
         over = true;
         open.countDown();
       }
-      return over ? null : items.get(at);
+      return over ? null : item(delivered());
     }
 
     /** Sends, when that is right now; says whether a request is on its way. */
@@ -133,8 +129,8 @@ final class Call {
         if (over) {
           return false;
         }
-        Item item = items.get(at);
-        request = new Sent(item.message, (Endpoint) item.to, slot, new CompletableFuture<>());
+        Addressed item = item(delivered());
+        request = new Sent(item.message(), (Endpoint) item.to, slot, new CompletableFuture<>());
         sent = request;
         since = System.nanoTime();
       }
@@ -170,8 +166,7 @@ final class Call {
         stop(result);
         return false;
       }
-      decide(items.get(at), result);
-      at++;
+      outcome.delivered(this, result);
       since = System.nanoTime();
       sent = null;
       return true;
@@ -180,9 +175,7 @@ final class Call {
     /** Decides a message that was not delivered, and with it those behind it (P2). */
     private void stop(Result result) {
       over = true;
-      Item culprit = items.get(at);
-      decide(culprit, result);
-      items.subList(at + 1, items.size()).forEach(item -> decide(item, notSent(culprit, result)));
+      outcome.decide(this, delivered(), result);
       open.countDown();
     }
 
@@ -191,8 +184,8 @@ final class Call {
       if (over) {
         return Long.MAX_VALUE;
       }
-      return at < items.size() && items.get(at).to instanceof Endpoint endpoint
-          ? sender.waitsUntil(endpoint, items.get(at).message, sent != null, since) - now
+      return isOpen() && item(delivered()).to instanceof Endpoint endpoint
+          ? sender.waitsUntil(endpoint, item(delivered()).message(), sent != null, since) - now
           : sender.timing().patience().toNanos();
     }
 
@@ -206,12 +199,12 @@ final class Call {
         over = true;
         request = sent;
       }
-      if (at < items.size()) {
-        stop(request != null ? sender.leave(request) : notSentYet(items.get(at)));
+      if (isOpen()) {
+        stop(request != null ? sender.leave(request) : notSentYet(item(delivered())));
       }
     }
 
-    private Result notSentYet(Item item) {
+    private Result notSentYet(Addressed item) {
       return item.to instanceof Endpoint endpoint ? sender.notSent(endpoint, this) : noTimeLeft();
     }
   }
@@ -223,11 +216,5 @@ final class Call {
   private static Result noTimeLeft() {
     return Result.unavailable(
         "not sent, because the call's time went by with the messages before it: give the relay a smaller batchSize, or the publisher more maxInFlight");
-  }
-
-  private static Result notSent(Item earlier, Result why) {
-    String destination =
-        earlier.to instanceof Endpoint to ? to.name() : earlier.message.message().aggregateType();
-    return Result.notSent(earlier.message, why, destination);
   }
 }

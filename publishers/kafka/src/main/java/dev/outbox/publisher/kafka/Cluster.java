@@ -2,6 +2,7 @@ package dev.outbox.publisher.kafka;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.outbox.publisher.core.Background;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;

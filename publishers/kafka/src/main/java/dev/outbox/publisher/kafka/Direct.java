@@ -1,5 +1,6 @@
 package dev.outbox.publisher.kafka;
 
+import dev.outbox.publisher.core.Places;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
@@ -18,7 +19,7 @@ final class Direct implements KafkaPublisher.Mode {
   final Cluster cluster;
   final Records records;
   final Topics topics;
-  final Places places;
+  final Places<Place> places;
   final Timing timing;
 
   Direct(
@@ -33,7 +34,7 @@ final class Direct implements KafkaPublisher.Mode {
     this.records = records;
     this.timing = timing;
     this.topics = new Topics(timing);
-    this.places = new Places(timing);
+    this.places = new Places<>(timing.patience(), timing.impatience(), Long.MAX_VALUE);
   }
 
   @Override

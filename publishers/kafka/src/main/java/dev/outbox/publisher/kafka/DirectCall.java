@@ -1,7 +1,9 @@
 package dev.outbox.publisher.kafka;
 
 import dev.outbox.OutboxException;
-import dev.outbox.publisher.kafka.KeyRun.Item;
+import dev.outbox.publisher.core.Outcome;
+import dev.outbox.publisher.core.Places;
+import dev.outbox.publisher.kafka.Run.Item;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
 import java.util.LinkedHashSet;
@@ -42,14 +44,13 @@ final class DirectCall {
   private static final long CHECK_EVERY = TimeUnit.MILLISECONDS.toNanos(50);
 
   private final Direct direct;
-  private final Places places;
+  private final Places<Place> places;
   private final Timing timing;
-  private final List<KeyRun> runs;
-  private final Outcome outcome;
+  private final Outcome<Run> outcome;
   private final long start = System.nanoTime();
   private final BlockingQueue<Report> reports = new LinkedBlockingQueue<>();
   private final Set<Sending> inFlight = new LinkedHashSet<>();
-  private Set<KeyRun> toSend = new LinkedHashSet<>();
+  private Set<Run> toSend = new LinkedHashSet<>();
   private long nextCheck = start + CHECK_EVERY;
   private boolean noRoom;
   private final Ear ear;
@@ -62,11 +63,10 @@ final class DirectCall {
     this.direct = direct;
     this.places = direct.places;
     this.timing = direct.timing;
-    this.runs = KeyRun.of(messages);
-    this.outcome = new Outcome(runs, messages.size());
+    this.outcome = new Outcome<>(messages, Run::new);
     this.ear = new Ear(direct.cluster, timing);
     this.lookup = new Lookup(direct.records, direct.topics, places, timing, ear);
-    toSend.addAll(runs);
+    toSend.addAll(outcome.runs());
   }
 
   List<Result> run() throws InterruptedException {
@@ -107,27 +107,27 @@ final class DirectCall {
 
   private void sendAll(Connection via) throws InterruptedException {
     lookup.refresh();
-    Set<KeyRun> now = toSend;
+    Set<Run> now = toSend;
     toSend = new LinkedHashSet<>();
     noRoom = false;
-    for (KeyRun run : now) {
-      while (!noRoom && run.next < run.end && sendNext(run, via)) {}
-      if (noRoom && run.next < run.end) {
+    for (Run run : now) {
+      while (!noRoom && run.next < run.end() && sendNext(run, via)) {}
+      if (noRoom && run.next < run.end()) {
         toSend.add(run); // when something has left the buffer, or a moment later
       }
     }
   }
 
   /** Returns whether the next one of the key may be sent at once. */
-  private boolean sendNext(KeyRun run, Connection via) throws InterruptedException {
-    Item item = run.items.get(run.next);
+  private boolean sendNext(Run run, Connection via) throws InterruptedException {
+    Item item = run.item(run.next);
     Connection through = item.alone ? direct.singles.get(timeLeft()) : via;
     Topics.Found is = lookup.find(item, through);
     if (run.inFlight > 0 && !(is instanceof Topics.Found.Ready && mayFollow(item, through))) {
       return false; // the reports of what is in flight lead back here
     }
     if (is instanceof Topics.Found.Refused refused) {
-      outcome.decide(run, item.position, refused.result());
+      outcome.decide(run, item.position(), refused.result());
       return false;
     }
     if (is instanceof Topics.Found.Pending) {
@@ -143,7 +143,7 @@ final class DirectCall {
    * through one producer.
    */
   private boolean mayFollow(Item item, Connection via) {
-    Item before = item.run.items.get(item.position - 1);
+    Item before = item.run.item(item.position() - 1);
     Place place = item.place();
     return place.isPartition()
         && place.equals(before.place())
@@ -152,8 +152,8 @@ final class DirectCall {
   }
 
   private void send(Item item, Connection via) {
-    KeyRun run = item.run;
-    run.current.handedOver = item.position;
+    Run run = item.run;
+    run.current.handedOver = item.position();
     if (run.current.failed) {
       return;
     }
@@ -167,7 +167,7 @@ final class DirectCall {
     inFlight.add(sending);
     try {
       direct.records.send(
-          item.message,
+          item.message(),
           () -> {
             var unused =
                 via.producer().send(item.record, (stored, error) -> called(sending, stored, error));
@@ -192,7 +192,7 @@ final class DirectCall {
   }
 
   private void undo(Sending sending) {
-    KeyRun run = sending.item.run;
+    Run run = sending.item.run;
     sending.undo();
     inFlight.remove(sending);
     run.inFlight--;
@@ -212,7 +212,7 @@ final class DirectCall {
       via.acknowledged();
     } else {
       sending.partOf.failed = true;
-      if (sending.partOf.handedOver > sending.item.position && via.retire()) {
+      if (sending.partOf.handedOver > sending.item.position() && via.retire()) {
         direct.topics.risky(sending.place.topic());
       }
       if (error instanceof TimeoutException && !via.hasAcknowledged()) {
@@ -228,25 +228,25 @@ final class DirectCall {
 
   private void ended(Sending sending, @Nullable RecordMetadata stored, @Nullable Exception error) {
     Item item = sending.item;
-    KeyRun run = item.run;
+    Run run = item.run;
     inFlight.remove(sending);
     run.inFlight--;
-    if (item.position < run.end) {
-      if (error == null && item.position == run.delivered) {
+    if (item.position() < run.end()) {
+      if (error == null && item.position() == run.delivered()) {
         places.acknowledged(sending.place);
-        outcome.delivered(item, stored);
+        outcome.delivered(run, Results.delivered(stored));
         run.since = System.nanoTime();
       } else if (error == null || goesAgain(sending, error)) {
         run.again = true;
       } else {
-        outcome.decide(run, item.position, resultOf(sending, error));
+        outcome.decide(run, item.position(), resultOf(sending, error));
       }
     }
     landed(run);
   }
 
   /** Goes on with a key of which nothing is in flight any more. */
-  private void landed(KeyRun run) {
+  private void landed(Run run) {
     if (run.inFlight == 0) {
       if (run.again) {
         run.rewind();
@@ -290,35 +290,34 @@ final class DirectCall {
     }
     nextCheck = now + CHECK_EVERY;
     boolean over = now - start >= timing.deadline();
-    for (KeyRun run : runs) {
+    for (Run run : outcome.runs()) {
       if (run.isOpen() && (over || isLate(run, now))) {
         if (run.inFlight > 0) {
           leave(run);
         } else {
-          Place place = run.items.get(run.delivered).place();
-          outcome.decide(run, run.delivered, ear.outOfReach(place, "no answer about it in time"));
+          Place place = run.item(run.delivered()).place();
+          outcome.decide(run, run.delivered(), ear.outOfReach(place, "no answer about it in time"));
         }
       }
     }
   }
 
-  private boolean isLate(KeyRun run, long now) {
-    return ear.answers()
-        && now - run.since >= places.patience(run.items.get(run.delivered).place());
+  private boolean isLate(Run run, long now) {
+    return ear.answers() && now - run.since >= places.patience(run.item(run.delivered()).place());
   }
 
   /** Leaves all of a key that is in flight to its callbacks. */
-  private void leave(KeyRun run) {
-    int from = run.items.size();
+  private void leave(Run run) {
+    int from = run.end();
     for (Sending sending : List.copyOf(inFlight)) {
       if (sending.item.run == run && leave(sending)) {
         inFlight.remove(sending);
         run.inFlight--;
-        from = Math.min(from, sending.item.position);
+        from = Math.min(from, sending.item.position());
       }
     }
-    if (from < run.end) {
-      Place place = run.items.get(from).place();
+    if (from < run.end()) {
+      Place place = run.item(from).place();
       if (ear.answers()) {
         places.slow(place);
       }

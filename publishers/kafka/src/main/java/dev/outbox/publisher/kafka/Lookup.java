@@ -1,7 +1,8 @@
 package dev.outbox.publisher.kafka;
 
 import dev.outbox.publisher.core.Destination;
-import dev.outbox.publisher.kafka.KeyRun.Item;
+import dev.outbox.publisher.core.Places;
+import dev.outbox.publisher.kafka.Run.Item;
 import dev.outbox.publisher.kafka.Topics.Found;
 import dev.outbox.spi.publisher.Result;
 import java.util.HashMap;
@@ -11,13 +12,13 @@ import java.util.Map;
 final class Lookup {
   private final Records records;
   private final Topics topics;
-  private final Places places;
+  private final Places<Place> places;
   private final long silence;
   private final Ear ear;
   private final long start = System.nanoTime();
   private final Map<String, Found> found = new HashMap<>();
 
-  Lookup(Records records, Topics topics, Places places, Timing timing, Ear ear) {
+  Lookup(Records records, Topics topics, Places<Place> places, Timing timing, Ear ear) {
     this.records = records;
     this.topics = topics;
     this.places = places;
@@ -34,7 +35,7 @@ final class Lookup {
   Found find(Item item, Connection via) {
     try {
       if (item.topic == null) {
-        item.topic = records.topicOf(item.message);
+        item.topic = records.topicOf(item.message());
       }
       Found is =
           item.alone
@@ -45,7 +46,7 @@ final class Lookup {
       }
       if (is instanceof Found.Ready ready) {
         if (item.record == null) {
-          item.record = records.of(item.message, item.topic, ready.partitions());
+          item.record = records.of(item.message(), item.topic, ready.partitions());
         }
         return reach(item.place(), ready);
       }

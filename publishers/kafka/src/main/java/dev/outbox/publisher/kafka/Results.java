@@ -1,6 +1,7 @@
 package dev.outbox.publisher.kafka;
 
 import dev.outbox.spi.publisher.Result;
+import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.InvalidRecordException;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.errors.AuthenticationException;
@@ -34,6 +35,7 @@ import org.apache.kafka.common.errors.UnsupportedByAuthenticationException;
 import org.apache.kafka.common.errors.UnsupportedCompressionTypeException;
 import org.apache.kafka.common.errors.UnsupportedForMessageFormatException;
 import org.apache.kafka.common.errors.UnsupportedVersionException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Results of what was not delivered, above all from exceptions of Kafka's client (P3). The table of
@@ -41,6 +43,15 @@ import org.apache.kafka.common.errors.UnsupportedVersionException;
  */
 final class Results {
   private Results() {}
+
+  /**
+   * The broker has it.
+   *
+   * @param stored its text is the topic, the partition and the offset: {@code orders-3@1742}
+   */
+  static Result delivered(@Nullable RecordMetadata stored) {
+    return stored == null ? Result.delivered() : Result.delivered(stored::toString);
+  }
 
   /**
    * The result that an exception means.

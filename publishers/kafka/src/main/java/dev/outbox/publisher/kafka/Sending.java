@@ -1,12 +1,13 @@
 package dev.outbox.publisher.kafka;
 
-import dev.outbox.publisher.kafka.KeyRun.Item;
+import dev.outbox.publisher.core.Places;
+import dev.outbox.publisher.kafka.Run.Item;
 import java.util.concurrent.atomic.AtomicReference;
 
 /** One record on its way through one producer, once. */
 final class Sending {
   final Item item;
-  final KeyRun.Try partOf;
+  final Run.Try partOf;
   final Connection via;
   final Place place;
   private final AtomicReference<State> state = new AtomicReference<>(State.UNDER_WAY);

@@ -1,7 +1,9 @@
 package dev.outbox.publisher.kafka;
 
 import dev.outbox.OutboxException;
-import dev.outbox.publisher.kafka.KeyRun.Item;
+import dev.outbox.publisher.core.Outcome;
+import dev.outbox.publisher.core.Places;
+import dev.outbox.publisher.kafka.Run.Item;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
 import java.util.Comparator;
@@ -43,10 +45,9 @@ final class TransactionalCall {
 
   private final Transactional mode;
   private final Transactional.Slot slot;
-  private final Places places;
+  private final Places<Place> places;
   private final Timing timing;
-  private final List<KeyRun> runs;
-  private final Outcome outcome;
+  private final Outcome<Run> outcome;
   private final Ear ear;
   private final long start = System.nanoTime();
 
@@ -58,8 +59,7 @@ final class TransactionalCall {
     this.slot = slot;
     this.places = mode.places;
     this.timing = mode.timing;
-    this.runs = KeyRun.of(messages);
-    this.outcome = new Outcome(runs, messages.size());
+    this.outcome = new Outcome<>(messages, Run::new);
     this.ear = new Ear(mode.cluster, timing);
   }
 
@@ -92,9 +92,9 @@ final class TransactionalCall {
 
   /** The messages without a result, in their order. */
   private List<Item> open() {
-    return runs.stream()
-        .flatMap(run -> run.items.subList(run.delivered, run.end).stream())
-        .sorted(Comparator.comparingInt(item -> item.index))
+    return outcome.runs().stream()
+        .flatMap(run -> run.open().stream())
+        .sorted(Comparator.comparingInt(Item::index))
         .toList();
   }
 
@@ -117,7 +117,7 @@ final class TransactionalCall {
       boolean pending = false;
       boolean over = late(3 * timing.block()) || (ear.answers() && elapsed() > timing.patience());
       for (Item item : open()) {
-        Topics.Found is = item.position < item.run.end ? lookup.find(item, connection) : null;
+        Topics.Found is = item.position() < item.run.end() ? lookup.find(item, connection) : null;
         if (is instanceof Topics.Found.Refused refused) {
           decide(item, refused.result());
         } else if (is instanceof Topics.Found.Pending && over) {
@@ -148,7 +148,7 @@ final class TransactionalCall {
         connection.acknowledged();
         for (Item item : batch) {
           places.acknowledged(item.place());
-          outcome.delivered(item, stored.get(item));
+          outcome.delivered(item.run, Results.delivered(stored.get(item)));
         }
         return;
       }
@@ -173,7 +173,7 @@ final class TransactionalCall {
         return false;
       }
       mode.records.send(
-          item.message,
+          item.message(),
           () -> {
             var unused =
                 producer.send(
@@ -262,7 +262,7 @@ final class TransactionalCall {
   }
 
   private void decide(Item item, Result result) {
-    outcome.decide(item.run, item.position, result);
+    outcome.decide(item.run, item.position(), result);
   }
 
   private long elapsed() {

@@ -1,16 +1,14 @@
 package dev.outbox.publisher.nats;
 
 import dev.outbox.publisher.core.Destination;
+import dev.outbox.publisher.core.KeyRun;
+import dev.outbox.publisher.core.Outcome;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
 import io.nats.client.api.PublishAck;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CancellationException;
@@ -29,30 +27,20 @@ final class Call {
 
   private final NatsPublisher.Parts parts;
   private final Timing timing;
-  private final Map<String, Run> runs = new LinkedHashMap<>();
-  private final @Nullable Result[] results;
+  private final Outcome<Run> outcome;
   private final BlockingQueue<Report> reports = new LinkedBlockingQueue<>();
   private final Set<Run> inFlight = new LinkedHashSet<>();
   private final long end;
-  private int open;
 
   /** What came of the message that a key has on its way; {@code attempt} is which one it was. */
   private record Report(
       Run run, int attempt, @Nullable PublishAck stored, @Nullable Throwable error) {}
 
-  private record Item(int index, StoredMessage message) {}
-
   Call(NatsPublisher.Parts parts, List<StoredMessage> messages) {
     this.parts = parts;
     timing = parts.timing();
-    results = new Result[messages.size()];
+    outcome = new Outcome<>(messages, Run::new);
     end = System.nanoTime() + timing.call();
-    for (int i = 0; i < messages.size(); i++) {
-      runs.computeIfAbsent(messages.get(i).key(), key -> new Run())
-          .items
-          .add(new Item(i, messages.get(i)));
-    }
-    open = runs.size();
   }
 
   List<Result> run() throws InterruptedException {
@@ -61,13 +49,13 @@ final class Call {
       link = parts.links().get(timing.patience());
     } catch (Links.NoLinkException e) {
       stopAll("no connection to %s: %s".formatted(parts.address(), e.getMessage()));
-      return Arrays.asList(results);
+      return outcome.results();
     }
-    for (Run run : runs.values()) {
+    for (Run run : outcome.runs()) {
       run.send(link);
     }
     long check = System.nanoTime() + CHECK_EVERY;
-    while (open > 0) {
+    while (!outcome.isComplete()) {
       long now = System.nanoTime();
       if (now - end >= 0) {
         stopAll(
@@ -82,7 +70,7 @@ final class Call {
         }
       }
     }
-    return Arrays.asList(results);
+    return outcome.results();
   }
 
   /**
@@ -119,29 +107,32 @@ final class Call {
   }
 
   private void stopAll(String error) {
-    List<Run> all = runs.values().stream().filter(run -> !run.done).toList();
-    all.forEach(run -> run.stop(Result.unavailable(error)));
+    inFlight.clear();
+    outcome.decideAll(Result.unavailable(error));
   }
 
   /** The messages of one key, in order. */
-  private final class Run {
-    private final List<Item> items = new ArrayList<>();
-    private int at;
-    private boolean done;
+  private final class Run extends KeyRun<KeyRun.Item> {
     private String subject = "";
     private String place = "";
     private long since;
 
+    @Override
+    protected Item newItem(int index, int position, StoredMessage message) {
+      return new Item(index, position, message);
+    }
+
+    @Override
+    protected String destination(Item item) {
+      return place;
+    }
+
     /** Sends the next one; what cannot be sent ends the run, without holding up others. */
     void send(Link link) {
-      if (done) {
+      if (!isOpen()) {
         return;
       }
-      if (at == items.size()) {
-        end();
-        return;
-      }
-      StoredMessage message = items.get(at).message;
+      StoredMessage message = item(delivered()).message();
       place = message.message().aggregateType();
       Mapping.Outgoing outgoing;
       try {
@@ -171,7 +162,7 @@ final class Call {
     }
 
     private void give(Link link, Mapping.Outgoing outgoing) {
-      int attempt = at;
+      int attempt = delivered();
       String to = place;
       since = System.nanoTime();
       inFlight.add(this);
@@ -196,13 +187,12 @@ final class Call {
     }
 
     void heard(Report report, Link link) {
-      if (done || report.attempt != at) {
+      if (!isOpen() || report.attempt != delivered()) {
         return; // given up, and too late
       }
       inFlight.remove(this);
       if (report.error == null) {
-        results[items.get(at).index] = delivered(report.stored);
-        at++;
+        outcome.delivered(this, stored(report.stored));
         send(link);
         return;
       }
@@ -217,7 +207,7 @@ final class Call {
     }
 
     /** As {@code ORDERS@1742}: the stream, and the message's sequence in it. */
-    private static Result delivered(@Nullable PublishAck stored) {
+    private static Result stored(@Nullable PublishAck stored) {
       return stored == null
           ? Result.delivered()
           : Result.delivered(() -> stored.getStream() + "@" + stored.getSeqno());
@@ -229,18 +219,8 @@ final class Call {
 
     /** Decides a message that was not delivered, and with it those behind it (P2). */
     void stop(Result result) {
-      Item culprit = items.get(at);
-      results[culprit.index] = result;
-      for (Item item : items.subList(at + 1, items.size())) {
-        results[item.index] = Result.notSent(culprit.message, result, place);
-      }
-      end();
-    }
-
-    private void end() {
       inFlight.remove(this);
-      done = true;
-      open--;
+      outcome.decide(this, delivered(), result);
     }
   }
 }

@@ -4,6 +4,7 @@ import com.rabbitmq.client.Address;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
 import com.rabbitmq.client.SocketConfigurator;
+import dev.outbox.publisher.core.Background;
 import java.io.IOException;
 import java.net.Socket;
 import java.util.List;

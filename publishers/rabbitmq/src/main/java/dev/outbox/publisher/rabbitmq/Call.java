@@ -5,7 +5,9 @@ import static java.util.Objects.requireNonNull;
 import com.rabbitmq.client.AMQP;
 import com.rabbitmq.client.ShutdownSignalException;
 import dev.outbox.publisher.core.Destination;
-import dev.outbox.publisher.rabbitmq.KeyRun.Item;
+import dev.outbox.publisher.core.Outcome;
+import dev.outbox.publisher.core.Places;
+import dev.outbox.publisher.rabbitmq.Run.Item;
 import dev.outbox.publisher.rabbitmq.Sent.End;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
@@ -40,14 +42,13 @@ final class Call {
   private static final Result NO_TIME = Result.unavailable("no time was left to send it");
 
   private final RabbitPublisher.Setup setup;
-  private final Places places;
+  private final Places<Place> places;
   private final Timing timing;
-  private final List<KeyRun> runs;
-  private final Outcome outcome;
+  private final Outcome<Run> outcome;
   private final long start = System.nanoTime();
   private final BlockingQueue<End> ends = new LinkedBlockingQueue<>();
   private final Set<Sent> inFlight = new LinkedHashSet<>();
-  private final Deque<KeyRun> ready = new ArrayDeque<>();
+  private final Deque<Run> ready = new ArrayDeque<>();
   private final List<Item> lost = new ArrayList<>();
   private final Map<Place, Traffic> traffic = new HashMap<>();
   private final Map<Place, Result> unusable = new HashMap<>();
@@ -58,18 +59,17 @@ final class Call {
 
   /** What this call has on its way to one destination. */
   private static final class Traffic {
-    final Deque<KeyRun> waiting = new ArrayDeque<>();
+    final Deque<Run> waiting = new ArrayDeque<>();
     int inFlight;
     long since;
   }
 
-  Call(RabbitPublisher.Setup setup, Places places, List<StoredMessage> messages) {
+  Call(RabbitPublisher.Setup setup, Places<Place> places, List<StoredMessage> messages) {
     this.setup = setup;
     this.places = places;
     this.timing = setup.timing();
-    this.runs = KeyRun.of(messages);
-    this.outcome = new Outcome(runs, messages.size());
-    ready.addAll(runs);
+    this.outcome = new Outcome<>(messages, Run::new);
+    ready.addAll(outcome.runs());
   }
 
   /** Ends whatever this call hangs in; by another thread. */
@@ -139,7 +139,7 @@ final class Call {
 
   private void sendReady(Link via, Lane lane) throws IOException {
     while (!ready.isEmpty() && lane.isOpen() && (via.isProven() || inFlight.isEmpty())) {
-      KeyRun run = ready.poll();
+      Run run = ready.poll();
       Item item = run.nextToSend();
       if (item != null && (setup.pipelined() || run.inFlight == 0) && isUsable(item, via)) {
         sendInTurn(item, via, lane);
@@ -186,24 +186,24 @@ final class Call {
       known = unavailable(to, "earlier messages are still on their way");
     }
     if (known != null) {
-      outcome.decide(item, known);
+      decide(item, known);
     }
     return known == null;
   }
 
   private boolean make(Item item) {
     try {
-      Outgoing made = setup.mapping().of(item.message);
+      Outgoing made = setup.mapping().of(item.message());
       String tooLong = Mapping.tooLong(made.place());
       if (tooLong == null) {
         item.outgoing = made;
         return true;
       }
-      outcome.decide(item, Result.rejected(tooLong));
+      decide(item, Result.rejected(tooLong));
     } catch (Destination.MissingException e) {
-      outcome.decide(item, e.result());
+      decide(item, e.result());
     } catch (IllegalArgumentException e) {
-      outcome.decide(item, Result.failed(String.valueOf(e.getMessage())));
+      decide(item, Result.failed(String.valueOf(e.getMessage())));
     }
     return false;
   }
@@ -211,11 +211,11 @@ final class Call {
   private void send(Item item, Lane lane) throws IOException {
     Sent sent = new Sent(item, item.to(), ends, places);
     try {
-      setup.aroundSend().accept(item.message, () -> sendNow(sent, lane));
+      setup.aroundSend().accept(item.message(), () -> sendNow(sent, lane));
     } catch (SendException e) {
       if (e.getCause() instanceof IllegalArgumentException refused) {
         boolean unused = end(sent);
-        outcome.decide(item, Result.rejected(item.to() + ": " + refused.getMessage()));
+        decide(item, Result.rejected(item.to() + ": " + refused.getMessage()));
         return;
       }
       lane.lost();
@@ -227,7 +227,7 @@ final class Call {
     if (item == item.run.nextToSend()) {
       throw new IllegalStateException(
           "the function around a send has not sent %s: it has to run what it is given"
-              .formatted(item.message));
+              .formatted(item.message()));
     }
   }
 
@@ -287,23 +287,23 @@ final class Call {
     }
     switch (end.how()) {
       case CONFIRMED -> {
-        places.confirmed(to);
+        places.acknowledged(to);
         if (item.alone) {
           via.allowed(to);
           ready.addAll(suspects.acquitted(item));
         }
         if (item.isOpen()) {
-          outcome.confirmed(item);
+          confirmed(item);
         }
       }
       case REFUSED -> {
         if (item.isOpen()) {
-          outcome.decide(item, unavailable(to, end.why()));
+          decide(item, unavailable(to, end.why()));
         }
       }
       case LOST -> lost.add(item);
     }
-    if (item.run.inFlight == 0 && item.run.next < item.run.end) {
+    if (item.run.inFlight == 0 && item.run.next < item.run.end()) {
       ready.add(item.run);
     }
   }
@@ -343,18 +343,18 @@ final class Call {
     Place to = item.to();
     suspects.found();
     switch (code) {
-      case AMQP.PRECONDITION_FAILED -> outcome.decide(item, Result.rejected(to + ": " + text));
-      case AMQP.NOT_FOUND -> outcome.decide(item, notThere(to.wholeExchange()));
-      case AMQP.RESOURCE_LOCKED -> outcome.decide(item, unavailable(to, text));
+      case AMQP.PRECONDITION_FAILED -> decide(item, Result.rejected(to + ": " + text));
+      case AMQP.NOT_FOUND -> decide(item, notThere(to.wholeExchange()));
+      case AMQP.RESOURCE_LOCKED -> decide(item, unavailable(to, text));
       case AMQP.ACCESS_REFUSED -> {
         // A right may be given later, and a broker that cannot ask its directory refuses too.
         Place place = text.contains("to topic '") ? to : to.wholeExchange();
         Result refused = unavailable(place, text);
         via.forbidden(place);
         unusable.put(place, refused);
-        outcome.decide(item, refused);
+        decide(item, refused);
       }
-      default -> outcome.decide(item, Result.failed(to + ": " + text));
+      default -> decide(item, Result.failed(to + ": " + text));
     }
   }
 
@@ -425,7 +425,7 @@ final class Call {
         places.slow(to);
         unusable.put(to, result);
         if (sent.item.isOpen()) {
-          outcome.decide(sent.item, result);
+          decide(sent.item, result);
         }
       }
     }
@@ -441,6 +441,25 @@ final class Call {
         via.kill();
       }
     }
+  }
+
+  /** It is delivered when all of its key before it are. */
+  private void confirmed(Item item) {
+    Run run = item.run;
+    item.confirmed = true;
+    while (run.isOpen() && run.item(run.delivered()).confirmed) {
+      Item first = run.item(run.delivered());
+      outcome.delivered(run, delivered(first.to(), first.tag));
+    }
+  }
+
+  /** Holds no more than these, and nothing of the message. */
+  private static Result delivered(Place to, long tag) {
+    return Result.delivered(() -> "%s, delivery tag %d".formatted(to.name(), tag));
+  }
+
+  private void decide(Item item, Result result) {
+    outcome.decide(item.run, item.position(), result);
   }
 
   private void decideAll(Result result) {

@@ -103,7 +103,7 @@ final class Lane implements ConfirmListener, ReturnListener {
     link.heard();
     synchronized (unconfirmed) {
       for (Sent sent : unconfirmed.values()) {
-        if (sent.item.message.message().id().toString().equals(properties.getMessageId())) {
+        if (sent.item.message().message().id().toString().equals(properties.getMessageId())) {
           sent.returned("no queue takes it: %d %s".formatted(code, text));
         }
       }

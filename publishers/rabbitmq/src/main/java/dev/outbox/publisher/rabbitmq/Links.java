@@ -2,6 +2,7 @@ package dev.outbox.publisher.rabbitmq;
 
 import com.rabbitmq.client.AuthenticationFailureException;
 import com.rabbitmq.client.PossibleAuthenticationFailureException;
+import dev.outbox.publisher.core.Background;
 import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;

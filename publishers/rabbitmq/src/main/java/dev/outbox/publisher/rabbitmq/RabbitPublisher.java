@@ -4,7 +4,9 @@ import static java.util.Objects.requireNonNull;
 
 import com.rabbitmq.client.Address;
 import com.rabbitmq.client.ConnectionFactory;
+import dev.outbox.publisher.core.Background;
 import dev.outbox.publisher.core.Destination;
+import dev.outbox.publisher.core.Places;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.ReachablePublisher;
 import dev.outbox.spi.publisher.Result;
@@ -76,7 +78,7 @@ public final class RabbitPublisher implements MessagePublisher, ReachablePublish
 
   private final Setup setup;
   private final Links links;
-  private final Places places;
+  private final Places<Place> places;
   private final ScheduledThreadPoolExecutor watchdog;
 
   /** What does not change from call to call. */
@@ -90,7 +92,7 @@ public final class RabbitPublisher implements MessagePublisher, ReachablePublish
   private RabbitPublisher(Setup setup, Links links) {
     this.setup = setup;
     this.links = links;
-    this.places = new Places(setup.timing());
+    this.places = setup.timing().places();
     watchdog =
         new ScheduledThreadPoolExecutor(
             1, task -> Background.daemon("outbox-rabbitmq-watchdog", task));

@@ -1,7 +1,7 @@
 package dev.outbox.publisher.rabbitmq;
 
 import com.rabbitmq.client.AMQP;
-import dev.outbox.publisher.rabbitmq.KeyRun.Item;
+import dev.outbox.publisher.rabbitmq.Run.Item;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
@@ -45,18 +45,18 @@ final class Suspects {
   }
 
   private static int size(Item item) {
-    return item.message.message().payload().length;
+    return item.message().message().payload().length;
   }
 
   /** The broker has taken it; returns the runs of those that need not go alone any more. */
-  List<KeyRun> acquitted(Item item) {
+  List<Run> acquitted(Item item) {
     item.alone = false;
     if (!bySize) {
       return List.of();
     }
     sizeWasWrong = !found;
     bySize = false;
-    List<KeyRun> free = new ArrayList<>();
+    List<Run> free = new ArrayList<>();
     for (Item other : items) {
       other.alone = false;
       free.add(other.run);

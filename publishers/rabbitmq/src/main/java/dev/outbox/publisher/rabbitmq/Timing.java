@@ -1,6 +1,7 @@
 package dev.outbox.publisher.rabbitmq;
 
 import dev.outbox.Texts;
+import dev.outbox.publisher.core.Places;
 import java.time.Duration;
 
 /**
@@ -15,6 +16,9 @@ import java.time.Duration;
  */
 record Timing(long deadline, long kill, long connect, long patience, long impatience, long answer) {
 
+  /** After so many times the patience, what was given up on is taken for lost. */
+  private static final int FORGET = 20;
+
   static final Duration SHORTEST = Duration.ofSeconds(1);
   static final Duration LONGEST = Duration.ofHours(1);
 
@@ -26,6 +30,11 @@ record Timing(long deadline, long kill, long connect, long patience, long impati
     }
     long t = timeout.toNanos();
     return new Timing(t / 100 * 85, t / 100 * 90, t / 4, t / 4, t / 20, t / 8);
+  }
+
+  /** As a quorum queue that has lost its majority; and what is lost is forgotten in the end. */
+  Places<Place> places() {
+    return new Places<>(patience, impatience, FORGET * patience);
   }
 
   static int millis(long nanos) {

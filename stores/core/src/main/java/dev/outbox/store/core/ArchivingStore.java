@@ -17,8 +17,7 @@ import java.util.function.Function;
  *
  * @param <T> the type of the transactions that messages are appended in
  */
-public abstract class ArchivingStore<T> extends BucketStore<T>
-    implements ArchiveStore, ArchiveStore {
+public abstract class ArchivingStore<T> extends BucketStore<T> implements ArchiveStore {
   private final Engine<?> engine;
   private final BiFunction<List<Archived>, Who, Appended> replay;
 

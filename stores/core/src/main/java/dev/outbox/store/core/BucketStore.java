@@ -1,13 +1,13 @@
 package dev.outbox.store.core;
 
 import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.Claim.Settled;
 import dev.outbox.spi.store.DeadLetterStore;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.HousekeepingStore;
 import dev.outbox.spi.store.KeepingStore;
 import dev.outbox.spi.store.KeepingStore.Keeper;
 import dev.outbox.spi.store.OutboxStore;
-import dev.outbox.spi.store.PooledStore;
 import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.store.core.internal.Alone;
@@ -18,6 +18,7 @@ import dev.outbox.store.core.internal.Lease;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -31,14 +32,7 @@ import java.util.Set;
  * @param <T> the type of the transactions that messages are appended in
  */
 public abstract class BucketStore<T>
-    implements OutboxStore<T>,
-        SchemaStore,
-        DeadLetterStore,
-        StatisticsStore,
-        StatisticsStore,
-        StatisticsStore,
-        HousekeepingStore,
-        PooledStore {
+    implements OutboxStore<T>, SchemaStore, DeadLetterStore, StatisticsStore, HousekeepingStore {
 
   /** How long a dedup key is remembered unless told otherwise. */
   public static final Duration DEFAULT_DEDUP_WINDOW = Duration.ofDays(7);
@@ -192,8 +186,8 @@ public abstract class BucketStore<T>
   }
 
   @Override
-  public final List<WorkerLease> leases() {
-    return engine.leases();
+  public final Optional<List<WorkerLease>> leases() {
+    return Optional.of(engine.leases());
   }
 
   /** Somebody may have changed the schema meanwhile: the next claim looks at it again. */

@@ -13,7 +13,6 @@ import dev.outbox.inbox.InboxResult;
 import dev.outbox.spi.store.GrantsStore;
 import dev.outbox.spi.store.InboxStatisticsStore;
 import dev.outbox.spi.store.InboxStore;
-import dev.outbox.spi.store.PooledStore;
 import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.store.core.internal.Names;
@@ -24,14 +23,12 @@ import dev.outbox.store.jdbc.internal.InboxTable.Entry;
 import dev.outbox.store.jdbc.internal.InboxTable.State;
 import dev.outbox.store.jdbc.internal.InboxTexts;
 import dev.outbox.store.jdbc.internal.JdbcTransactions;
-import dev.outbox.store.jdbc.internal.PoolSize;
 import dev.outbox.store.jdbc.internal.Schema;
 import dev.outbox.store.jdbc.internal.Server;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Map;
-import java.util.OptionalInt;
 import java.util.UUID;
 import java.util.function.Function;
 import javax.sql.DataSource;
@@ -76,7 +73,7 @@ import org.jspecify.annotations.Nullable;
  * setting of them.
  */
 public abstract class JdbcInboxStore
-    implements InboxStore<Connection>, SchemaStore, InboxStatisticsStore, GrantsStore, PooledStore {
+    implements InboxStore<Connection>, SchemaStore, InboxStatisticsStore, GrantsStore {
 
   /**
    * After this long without a sign of the client the database ends a transaction; and this long a
@@ -87,7 +84,6 @@ public abstract class JdbcInboxStore
   /** So often another may be quicker before the caller is told. */
   private static final int TRIES = 20;
 
-  private final DataSource dataSource;
   private final Server server;
   private final Duration retention;
   private final InboxTable table;
@@ -98,7 +94,7 @@ public abstract class JdbcInboxStore
 
   protected JdbcInboxStore(Builder<?, ?> b, Function<Names, Server> server, InboxTexts texts) {
     this.server = server.apply(new Names(b.schema, b.prefix));
-    this.dataSource = b.dataSource;
+    DataSource dataSource = b.dataSource;
     this.retention = InboxStore.checkedRetention(b.retention);
     table = new InboxTable(this.server, texts);
     transactions = new JdbcTransactions(dataSource, this.server, Grants.Role.CONSUMER);
@@ -308,11 +304,6 @@ public abstract class JdbcInboxStore
     return transactions
         .grants()
         .text(Map.of(Grants.Role.CONSUMER, consumer, Grants.Role.HOUSEKEEPER, housekeeper));
-  }
-
-  @Override
-  public OptionalInt maxConnections() {
-    return PoolSize.of(dataSource);
   }
 
   /**

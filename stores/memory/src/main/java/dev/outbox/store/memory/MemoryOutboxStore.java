@@ -65,12 +65,7 @@ import org.jspecify.annotations.Nullable;
  * the tests of {@code outbox-tck}.
  */
 public class MemoryOutboxStore
-    implements OutboxStore<MemoryTransaction>,
-        KeepingStore<MemoryTransaction>,
-        StatisticsStore,
-        ArchiveStore,
-        ArchiveStore,
-        HousekeepingStore {
+    implements KeepingStore<MemoryTransaction>, StatisticsStore, ArchiveStore, HousekeepingStore {
 
   /** How long a dedup key is remembered unless said otherwise: 7 days. */
   public static final Duration DEFAULT_DEDUP_WINDOW = Duration.ofDays(7);

@@ -19,6 +19,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.UUID;
 import java.util.stream.IntStream;
@@ -70,7 +71,7 @@ import redis.clients.jedis.RedisClient;
  * Builder#replicas} when replicas have it, too: nothing is published that is not so durable.
  */
 public final class RedisOutboxStore extends RedisStore
-    implements OutboxStore<RedisTransaction>, DeadLetterStore, StatisticsStore, StatisticsStore {
+    implements OutboxStore<RedisTransaction>, DeadLetterStore, StatisticsStore {
 
   /** How long a dedup key is remembered unless told otherwise: 7 days. */
   public static final Duration DEFAULT_DEDUP_WINDOW = Duration.ofDays(7);
@@ -247,6 +248,11 @@ public final class RedisOutboxStore extends RedisStore
    * message has failed and is due again, keys that are halted, messages in front of one that
    * failed.
    */
+  @Override
+  public OptionalInt maxConnections() {
+    return server.maxConnections();
+  }
+
   @Override
   public Statistics statistics(int cap) {
     Arguments arguments = Server.arguments().add(StatisticsStore.checked(cap));

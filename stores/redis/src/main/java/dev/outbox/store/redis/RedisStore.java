@@ -4,7 +4,6 @@ import static java.util.Objects.requireNonNull;
 
 import dev.outbox.spi.store.SchemaStore;
 import java.time.Duration;
-import java.util.OptionalInt;
 import redis.clients.jedis.RedisClient;
 
 /** What outbox and inbox on Redis have in common: their schema, their pool, and their settings. */
@@ -17,11 +16,6 @@ abstract class RedisStore implements SchemaStore {
 
   RedisStore(Server server) {
     this.server = server;
-  }
-
-  @Override
-  public final OptionalInt maxConnections() {
-    return server.maxConnections();
   }
 
   @Override

@@ -1,20 +1,26 @@
-package dev.outbox.publisher.rabbitmq;
+package dev.outbox.publisher.core;
 
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 
 /** Runs tasks that may take long and heed no time limit, such as looking up a host's name. */
-final class Background {
+public final class Background {
   private Background() {}
 
-  static Thread daemon(String name, Runnable task) {
+  /** A thread that does not keep a JVM alive; not started. */
+  public static Thread daemon(String name, Runnable task) {
     Thread thread = new Thread(task, name);
     thread.setDaemon(true);
     return thread;
   }
 
+  /** Runs a task in a thread of its own. */
+  public static void run(String name, Runnable task) {
+    daemon(name, task).start();
+  }
+
   /** What the task gives, or throws: whatever happens, the future ends. */
-  static <T> void run(String name, CompletableFuture<T> future, Callable<T> task) {
+  public static <T> void run(String name, CompletableFuture<T> future, Callable<T> task) {
     try {
       daemon(
               name,

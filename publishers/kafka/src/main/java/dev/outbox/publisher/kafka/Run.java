@@ -1,23 +1,16 @@
 package dev.outbox.publisher.kafka;
 
+import dev.outbox.publisher.core.KeyRun;
 import dev.outbox.spi.store.StoredMessage;
-import java.util.ArrayList;
-import java.util.LinkedHashMap;
-import java.util.List;
-import java.util.Map;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The messages of one key in a call, in order. The first {@link #delivered} of them are; those up
- * to {@link #next} were given to the producer; from {@link #end} on they have another result. All
- * of it belongs to the thread that calls publish, but for what is in {@link Try}.
+ * The messages of one key in a call. Those up to {@link #next} were given to the producer. All of
+ * it belongs to the thread that calls publish, but for what is in {@link Try}.
  */
-final class KeyRun {
-  final List<Item> items = new ArrayList<>();
-  int delivered;
+final class Run extends KeyRun<Run.Item> {
   int next;
-  int end;
   int inFlight;
 
   /** What the last message given to a producer was given to. */
@@ -48,11 +41,8 @@ final class KeyRun {
   }
 
   /** One message. */
-  static final class Item {
-    final KeyRun run;
-    final int position;
-    final int index;
-    final StoredMessage message;
+  static final class Item extends KeyRun.Item {
+    final Run run;
     @Nullable String topic;
     @Nullable ProducerRecord<byte[], byte[]> record;
     private @Nullable Place place;
@@ -63,11 +53,9 @@ final class KeyRun {
     /** Whether it is sent as a batch of its own, because the one that it was in was too large. */
     boolean alone;
 
-    private Item(KeyRun run, int position, int index, StoredMessage message) {
+    private Item(Run run, int index, int position, StoredMessage message) {
+      super(index, position, message);
       this.run = run;
-      this.position = position;
-      this.index = index;
-      this.message = message;
     }
 
     /** Where it goes, as far as that is known. */
@@ -78,32 +66,24 @@ final class KeyRun {
       if (place != null) {
         return place;
       }
-      return Place.topic(topic == null ? message.message().aggregateType() : topic);
+      return Place.topic(topic == null ? message().message().aggregateType() : topic);
     }
   }
 
-  /** The messages of a call, by key. */
-  static List<KeyRun> of(List<StoredMessage> messages) {
-    Map<String, KeyRun> byKey = new LinkedHashMap<>();
-    for (int i = 0; i < messages.size(); i++) {
-      byKey.computeIfAbsent(messages.get(i).key(), key -> new KeyRun()).add(i, messages.get(i));
-    }
-    return List.copyOf(byKey.values());
+  @Override
+  protected Item newItem(int index, int position, StoredMessage message) {
+    return new Item(this, index, position, message);
   }
 
-  private void add(int index, StoredMessage message) {
-    items.add(new Item(this, items.size(), index, message));
-    end = items.size();
-  }
-
-  boolean isOpen() {
-    return delivered < end;
+  @Override
+  protected String destination(Item item) {
+    return item.place().destination();
   }
 
   /** Begins again at the first message that is not delivered; only when nothing is in flight. */
   void rewind() {
     again = false;
-    next = delivered;
+    next = delivered();
     current = new Try();
   }
 }

@@ -1,27 +1,28 @@
-package dev.outbox.publisher.rabbitmq;
+package dev.outbox.publisher.core;
 
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Destinations that do not confirm, across calls, so that a dead one does not hold up the others:
- * as a quorum queue that has lost its majority.
+ * Places at a broker that do not acknowledge, across calls, so that a dead one does not hold up the
+ * others. Safe for use by many threads.
+ *
+ * @param <P> a place
  */
-final class Places {
+public final class Places<P> {
   private static final int MOST = 10_000;
 
-  /** After so many times the patience, what was given up on is taken for lost. */
-  private static final int FORGET = 20;
-
-  private final Timing timing;
-  private final ConcurrentHashMap<Place, Trouble> troubled = new ConcurrentHashMap<>();
+  private final long patience;
+  private final long impatience;
+  private final long forget;
+  private final ConcurrentHashMap<P, Trouble> troubled = new ConcurrentHashMap<>();
 
   /**
    * Immutable, and changed in the map only, so that none is lost or counted twice.
    *
    * @param stuck messages that a call gave up on and that are still on their way
    * @param leftAt when the last of them was given up
-   * @param slow whether it did not confirm in time the last time
+   * @param slow whether it did not acknowledge in time the last time
    */
   private record Trouble(int stuck, long leftAt, boolean slow) {
     static final Trouble NONE = new Trouble(0, 0, false);
@@ -35,29 +36,37 @@ final class Places {
     }
   }
 
-  Places(Timing timing) {
-    this.timing = timing;
+  /**
+   * All in nanoseconds.
+   *
+   * @param patience how long to wait for a place
+   * @param impatience the same where it took too long the last time
+   * @param forget after which time what was given up on is taken for lost
+   */
+  public Places(long patience, long impatience, long forget) {
+    this.patience = patience;
+    this.impatience = impatience;
+    this.forget = forget;
   }
 
   /** Whether messages given up on are still on their way there; not for ever, if one got lost. */
-  boolean isStuck(Place to) {
+  public boolean isStuck(P to) {
     Trouble known = troubled.isEmpty() ? null : troubled.get(to);
-    return known != null
-        && known.stuck > 0
-        && System.nanoTime() - known.leftAt < FORGET * timing.patience();
+    return known != null && known.stuck > 0 && System.nanoTime() - known.leftAt < forget;
   }
 
-  /** Whether it did not confirm in time the last time. */
-  boolean isSlow(Place to) {
+  /** Whether it did not acknowledge in time the last time. */
+  public boolean isSlow(P to) {
     return !troubled.isEmpty() && Trouble.of(troubled.get(to)).slow;
   }
 
   /** How long to wait for it while the broker answers, in nanoseconds. */
-  long patience(Place to) {
-    return isSlow(to) ? timing.impatience() : timing.patience();
+  public long patience(P to) {
+    return isSlow(to) ? impatience : patience;
   }
 
-  void slow(Place to) {
+  /** It did not acknowledge in time. */
+  public void slow(P to) {
     if (troubled.size() > MOST) {
       troubled.values().removeIf(t -> t.stuck == 0);
     }
@@ -69,14 +78,15 @@ final class Places {
         });
   }
 
-  void confirmed(Place to) {
+  /** It did. */
+  public void acknowledged(P to) {
     if (!troubled.isEmpty()) {
       troubled.computeIfPresent(to, (p, t) -> new Trouble(t.stuck, t.leftAt, false).orNull());
     }
   }
 
-  /** A call gives up on a message: to be called before its confirm can find that out. */
-  void left(Place to) {
+  /** A call gives up on a message: to be called before its acknowledgement can find that out. */
+  public void left(P to) {
     troubled.compute(
         to,
         (p, known) -> {
@@ -86,9 +96,9 @@ final class Places {
   }
 
   /** Such a message has ended, or was not left after all. */
-  void ended(Place to, boolean confirmed) {
+  public void ended(P to, boolean delivered) {
     troubled.computeIfPresent(
         to,
-        (p, t) -> new Trouble(Math.max(0, t.stuck - 1), t.leftAt, t.slow && !confirmed).orNull());
+        (p, t) -> new Trouble(Math.max(0, t.stuck - 1), t.leftAt, t.slow && !delivered).orNull());
   }
 }
