@@ -2,7 +2,6 @@ package dev.outbox.store.jdbc.internal;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.outbox.Archive;
 import dev.outbox.spi.store.ArchiveStore.Action;
 import dev.outbox.spi.store.ArchiveStore.Archived;
 import dev.outbox.spi.store.ArchiveStore.Entry;
