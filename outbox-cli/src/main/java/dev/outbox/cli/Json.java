@@ -1,5 +1,6 @@
 package dev.outbox.cli;
 
+import dev.outbox.publisher.core.AsciiJson;
 import java.util.Collection;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -12,7 +13,8 @@ public final class Json {
   public static String of(@Nullable Object value) {
     if (value instanceof Map<?, ?> map) {
       return map.entrySet().stream()
-          .map(entry -> text(String.valueOf(entry.getKey())) + ": " + of(entry.getValue()))
+          .map(
+              entry -> AsciiJson.text(String.valueOf(entry.getKey())) + ": " + of(entry.getValue()))
           .collect(Collectors.joining(", ", "{", "}"));
     }
     if (value instanceof Collection<?> all) {
@@ -23,20 +25,6 @@ public final class Json {
     }
     return value == null || value instanceof Number
         ? String.valueOf(value)
-        : text(value.toString());
-  }
-
-  private static String text(String text) {
-    StringBuilder json = new StringBuilder("\"");
-    for (char c : text.toCharArray()) {
-      if (c == '"' || c == '\\') {
-        json.append('\\').append(c);
-      } else if (c < ' ' || c >= 0x7f) {
-        json.append("\\u%04x".formatted((int) c));
-      } else {
-        json.append(c);
-      }
-    }
-    return json.append('"').toString();
+        : AsciiJson.text(value.toString());
   }
 }

@@ -1,5 +1,7 @@
 package dev.outbox.store.mysql;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.outbox.store.core.internal.Database.Limits;
 import dev.outbox.store.core.internal.Lease;
 import dev.outbox.store.core.internal.Row;
@@ -101,7 +103,7 @@ final class MysqlReads extends SqlReads {
       ToIntFunction<Lease> most,
       long bytes,
       Reader<R> reader) {
-    return reader.readAll(read(handle, reads.getOrDefault(status, ""), leases, most, bytes));
+    return reader.readAll(read(handle, requireNonNull(reads.get(status)), leases, most, bytes));
   }
 
   @Override
@@ -111,7 +113,7 @@ final class MysqlReads extends SqlReads {
       List<Lease> leases,
       ToIntFunction<Lease> most,
       Reader<R> reader) {
-    return reader.readAll(read(handle, sizes.getOrDefault(status, ""), leases, most, 0));
+    return reader.readAll(read(handle, requireNonNull(sizes.get(status)), leases, most, 0));
   }
 
   /**

@@ -113,7 +113,7 @@ record Mark(long low, Ahead ahead, Certified.Sample sample, Read read) {
     return new Mark(low, ahead, sample, Read.NOTHING);
   }
 
-  /** Of a bucket that is held. */
+  /** The mark of the bucket that the lease is for. */
   static Mark of(Lease lease) {
     return (Mark) lease.state();
   }

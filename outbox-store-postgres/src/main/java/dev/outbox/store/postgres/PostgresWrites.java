@@ -43,7 +43,10 @@ final class PostgresWrites extends SqlWrites {
 
   private static final String DELETE = "delete from ${q}${p}message m where" + PostgresText.THESE;
 
-  /** Nothing, where one of those is over that the ranges stand beside: it may have put a row in. */
+  /**
+   * Deletes nothing when a transaction has ended that was open when the ranges were made: it may
+   * have committed a row between them.
+   */
   private static final String DELETE_RANGES =
       """
       delete from ${q}${p}message m

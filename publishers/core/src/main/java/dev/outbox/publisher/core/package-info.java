@@ -11,6 +11,7 @@
  *   <li>{@link dev.outbox.publisher.core.Unanswered}: messages that are on their way when a call
  *       returns; {@link dev.outbox.publisher.core.Places} that do not acknowledge; and {@link
  *       dev.outbox.publisher.core.Background} for what may take long.
+ *   <li>{@link dev.outbox.publisher.core.TimeLimits}: which timeouts are taken.
  * </ol>
  */
 @NullMarked

@@ -1,6 +1,6 @@
 package dev.outbox.publisher.http;
 
-import dev.outbox.Texts;
+import dev.outbox.publisher.core.TimeLimits;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -12,8 +12,6 @@ import org.jspecify.annotations.Nullable;
  *     whole before the call gives up
  */
 record Timing(Duration call, Duration request) {
-  static final Duration SHORTEST = Duration.ofSeconds(1);
-  static final Duration LONGEST = Duration.ofHours(1);
   private static final Duration SHORTEST_REQUEST = Duration.ofMillis(100);
   private static final Duration SHORTEST_PATIENCE = Duration.ofMillis(250);
 
@@ -24,21 +22,12 @@ record Timing(Duration call, Duration request) {
    * @param request null: half of the timeout
    */
   static Timing of(Duration timeout, @Nullable Duration request) {
-    check("timeout", timeout, SHORTEST, LONGEST);
-    Duration most = timeout.multipliedBy(4).dividedBy(5);
-    if (request != null) {
-      check("requestTimeout", request, SHORTEST_REQUEST, most);
-    }
+    Duration most = TimeLimits.timeout(timeout).multipliedBy(4).dividedBy(5);
     return new Timing(
-        timeout.multipliedBy(9).dividedBy(10), request != null ? request : timeout.dividedBy(2));
-  }
-
-  private static void check(String name, Duration value, Duration least, Duration most) {
-    if (value.compareTo(least) < 0 || value.compareTo(most) > 0) {
-      throw new IllegalArgumentException(
-          "%s is %s, allowed is from %s to %s"
-              .formatted(name, Texts.time(value), Texts.time(least), Texts.time(most)));
-    }
+        timeout.multipliedBy(9).dividedBy(10),
+        request == null
+            ? timeout.dividedBy(2)
+            : TimeLimits.check("requestTimeout", request, SHORTEST_REQUEST, most));
   }
 
   /** Until a request's answer begins. */

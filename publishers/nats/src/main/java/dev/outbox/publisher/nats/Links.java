@@ -1,5 +1,6 @@
 package dev.outbox.publisher.nats;
 
+import dev.outbox.publisher.core.Background;
 import io.nats.client.Options;
 import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
@@ -60,7 +61,7 @@ final class Links {
       link = new CompletableFuture<>();
       current = link;
       CompletableFuture<Link> making = link;
-      inBackground("outbox-nats-connect", () -> make(making));
+      Background.run("outbox-nats-connect", () -> make(making));
     }
     return link;
   }
@@ -92,7 +93,7 @@ final class Links {
         current = null;
       }
     }
-    inBackground("outbox-nats-close", link::close);
+    Background.run("outbox-nats-close", link::close);
   }
 
   /** Waits at most for the patience of a call. */
@@ -106,18 +107,12 @@ final class Links {
     if (link == null || !link.isDone() || link.isCompletedExceptionally()) {
       return; // who makes it closes it
     }
-    Thread closing = inBackground("outbox-nats-close", link.join()::close);
+    Thread closing = Background.daemon("outbox-nats-close", link.join()::close);
+    closing.start();
     try {
       closing.join(TimeUnit.NANOSECONDS.toMillis(timing.patience()));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
-  }
-
-  private static Thread inBackground(String name, Runnable work) {
-    Thread thread = new Thread(work, name);
-    thread.setDaemon(true);
-    thread.start();
-    return thread;
   }
 }

@@ -1,6 +1,6 @@
 package dev.outbox.publisher.nats;
 
-import dev.outbox.Texts;
+import dev.outbox.publisher.core.TimeLimits;
 import java.time.Duration;
 
 /**
@@ -18,16 +18,9 @@ import java.time.Duration;
  */
 record Timing(
     long timeout, long call, long patience, long impatience, long pause, long connect, long sign) {
-  static final Duration SHORTEST = Duration.ofSeconds(1);
-  static final Duration LONGEST = Duration.ofHours(1);
 
   static Timing of(Duration timeout) {
-    if (timeout.compareTo(SHORTEST) < 0 || timeout.compareTo(LONGEST) > 0) {
-      throw new IllegalArgumentException(
-          "timeout is %s, allowed is from %s to %s"
-              .formatted(Texts.time(timeout), Texts.time(SHORTEST), Texts.time(LONGEST)));
-    }
-    long t = timeout.toNanos();
+    long t = TimeLimits.timeout(timeout).toNanos();
     return new Timing(t, t / 10 * 9, t / 4, t / 20, t / 2, t / 6, t / 10);
   }
 }

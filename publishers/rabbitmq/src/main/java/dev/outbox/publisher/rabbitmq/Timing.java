@@ -1,7 +1,7 @@
 package dev.outbox.publisher.rabbitmq;
 
-import dev.outbox.Texts;
 import dev.outbox.publisher.core.Places;
+import dev.outbox.publisher.core.TimeLimits;
 import java.time.Duration;
 
 /**
@@ -19,16 +19,8 @@ record Timing(long deadline, long kill, long connect, long patience, long impati
   /** After so many times the patience, what was given up on is taken for lost. */
   private static final int FORGET = 20;
 
-  static final Duration SHORTEST = Duration.ofSeconds(1);
-  static final Duration LONGEST = Duration.ofHours(1);
-
   static Timing of(Duration timeout) {
-    if (timeout.compareTo(SHORTEST) < 0 || timeout.compareTo(LONGEST) > 0) {
-      throw new IllegalArgumentException(
-          "timeout is %s, allowed is from %s to %s"
-              .formatted(Texts.time(timeout), Texts.time(SHORTEST), Texts.time(LONGEST)));
-    }
-    long t = timeout.toNanos();
+    long t = TimeLimits.timeout(timeout).toNanos();
     return new Timing(t / 100 * 85, t / 100 * 90, t / 4, t / 4, t / 20, t / 8);
   }
 

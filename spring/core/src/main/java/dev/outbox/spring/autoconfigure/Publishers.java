@@ -1,6 +1,7 @@
 package dev.outbox.spring.autoconfigure;
 
 import dev.outbox.Texts;
+import dev.outbox.publisher.core.TimeLimits;
 import dev.outbox.relay.Relay;
 import dev.outbox.relay.RoutingPublisher;
 import dev.outbox.relay.RoutingPublisher.Unopened;
@@ -16,9 +17,6 @@ import org.jspecify.annotations.Nullable;
 /** Chooses among the publishers whose jars are there, and opens them. */
 final class Publishers {
   static final String PROPERTY = "outbox.publisher";
-
-  /** What each publisher needs for a call. */
-  private static final Duration LEAST_TIMEOUT = Duration.ofSeconds(1);
 
   private final List<String> names;
   private final RelaySettings relay;
@@ -121,7 +119,7 @@ final class Publishers {
 
   private Duration timeout(OfferedPublisher one, Duration byDefault, Duration limit) {
     @Nullable Duration given = one.settings().timeout();
-    if (given == null && byDefault.compareTo(LEAST_TIMEOUT) < 0) {
+    if (given == null && byDefault.compareTo(TimeLimits.SHORTEST_TIMEOUT) < 0) {
       boolean ofLease = relay.publishTimeout() == null;
       throw new IllegalArgumentException(
           "outbox.relay.%s is %s: of that a call of the publisher gets %s, and needs %s: lengthen it; a number without a unit is milliseconds, thirty seconds are 30s"
@@ -129,7 +127,7 @@ final class Publishers {
                   ofLease ? "lease" : "publish-timeout",
                   Texts.time(ofLease ? relay.effectiveLease() : publishTimeout),
                   Texts.time(byDefault),
-                  Texts.time(LEAST_TIMEOUT)));
+                  Texts.time(TimeLimits.SHORTEST_TIMEOUT)));
     }
     if (given != null && given.compareTo(limit) >= 0) {
       throw new IllegalArgumentException(
