@@ -1,7 +1,5 @@
 package dev.outbox.store.jdbc;
 
-import static java.util.Objects.requireNonNull;
-
 import dev.outbox.Texts;
 import dev.outbox.inbox.Begin;
 import dev.outbox.inbox.Fingerprint;
@@ -88,7 +86,7 @@ public abstract class JdbcInboxStore
   private volatile boolean verified;
 
   protected JdbcInboxStore(Builder<?, ?> b, Function<Names, Server> server, InboxTexts texts) {
-    this.server = server.apply(new Names(b.schema, b.prefix));
+    this.server = server.apply(b.names());
     DataSource dataSource = b.dataSource;
     this.retention = InboxStore.checkedRetention(b.retention);
     table = new InboxTable(this.server, texts);
@@ -258,28 +256,12 @@ public abstract class JdbcInboxStore
    * @param <S> what it builds
    * @param <B> itself
    */
-  public abstract static class Builder<S extends JdbcInboxStore, B extends Builder<S, B>> {
-    private final DataSource dataSource;
-    private final Function<B, S> build;
-    private @Nullable String schema;
-    private String prefix = Names.INBOX_PREFIX;
+  public abstract static class Builder<S extends JdbcInboxStore, B extends Builder<S, B>>
+      extends JdbcBuilder<S, B> {
     private Duration retention = DEFAULT_RETENTION;
 
     protected Builder(DataSource dataSource, Function<B, S> build) {
-      this.dataSource = requireNonNull(dataSource, "dataSource");
-      this.build = build;
-    }
-
-    /** Default: null, the connection's current schema. */
-    public B schema(@Nullable String schema) {
-      this.schema = schema;
-      return self();
-    }
-
-    /** Before each table's name. Default: {@value Names#INBOX_PREFIX}. */
-    public B prefix(String prefix) {
-      this.prefix = prefix;
-      return self();
+      super(dataSource, Names.INBOX_PREFIX, build);
     }
 
     /**
@@ -289,20 +271,6 @@ public abstract class JdbcInboxStore
     public B retention(Duration retention) {
       this.retention = retention;
       return self();
-    }
-
-    /**
-     * Does not connect yet.
-     *
-     * @throws IllegalArgumentException naming the setting, its value and what is allowed
-     */
-    public final S build() {
-      return build.apply(self());
-    }
-
-    @SuppressWarnings("unchecked")
-    private B self() {
-      return (B) this;
     }
   }
 }
