@@ -105,8 +105,12 @@ create table outbox_bucket (
   constraint outbox_bucket_times check (isfinite(served_at)
     and (lease_until is null or isfinite(lease_until) and coalesce(isfinite(leased_at), false)))
 )
--- Room on the page, so that a lease changes no index.
-with (fillfactor = 30, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
+with (
+  -- Room on the page, so that a lease changes no index.
+  fillfactor = 30, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500,
+  -- Or else vacuum leaves the last few pages of a long table as they are, and cannot cut it.
+  vacuum_index_cleanup = on
+);
 insert into outbox_bucket (bucket) select generate_series(0, 63);
 
 -- Outlives its message, until the window is over.

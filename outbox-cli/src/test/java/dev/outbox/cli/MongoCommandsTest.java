@@ -79,7 +79,7 @@ class MongoCommandsTest extends DatabaseCommandsTest {
             .append("id", new Binary((byte) 4, new byte[16]))
             .append("bucket", 1)
             .append("status", "DEAD")
-            .append("key", "17")
+            .append("key", "order/17")
             .append("attempts", 10)
             .append("lastError", error);
     messages().insertOne(document);

@@ -555,8 +555,8 @@ class ProgramPacked {
     Ran tooMany = outbox(secret, with("status", where, "--max-dead=0"));
     assertThat(tooMany.code()).isEqualTo(1);
     assertThat(tooMany.out()).contains("TOO MUCH");
-    assertThat(outbox(secret, with("dead-letters", List.of("list"), where)).out())
-        .contains("OrderPlaced");
+    Ran listed = outbox(secret, with("dead-letters", List.of("list"), where));
+    assertThat(listed.out()).as(listed.err()).contains("OrderPlaced");
 
     Path work = Files.createTempDirectory(folder, "relay");
     Path file = work.resolve("relay.properties");

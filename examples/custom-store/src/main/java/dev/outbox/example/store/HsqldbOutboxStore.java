@@ -103,7 +103,7 @@ public final class HsqldbOutboxStore implements OutboxStore<Connection> {
         available_at outbox_time, max_attempts int check (max_attempts > 0),
         attempts int default 0 not null, last_error varchar(4000),
         retry_at outbox_time, place bigint, dead boolean default false not null,
-        blocks_key boolean, claim_id uuid, leased_until outbox_time);
+        blocks_key boolean default false not null, claim_id uuid, leased_until outbox_time);
       create index outbox_message_by_key on outbox_message (message_key, seq);
       create table outbox_dedup (dedup_key outbox_text primary key, created_at outbox_time);
       create table outbox_turn (turn) as (values 0) with data

@@ -370,7 +370,7 @@ class ServerTest {
       Duration forEver = Duration.ofSeconds(Long.MAX_VALUE);
       assertThatThrownBy(() -> RedisOutboxStore.builder(client, NAME).dedupWindow(forEver).build())
           .isInstanceOf(IllegalArgumentException.class)
-          .hasMessageContaining("dedupWindow is " + forEver.toSeconds() + "s");
+          .hasMessageContaining("dedupWindow is 9223372036854775807s");
     }
   }
 }
