@@ -114,38 +114,32 @@ public final class MongoInboxStore
         transaction,
         () -> {
           Taking recorded = new Taking(UUID.randomUUID(), Fingerprint.none(), null, clock.now());
-          return new Joining(transaction, key, recorded).firstTime(key);
+          return joining(transaction, key, recorded).firstTime(key);
         });
   }
 
   /** In the caller's transaction, where one command inserts a document or finds it. */
-  private final class Joining implements InboxTaking<Entry, RuntimeException> {
-    private final ClientSession session;
-    private final InboxKey key;
-    private final Taking recorded;
-    private @Nullable Entry found;
+  private InboxTaking<Entry, RuntimeException> joining(
+      ClientSession session, InboxKey key, Taking recorded) {
+    return new InboxTaking<>() {
+      private @Nullable Entry there;
 
-    Joining(ClientSession session, InboxKey key, Taking recorded) {
-      this.session = session;
-      this.key = key;
-      this.recorded = recorded;
-    }
+      @Override
+      public boolean insert() {
+        there = documents.insertOrFind(session, key, recorded);
+        return there.is(State.DONE, recorded.token());
+      }
 
-    @Override
-    public boolean insert() {
-      found = documents.insertOrFind(session, key, recorded);
-      return found.is(State.DONE, recorded.token());
-    }
+      @Override
+      public @Nullable Entry find() {
+        return there;
+      }
 
-    @Override
-    public @Nullable Entry find() {
-      return found;
-    }
-
-    @Override
-    public boolean takeOver(Entry entry) {
-      return documents.takeOver(session, key, entry, recorded);
-    }
+      @Override
+      public boolean takeOver(Entry found) {
+        return documents.takeOver(session, key, found, recorded);
+      }
+    };
   }
 
   @Override
@@ -154,41 +148,33 @@ public final class MongoInboxStore
     UUID token = UUID.randomUUID();
     return own(
         () ->
-            new Beginning(key, token, fingerprint, checked)
+            outside(key, token, fingerprint, checked)
                 .begin(key, fingerprint, attempts -> new MongoLock(key, token, attempts)));
   }
 
   /** Outside of a transaction. */
-  private final class Beginning implements InboxTaking<Entry, RuntimeException> {
-    private final InboxKey key;
-    private final UUID token;
-    private final Fingerprint fingerprint;
-    private final Duration lock;
-    private @Nullable Taking started;
+  private InboxTaking<Entry, RuntimeException> outside(
+      InboxKey key, UUID token, Fingerprint fingerprint, Duration lock) {
+    return new InboxTaking<>() {
+      private @Nullable Taking started;
 
-    Beginning(InboxKey key, UUID token, Fingerprint fingerprint, Duration lock) {
-      this.key = key;
-      this.token = token;
-      this.fingerprint = fingerprint;
-      this.lock = lock;
-    }
+      /** The time is asked for anew: where there is no collection, an insert would make one. */
+      @Override
+      public boolean insert() {
+        started = new Taking(token, fingerprint, lock, clock.read());
+        return documents.insert(key, started);
+      }
 
-    /** The time is asked for anew: where there is no collection, an insert would make one. */
-    @Override
-    public boolean insert() {
-      started = new Taking(token, fingerprint, lock, clock.read());
-      return documents.insert(key, started);
-    }
+      @Override
+      public @Nullable Entry find() {
+        return documents.find(key, requireNonNull(started).now());
+      }
 
-    @Override
-    public @Nullable Entry find() {
-      return documents.find(key, requireNonNull(started).now());
-    }
-
-    @Override
-    public boolean takeOver(Entry found) {
-      return documents.takeOver(null, key, found, requireNonNull(started));
-    }
+      @Override
+      public boolean takeOver(Entry found) {
+        return documents.takeOver(null, key, found, requireNonNull(started));
+      }
+    };
   }
 
   private <R> R own(Supplier<R> work) {

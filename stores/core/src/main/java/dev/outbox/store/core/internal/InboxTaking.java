@@ -8,6 +8,7 @@ import dev.outbox.inbox.Inbox.InProgressException;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.inbox.InboxResult;
 import java.time.Duration;
+import java.util.function.Function;
 import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
@@ -62,25 +63,18 @@ public interface InboxTaking<E extends InboxTaking.Known, X extends Exception> {
   /** Changes what has just been found; false when somebody else did meanwhile. */
   boolean takeOver(E found) throws X;
 
-  /**
-   * How it went.
-   *
-   * @param attempts this one among them
-   * @param there null: the key was taken
-   */
-  record Taken<E>(int attempts, @Nullable E there) {}
-
-  private Taken<E> take(InboxKey key, Fingerprint fingerprint) throws X {
+  private <R> R take(
+      InboxKey key, Fingerprint fingerprint, IntFunction<R> taken, Function<E, R> there) throws X {
     for (int i = 0; i < TRIES; i++) {
       if (insert()) {
-        return new Taken<>(1, null);
+        return taken.apply(1);
       }
-      E there = find();
-      if (there != null && there.isTaken(fingerprint)) {
-        return new Taken<>(there.attempts(), there);
+      E found = find();
+      if (found != null && found.isTaken(fingerprint)) {
+        return there.apply(found);
       }
-      if (there != null && takeOver(there)) {
-        return new Taken<>(there.attempts() + 1, null);
+      if (found != null && takeOver(found)) {
+        return taken.apply(found.attempts() + 1);
       }
     }
     throw new TransientOutboxException(
@@ -94,25 +88,31 @@ public interface InboxTaking<E extends InboxTaking.Known, X extends Exception> {
    */
   default <T> Begin<T> begin(InboxKey key, Fingerprint fingerprint, IntFunction<Lock<T>> lock)
       throws X {
-    Taken<E> taken = take(key, fingerprint);
-    E there = taken.there();
-    if (there == null) {
-      return new Begin.Started<>(lock.apply(taken.attempts()));
-    }
-    if (fingerprint.differsFrom(there.fingerprint())) {
-      return new Begin.Mismatch<>();
-    }
-    return there.state() == State.DONE
-        ? new Begin.Done<>(there.result())
-        : new Begin.InProgress<>(there.left());
+    return take(
+        key,
+        fingerprint,
+        attempts -> new Begin.Started<>(lock.apply(attempts)),
+        there -> {
+          if (fingerprint.differsFrom(there.fingerprint())) {
+            return new Begin.Mismatch<>();
+          }
+          return there.state() == State.DONE
+              ? new Begin.Done<>(there.result())
+              : new Begin.InProgress<>(there.left());
+        });
   }
 
   /** As {@link dev.outbox.spi.store.InboxStore#firstTime}: what is taken is done at once. */
   default boolean firstTime(InboxKey key) throws X {
-    E there = take(key, Fingerprint.none()).there();
-    if (there != null && there.state() != State.DONE) {
-      throw new InProgressException(key, there.left());
-    }
-    return there == null;
+    return take(
+        key,
+        Fingerprint.none(),
+        attempts -> true,
+        there -> {
+          if (there.state() != State.DONE) {
+            throw new InProgressException(key, there.left());
+          }
+          return false;
+        });
   }
 }
