@@ -35,7 +35,9 @@ public record Header(String name, String value) {
    * {@code []} for none.
    */
   public static String toJson(List<Header> headers) {
-    return HeaderCodec.encode(headers);
+    StringBuilder json = new StringBuilder("[");
+    headers.forEach(header -> HeaderCodec.add(json, header.name, header.value));
+    return json.append(']').toString();
   }
 
   /**
@@ -45,6 +47,6 @@ public record Header(String name, String value) {
    * @throws IllegalArgumentException saying what is wrong, and where
    */
   public static List<Header> fromJson(String json) {
-    return HeaderCodec.decode(json);
+    return HeaderCodec.decode(json, Header::new);
   }
 }

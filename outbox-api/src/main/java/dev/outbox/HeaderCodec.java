@@ -2,39 +2,39 @@ package dev.outbox;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BiFunction;
 
-/** {@link Header#toJson} and {@link Header#fromJson}. */
-final class HeaderCodec {
+/** The JSON of {@link Header#toJson} and {@link Header#fromJson}. */
+final class HeaderCodec<H> {
   private final String json;
+  private final BiFunction<String, String, H> header;
   private int at;
 
-  private HeaderCodec(String json) {
+  private HeaderCodec(String json, BiFunction<String, String, H> header) {
     this.json = json;
+    this.header = header;
   }
 
-  static String encode(List<Header> headers) {
-    StringBuilder out = new StringBuilder("[");
-    for (Header header : headers) {
-      out.append(out.length() > 1 ? ",[" : "[");
-      quote(out, header.name());
-      out.append(',');
-      quote(out, header.value());
-      out.append(']');
-    }
-    return out.append(']').toString();
+  /** Adds one to an array that has been begun. */
+  static void add(StringBuilder out, String name, String value) {
+    out.append(out.length() > 1 ? ",[" : "[");
+    quote(out, name);
+    out.append(',');
+    quote(out, value);
+    out.append(']');
   }
 
-  static List<Header> decode(String json) {
-    HeaderCodec reader = new HeaderCodec(json);
-    List<Header> headers = reader.headers();
+  static <H> List<H> decode(String json, BiFunction<String, String, H> header) {
+    HeaderCodec<H> reader = new HeaderCodec<>(json, header);
+    List<H> headers = reader.headers();
     if (reader.next() != 0) {
       throw reader.wrong("the end");
     }
     return headers;
   }
 
-  private List<Header> headers() {
-    List<Header> headers = new ArrayList<>();
+  private List<H> headers() {
+    List<H> headers = new ArrayList<>();
     char open = next();
     if (open != '[' && open != '{') {
       throw wrong("[ or {");
@@ -55,19 +55,19 @@ final class HeaderCodec {
     }
   }
 
-  private Header pair() {
+  private H pair() {
     expect('[');
     String name = string();
     expect(',');
     String value = string();
     expect(']');
-    return new Header(name, value);
+    return header.apply(name, value);
   }
 
-  private Header member() {
+  private H member() {
     String name = string();
     expect(':');
-    return new Header(name, string());
+    return header.apply(name, string());
   }
 
   private String string() {

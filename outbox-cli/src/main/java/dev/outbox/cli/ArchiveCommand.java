@@ -9,20 +9,15 @@ import dev.outbox.spi.store.ArchiveStore.Outcome;
 import dev.outbox.spi.store.ArchiveStore.Position;
 import dev.outbox.spi.store.ArchiveStore.Search;
 import dev.outbox.spi.store.SchemaStore;
-import dev.outbox.spi.store.StoreProvider.Opened;
-import dev.outbox.spi.store.StoredMessage;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.UUID;
-import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 @Command(
     name = "archive",
@@ -35,9 +30,6 @@ import picocli.CommandLine.Spec;
       ArchiveCommand.Replay.class
     })
 final class ArchiveCommand extends Verbs {
-  /** Messages a page. All payloads of a page are in memory, and each may be large. */
-  static final int PAGE = 100;
-
   /** Which messages. */
   static final class Which {
     private static final Duration DAY = Duration.ofDays(1);
@@ -93,45 +85,20 @@ final class ArchiveCommand extends Verbs {
           .outcome(outcome)
           .after(after);
     }
-
-    /** The options of the command that goes on; they do not depend on when it is run. */
-    static String goOn(Search search) {
-      String options = "--from %s --to %s".formatted(search.from(), search.to());
-      return search.after() == null ? options : options + " --after " + search.after();
-    }
   }
 
   /** What all three have in common. */
-  abstract static class Action implements Callable<Integer> {
-    @Mixin
-    @SuppressWarnings("NullAway.Init") // set by picocli
-    private DatabaseOptions database;
-
-    @Mixin private final DatabaseOptions.Tables tables = new DatabaseOptions.Tables();
+  abstract static class Action extends StoreCommand<ArchiveStore> {
     @Mixin private final Which which = new Which();
 
-    @Spec
-    @SuppressWarnings("NullAway.Init") // set by picocli
-    private CommandSpec spec;
+    Action() {
+      super(ArchiveStore.class);
+    }
 
     @Override
-    public Integer call() {
-      Logs.off();
-      check();
-      try (Opened connected = database.connect(tables)) {
-        return run(
-            Stores.as(ArchiveStore.class, connected.store()),
-            which.search(),
-            spec.commandLine().getOut());
-      }
+    final int run(ArchiveStore store, PrintWriter out) {
+      return run(store, which.search(), out);
     }
-
-    final DatabaseOptions.Tables tables() {
-      return tables;
-    }
-
-    /** Refuses options that cannot work, before anything is opened. */
-    void check() {}
 
     abstract int run(ArchiveStore store, Search search, PrintWriter out);
   }
@@ -159,13 +126,13 @@ final class ArchiveCommand extends Verbs {
       List<Archived> found = store.archived(search, limit);
       if (found.isEmpty()) {
         out.printf("Nothing left from %s to %s.%n", search.from(), search.to());
-        return Main.CHECK_FAILED;
+        return Exit.CHECK_FAILED;
       }
       out.printf(
           "%-27s %10s  %-9s %8s  %s%n", "left", "sequence", "outcome", "attempts", "message");
       found.forEach(one -> print(one, out));
       if (found.size() == limit) {
-        out.println("There may be more: " + Which.goOn(behind(search, found)));
+        out.println("There may be more: " + Replaying.goOn(Replaying.behind(search, found)));
       }
       return 0;
     }
@@ -185,16 +152,6 @@ final class ArchiveCommand extends Verbs {
     }
   }
 
-  static Search behind(Search search, List<Archived> page) {
-    return search.after(page.get(page.size() - 1).position());
-  }
-
-  private static String what(StoredMessage message) {
-    return message.problem() == null
-        ? message.message().toString()
-        : "key %s, undecodable: %s".formatted(message.key(), message.problem());
-  }
-
   @Command(
       name = "show",
       mixinStandardHelpOptions = true,
@@ -203,14 +160,14 @@ final class ArchiveCommand extends Verbs {
 
     @Override
     int run(ArchiveStore store, Search search, PrintWriter out) {
-      List<Archived> found = store.archived(search, PAGE);
+      List<Archived> found = store.archived(search, Replaying.PAGE);
       found.forEach(one -> print(one, out));
       if (found.isEmpty()) {
         out.printf("Nothing left from %s to %s.%n", search.from(), search.to());
-      } else if (found.size() == PAGE) {
-        out.printf("These are the first %d; say which ones.%n", PAGE);
+      } else if (found.size() == Replaying.PAGE) {
+        out.printf("These are the first %d; say which ones.%n", Replaying.PAGE);
       }
-      return found.isEmpty() ? Main.CHECK_FAILED : 0;
+      return found.isEmpty() ? Exit.CHECK_FAILED : 0;
     }
 
     private static void print(Archived one, PrintWriter out) {
@@ -285,7 +242,7 @@ final class ArchiveCommand extends Verbs {
       Replaying replaying = Replaying.of(store, search, person.who(), out);
       replaying.printCounts();
       if (replaying.isEmpty()) {
-        return Main.CHECK_FAILED;
+        return Exit.CHECK_FAILED;
       }
       if (!yes && !Terminal.ask("Publish them again? Type yes: ", out).equals("yes")) {
         out.println("Nothing was replayed.");

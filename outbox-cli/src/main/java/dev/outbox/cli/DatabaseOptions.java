@@ -15,14 +15,10 @@ import picocli.CommandLine.ParameterException;
 
 /** Where the outbox is. */
 public final class DatabaseOptions {
-  public static final String PASSWORD_VARIABLE = "OUTBOX_PASSWORD";
+  public static final String PASSWORD_VARIABLE = Failure.NoPassword.VARIABLE;
 
   /** Marks an option that was given without a value. */
   private static final String ASK = "\0";
-
-  /** The end of an error's sentence. */
-  static final String GIVE_PASSWORD =
-      "give the password in the variable " + PASSWORD_VARIABLE + " or with --password";
 
   @Option(
       names = "--url",

@@ -6,20 +6,16 @@ import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.DeadLetterStore;
 import dev.outbox.spi.store.DeadLetterStore.DeadLetter;
 import dev.outbox.spi.store.SchemaStore;
-import dev.outbox.spi.store.StoreProvider.Opened;
 import dev.outbox.spi.store.StoredMessage;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 @Command(
     name = "dead-letters",
@@ -33,39 +29,9 @@ import picocli.CommandLine.Spec;
     })
 final class DeadLettersCommand extends Verbs {
   /** What all three have in common. */
-  abstract static class Action implements Callable<Integer> {
-    @Mixin
-    @SuppressWarnings("NullAway.Init") // set by picocli
-    private DatabaseOptions database;
-
-    @Mixin private final DatabaseOptions.Tables tables = new DatabaseOptions.Tables();
-
-    @Spec
-    @SuppressWarnings("NullAway.Init") // set by picocli
-    private CommandSpec spec;
-
-    @Override
-    public Integer call() {
-      Logs.off();
-      check();
-      try (Opened connected = database.connect(tables)) {
-        return run(
-            Stores.as(DeadLetterStore.class, connected.store()), spec.commandLine().getOut());
-      }
-    }
-
-    /** Where progress is printed. */
-    final PrintWriter err() {
-      return spec.commandLine().getErr();
-    }
-
-    /** Refuses options that cannot work, before anything is opened. */
-    void check() {}
-
-    abstract int run(DeadLetterStore store, PrintWriter out);
-
-    final DatabaseOptions.Tables tables() {
-      return tables;
+  abstract static class Action extends StoreCommand<DeadLetterStore> {
+    Action() {
+      super(DeadLetterStore.class);
     }
   }
 
@@ -114,16 +80,12 @@ final class DeadLettersCommand extends Verbs {
 
     private static void print(DeadLetter letter, int width, PrintWriter out) {
       StoredMessage message = letter.message();
-      String what =
-          message.problem() == null
-              ? message.message().toString()
-              : "key %s, undecodable: %s".formatted(message.key(), message.problem());
       out.printf(
           "%" + width + "d  %-24s %8d  %s%s%n",
           message.sequence(),
           letter.failedAt() == null ? "-" : letter.failedAt().toString(),
           message.attempts(),
-          Texts.printable(what),
+          Texts.printable(what(message)),
           letter.haltsKey() ? ", halts its key" : "");
       out.printf("%" + (width + 36) + "s  %s%n", "", Secrets.mask(oneLine(letter.error())));
     }
@@ -221,7 +183,7 @@ final class DeadLettersCommand extends Verbs {
               err());
       try (Cleanup ignored = Cleanup.atEnd(decisions::stop)) {
         if (!decisions.doAll()) {
-          return Main.NOT_DONE;
+          return Exit.NOT_DONE;
         }
       }
       out.printf("%d %s.%n", decisions.count(), done());
@@ -231,7 +193,7 @@ final class DeadLettersCommand extends Verbs {
       decisions
           .missing()
           .forEach(sequence -> out.printf("There is no dead letter %d.%n", sequence));
-      return decisions.missing().isEmpty() ? 0 : Main.CHECK_FAILED;
+      return decisions.missing().isEmpty() ? 0 : Exit.CHECK_FAILED;
     }
 
     /** All that are there now; one that dies later is not meant. */

@@ -17,10 +17,15 @@ public class Failure extends RuntimeException {
 
   /** A database wants a password, and was given none. */
   static final class NoPassword extends Failure {
+    static final String VARIABLE = "OUTBOX_PASSWORD";
+
     private static final long serialVersionUID = 1L;
 
     NoPassword(PasswordMissingException e) {
-      super(e.getMessage() + "; " + DatabaseOptions.GIVE_PASSWORD, e);
+      super(
+          "%s; give the password in the variable %s or with --password"
+              .formatted(e.getMessage(), VARIABLE),
+          e);
     }
   }
 }

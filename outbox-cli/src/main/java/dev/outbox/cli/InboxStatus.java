@@ -30,7 +30,7 @@ record InboxStatus(@Nullable String place, InboxStatistics statistics, List<Stri
     if (inbox instanceof SchemaStore schema) {
       schema.verify();
     }
-    int enough = StatusCommand.cap(StatusCommand.cap(cap, maxExpired), maxFailed);
+    int enough = cap(cap(cap, maxExpired), maxFailed);
     InboxStatistics statistics = Stores.as(InboxStatisticsStore.class, inbox).statistics(enough);
     List<String> passed = new ArrayList<>();
     if (maxExpired != null && statistics.expiredLocks() > maxExpired) {
@@ -47,6 +47,11 @@ record InboxStatus(@Nullable String place, InboxStatistics statistics, List<Stri
         inbox instanceof SchemaStore schema ? Texts.printable(schema.place()) : null,
         statistics,
         passed);
+  }
+
+  /** The cap, or what is needed to see that a limit is passed. */
+  static int cap(int cap, @Nullable Long limit) {
+    return limit == null ? cap : (int) Math.max(cap, Math.min(limit + 1, Integer.MAX_VALUE));
   }
 
   private static String number(InboxStatistics statistics, long number) {

@@ -48,8 +48,8 @@ import picocli.CommandLine.UnmatchedArgumentException;
       ArchiveCommand.class
     })
 public final class Main implements Runnable {
-  public static final int CHECK_FAILED = 1;
-  public static final int NOT_DONE = 2;
+  public static final int CHECK_FAILED = Exit.CHECK_FAILED;
+  public static final int NOT_DONE = Exit.NOT_DONE;
 
   @Option(
       names = "--verbose",

@@ -5,6 +5,7 @@ import dev.outbox.relay.RoutingPublisher.Unopened;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.PublisherProvider;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -58,18 +59,23 @@ final class Publishers {
    */
   static Publishers of(Map<String, String> values) {
     List<PublisherProvider> found = Offered.publishers();
-    List<String> names = RelayConfig.list(values.getOrDefault(NAMES, DEFAULT));
+    List<String> names = list(values.getOrDefault(NAMES, DEFAULT));
     Map<String, Named> all = new LinkedHashMap<>();
     for (String name : names) {
       String own = NAMES + "." + name + ".";
       PublisherProvider provider = provider(values.getOrDefault(own + KIND, name), found);
-      List<String> types = RelayConfig.list(values.getOrDefault(own + TYPES, ""));
+      List<String> types = list(values.getOrDefault(own + TYPES, ""));
       if (all.put(name, new Named(name, provider, types)) != null) {
         throw new Failure("the property %s names %s twice".formatted(NAMES, name));
       }
     }
     checkTypes(List.copyOf(all.values()));
     return new Publishers(values, List.copyOf(all.values()));
+  }
+
+  /** The parts between commas. */
+  static List<String> list(String text) {
+    return Arrays.stream(text.split(",")).map(String::strip).filter(p -> !p.isEmpty()).toList();
   }
 
   private static PublisherProvider provider(String kind, List<PublisherProvider> found) {
@@ -128,7 +134,7 @@ final class Publishers {
 
   private Set<String> plugins(Named one) {
     Set<String> plugins = new TreeSet<>();
-    for (String plugin : RelayConfig.list(values.getOrDefault(PLUGINS, ""))) {
+    for (String plugin : list(values.getOrDefault(PLUGINS, ""))) {
       plugins.add(one.client() + plugin);
     }
     return plugins;

@@ -8,9 +8,7 @@ import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.store.StoreProvider;
 import dev.outbox.spi.store.StoreProvider.History;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Properties;
@@ -264,7 +262,7 @@ final class RelayConfig {
           }
         });
     relay.retryPolicy(retryPolicy());
-    relay.haltKeyWhenDead(list(text("relay.haltKeyWhenDead", "")));
+    relay.haltKeyWhenDead(Publishers.list(text("relay.haltKeyWhenDead", "")));
   }
 
   private RetryPolicy retryPolicy() {
@@ -273,17 +271,6 @@ final class RelayConfig {
         .firstDelay(duration("retry.firstDelay", RetryPolicy.DEFAULT_FIRST_DELAY))
         .maxDelay(duration("retry.maxDelay", RetryPolicy.DEFAULT_MAX_DELAY))
         .build();
-  }
-
-  /** The parts between commas. */
-  static List<String> list(String text) {
-    List<String> parts = new ArrayList<>();
-    for (String part : text.split(",", -1)) {
-      if (!part.isBlank()) {
-        parts.add(part.strip());
-      }
-    }
-    return parts;
   }
 
   /** One value, and the property's name for errors. */

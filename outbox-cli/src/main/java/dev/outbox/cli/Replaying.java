@@ -1,8 +1,5 @@
 package dev.outbox.cli;
 
-import static dev.outbox.cli.ArchiveCommand.PAGE;
-
-import dev.outbox.cli.ArchiveCommand.Which;
 import dev.outbox.spi.store.ArchiveStore;
 import dev.outbox.spi.store.ArchiveStore.Archived;
 import dev.outbox.spi.store.ArchiveStore.Outcome;
@@ -23,6 +20,9 @@ import java.util.Map;
  * messages are replayed than were counted.
  */
 final class Replaying extends Steps {
+  /** Messages a page. All payloads of a page are in memory, and each may be large. */
+  static final int PAGE = 100;
+
   private static final Outcome USUAL = Outcome.DELIVERED;
 
   private final ArchiveStore store;
@@ -70,7 +70,7 @@ final class Replaying extends Steps {
           requireReplayable(one);
         }
       }
-      rest = ArchiveCommand.behind(rest, page);
+      rest = behind(rest, page);
       page = store.archived(rest, PAGE);
     }
     return new Replaying(store, search.outcome(outcome), by, out, outcome, counts);
@@ -85,6 +85,16 @@ final class Replaying extends Steps {
               .formatted(e.getMessage(), one.position()),
           e);
     }
+  }
+
+  static Search behind(Search search, List<Archived> page) {
+    return search.after(page.get(page.size() - 1).position());
+  }
+
+  /** The options of the command that goes on; they do not depend on when it is run. */
+  static String goOn(Search search) {
+    String options = "--from %s --to %s".formatted(search.from(), search.to());
+    return search.after() == null ? options : options + " --after " + search.after();
   }
 
   private long most() {
@@ -125,7 +135,7 @@ final class Replaying extends Steps {
     page = found;
     var unused = store.replay(found, by);
     count += found.size();
-    search = ArchiveCommand.behind(search, found);
+    search = behind(search, found);
     page = List.of();
     return true;
   }
@@ -138,7 +148,7 @@ final class Replaying extends Steps {
           "The next %d may have been, too, up to %s: the audit has the last of them then.%n",
           page.size(), page.get(page.size() - 1).position());
     }
-    out.println("Go on with: " + Which.goOn(search));
+    out.println("Go on with: " + goOn(search));
     out.flush();
   }
 }

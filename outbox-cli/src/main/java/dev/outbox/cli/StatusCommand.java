@@ -119,7 +119,7 @@ final class StatusCommand implements Callable<Integer> {
     } else {
       status.print(out);
     }
-    return status.passed().isEmpty() ? 0 : Main.CHECK_FAILED;
+    return status.passed().isEmpty() ? 0 : Exit.CHECK_FAILED;
   }
 
   private int outbox() {
@@ -152,17 +152,12 @@ final class StatusCommand implements Callable<Integer> {
       print(found, out);
       passed.forEach(limit -> out.println("TOO MUCH: " + limit));
     }
-    return passed.isEmpty() ? 0 : Main.CHECK_FAILED;
+    return passed.isEmpty() ? 0 : Exit.CHECK_FAILED;
   }
 
   /** Enough to tell whether there are more dead letters than wanted. */
   private int cap() {
-    return cap(cap, maxDead);
-  }
-
-  /** The cap, or what is needed to see that a limit is passed. */
-  static int cap(int cap, @Nullable Long limit) {
-    return limit == null ? cap : (int) Math.max(cap, Math.min(limit + 1, Integer.MAX_VALUE));
+    return InboxStatus.cap(cap, maxDead);
   }
 
   /** The limits that are passed. */

@@ -6,7 +6,7 @@ import org.slf4j.LoggerFactory;
 
 /** Tells several listeners; what one throws reaches neither the relay nor the others. */
 final class Listeners implements RelayListener {
-  private static final Logger log = LoggerFactory.getLogger(Relay.class);
+  private static final Logger log = LoggerFactory.getLogger(Listeners.class);
 
   private final List<RelayListener> all;
 

@@ -35,6 +35,9 @@ import org.jspecify.annotations.Nullable;
  * results (P3): its call goes on, and {@link Unanswered} keeps what comes of it.
  */
 final class RoutedCall {
+  /** The part of the time in which publishers are called. */
+  static final int PART = 10;
+
   private final List<StoredMessage> messages;
   private final List<Routed> all;
   private final Function<StoredMessage, Routed> routes;
@@ -80,8 +83,8 @@ final class RoutedCall {
     this.all = all;
     this.routes = routes;
     this.timeout = timeout;
-    lastBegin = begin + timeout.dividedBy(RoutingPublisher.PART).toNanos();
-    patience = timeout.dividedBy(2 * RoutingPublisher.PART);
+    lastBegin = begin + timeout.dividedBy(PART).toNanos();
+    patience = timeout.dividedBy(2 * PART);
     this.executor = executor;
     this.listener = listener;
     routed = new Routed[messages.size()];

@@ -51,9 +51,6 @@ public final class RoutingPublisher implements MessagePublisher {
   /** The default of {@link Builder#timeout}: 20 s. */
   public static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(20);
 
-  /** The part of the time in which calls begin. */
-  static final int PART = 10;
-
   private final List<Routed> all;
   private final Function<StoredMessage, Routed> routes;
   private final Duration timeout;
@@ -85,7 +82,7 @@ public final class RoutingPublisher implements MessagePublisher {
 
   /** The longest time limit that each publisher may have: nine tenths of that of all. */
   public static Duration timeoutOfEach(Duration timeout) {
-    return timeout.minus(timeout.dividedBy(PART));
+    return timeout.minus(timeout.dividedBy(RoutedCall.PART));
   }
 
   /**

@@ -15,7 +15,7 @@ import org.slf4j.LoggerFactory;
 
 /** Reads what waits in a store now and then, in a thread of its own. */
 final class Readings implements AutoCloseable {
-  private static final Logger log = LoggerFactory.getLogger(OutboxMetrics.class);
+  private static final Logger log = LoggerFactory.getLogger(Readings.class);
 
   /** A reading that is older than so many intervals is no longer shown: the store hangs. */
   private static final int LASTS_INTERVALS = 4;

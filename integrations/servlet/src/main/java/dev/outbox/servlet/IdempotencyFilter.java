@@ -70,7 +70,7 @@ import org.slf4j.LoggerFactory;
 public final class IdempotencyFilter implements Filter {
 
   /** The header that is asked for. */
-  public static final String HEADER = "Idempotency-Key";
+  public static final String HEADER = IdempotencyKey.HEADER;
 
   /** The header that says that an answer is not a new one. */
   public static final String REPLAYED = "Idempotent-Replayed";

@@ -13,6 +13,8 @@ import org.jspecify.annotations.Nullable;
 
 /** The key of a request. */
 final class IdempotencyKey {
+  static final String HEADER = "Idempotency-Key";
+
   private IdempotencyKey() {}
 
   /**
@@ -36,7 +38,7 @@ final class IdempotencyKey {
    * key.
    */
   private static String text(HttpServletRequest request) {
-    List<String> keys = Collections.list(request.getHeaders(IdempotencyFilter.HEADER));
+    List<String> keys = Collections.list(request.getHeaders(HEADER));
     if (keys.size() != 1) {
       throw new InvalidMessageException(
           keys.isEmpty()
@@ -46,7 +48,7 @@ final class IdempotencyKey {
     String key = keys.get(0).strip();
     boolean quoted = key.length() >= 2 && key.startsWith("\"") && key.endsWith("\"");
     return Texts.name(
-        IdempotencyFilter.HEADER,
+        HEADER,
         quoted ? key.substring(1, key.length() - 1).replaceAll("\\\\([\"\\\\])", "$1") : key);
   }
 }

@@ -201,6 +201,6 @@ public final class RecordingOutbox<T> implements Outbox<T>, AssertProvider<Outbo
   /** For AssertJ: call {@code assertThat(outbox)}. */
   @Override
   public OutboxAssert assertThat() {
-    return new OutboxAssert(this);
+    return new OutboxAssert(messages());
   }
 }

@@ -62,6 +62,6 @@ public final class RecordingPublisher implements MessagePublisher, AssertProvide
   /** For AssertJ: call {@code assertThat(publisher)}. */
   @Override
   public PublisherAssert assertThat() {
-    return new PublisherAssert(this);
+    return new PublisherAssert(delivered.stream().map(StoredMessage::message).toList());
   }
 }

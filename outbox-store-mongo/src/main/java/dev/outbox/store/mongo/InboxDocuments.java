@@ -32,6 +32,8 @@ import com.mongodb.client.model.ReturnDocument;
 import dev.outbox.inbox.Fingerprint;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.inbox.InboxResult;
+import dev.outbox.store.core.internal.InboxTaking;
+import dev.outbox.store.core.internal.InboxTaking.State;
 import dev.outbox.store.core.internal.Names;
 import java.time.Duration;
 import java.time.Instant;
@@ -65,13 +67,6 @@ final class InboxDocuments {
   /** How long a deletion waits for one: what is being changed is left alone. */
   private static final long WAIT_MILLIS = 50;
 
-  /** As in the SQL stores. */
-  enum State {
-    STARTED,
-    FAILED,
-    DONE
-  }
-
   /** What is known of a key. */
   record Entry(
       State state,
@@ -79,20 +74,12 @@ final class InboxDocuments {
       Fingerprint fingerprint,
       int attempts,
       @Nullable Date lockUntil,
-      InboxResult result) {
+      Duration left,
+      InboxResult result)
+      implements InboxTaking.Known {
 
     boolean is(State other, UUID ofToken) {
       return state == other && ofToken.equals(token);
-    }
-
-    boolean isLocked(Instant now) {
-      return state == State.STARTED && lockUntil != null && lockUntil.after(Date.from(now));
-    }
-
-    /** Of a lock that is not over. */
-    Duration left(Instant now) {
-      return Duration.between(
-          now.truncatedTo(ChronoUnit.MILLIS), requireNonNull(lockUntil).toInstant());
     }
   }
 
@@ -147,7 +134,7 @@ final class InboxDocuments {
             eq("_id", id(key)),
             new Document("$setOnInsert", fresh),
             new FindOneAndUpdateOptions().upsert(true).returnDocument(ReturnDocument.AFTER));
-    return entry(requireNonNull(there, "an upsert leaves a document"));
+    return entry(requireNonNull(there, "an upsert leaves a document"), taking.now());
   }
 
   /**
@@ -286,25 +273,29 @@ final class InboxDocuments {
    * What is there now. An election does not undo it: who is told that a message is done never looks
    * again.
    */
-  @Nullable Entry find(InboxKey key) {
+  @Nullable Entry find(InboxKey key, Instant now) {
     Document found =
         within(PATIENCE_MILLIS)
             .withReadConcern(ReadConcern.LINEARIZABLE)
             .find(eq("_id", id(key)))
             .maxTime(PATIENCE_MILLIS, TimeUnit.MILLISECONDS)
             .first();
-    return found == null ? null : entry(found);
+    return found == null ? null : entry(found, now);
   }
 
-  private static Entry entry(Document document) {
+  private static Entry entry(Document document, Instant now) {
     Binary fingerprint = document.get("fingerprint", Binary.class);
     Binary result = document.get("result", Binary.class);
+    Date lockUntil = document.getDate("lockUntil");
     return new Entry(
         State.valueOf(document.getString("state")),
         Uuids.of(document.get("token")),
         fingerprint == null ? Fingerprint.none() : Fingerprint.ofHash(fingerprint.getData()),
         document.getInteger("attempts", 0),
-        document.getDate("lockUntil"),
+        lockUntil,
+        lockUntil == null
+            ? Duration.ZERO
+            : Duration.between(now.truncatedTo(ChronoUnit.MILLIS), lockUntil.toInstant()),
         result == null
             ? InboxResult.none()
             : InboxResult.of(result.getData(), document.getString("contentType")));

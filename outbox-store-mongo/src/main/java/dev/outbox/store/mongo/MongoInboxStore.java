@@ -6,11 +6,8 @@ import com.mongodb.MongoException;
 import com.mongodb.client.ClientSession;
 import com.mongodb.client.MongoClient;
 import dev.outbox.Texts;
-import dev.outbox.TransientOutboxException;
 import dev.outbox.inbox.Begin;
-import dev.outbox.inbox.Begin.Lock;
 import dev.outbox.inbox.Fingerprint;
-import dev.outbox.inbox.Inbox.InProgressException;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.inbox.InboxResult;
 import dev.outbox.spi.store.GrantsStore;
@@ -18,9 +15,11 @@ import dev.outbox.spi.store.InboxStatisticsStore;
 import dev.outbox.spi.store.InboxStore;
 import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.spi.store.StatisticsStore;
+import dev.outbox.store.core.internal.HeldKey;
+import dev.outbox.store.core.internal.InboxTaking;
+import dev.outbox.store.core.internal.InboxTaking.State;
 import dev.outbox.store.core.internal.Names;
 import dev.outbox.store.mongo.InboxDocuments.Entry;
-import dev.outbox.store.mongo.InboxDocuments.State;
 import dev.outbox.store.mongo.InboxDocuments.Taking;
 import java.time.Duration;
 import java.time.Instant;
@@ -67,9 +66,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class MongoInboxStore
     implements InboxStore<ClientSession>, SchemaStore, InboxStatisticsStore, GrantsStore {
-
-  /** So often another may be quicker before the caller is told. */
-  private static final int TRIES = 20;
 
   private final InboxDocuments documents;
   private final Errors errors;
@@ -118,66 +114,67 @@ public final class MongoInboxStore
         transaction,
         () -> {
           Taking recorded = new Taking(UUID.randomUUID(), Fingerprint.none(), null, clock.now());
-          Entry entry = documents.insertOrFind(transaction, key, recorded);
-          if (entry.is(State.DONE, recorded.token())) {
-            return true;
-          }
-          if (entry.state() == State.DONE) {
-            return false;
-          }
-          if (entry.isLocked(recorded.now())) {
-            throw new InProgressException(key, entry.left(recorded.now()));
-          }
-          if (documents.takeOver(transaction, key, entry, recorded)) {
-            return true;
-          }
-          throw changesHands(key); // somebody was quicker
+          return joining(transaction, key, recorded).firstTime(key);
         });
   }
 
-  private static TransientOutboxException changesHands(InboxKey key) {
-    return new TransientOutboxException(
-        "%s changes hands all the time: run this again".formatted(key));
+  /** In the caller's transaction, where one command inserts a document or finds it. */
+  private InboxTaking<Entry, RuntimeException> joining(
+      ClientSession session, InboxKey key, Taking recorded) {
+    return new InboxTaking<>() {
+      private @Nullable Entry there;
+
+      @Override
+      public boolean insert() {
+        there = documents.insertOrFind(session, key, recorded);
+        return there.is(State.DONE, recorded.token());
+      }
+
+      @Override
+      public @Nullable Entry find() {
+        return there;
+      }
+
+      @Override
+      public boolean takeOver(Entry found) {
+        return documents.takeOver(session, key, found, recorded);
+      }
+    };
   }
 
   @Override
   public Begin<ClientSession> begin(InboxKey key, Duration lock, Fingerprint fingerprint) {
     Duration checked = InboxStore.checkedLock(lock);
+    UUID token = UUID.randomUUID();
     return own(
-        () -> {
-          for (int i = 0; i < TRIES; i++) {
-            // Asked anew: where there is no collection, an insert would make one.
-            Begin<ClientSession> begin =
-                begin(key, new Taking(UUID.randomUUID(), fingerprint, checked, clock.read()));
-            if (begin != null) {
-              return begin;
-            }
-          }
-          throw changesHands(key);
-        });
+        () ->
+            outside(key, token, fingerprint, checked)
+                .begin(key, fingerprint, attempts -> new MongoLock(key, token, attempts)));
   }
 
-  /** Null when somebody else was quicker. */
-  private @Nullable Begin<ClientSession> begin(InboxKey key, Taking started) {
-    if (documents.insert(key, started)) {
-      return new Begin.Started<>(new MongoLock(key, started.token(), 1));
-    }
-    Entry entry = documents.find(key);
-    if (entry == null) {
-      return null; // forgotten meanwhile
-    }
-    if (started.fingerprint().differsFrom(entry.fingerprint())) {
-      return new Begin.Mismatch<>();
-    }
-    if (entry.state() == State.DONE) {
-      return new Begin.Done<>(entry.result());
-    }
-    if (entry.isLocked(started.now())) {
-      return new Begin.InProgress<>(entry.left(started.now()));
-    }
-    return documents.takeOver(null, key, entry, started)
-        ? new Begin.Started<>(new MongoLock(key, started.token(), entry.attempts() + 1))
-        : null;
+  /** Outside of a transaction. */
+  private InboxTaking<Entry, RuntimeException> outside(
+      InboxKey key, UUID token, Fingerprint fingerprint, Duration lock) {
+    return new InboxTaking<>() {
+      private @Nullable Taking started;
+
+      /** The time is asked for anew: where there is no collection, an insert would make one. */
+      @Override
+      public boolean insert() {
+        started = new Taking(token, fingerprint, lock, clock.read());
+        return documents.insert(key, started);
+      }
+
+      @Override
+      public @Nullable Entry find() {
+        return documents.find(key, requireNonNull(started).now());
+      }
+
+      @Override
+      public boolean takeOver(Entry found) {
+        return documents.takeOver(null, key, found, requireNonNull(started));
+      }
+    };
   }
 
   private <R> R own(Supplier<R> work) {
@@ -188,25 +185,12 @@ public final class MongoInboxStore
     }
   }
 
-  private final class MongoLock implements Lock<ClientSession> {
-    private final InboxKey key;
+  private final class MongoLock extends HeldKey<ClientSession> {
     private final UUID token;
-    private final int attempts;
 
     MongoLock(InboxKey key, UUID token, int attempts) {
-      this.key = key;
+      super(key, attempts);
       this.token = token;
-      this.attempts = attempts;
-    }
-
-    @Override
-    public InboxKey key() {
-      return key;
-    }
-
-    @Override
-    public int attempts() {
-      return attempts;
     }
 
     @Override
@@ -239,11 +223,6 @@ public final class MongoInboxStore
           () ->
               documents.release(key, token, clean, clock.now())
                   || documents.is(null, key, token, State.FAILED));
-    }
-
-    @Override
-    public String toString() {
-      return "lock of %s, attempt %d".formatted(key, attempts);
     }
   }
 

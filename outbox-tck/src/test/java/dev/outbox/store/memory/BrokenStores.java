@@ -204,9 +204,9 @@ public final class BrokenStores {
     @Override
     boolean isFree(Key key, Instant now) {
       return super.isFree(key, now)
-          || (key.holder != null
-              && key.holder.rows.containsKey(key)
-              && key.live().size() > key.holder.rows.get(key).size());
+          || (key.holder instanceof MemoryClaim holder
+              && holder.rows.containsKey(key)
+              && key.live().size() > holder.rows.get(key).size());
     }
   }
 
@@ -467,7 +467,7 @@ public final class BrokenStores {
         if (rows.isEmpty() || rows.size() > request.maxMessages()) {
           return super.claim(request);
         }
-        MemoryClaim claim = new MemoryClaim(broken, kept);
+        MemoryClaim claim = broken.newClaim(kept);
         for (Row row : rows) {
           Key key = broken.keys.computeIfAbsent(row.key, Key::new);
           claim.add(key, row);

@@ -10,7 +10,7 @@ import org.slf4j.LoggerFactory;
 
 /** A consumer's status. Each change is told to the log and to the listener, once. */
 final class Condition {
-  private static final Logger log = LoggerFactory.getLogger(KafkaInboxConsumer.class);
+  private static final Logger log = LoggerFactory.getLogger(Condition.class);
 
   private final String name;
   private final Consumer<ConsumerStatus> listener;

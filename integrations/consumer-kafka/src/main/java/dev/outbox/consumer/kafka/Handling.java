@@ -1,7 +1,5 @@
 package dev.outbox.consumer.kafka;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
 import dev.outbox.TransientOutboxException;
 import dev.outbox.inbox.Inbox;
 import dev.outbox.inbox.InboxKey;
@@ -14,7 +12,7 @@ import java.util.LinkedHashSet;
 import java.util.Set;
 import java.util.function.Function;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.common.header.Header;
+import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -32,7 +30,7 @@ record Handling<T, K, V>(
     Function<ConsumerRecord<K, V>, String> messageId,
     RecordHandler<T, K, V> handler,
     @Nullable DeadLetters<T, K, V> deadLetters) {
-  private static final Logger log = LoggerFactory.getLogger(KafkaInboxConsumer.class);
+  private static final Logger log = LoggerFactory.getLogger(Handling.class);
 
   /** What is done with a message that comes for the first time. */
   private interface Work<T> {
@@ -192,26 +190,16 @@ record Handling<T, K, V>(
     return new InboxKey(consumer, messageId.apply(record));
   }
 
+  static TopicPartition partitionOf(ConsumerRecord<?, ?> record) {
+    return new TopicPartition(record.topic(), record.partition());
+  }
+
   /** A record without an id is known by its place, at least to Kafka's own repetitions. */
   private InboxKey keyOrPlace(ConsumerRecord<K, V> record) {
     try {
       return key(record);
     } catch (RuntimeException | Error e) {
-      return new InboxKey(consumer, KafkaInboxConsumer.partitionOf(record) + "@" + record.offset());
+      return new InboxKey(consumer, partitionOf(record) + "@" + record.offset());
     }
-  }
-
-  static String idHeader(ConsumerRecord<?, ?> record) {
-    Header header = record.headers().lastHeader(KafkaInboxConsumer.ID_HEADER);
-    if (header == null || header.value() == null) {
-      throw new IllegalArgumentException(
-          "the record at offset %d of partition %d of topic %s has no header %s: give the builder a messageId, which says how a record is known when it arrives again"
-              .formatted(
-                  record.offset(),
-                  record.partition(),
-                  record.topic(),
-                  KafkaInboxConsumer.ID_HEADER));
-    }
-    return new String(header.value(), UTF_8);
   }
 }

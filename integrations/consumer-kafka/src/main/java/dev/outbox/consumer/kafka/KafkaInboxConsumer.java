@@ -1,5 +1,6 @@
 package dev.outbox.consumer.kafka;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.util.Objects.requireNonNull;
 
 import dev.outbox.Texts;
@@ -33,6 +34,7 @@ import org.apache.kafka.common.errors.RebalanceInProgressException;
 import org.apache.kafka.common.errors.RecordDeserializationException;
 import org.apache.kafka.common.errors.UnsupportedVersionException;
 import org.apache.kafka.common.errors.WakeupException;
+import org.apache.kafka.common.header.Header;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -257,7 +259,7 @@ public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseabl
   private void comeAgain() {
     for (; !left.isEmpty(); left.remove()) {
       ConsumerRecord<K, V> next = left.element().element();
-      consumer.seek(partitionOf(next), next.offset());
+      consumer.seek(Handling.partitionOf(next), next.offset());
     }
   }
 
@@ -286,7 +288,7 @@ public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseabl
 
   /** Whether the next record of its partition may be handled. */
   private boolean handle(ConsumerRecord<K, V> record) {
-    TopicPartition partition = partitionOf(record);
+    TopicPartition partition = Handling.partitionOf(record);
     Handling.Trouble trouble = handling.handle(record);
     if (trouble != null && !isGivenUp(record, trouble)) {
       failed(partition, record.offset(), trouble);
@@ -300,7 +302,7 @@ public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseabl
   private boolean isGivenUp(ConsumerRecord<K, V> record, Handling.Trouble trouble) {
     return trouble.ofRecord()
         && !Thread.currentThread().isInterrupted() // then nothing is known about the record
-        && failures.faults(partitionOf(record), record.offset()) + 1 >= maxTries
+        && failures.faults(Handling.partitionOf(record), record.offset()) + 1 >= maxTries
         && handling.giveUp(record, trouble.why());
   }
 
@@ -318,10 +320,6 @@ public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseabl
         partition.topic(),
         Texts.time(failure.delay()),
         trouble.why());
-  }
-
-  static TopicPartition partitionOf(ConsumerRecord<?, ?> record) {
-    return new TopicPartition(record.topic(), record.partition());
   }
 
   /** What is not committed to Kafka is committed with the next round, or arrives again. */
@@ -451,7 +449,7 @@ public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseabl
     private @Nullable String name;
     private @Nullable Set<String> topics;
     private @Nullable RecordHandler<T, K, V> handler;
-    private Function<ConsumerRecord<K, V>, String> messageId = Handling::idHeader;
+    private Function<ConsumerRecord<K, V>, String> messageId = Builder::idHeader;
     private Duration firstDelay = Duration.ofMillis(100);
     private Duration maxDelay = Duration.ofMinutes(1);
     private int maxTries = Integer.MAX_VALUE;
@@ -578,6 +576,16 @@ public final class KafkaInboxConsumer<T, K, V> implements Runnable, AutoCloseabl
     public Builder<T, K, V> closeTimeout(Duration closeTimeout) {
       this.closeTimeout = positive("closeTimeout", closeTimeout);
       return this;
+    }
+
+    private static String idHeader(ConsumerRecord<?, ?> record) {
+      Header header = record.headers().lastHeader(ID_HEADER);
+      if (header == null || header.value() == null) {
+        throw new IllegalArgumentException(
+            "the record at offset %d of partition %d of topic %s has no header %s: give the builder a messageId, which says how a record is known when it arrives again"
+                .formatted(record.offset(), record.partition(), record.topic(), ID_HEADER));
+      }
+      return new String(header.value(), UTF_8);
     }
 
     private static Duration positive(String what, Duration time) {

@@ -1,6 +1,9 @@
 package dev.outbox.consumer.kafka;
 
+import static java.util.Objects.requireNonNull;
+
 import java.sql.Connection;
+import java.sql.SQLException;
 import java.util.function.Consumer;
 import javax.sql.DataSource;
 
@@ -31,6 +34,26 @@ public interface Transactions<T> {
    * @param dataSource a pool, which sets auto-commit back by itself when a connection is returned
    */
   static Transactions<Connection> of(DataSource dataSource) {
-    return new JdbcTransactions(dataSource);
+    requireNonNull(dataSource, "dataSource");
+    return work -> {
+      try (Connection connection = dataSource.getConnection()) {
+        connection.setAutoCommit(false);
+        try {
+          work.accept(connection);
+          connection.commit();
+        } catch (Throwable e) {
+          rollBack(connection, e);
+          throw e;
+        }
+      }
+    };
+  }
+
+  private static void rollBack(Connection connection, Throwable why) {
+    try {
+      connection.rollback();
+    } catch (SQLException e) {
+      why.addSuppressed(e);
+    }
   }
 }

@@ -3,6 +3,7 @@ package dev.outbox.publisher.kafka;
 import dev.outbox.OutboxException;
 import dev.outbox.publisher.core.Outcome;
 import dev.outbox.publisher.core.Places;
+import dev.outbox.publisher.kafka.ProducerHolder.Connection;
 import dev.outbox.publisher.kafka.Run.Item;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
@@ -43,7 +44,10 @@ final class DirectCall {
   private static final long LOOK_AGAIN = TimeUnit.MILLISECONDS.toNanos(5);
   private static final long CHECK_EVERY = TimeUnit.MILLISECONDS.toNanos(50);
 
-  private final Direct direct;
+  private final ProducerHolder producer;
+  private final ProducerHolder singles;
+  private final Records records;
+  private final Topics topics;
   private final Places<Place> places;
   private final Timing timing;
   private final Outcome<Run> outcome;
@@ -59,13 +63,17 @@ final class DirectCall {
   private record Report(
       Sending sending, @Nullable RecordMetadata stored, @Nullable Exception error) {}
 
-  DirectCall(Direct direct, List<StoredMessage> messages) {
-    this.direct = direct;
-    this.places = direct.places;
-    this.timing = direct.timing;
+  DirectCall(
+      ProducerHolder producer, ProducerHolder singles, Parts parts, List<StoredMessage> messages) {
+    this.producer = producer;
+    this.singles = singles;
+    this.records = parts.records();
+    this.topics = parts.topics();
+    this.places = parts.places();
+    this.timing = parts.timing();
     this.outcome = new Outcome<>(messages, Run::new);
-    this.ear = new Ear(direct.cluster, timing);
-    this.lookup = new Lookup(direct.records, direct.topics, places, timing, ear);
+    this.ear = new Ear(parts.cluster(), timing);
+    this.lookup = new Lookup(parts, ear);
     toSend.addAll(outcome.runs());
   }
 
@@ -96,7 +104,7 @@ final class DirectCall {
 
   /** The producer in use, which is another one when the last has been closed. */
   private Connection connect() throws InterruptedException {
-    Connection current = direct.producer.get(timeLeft());
+    Connection current = producer.get(timeLeft());
     ear.listen(current);
     return current;
   }
@@ -121,7 +129,7 @@ final class DirectCall {
   /** Returns whether the next one of the key may be sent at once. */
   private boolean sendNext(Run run, Connection via) throws InterruptedException {
     Item item = run.item(run.next);
-    Connection through = item.alone ? direct.singles.get(timeLeft()) : via;
+    Connection through = item.alone ? singles.get(timeLeft()) : via;
     Topics.Found is = lookup.find(item, through);
     if (run.inFlight > 0 && !(is instanceof Topics.Found.Ready && mayFollow(item, through))) {
       return false; // the reports of what is in flight lead back here
@@ -148,7 +156,7 @@ final class DirectCall {
     return place.isPartition()
         && place.equals(before.place())
         && item.run.via == via
-        && !direct.topics.isRisky(place.topic());
+        && !topics.isRisky(place.topic());
   }
 
   private void send(Item item, Connection via) {
@@ -166,7 +174,7 @@ final class DirectCall {
     run.inFlight++;
     inFlight.add(sending);
     try {
-      direct.records.send(
+      records.send(
           item.message(),
           () -> {
             var unused =
@@ -213,7 +221,7 @@ final class DirectCall {
     } else {
       sending.partOf.failed = true;
       if (sending.partOf.handedOver > sending.item.position() && via.retire()) {
-        direct.topics.risky(sending.place.topic());
+        topics.risky(sending.place.topic());
       }
       if (error instanceof TimeoutException && !via.hasAcknowledged()) {
         boolean ignored = via.retire(); // it may wait for something that never comes

@@ -1,5 +1,6 @@
 package dev.outbox.publisher.kafka;
 
+import dev.outbox.publisher.kafka.ProducerHolder.Connection;
 import dev.outbox.spi.publisher.Result;
 import org.apache.kafka.common.errors.RetriableException;
 import org.jspecify.annotations.Nullable;

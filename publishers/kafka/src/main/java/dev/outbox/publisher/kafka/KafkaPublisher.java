@@ -66,17 +66,12 @@ public final class KafkaPublisher implements MessagePublisher, ReachablePublishe
   /** The default of {@link Builder#timeout}. */
   public static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(20);
 
-  private final Mode mode;
+  /** One of the two ways to keep the order. */
+  private final MessagePublisher mode;
+
   private final Cluster cluster;
 
-  /** One of the two ways to keep the order. */
-  interface Mode {
-    List<Result> publish(List<StoredMessage> messages) throws InterruptedException;
-
-    void close();
-  }
-
-  private KafkaPublisher(Mode mode, Cluster cluster) {
+  private KafkaPublisher(MessagePublisher mode, Cluster cluster) {
     this.mode = mode;
     this.cluster = cluster;
   }
@@ -251,17 +246,15 @@ public final class KafkaPublisher implements MessagePublisher, ReachablePublishe
       Cluster cluster = new Cluster(settings, clock);
       ProducerHolder producer = holder(settings, settings.plain(), clock);
       producer.start(timing.timeout());
+      Parts parts = new Parts(cluster, records, timing);
       return new KafkaPublisher(
           transactionalIdPrefix == null
-              ? new Direct(
-                  producer, holder(settings, settings.singles(), clock), cluster, records, timing)
+              ? new Direct(producer, holder(settings, settings.singles(), clock), parts)
               : new Transactional(
                   producer,
                   id -> holder(settings, settings.transactional(id), clock),
                   transactionalIdPrefix,
-                  cluster,
-                  records,
-                  timing),
+                  parts),
           cluster);
     }
 

@@ -2,6 +2,7 @@ package dev.outbox.publisher.kafka;
 
 import dev.outbox.publisher.core.Destination;
 import dev.outbox.publisher.core.Places;
+import dev.outbox.publisher.kafka.ProducerHolder.Connection;
 import dev.outbox.publisher.kafka.Run.Item;
 import dev.outbox.publisher.kafka.Topics.Found;
 import dev.outbox.spi.publisher.Result;
@@ -18,11 +19,11 @@ final class Lookup {
   private final long start = System.nanoTime();
   private final Map<String, Found> found = new HashMap<>();
 
-  Lookup(Records records, Topics topics, Places<Place> places, Timing timing, Ear ear) {
-    this.records = records;
-    this.topics = topics;
-    this.places = places;
-    this.silence = timing.silence();
+  Lookup(Parts parts, Ear ear) {
+    this.records = parts.records();
+    this.topics = parts.topics();
+    this.places = parts.places();
+    this.silence = parts.timing().silence();
     this.ear = ear;
   }
 

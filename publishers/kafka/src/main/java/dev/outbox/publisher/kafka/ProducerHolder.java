@@ -4,6 +4,7 @@ import dev.outbox.OutboxException;
 import dev.outbox.PermanentOutboxException;
 import dev.outbox.publisher.core.Background;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -12,6 +13,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.common.Metric;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -54,10 +56,10 @@ final class ProducerHolder {
     CompletableFuture<Connection> made = made();
     try {
       Connection connection = made.get(patience, TimeUnit.NANOSECONDS);
-      if (connection.stepsBack() == clock.stepsBack()) {
+      if (connection.stepsBack == clock.stepsBack()) {
         return connection;
       }
-      if (takeOut(connection)) {
+      if (connection.takeOut()) {
         Background.run("outbox-kafka-close", () -> connection.producer().close(Duration.ZERO));
       }
       return get(patience);
@@ -129,7 +131,7 @@ final class ProducerHolder {
 
   private Connection make() {
     int stepsBack = clock.stepsBack(); // before the producer looks at the clock
-    return new Connection(this, maker.get(), stepsBack);
+    return new Connection(maker.get(), stepsBack);
   }
 
   private void forget(CompletableFuture<Connection> failed) {
@@ -141,62 +143,103 @@ final class ProducerHolder {
     }
   }
 
-  /** Whether this connection is the one in use: false once it was retired or this was closed. */
-  boolean isCurrent(Connection connection) {
-    lock.lock();
-    try {
-      return current != null
-          && !current.isCompletedExceptionally()
-          && current.getNow(null) == connection;
-    } finally {
-      lock.unlock();
-    }
-  }
+  /** A producer, and what was heard of the cluster through it. */
+  final class Connection {
+    private final Producer<byte[], byte[]> producer;
+    private final int stepsBack;
+    private final Optional<? extends Metric> incoming;
+    private volatile boolean acknowledged;
 
-  /**
-   * Closes an unusable producer at once; the next {@link #get} makes another. When a callback calls
-   * this, in the producer's sending thread, the producer sends nothing more.
-   *
-   * @return false when it was not the one in use
-   */
-  boolean retire(Connection connection) {
-    boolean retired = takeOut(connection);
-    if (retired) {
-      connection.producer().close(Duration.ZERO);
+    /**
+     * @param stepsBack of the {@link WallClock}, when the producer was made
+     */
+    private Connection(Producer<byte[], byte[]> producer, int stepsBack) {
+      this.producer = producer;
+      this.stepsBack = stepsBack;
+      incoming =
+          producer.metrics().values().stream()
+              .filter(m -> m.metricName().group().equals("producer-metrics"))
+              .filter(m -> m.metricName().name().equals("incoming-byte-total"))
+              .findFirst();
     }
-    return retired;
-  }
 
-  private boolean takeOut(Connection connection) {
-    lock.lock();
-    try {
-      if (!isCurrent(connection)) {
-        return false;
-      }
-      current = null;
-      return true;
-    } finally {
-      lock.unlock();
+    Producer<byte[], byte[]> producer() {
+      return producer;
     }
-  }
 
-  /** Closes a useless producer; when the broker does not let it in, the next one is made later. */
-  void giveUp(Connection connection, Throwable error) {
-    lock.lock();
-    try {
-      if (!isCurrent(connection)) {
-        return;
-      }
-      if (Results.isAuthentication(error)) {
-        boolean first = pause == 0 || connection.hasAcknowledged();
-        pause = first ? FIRST_PAUSE : Math.min(2 * pause, LONGEST_PAUSE);
-        notBefore = System.nanoTime() + pause;
-        reason = scrub.apply(String.valueOf(error));
-      }
-    } finally {
-      lock.unlock();
+    /** The bytes that came in so far. */
+    double bytes() {
+      return incoming.map(m -> (Double) m.metricValue()).orElse(0.0);
     }
-    boolean ignored = retire(connection);
+
+    void acknowledged() {
+      acknowledged = true;
+    }
+
+    /** Whether it ever worked. */
+    boolean hasAcknowledged() {
+      return acknowledged;
+    }
+
+    /** Whether it is the one in use: false once it was retired or its holder was closed. */
+    boolean isCurrent() {
+      lock.lock();
+      try {
+        return current != null
+            && !current.isCompletedExceptionally()
+            && current.getNow(null) == this;
+      } finally {
+        lock.unlock();
+      }
+    }
+
+    /**
+     * Closes an unusable producer at once; the next {@link #get} makes another. When a callback
+     * calls this, in the producer's sending thread, the producer sends nothing more.
+     *
+     * @return false when it was not the one in use
+     */
+    boolean retire() {
+      boolean retired = takeOut();
+      if (retired) {
+        producer.close(Duration.ZERO);
+      }
+      return retired;
+    }
+
+    private boolean takeOut() {
+      lock.lock();
+      try {
+        if (!isCurrent()) {
+          return false;
+        }
+        current = null;
+        return true;
+      } finally {
+        lock.unlock();
+      }
+    }
+
+    /**
+     * Closes a useless producer; when the broker does not let it in, the next one is made later.
+     */
+    void giveUp(Throwable error) {
+      lock.lock();
+      try {
+        if (!isCurrent()) {
+          return;
+        }
+        if (Results.isAuthentication(error)) {
+          boolean first = pause == 0 || acknowledged;
+          pause = first ? FIRST_PAUSE : Math.min(2 * pause, LONGEST_PAUSE);
+          notBefore = System.nanoTime() + pause;
+          reason = scrub.apply(String.valueOf(error));
+        }
+      } finally {
+        lock.unlock();
+      }
+      boolean ignored = retire();
+    }
   }
 
   /**

@@ -1,6 +1,7 @@
 package dev.outbox.publisher.kafka;
 
 import dev.outbox.publisher.core.KeyRun;
+import dev.outbox.publisher.kafka.ProducerHolder.Connection;
 import dev.outbox.spi.store.StoredMessage;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.jspecify.annotations.Nullable;

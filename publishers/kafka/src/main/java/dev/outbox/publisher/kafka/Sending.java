@@ -1,6 +1,7 @@
 package dev.outbox.publisher.kafka;
 
 import dev.outbox.publisher.core.Places;
+import dev.outbox.publisher.kafka.ProducerHolder.Connection;
 import dev.outbox.publisher.kafka.Run.Item;
 import java.util.concurrent.atomic.AtomicReference;
 

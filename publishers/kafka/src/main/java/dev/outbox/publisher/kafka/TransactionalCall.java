@@ -3,6 +3,7 @@ package dev.outbox.publisher.kafka;
 import dev.outbox.OutboxException;
 import dev.outbox.publisher.core.Outcome;
 import dev.outbox.publisher.core.Places;
+import dev.outbox.publisher.kafka.ProducerHolder.Connection;
 import dev.outbox.publisher.kafka.Run.Item;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
@@ -43,24 +44,28 @@ final class TransactionalCall {
   private static final long LOOK_AGAIN_MILLIS = 5;
   private static final long CHECK_MILLIS = 50;
 
-  private final Transactional mode;
-  private final Transactional.Slot slot;
+  private final ProducerHolder lookups;
+  private final Slot slot;
+  private final Records records;
   private final Places<Place> places;
   private final Timing timing;
   private final Outcome<Run> outcome;
   private final Ear ear;
+  private final Lookup lookup;
   private final long start = System.nanoTime();
 
   /** The end of one record's way. */
   private record Report(Item item, @Nullable RecordMetadata stored, @Nullable Exception error) {}
 
-  TransactionalCall(Transactional mode, Transactional.Slot slot, List<StoredMessage> messages) {
-    this.mode = mode;
+  TransactionalCall(ProducerHolder lookups, Slot slot, Parts parts, List<StoredMessage> messages) {
+    this.lookups = lookups;
     this.slot = slot;
-    this.places = mode.places;
-    this.timing = mode.timing;
+    this.records = parts.records();
+    this.places = parts.places();
+    this.timing = parts.timing();
     this.outcome = new Outcome<>(messages, Run::new);
-    this.ear = new Ear(mode.cluster, timing);
+    this.ear = new Ear(parts.cluster(), timing);
+    this.lookup = new Lookup(parts, ear);
   }
 
   List<Result> run() throws InterruptedException {
@@ -109,9 +114,8 @@ final class TransactionalCall {
 
   /** Makes the records, and waits until it is known of each topic whether it exists. */
   private void prepare() throws InterruptedException {
-    Lookup lookup = new Lookup(mode.records, mode.topics, places, timing, ear);
     while (true) {
-      Connection connection = mode.lookup.get(timeLeft());
+      Connection connection = lookups.get(timeLeft());
       ear.listen(connection);
       lookup.refresh();
       boolean pending = false;
@@ -172,7 +176,7 @@ final class TransactionalCall {
       if (late(2 * timing.block())) {
         return false;
       }
-      mode.records.send(
+      records.send(
           item.message(),
           () -> {
             var unused =

@@ -59,7 +59,7 @@ class ClientTroubleTest {
   private final Direct impatient = direct(brief);
 
   private Direct direct(Timing time) {
-    return new Direct(holder, holder(() -> single), cluster, records, time);
+    return new Direct(holder, holder(() -> single), new Parts(cluster, records, time));
   }
 
   private ProducerHolder holder(Supplier<FakeProducer> maker) {
@@ -114,10 +114,10 @@ class ClientTroubleTest {
             }
           };
       next.add(producer);
-      Direct fresh = new Direct(holder(this::make), holder, cluster, records, timing);
+      Direct fresh = new Direct(holder(this::make), holder, new Parts(cluster, records, timing));
       List<StoredMessage> messages = messages("good", "bad", "other");
       assertThatThrownBy(() -> fresh.publish(messages)).isSameAs(thrown);
-      assertThat(fresh.places.isStuck(placeOf(messages.get(1)))).isFalse();
+      assertThat(fresh.parts.places().isStuck(placeOf(messages.get(1)))).isFalse();
       assertThat(producer.closed)
           .as("after %s the producer is closed", thrown)
           .isEqualTo(thrown instanceof Error);
@@ -143,7 +143,8 @@ class ClientTroubleTest {
         .hasMessageContaining("Invalid url");
 
     thrown.set(0, failedWith("No resolvable bootstrap urls given in bootstrap.servers"));
-    Direct publishing = new Direct(waiting, holder(() -> single), cluster, records, timing);
+    Direct publishing =
+        new Direct(waiting, holder(() -> single), new Parts(cluster, records, timing));
     waiting.start(timing.timeout());
     assertThat(publishing.publish(messages("k")))
         .singleElement()
@@ -183,7 +184,10 @@ class ClientTroubleTest {
       next.add(producer);
       Transactional transactional =
           new Transactional(
-              holder(Delivers::new), id -> holder(this::make), "p", cluster, records, timing);
+              holder(Delivers::new),
+              id -> holder(this::make),
+              "p",
+              new Parts(cluster, records, timing));
       assertThatThrownBy(() -> transactional.publish(messages("good", "bad"))).isSameAs(thrown);
       assertThat(producer.closed || producer.transactions.contains("abort"))
           .as("the transaction is over: %s", producer.transactions)
@@ -246,9 +250,7 @@ class ClientTroubleTest {
             holder(Delivers::new),
             id -> holder(() -> producer),
             "p",
-            cluster,
-            records,
-            Timing.of(Duration.ofSeconds(30)));
+            new Parts(cluster, records, Timing.of(Duration.ofSeconds(30))));
     List<Result> results = transactional.publish(messages("a", "large", "b"));
     assertThat(results.get(1)).isInstanceOf(Result.Rejected.class);
     assertThat(List.of(results.get(0), results.get(2))).containsOnly(Result.delivered());
@@ -368,9 +370,9 @@ class ClientTroubleTest {
     StoredMessage message = stored(message("t", "k"));
     assertThat(impatient.publish(List.of(message))).hasOnlyElementsOfType(Result.Failed.class);
     assertThat(impatient.publish(List.of(message))).hasOnlyElementsOfType(Result.Unavailable.class);
-    assertThat(impatient.places.isStuck(placeOf(message))).isTrue();
+    assertThat(impatient.parts.places().isStuck(placeOf(message))).isTrue();
     made.get(0).sent.peek().ends(new ConfigException("that of the first try"));
-    assertThat(impatient.places.isStuck(placeOf(message)))
+    assertThat(impatient.parts.places().isStuck(placeOf(message)))
         .as("the second try is still on its way")
         .isTrue();
     assertThat(impatient.publish(List.of(message)))
@@ -413,9 +415,7 @@ class ClientTroubleTest {
                   return make();
                 }),
             holder,
-            cluster,
-            records,
-            brief);
+            new Parts(cluster, records, brief));
     assertThat(slow.publish(messages("k")))
         .singleElement()
         .isInstanceOfSatisfying(
@@ -492,7 +492,10 @@ class ClientTroubleTest {
   void clockGoesBackInTransactions() throws Exception {
     Transactional transactional =
         new Transactional(
-            holder(Delivers::new), id -> holder(this::make), "p", cluster, records, timing);
+            holder(Delivers::new),
+            id -> holder(this::make),
+            "p",
+            new Parts(cluster, records, timing));
     assertThat(transactional.publish(messages("k"))).containsOnly(Result.delivered());
     lead.set(-TimeUnit.MINUTES.toMillis(1));
     assertThat(transactional.publish(messages("k"))).containsOnly(Result.delivered());

@@ -6,6 +6,7 @@ import static dev.outbox.publisher.kafka.TestMessages.message;
 import static dev.outbox.publisher.kafka.TestMessages.stored;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.outbox.publisher.kafka.ProducerHolder.Connection;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
 import java.time.Duration;
@@ -58,7 +59,7 @@ class DirectOrderTest {
                 settings.hasPartitioner(),
                 null,
                 Records::justSend));
-    return new Direct(holder, holder, new Cluster(settings, clock), records, timing);
+    return new Direct(holder, holder, new Parts(new Cluster(settings, clock), records, timing));
   }
 
   private Connection connection() {
@@ -135,7 +136,7 @@ class DirectOrderTest {
     Connection first = connection();
     List<StoredMessage> messages = messages(5, "a");
     assertThat(direct.publish(messages)).containsOnly(Result.delivered());
-    assertThat(holder.isCurrent(first)).isTrue();
+    assertThat(first.isCurrent()).isTrue();
 
     messages.set(2, stored(message(topic, "a").payload(TOO_LARGE)));
     messages.addAll(messages(5, "b"));
@@ -143,11 +144,11 @@ class DirectOrderTest {
     assertThat(results.get(2)).isInstanceOf(Result.Rejected.class);
     assertThat(results.subList(3, 5)).hasOnlyElementsOfType(Result.Unavailable.class);
     assertThat(results.subList(5, 10)).containsOnly(Result.delivered());
-    assertThat(holder.isCurrent(first)).isFalse();
+    assertThat(first.isCurrent()).isFalse();
 
     Connection second = connection();
     assertThat(direct.publish(messages)).isEqualTo(results);
-    assertThat(holder.isCurrent(second)).isTrue();
+    assertThat(second.isCurrent()).isTrue();
   }
 
   @Test
@@ -159,7 +160,7 @@ class DirectOrderTest {
     List<Result> results = direct.publish(messages);
     assertThat(results.subList(0, 5)).containsOnly(Result.delivered());
     assertThat(results.get(5)).isInstanceOf(Result.Rejected.class);
-    assertThat(holder.isCurrent(first)).isTrue();
+    assertThat(first.isCurrent()).isTrue();
   }
 
   @Test

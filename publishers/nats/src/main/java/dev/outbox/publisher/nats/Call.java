@@ -25,18 +25,21 @@ import org.jspecify.annotations.Nullable;
 final class Call {
   private static final long CHECK_EVERY = TimeUnit.MILLISECONDS.toNanos(50);
 
-  private final NatsPublisher.Parts parts;
+  private final Parts parts;
   private final Timing timing;
   private final Outcome<Run> outcome;
   private final BlockingQueue<Report> reports = new LinkedBlockingQueue<>();
   private final Set<Run> inFlight = new LinkedHashSet<>();
   private final long end;
 
+  /** What all calls share. */
+  record Parts(Links links, Mapping mapping, Timing timing, Quiet quiet, String address) {}
+
   /** What came of the message that a key has on its way; {@code attempt} is which one it was. */
   private record Report(
       Run run, int attempt, @Nullable PublishAck stored, @Nullable Throwable error) {}
 
-  Call(NatsPublisher.Parts parts, List<StoredMessage> messages) {
+  Call(Parts parts, List<StoredMessage> messages) {
     this.parts = parts;
     timing = parts.timing();
     outcome = new Outcome<>(messages, Run::new);

@@ -60,12 +60,9 @@ public final class NatsPublisher implements MessagePublisher, ReachablePublisher
   /** The default of {@link Builder#destination}, as a pattern. */
   public static final String DEFAULT_DESTINATION = "{aggregateType}.{recordKey}";
 
-  private final Parts parts;
+  private final Call.Parts parts;
 
-  /** What all calls share. */
-  record Parts(Links links, Mapping mapping, Timing timing, Quiet quiet, String address) {}
-
-  private NatsPublisher(Parts parts) {
+  private NatsPublisher(Call.Parts parts) {
     this.parts = parts;
   }
 
@@ -180,8 +177,8 @@ public final class NatsPublisher implements MessagePublisher, ReachablePublisher
       Timing timing = Timing.of(timeout);
       Links links = new Links(() -> settings(timing), timing);
       check(timing);
-      Parts parts =
-          new Parts(
+      Call.Parts parts =
+          new Call.Parts(
               links,
               new Mapping(destination, cloudEventsSource),
               timing,

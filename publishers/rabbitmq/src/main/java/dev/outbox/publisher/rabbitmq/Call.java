@@ -23,6 +23,7 @@ import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,7 +42,7 @@ final class Call {
   private static final long CHECK_EVERY = TimeUnit.MILLISECONDS.toNanos(50);
   private static final Result NO_TIME = Result.unavailable("no time was left to send it");
 
-  private final RabbitPublisher.Setup setup;
+  private final Setup setup;
   private final Places<Place> places;
   private final Timing timing;
   private final Outcome<Run> outcome;
@@ -57,6 +58,14 @@ final class Call {
   private long nextCheck = start + CHECK_EVERY;
   private volatile @Nullable Link link;
 
+  /** What does not change from call to call. */
+  record Setup(
+      Mapping mapping,
+      BiConsumer<StoredMessage, Runnable> aroundSend,
+      boolean pipelined,
+      Timing timing,
+      String address) {}
+
   /** What this call has on its way to one destination. */
   private static final class Traffic {
     final Deque<Run> waiting = new ArrayDeque<>();
@@ -64,7 +73,7 @@ final class Call {
     long since;
   }
 
-  Call(RabbitPublisher.Setup setup, Places<Place> places, List<StoredMessage> messages) {
+  Call(Setup setup, Places<Place> places, List<StoredMessage> messages) {
     this.setup = setup;
     this.places = places;
     this.timing = setup.timing();

@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeMap;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,8 +17,9 @@ import org.jspecify.annotations.Nullable;
  * comes in the thread that reads the connection.
  */
 final class Lane implements ConfirmListener, ReturnListener {
-  private final Link link;
   private final Channel channel;
+  private final Runnable heard;
+  private final Consumer<Lane> idle;
 
   /** By delivery tag, which the broker counts up. */
   private final TreeMap<Long, Sent> unconfirmed = new TreeMap<>();
@@ -27,9 +29,14 @@ final class Lane implements ConfirmListener, ReturnListener {
 
   private boolean inUse;
 
-  Lane(Link link, Channel channel) throws IOException {
-    this.link = link;
+  /**
+   * @param heard is called when the broker says something
+   * @param idle is given this when the next call may use it
+   */
+  Lane(Channel channel, Runnable heard, Consumer<Lane> idle) throws IOException {
     this.channel = channel;
+    this.heard = heard;
+    this.idle = idle;
     channel.addConfirmListener(this);
     channel.addReturnListener(this);
     channel.addShutdownListener(cause -> lost());
@@ -87,7 +94,7 @@ final class Lane implements ConfirmListener, ReturnListener {
       clean = unconfirmed.isEmpty();
     }
     if (clean) {
-      link.idle(this);
+      idle.accept(this);
     }
   }
 
@@ -100,7 +107,7 @@ final class Lane implements ConfirmListener, ReturnListener {
       String routingKey,
       AMQP.BasicProperties properties,
       byte[] body) {
-    link.heard();
+    heard.run();
     synchronized (unconfirmed) {
       for (Sent sent : unconfirmed.values()) {
         if (sent.item.message().message().id().toString().equals(properties.getMessageId())) {
@@ -121,7 +128,7 @@ final class Lane implements ConfirmListener, ReturnListener {
   }
 
   private void ended(long tag, boolean multiple, boolean confirmed) {
-    link.heard();
+    heard.run();
     List<Sent> ended = new ArrayList<>();
     boolean clean;
     synchronized (unconfirmed) {
@@ -139,7 +146,7 @@ final class Lane implements ConfirmListener, ReturnListener {
     }
     ended.forEach(confirmed ? Sent::confirmed : Sent::refused);
     if (clean) {
-      link.idle(this);
+      idle.accept(this);
     }
   }
 

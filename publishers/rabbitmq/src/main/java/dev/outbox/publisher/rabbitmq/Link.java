@@ -53,7 +53,7 @@ final class Link {
         return lane;
       }
     }
-    Lane lane = new Lane(this, channel());
+    Lane lane = new Lane(channel(), this::heard, this::idle);
     lane.use();
     return lane;
   }
@@ -66,14 +66,14 @@ final class Link {
     return channel;
   }
 
-  void idle(Lane lane) {
+  private void idle(Lane lane) {
     if (lane.isOpen()) {
       idle.addFirst(lane);
     }
   }
 
   /** Something came from the broker. */
-  void heard() {
+  private void heard() {
     heardAt = System.nanoTime();
     proven = true;
   }

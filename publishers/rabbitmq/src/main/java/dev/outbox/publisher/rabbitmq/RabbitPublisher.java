@@ -76,20 +76,12 @@ public final class RabbitPublisher implements MessagePublisher, ReachablePublish
   /** The pattern of routing keys, unless another is given. */
   static final String ROUTING_KEY = "{eventType}";
 
-  private final Setup setup;
+  private final Call.Setup setup;
   private final Links links;
   private final Places<Place> places;
   private final ScheduledThreadPoolExecutor watchdog;
 
-  /** What does not change from call to call. */
-  record Setup(
-      Mapping mapping,
-      BiConsumer<StoredMessage, Runnable> aroundSend,
-      boolean pipelined,
-      Timing timing,
-      String address) {}
-
-  private RabbitPublisher(Setup setup, Links links) {
+  private RabbitPublisher(Call.Setup setup, Links links) {
     this.setup = setup;
     this.links = links;
     this.places = setup.timing().places();
@@ -280,7 +272,7 @@ public final class RabbitPublisher implements MessagePublisher, ReachablePublish
       Timing timing = Timing.of(timeout);
       Broker broker = new Broker(factory, addresses, timing);
       return new RabbitPublisher(
-          new Setup(
+          new Call.Setup(
               new Mapping(exchange, routingKey, body),
               aroundSend,
               pipelined,

@@ -43,6 +43,9 @@ import org.springframework.transaction.PlatformTransactionManager;
 @ImportRuntimeHints(OutboxRuntimeHints.class)
 final class OutboxJdbcAutoConfiguration {
 
+  /** The value of {@code outbox.store} that means MongoDB. */
+  static final String MONGO = "mongo";
+
   static final String STORE_BEAN = "outboxJdbcStore";
   static final String INBOX_BEAN = "outboxJdbcInbox";
 
@@ -51,7 +54,7 @@ final class OutboxJdbcAutoConfiguration {
       super(ConfigurationPhase.PARSE_CONFIGURATION);
     }
 
-    @ConditionalOnProperty(name = "outbox.store", havingValue = OutboxMongoAutoConfiguration.STORE)
+    @ConditionalOnProperty(name = "outbox.store", havingValue = MONGO)
     static final class Mongo {}
   }
 

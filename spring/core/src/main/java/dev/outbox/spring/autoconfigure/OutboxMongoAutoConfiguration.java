@@ -36,14 +36,12 @@ import org.springframework.data.mongodb.MongoDatabaseFactory;
 @Conditional(OutboxOrInbox.class)
 @ConditionalOnProperty(
     name = "outbox.store",
-    havingValue = OutboxMongoAutoConfiguration.STORE,
+    havingValue = OutboxJdbcAutoConfiguration.MONGO,
     matchIfMissing = true)
 @ConditionalOnBean({MongoClient.class, MongoDatabaseFactory.class})
 @EnableConfigurationProperties(OutboxProperties.class)
 @ImportRuntimeHints(OutboxRuntimeHints.class)
 final class OutboxMongoAutoConfiguration {
-  static final String STORE = "mongo";
-
   /** There is a relational store too, and nobody said which of them is meant. */
   record SeveralStores() {}
 

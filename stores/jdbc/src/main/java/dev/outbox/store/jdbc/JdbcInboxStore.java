@@ -1,13 +1,8 @@
 package dev.outbox.store.jdbc;
 
-import static java.util.Objects.requireNonNull;
-
 import dev.outbox.Texts;
-import dev.outbox.TransientOutboxException;
 import dev.outbox.inbox.Begin;
-import dev.outbox.inbox.Begin.Lock;
 import dev.outbox.inbox.Fingerprint;
-import dev.outbox.inbox.Inbox.InProgressException;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.inbox.InboxResult;
 import dev.outbox.spi.store.GrantsStore;
@@ -15,12 +10,13 @@ import dev.outbox.spi.store.InboxStatisticsStore;
 import dev.outbox.spi.store.InboxStore;
 import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.spi.store.StatisticsStore;
+import dev.outbox.store.core.internal.HeldKey;
+import dev.outbox.store.core.internal.InboxTaking;
 import dev.outbox.store.core.internal.Names;
 import dev.outbox.store.jdbc.internal.Grants;
 import dev.outbox.store.jdbc.internal.InboxTable;
 import dev.outbox.store.jdbc.internal.InboxTable.Change;
 import dev.outbox.store.jdbc.internal.InboxTable.Entry;
-import dev.outbox.store.jdbc.internal.InboxTable.State;
 import dev.outbox.store.jdbc.internal.InboxTexts;
 import dev.outbox.store.jdbc.internal.JdbcTransactions;
 import dev.outbox.store.jdbc.internal.Schema;
@@ -81,9 +77,6 @@ public abstract class JdbcInboxStore
    */
   private static final Duration PATIENCE = Duration.ofSeconds(5);
 
-  /** So often another may be quicker before the caller is told. */
-  private static final int TRIES = 20;
-
   private final Server server;
   private final Duration retention;
   private final InboxTable table;
@@ -93,7 +86,7 @@ public abstract class JdbcInboxStore
   private volatile boolean verified;
 
   protected JdbcInboxStore(Builder<?, ?> b, Function<Names, Server> server, InboxTexts texts) {
-    this.server = server.apply(new Names(b.schema, b.prefix));
+    this.server = server.apply(b.names());
     DataSource dataSource = b.dataSource;
     this.retention = InboxStore.checkedRetention(b.retention);
     table = new InboxTable(this.server, texts);
@@ -134,35 +127,8 @@ public abstract class JdbcInboxStore
 
   @Override
   public boolean firstTime(Connection transaction, InboxKey key) {
-    return joining(transaction, connection -> record(connection, key));
-  }
-
-  private boolean record(Connection connection, InboxKey key) throws SQLException {
     Change recorded = Change.recorded(retention);
-    for (int i = 0; i < TRIES; i++) {
-      if (table.insert(connection, key, recorded)) {
-        return true;
-      }
-      Entry entry = table.find(connection, key);
-      if (entry == null) {
-        continue; // forgotten meanwhile
-      }
-      if (entry.state() == State.DONE) {
-        return false;
-      }
-      if (entry.isLocked()) {
-        throw new InProgressException(key, entry.left());
-      }
-      if (table.takeOver(connection, key, entry, recorded)) {
-        return true;
-      }
-    }
-    throw changesHands(key);
-  }
-
-  private static TransientOutboxException changesHands(InboxKey key) {
-    return new TransientOutboxException(
-        "%s changes hands all the time: run this again".formatted(key));
+    return joining(transaction, connection -> taking(connection, key, recorded).firstTime(key));
   }
 
   @Override
@@ -170,55 +136,38 @@ public abstract class JdbcInboxStore
     Duration checked = InboxStore.checkedLock(lock);
     String token = UUID.randomUUID().toString();
     Change started = Change.started(token, checked, fingerprint, retention);
-    return own(transactions, connection -> begin(connection, key, fingerprint, token, started));
+    return own(
+        transactions,
+        connection ->
+            taking(connection, key, started)
+                .begin(key, fingerprint, attempts -> new JdbcLock(key, token, attempts)));
   }
 
-  private Begin<Connection> begin(
-      Connection connection, InboxKey key, Fingerprint fingerprint, String token, Change started)
-      throws SQLException {
-    for (int i = 0; i < TRIES; i++) {
-      if (table.insert(connection, key, started)) {
-        return new Begin.Started<>(new JdbcLock(key, token, 1));
+  private InboxTaking<Entry, SQLException> taking(Connection connection, InboxKey key, Change to) {
+    return new InboxTaking<>() {
+      @Override
+      public boolean insert() throws SQLException {
+        return table.insert(connection, key, to);
       }
-      Entry entry = table.find(connection, key);
-      if (entry == null) {
-        continue; // forgotten, or rolled back, meanwhile
+
+      @Override
+      public @Nullable Entry find() throws SQLException {
+        return table.find(connection, key);
       }
-      if (fingerprint.differsFrom(entry.fingerprint())) {
-        return new Begin.Mismatch<>();
+
+      @Override
+      public boolean takeOver(Entry found) throws SQLException {
+        return table.takeOver(connection, key, found, to);
       }
-      if (entry.state() == State.DONE) {
-        return new Begin.Done<>(entry.result());
-      }
-      if (entry.isLocked()) {
-        return new Begin.InProgress<>(entry.left());
-      }
-      if (table.takeOver(connection, key, entry, started)) {
-        return new Begin.Started<>(new JdbcLock(key, token, entry.attempts() + 1));
-      }
-    }
-    throw changesHands(key);
+    };
   }
 
-  private final class JdbcLock implements Lock<Connection> {
-    private final InboxKey key;
+  private final class JdbcLock extends HeldKey<Connection> {
     private final String token;
-    private final int attempts;
 
     JdbcLock(InboxKey key, String token, int attempts) {
-      this.key = key;
+      super(key, attempts);
       this.token = token;
-      this.attempts = attempts;
-    }
-
-    @Override
-    public InboxKey key() {
-      return key;
-    }
-
-    @Override
-    public int attempts() {
-      return attempts;
     }
 
     @Override
@@ -252,11 +201,6 @@ public abstract class JdbcInboxStore
       }
       Entry entry = table.find(connection, key);
       return entry != null && entry.is(to.state(), token);
-    }
-
-    @Override
-    public String toString() {
-      return "lock of %s, attempt %d".formatted(key, attempts);
     }
   }
 
@@ -312,28 +256,12 @@ public abstract class JdbcInboxStore
    * @param <S> what it builds
    * @param <B> itself
    */
-  public abstract static class Builder<S extends JdbcInboxStore, B extends Builder<S, B>> {
-    private final DataSource dataSource;
-    private final Function<B, S> build;
-    private @Nullable String schema;
-    private String prefix = Names.INBOX_PREFIX;
+  public abstract static class Builder<S extends JdbcInboxStore, B extends Builder<S, B>>
+      extends JdbcBuilder<S, B> {
     private Duration retention = DEFAULT_RETENTION;
 
     protected Builder(DataSource dataSource, Function<B, S> build) {
-      this.dataSource = requireNonNull(dataSource, "dataSource");
-      this.build = build;
-    }
-
-    /** Default: null, the connection's current schema. */
-    public B schema(@Nullable String schema) {
-      this.schema = schema;
-      return self();
-    }
-
-    /** Before each table's name. Default: {@value Names#INBOX_PREFIX}. */
-    public B prefix(String prefix) {
-      this.prefix = prefix;
-      return self();
+      super(dataSource, Names.INBOX_PREFIX, build);
     }
 
     /**
@@ -343,20 +271,6 @@ public abstract class JdbcInboxStore
     public B retention(Duration retention) {
       this.retention = retention;
       return self();
-    }
-
-    /**
-     * Does not connect yet.
-     *
-     * @throws IllegalArgumentException naming the setting, its value and what is allowed
-     */
-    public final S build() {
-      return build.apply(self());
-    }
-
-    @SuppressWarnings("unchecked")
-    private B self() {
-      return (B) this;
     }
   }
 }

@@ -60,7 +60,7 @@ public abstract class JdbcOutboxStore extends ArchivingStore<Connection> impleme
     this(
         b.dataSource,
         new Retention(b.dedupWindow, b.archive, b.archiveRetention, b.deadLetterRetention),
-        dialect.apply(new Names(b.schema, b.prefix), b.archive));
+        dialect.apply(b.names(), b.archive));
   }
 
   protected JdbcOutboxStore(DataSource dataSource, Retention retention, SqlDialect dialect) {
@@ -190,31 +190,15 @@ public abstract class JdbcOutboxStore extends ArchivingStore<Connection> impleme
    * @param <S> what it builds
    * @param <B> itself
    */
-  public abstract static class Builder<S extends JdbcOutboxStore, B extends Builder<S, B>> {
-    private final DataSource dataSource;
-    private final Function<B, S> build;
-    private @Nullable String schema;
-    private String prefix = Names.DEFAULT_PREFIX;
+  public abstract static class Builder<S extends JdbcOutboxStore, B extends Builder<S, B>>
+      extends JdbcBuilder<S, B> {
     private Duration dedupWindow = DEFAULT_DEDUP_WINDOW;
     private Archive archive = Archive.NONE;
     private Duration archiveRetention = Retention.DEFAULT_ARCHIVED;
     private @Nullable Duration deadLetterRetention;
 
     protected Builder(DataSource dataSource, Function<B, S> build) {
-      this.dataSource = requireNonNull(dataSource, "dataSource");
-      this.build = build;
-    }
-
-    /** Default: null, the connection's current schema. */
-    public B schema(@Nullable String schema) {
-      this.schema = schema;
-      return self();
-    }
-
-    /** Before each table's name. Default: {@value Names#DEFAULT_PREFIX}. */
-    public B prefix(String prefix) {
-      this.prefix = prefix;
-      return self();
+      super(dataSource, Names.DEFAULT_PREFIX, build);
     }
 
     /** How long a dedup key is remembered, at least 1 ms. Default: 7 days. */
@@ -250,20 +234,6 @@ public abstract class JdbcOutboxStore extends ArchivingStore<Connection> impleme
     public B deadLetterRetention(@Nullable Duration deadLetterRetention) {
       this.deadLetterRetention = deadLetterRetention;
       return self();
-    }
-
-    /**
-     * Does not connect yet.
-     *
-     * @throws IllegalArgumentException naming the setting, its value and what is allowed
-     */
-    public final S build() {
-      return build.apply(self());
-    }
-
-    @SuppressWarnings("unchecked")
-    private B self() {
-      return (B) this;
     }
   }
 }

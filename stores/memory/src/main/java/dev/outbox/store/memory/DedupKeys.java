@@ -2,6 +2,7 @@ package dev.outbox.store.memory;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.time.InstantSource;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -9,23 +10,23 @@ import java.util.Map;
 final class DedupKeys {
   private record Taken(MemoryTransaction by, Instant at) {}
 
-  private final MemoryOutboxStore store;
+  private final InstantSource clock;
   private final Duration window;
   private final Map<String, Taken> taken = new LinkedHashMap<>();
 
-  DedupKeys(MemoryOutboxStore store, Duration window) {
-    this.store = store;
+  DedupKeys(InstantSource clock, Duration window) {
+    this.clock = clock;
     this.window = window;
   }
 
   /** False when it is a duplicate; waits while it is in another open transaction. */
   boolean take(String dedupKey, MemoryTransaction transaction) {
     while (true) {
-      Instant oldest = store.now().minus(window);
+      Instant oldest = clock.instant().minus(window);
       taken.values().removeIf(t -> !t.by.active && t.at.isBefore(oldest));
       Taken first = taken.get(dedupKey);
       if (first == null) {
-        taken.put(dedupKey, new Taken(transaction, store.now()));
+        taken.put(dedupKey, new Taken(transaction, clock.instant()));
         return true;
       }
       if (first.by == transaction || !first.by.active) {

@@ -1,5 +1,6 @@
 package dev.outbox.store.memory;
 
+import dev.outbox.spi.store.Claim;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -16,7 +17,7 @@ final class Key {
   final NavigableMap<Long, Row> rows = new TreeMap<>();
 
   /** The last claim to take the key, unless it was settled; or who keeps it since. */
-  @Nullable MemoryClaim holder;
+  @Nullable Claim holder;
 
   Instant leasedUntil = Instant.MIN;
   Duration lease = Duration.ZERO;
@@ -29,7 +30,7 @@ final class Key {
   }
 
   /** Takes or prolongs the lease. */
-  void lease(MemoryClaim claim, Instant now, Duration length) {
+  void lease(Claim claim, Instant now, Duration length) {
     holder = claim;
     lease = length;
     leasedUntil = now.plus(length);

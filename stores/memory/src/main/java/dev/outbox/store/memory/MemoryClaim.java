@@ -1,19 +1,15 @@
 package dev.outbox.store.memory;
 
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StoredMessage;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Which rows of which keys one claim was given; the store knows which of them it still holds. */
-final class MemoryClaim implements Claim {
-  private final MemoryOutboxStore store;
+abstract class MemoryClaim implements Claim {
   final Map<Key, List<Row>> rows = new LinkedHashMap<>();
   final List<StoredMessage> messages = new ArrayList<>();
 
@@ -25,12 +21,7 @@ final class MemoryClaim implements Claim {
 
   private long bytes;
 
-  MemoryClaim(MemoryOutboxStore store) {
-    this(store, null);
-  }
-
-  MemoryClaim(MemoryOutboxStore store, @Nullable MemoryClaim kept) {
-    this.store = store;
+  MemoryClaim(@Nullable MemoryClaim kept) {
     this.kept = kept;
   }
 
@@ -47,15 +38,5 @@ final class MemoryClaim implements Claim {
   @Override
   public List<StoredMessage> messages() {
     return List.copyOf(messages);
-  }
-
-  @Override
-  public Set<Long> renew(Duration lease) {
-    return store.renew(this, lease);
-  }
-
-  @Override
-  public Set<Long> settle(Map<Long, Decision> decisions) {
-    return store.settle(this, decisions);
   }
 }

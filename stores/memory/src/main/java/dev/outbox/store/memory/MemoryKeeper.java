@@ -18,7 +18,7 @@ import java.util.Set;
  * own that has no messages; the store's lock is its lock too.
  */
 class MemoryKeeper implements Keeper {
-  private final MemoryOutboxStore store;
+  private final MemoryKeys store;
   private final Duration idle;
   final MemoryClaim kept;
 
@@ -28,10 +28,10 @@ class MemoryKeeper implements Keeper {
   private Instant claimedAt;
   private boolean closed;
 
-  MemoryKeeper(MemoryOutboxStore store, Duration idle) {
+  MemoryKeeper(MemoryKeys store, Duration idle) {
     this.store = store;
     this.idle = idle;
-    kept = new MemoryClaim(store);
+    kept = store.newClaim(null);
     claimedAt = store.now();
   }
 
@@ -62,7 +62,7 @@ class MemoryKeeper implements Keeper {
           release(key);
         }
       }
-      MemoryClaim claim = store.claim(new MemoryClaim(store, kept), request);
+      MemoryClaim claim = store.claim(store.newClaim(kept), request);
       idleSince.keySet().removeAll(claim.rows.keySet());
       return claim;
     }

@@ -17,12 +17,10 @@ import dev.outbox.spi.store.StatisticsStore;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
-import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
@@ -63,15 +61,12 @@ import org.jspecify.annotations.Nullable;
  * <p>The class is not final, and some steps are not private, for the sake of the broken stores in
  * the tests of {@code outbox-tck}.
  */
-public class MemoryOutboxStore
+public class MemoryOutboxStore extends MemoryKeys
     implements KeepingStore<MemoryTransaction>, StatisticsStore, ArchiveStore, HousekeepingStore {
 
   /** How long a dedup key is remembered unless said otherwise: 7 days. */
   public static final Duration DEFAULT_DEDUP_WINDOW = Duration.ofDays(7);
 
-  private static final int SUSPICIOUS = 3;
-
-  private final InstantSource clock;
   private final Archive archive;
   private final @Nullable Duration deadLetterRetention;
 
@@ -79,9 +74,6 @@ public class MemoryOutboxStore
   final List<Archived> archived = new ArrayList<>();
 
   private final List<Entry> audit = new ArrayList<>();
-
-  /** By key; the one longest not claimed first. */
-  final Map<String, Key> keys = new LinkedHashMap<>();
 
   private final DedupKeys dedupKeys;
   long lastSequence;
@@ -120,15 +112,15 @@ public class MemoryOutboxStore
       Duration dedupWindow,
       Archive archive,
       @Nullable Duration deadLetterRetention) {
+    super(clock);
     this.deadLetterRetention = deadLetterRetention;
     this.archive = requireNonNull(archive, "archive");
-    this.clock = requireNonNull(clock, "clock");
-    this.dedupKeys = new DedupKeys(this, requireNonNull(dedupWindow, "dedupWindow"));
+    this.dedupKeys = new DedupKeys(this::now, requireNonNull(dedupWindow, "dedupWindow"));
   }
 
   /** Begins a transaction. */
   public MemoryTransaction begin() {
-    return new MemoryTransaction(this);
+    return new MemoryTransaction(this, this::commit, this::rollback);
   }
 
   /** Commits when {@code work} returns; rolls back and rethrows when it throws. */
@@ -218,7 +210,7 @@ public class MemoryOutboxStore
 
   @Override
   public synchronized Claim claim(Claim.Request request) {
-    return claim(new MemoryClaim(this), request);
+    return claim(newClaim(null), request);
   }
 
   @Override
@@ -226,131 +218,8 @@ public class MemoryOutboxStore
     return new MemoryKeeper(this, idle);
   }
 
-  /** Fills a claim with what is due of the keys that it may have. */
-  MemoryClaim claim(MemoryClaim claim, Claim.Request request) {
-    Instant now = now();
-    for (Key key : keys.values()) {
-      if (mayHave(claim, key, now) && !take(key, claim, request, now)) {
-        break;
-      }
-    }
-    claim.rows.forEach(
-        (key, rows) -> {
-          moveToEnd(key);
-          key.expired += isAbandoned(claim, key) ? 1 : 0;
-          key.lease(claim, now, request.lease());
-        });
-    return claim;
-  }
-
-  /** Whether nobody has the key, or those whom the claim is for keep it. */
-  boolean mayHave(MemoryClaim claim, Key key, Instant now) {
-    return isFree(key, now) || (key.holder != null && key.holder == claim.kept);
-  }
-
-  /** Whether the lease of another ran out. */
-  private static boolean isAbandoned(MemoryClaim claim, Key key) {
-    return key.holder != null && key.holder != claim.kept;
-  }
-
-  /** The other keys are before it in the next claim (C6). */
-  void moveToEnd(Key key) {
-    keys.remove(key.name);
-    keys.put(key.name, key);
-  }
-
-  boolean isFree(Key key, Instant now) {
-    return !key.isLeased(now);
-  }
-
-  /** Adds what the key has to the claim; false when the claim is full. */
-  private boolean take(Key key, MemoryClaim claim, Claim.Request request, Instant now) {
-    boolean suspicious = key.expired + (isAbandoned(claim, key) ? 1 : 0) >= SUSPICIOUS;
-    for (Row row : due(key, now)) {
-      if (suspicious && !claim.messages.isEmpty()) {
-        return true; // it comes when it is first in the queue
-      }
-      if (!claim.hasRoomFor(row, request.maxMessages(), request.maxBytes())) {
-        return false;
-      }
-      claim.add(key, row);
-      if (suspicious) {
-        row.attempts++;
-        claim.countedBefore = true;
-        return false;
-      }
-    }
-    return true;
-  }
-
-  List<Row> due(Key key, Instant now) {
-    return key.due(now);
-  }
-
-  synchronized Set<Long> renew(MemoryClaim claim, Duration lease) {
-    Instant now = now();
-    Set<Long> held = new HashSet<>();
-    claim.rows.forEach(
-        (key, rows) -> {
-          if (holds(claim, key)) {
-            key.lease(claim, now, lease);
-            rows.forEach(row -> held.add(row.sequence));
-          }
-        });
-    return held;
-  }
-
-  synchronized Set<Long> settle(MemoryClaim claim, Map<Long, Decision> decisions) {
-    Claim.requireKnown(claim.messages, decisions);
-    Set<Long> lost = new HashSet<>();
-    claim.rows.forEach(
-        (key, rows) -> {
-          if (holds(claim, key)) {
-            rows.forEach(row -> apply(key, row, decisions.get(row.sequence), claim.countedBefore));
-            release(key);
-          } else {
-            rows.forEach(row -> lost.add(row.sequence));
-          }
-        });
-    return lost;
-  }
-
-  boolean holds(MemoryClaim claim, Key key) {
-    return key.holder == claim;
-  }
-
-  void release(Key key) {
-    key.holder = null;
-    key.expired = 0;
-    forgetIfEmpty(key);
-  }
-
-  private void forgetIfEmpty(Key key) {
-    if (key.rows.isEmpty() && key.holder == null) {
-      keys.remove(key.name, key);
-    }
-  }
-
-  void apply(Key key, Row row, @Nullable Decision decision, boolean countedBefore) {
-    if (countedBefore) {
-      row.attempts--;
-    }
-    if (decision instanceof Decision.Delivered delivered) {
-      leave(key, row, Outcome.DELIVERED, delivered);
-    } else if (decision instanceof Decision.Retry retry) {
-      row.attempts += retry.counts() ? 1 : 0;
-      row.failed = true;
-      row.dueAt = dueAgain(retry);
-      fail(row, retry.error());
-    } else if (decision instanceof Decision.Dead dead) {
-      row.attempts++;
-      row.dead = true;
-      row.haltsKey = dead.haltsKey();
-      fail(row, dead.error());
-    }
-  }
-
   /** A message leaves for the archive, if there is one. */
+  @Override
   void leave(Key key, Row row, Outcome outcome, Decision.@Nullable Delivered delivered) {
     boolean wasThere = key.rows.remove(row.sequence) != null && keys.get(key.name) == key;
     if (wasThere && archive != Archive.NONE) { // and not removed with everything
@@ -368,15 +237,6 @@ public class MemoryOutboxStore
             outcome,
             answer,
             row.dead ? row.error : null));
-  }
-
-  Instant dueAgain(Decision.Retry retry) {
-    return now().plus(retry.delay());
-  }
-
-  private void fail(Row row, String error) {
-    row.error = error;
-    row.failedAt = now();
   }
 
   @Override
@@ -555,9 +415,5 @@ public class MemoryOutboxStore
         .map(row -> Duration.between(row.waitsSince(), now))
         .max(Comparator.naturalOrder())
         .orElse(null);
-  }
-
-  Instant now() {
-    return clock.instant().truncatedTo(ChronoUnit.MICROS);
   }
 }

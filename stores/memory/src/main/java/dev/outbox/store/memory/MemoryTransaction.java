@@ -6,6 +6,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,7 +15,11 @@ import org.jspecify.annotations.Nullable;
  * {@link #rollback}. A second call of either does nothing.
  */
 public final class MemoryTransaction {
-  final MemoryOutboxStore store;
+  /** Whose it is; its lock is that of everything. */
+  final Object store;
+
+  private final Consumer<MemoryTransaction> commit;
+  private final Consumer<MemoryTransaction> rollback;
 
   /** What was appended and is not visible yet. */
   final List<Row> rows = new ArrayList<>();
@@ -27,8 +32,11 @@ public final class MemoryTransaction {
 
   boolean active = true;
 
-  MemoryTransaction(MemoryOutboxStore store) {
+  MemoryTransaction(
+      Object store, Consumer<MemoryTransaction> commit, Consumer<MemoryTransaction> rollback) {
     this.store = store;
+    this.commit = commit;
+    this.rollback = rollback;
   }
 
   /**
@@ -61,12 +69,12 @@ public final class MemoryTransaction {
 
   /** Makes visible what was appended (A1). */
   public void commit() {
-    store.commit(this);
+    commit.accept(this);
   }
 
   /** Forgets what was appended (A1). */
   public void rollback() {
-    store.rollback(this);
+    rollback.accept(this);
   }
 
   /** True until it is committed or rolled back. */

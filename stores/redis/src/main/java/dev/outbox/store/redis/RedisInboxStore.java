@@ -4,7 +4,6 @@ import dev.outbox.OutboxException;
 import dev.outbox.Texts;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.inbox.Begin;
-import dev.outbox.inbox.Begin.Lock;
 import dev.outbox.inbox.Fingerprint;
 import dev.outbox.inbox.Inbox.InProgressException;
 import dev.outbox.inbox.InboxKey;
@@ -12,6 +11,7 @@ import dev.outbox.inbox.InboxResult;
 import dev.outbox.spi.store.InboxStatisticsStore;
 import dev.outbox.spi.store.InboxStore;
 import dev.outbox.spi.store.StatisticsStore;
+import dev.outbox.store.core.internal.HeldKey;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.Set;
@@ -187,25 +187,12 @@ public final class RedisInboxStore extends RedisStore
         "an open transaction is handling %s: try again".formatted(key));
   }
 
-  private final class RedisLock implements Lock<RedisTransaction> {
-    private final InboxKey key;
+  private final class RedisLock extends HeldKey<RedisTransaction> {
     private final String token;
-    private final int attempts;
 
     RedisLock(InboxKey key, String token, int attempts) {
-      this.key = key;
+      super(key, attempts);
       this.token = token;
-      this.attempts = attempts;
-    }
-
-    @Override
-    public InboxKey key() {
-      return key;
-    }
-
-    @Override
-    public int attempts() {
-      return attempts;
     }
 
     @Override

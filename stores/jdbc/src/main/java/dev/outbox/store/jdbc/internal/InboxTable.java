@@ -4,6 +4,8 @@ import dev.outbox.inbox.Fingerprint;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.inbox.InboxResult;
 import dev.outbox.spi.store.InboxStatisticsStore.InboxStatistics;
+import dev.outbox.store.core.internal.InboxTaking;
+import dev.outbox.store.core.internal.InboxTaking.State;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -20,16 +22,6 @@ public final class InboxTable {
   /** So many are purged at once. */
   public static final int PURGE = 1_000;
 
-  /** Where a key stands. */
-  public enum State {
-    /** Somebody has the lock, or had it until it ran out. */
-    STARTED,
-    /** The lock was released. */
-    FAILED,
-    /** It was recorded or completed. */
-    DONE
-  }
-
   /**
    * What is known of a key.
    *
@@ -42,11 +34,8 @@ public final class InboxTable {
       Fingerprint fingerprint,
       int attempts,
       Duration left,
-      InboxResult result) {
-
-    public boolean isLocked() {
-      return state == State.STARTED && !left.isNegative() && !left.isZero();
-    }
+      InboxResult result)
+      implements InboxTaking.Known {
 
     public boolean is(State other, String ofToken) {
       return state == other && ofToken.equals(token);

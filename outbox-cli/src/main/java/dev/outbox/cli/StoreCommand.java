@@ -1,0 +1,62 @@
+package dev.outbox.cli;
+
+import dev.outbox.spi.store.StoreProvider.Opened;
+import dev.outbox.spi.store.StoredMessage;
+import java.io.PrintWriter;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
+
+/**
+ * A command that needs an ability of an outbox's store.
+ *
+ * @param <A> the ability
+ */
+abstract class StoreCommand<A> implements Callable<Integer> {
+  private final Class<A> ability;
+
+  @Mixin
+  @SuppressWarnings("NullAway.Init") // set by picocli
+  private DatabaseOptions database;
+
+  @Mixin private final DatabaseOptions.Tables tables = new DatabaseOptions.Tables();
+
+  @Spec
+  @SuppressWarnings("NullAway.Init") // set by picocli
+  private CommandSpec spec;
+
+  @SuppressWarnings("NullAway.Init")
+  StoreCommand(Class<A> ability) {
+    this.ability = ability;
+  }
+
+  @Override
+  public final Integer call() {
+    Logs.off();
+    check();
+    try (Opened connected = database.connect(tables)) {
+      return run(Stores.as(ability, connected.store()), spec.commandLine().getOut());
+    }
+  }
+
+  /** Where progress is printed. */
+  final PrintWriter err() {
+    return spec.commandLine().getErr();
+  }
+
+  final DatabaseOptions.Tables tables() {
+    return tables;
+  }
+
+  /** Refuses options that cannot work, before anything is opened. */
+  void check() {}
+
+  abstract int run(A store, PrintWriter out);
+
+  static String what(StoredMessage message) {
+    return message.problem() == null
+        ? message.message().toString()
+        : "key %s, undecodable: %s".formatted(message.key(), message.problem());
+  }
+}
