@@ -82,17 +82,7 @@ public abstract class JdbcKind {
   }
 
   /** The statement that lets this connection's user make schemas, for who may give rights. */
-  public final String grant(Connection connection) throws SQLException {
-    return grant(connection.getMetaData().getUserName(), connection.getCatalog());
-  }
-
-  /**
-   * As {@link #grant(Connection)}.
-   *
-   * @param user as the driver names it
-   * @param database the one that it is connected with; null: with none
-   */
-  abstract String grant(String user, @Nullable String database);
+  public abstract String grant(Connection connection) throws SQLException;
 
   /**
    * Ends what still works in the schemas whose names begin so, as after Ctrl-C, and removes them.

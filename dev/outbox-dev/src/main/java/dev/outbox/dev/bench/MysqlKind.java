@@ -5,12 +5,13 @@ import dev.outbox.store.jdbc.JdbcInboxStore;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.Collections;
 import java.util.List;
 import java.util.function.Function;
 import javax.sql.DataSource;
-import org.jspecify.annotations.Nullable;
 
 /**
  * MySQL and MariaDB. Of the limit, beside what {@link JdbcLimit} says: the deletion's ids are a
@@ -79,10 +80,17 @@ final class MysqlKind extends BenchKind {
     return "use " + schema;
   }
 
-  /** What one makes begins so. */
+  /**
+   * What one makes begins so. The driver knows where this user is, not whom the server took it for.
+   */
   @Override
-  String grant(String user, @Nullable String database) {
-    return "grant all on `outbox\\_%%`.* to '%s'".formatted(user.replace("@", "'@'"));
+  public String grant(Connection connection) throws SQLException {
+    try (Statement statement = connection.createStatement();
+        ResultSet account = statement.executeQuery("select current_user()")) {
+      account.next();
+      return "grant all on `outbox\\_%%`.* to '%s'"
+          .formatted(account.getString(1).replace("@", "'@'"));
+    }
   }
 
   @Override

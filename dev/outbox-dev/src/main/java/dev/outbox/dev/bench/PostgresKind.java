@@ -17,7 +17,6 @@ import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.locks.LockSupport;
 import javax.sql.DataSource;
-import org.jspecify.annotations.Nullable;
 
 /**
  * PostgreSQL. Of the limit, beside what {@link JdbcLimit} says: a sequential scan without ORDER BY
@@ -56,8 +55,9 @@ final class PostgresKind extends BenchKind {
   }
 
   @Override
-  String grant(String user, @Nullable String database) {
-    return "grant create on database \"%s\" to \"%s\"".formatted(database, user);
+  public String grant(Connection connection) throws SQLException {
+    return "grant create on database \"%s\" to \"%s\""
+        .formatted(connection.getCatalog(), connection.getMetaData().getUserName());
   }
 
   @Override

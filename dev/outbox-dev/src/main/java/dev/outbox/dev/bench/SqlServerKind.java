@@ -11,7 +11,6 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 import javax.sql.DataSource;
-import org.jspecify.annotations.Nullable;
 
 /** SQL Server. */
 final class SqlServerKind extends JdbcKind {
@@ -42,8 +41,9 @@ final class SqlServerKind extends JdbcKind {
   }
 
   @Override
-  String grant(String user, @Nullable String database) {
-    return "grant create schema, create table to [%s]".formatted(user);
+  public String grant(Connection connection) throws SQLException {
+    return "grant create schema, create table to [%s]"
+        .formatted(connection.getMetaData().getUserName());
   }
 
   @Override
