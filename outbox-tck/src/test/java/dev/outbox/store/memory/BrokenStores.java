@@ -778,7 +778,9 @@ public final class BrokenStores {
   static final class LosesWhatACrashedRelayHeld extends Broken {
     @Override
     List<Row> due(Key key, Instant now) {
-      if (key.holder != null && key.holder.rows.size() > 1 && key.live().size() > 1) {
+      if (key.holder != null
+          && ((MemoryClaim) key.holder).rows.size() > 1
+          && key.live().size() > 1) {
         List<Row> live = key.live();
         key.rows.remove(live.get(live.size() - 1).sequence);
       }

@@ -85,7 +85,8 @@ class BrokenStoresTest {
     @Override
     boolean isFree(Key key, Instant now) {
       return super.isFree(key, now)
-          && keys.values().stream().noneMatch(k -> k.isLeased(now) && !k.holder.rows.isEmpty());
+          && keys.values().stream()
+              .noneMatch(k -> k.isLeased(now) && !((MemoryClaim) k.holder).rows.isEmpty());
     }
 
     @Override
