@@ -337,7 +337,7 @@ class FrameTest {
         .doesNotContain("DeadLetterStore"); // the memory store is one
     assertThat(printed.toString(UTF_8))
         .contains(
-            "  T1: MemoryOutboxStore calls InstantSource.instant(): if",
+            "MemoryKeys calls InstantSource.instant(): if that is for a lease",
             "implement ClientClocks in the test class",
             "  not checked until the store implements SchemaStore (E1)");
   }
