@@ -246,7 +246,8 @@ class AnswersTest {
   @DisplayName("requests that no call waits for are as many as may be on their way to one host")
   void mostLeft() throws Exception {
     try (RawServer silent = RawServer.silent()) {
-      HttpPublisher publisher = both(silent.url()).maxInFlight(3).build();
+      HttpPublisher publisher =
+          both(silent.url()).requestTimeout(Duration.ofSeconds(20)).maxInFlight(3).build();
       assertThat(publishOne(publisher, message("a"))).isEqualTo(Result.delivered());
       List<StoredMessage> stuck =
           IntStream.range(0, 5)
@@ -274,7 +275,8 @@ class AnswersTest {
           }
           return Reply.of(204);
         };
-    HttpPublisher publisher = publisher();
+    HttpPublisher publisher =
+        TestMessages.publisher(receiver.url("/events")).timeout(TestMessages.TIMEOUT).build();
     List<StoredMessage> messages = batch("late", "late", "a");
     List<Result> results = publisher.publish(messages);
     assertThat(results.get(0)).matches(TestMessages::isOpen);
@@ -442,7 +444,8 @@ class AnswersTest {
   @DisplayName("a publisher that is closed ends the requests that no call waits for")
   void closedLate() throws Exception {
     try (RawServer silent = RawServer.silent()) {
-      HttpPublisher publisher = TestMessages.publisher(silent.url()).build();
+      HttpPublisher publisher =
+          TestMessages.publisher(silent.url()).timeout(TestMessages.TIMEOUT).build();
       assertThat(publisher.publish(batch("k")).get(0)).matches(TestMessages::isOpen);
       publisher.close();
       await().until(silent.connections::isEmpty);
