@@ -14,6 +14,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.ServiceLoader;
 import java.util.Set;
@@ -171,19 +172,32 @@ class DocumentsTest {
 
   @TestFactory
   Stream<DynamicTest> linksLead() throws IOException {
-    Pattern link = Pattern.compile("\\]\\(([^)#:]+)(#[^)]*)?\\)");
+    Pattern link = Pattern.compile("\\]\\(([^)#:]*)(?:#([^):]*))?\\)");
     List<DynamicTest> tests = new ArrayList<>();
     for (Path document : Documents.all()) {
       Matcher matcher = link.matcher(Files.readString(document));
       while (matcher.find()) {
-        Path target = document.resolveSibling(matcher.group(1));
+        Path target =
+            matcher.group(1).isEmpty() ? document : document.resolveSibling(matcher.group(1));
+        String anchor = matcher.group(2);
+        String name = document.getFileName() + " -> " + target.getFileName();
         tests.add(
-            DynamicTest.dynamicTest(
-                document.getFileName() + " -> " + matcher.group(1),
-                () -> assertThat(target).exists()));
+            anchor == null
+                ? DynamicTest.dynamicTest(name, () -> assertThat(target).exists())
+                : DynamicTest.dynamicTest(
+                    name + "#" + anchor, () -> assertThat(anchors(target)).contains(anchor)));
       }
     }
     return tests.stream();
+  }
+
+  /** The headings of a page, as GitHub names them in links. */
+  private static List<String> anchors(Path page) throws IOException {
+    return Files.readAllLines(page).stream()
+        .filter(line -> line.startsWith("#"))
+        .map(line -> line.replaceFirst("#+ ", "").toLowerCase(Locale.ROOT))
+        .map(line -> line.replaceAll("[^\\p{L}\\p{N} _-]", "").replace(' ', '-'))
+        .toList();
   }
 
   private static Stream<Block> blocks(Set<String> languages) throws IOException {
