@@ -52,8 +52,8 @@ public interface Outbox<T> {
 
   /**
    * Lends the transaction that is active now to an append, or to an inbox ({@link
-   * dev.outbox.inbox.Inbox#joining}). One line for each library; docs/start.md has them for JDBI, jOOQ
-   * and Jakarta EE.
+   * dev.outbox.inbox.Inbox#joining}). One line for each library; docs/start.md has them for JDBI,
+   * jOOQ and Jakarta EE.
    *
    * @param <T> the transaction's type
    */

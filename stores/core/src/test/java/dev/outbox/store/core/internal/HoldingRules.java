@@ -1,0 +1,238 @@
+package dev.outbox.store.core.internal;
+
+import static java.util.stream.Collectors.counting;
+import static java.util.stream.Collectors.groupingBy;
+
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+
+/**
+ * Which buckets a relay takes, and which it gives away: the rules of docs/design/holding.md. Each
+ * relay decides for itself, from the rows that it has just read, at most once a second. The rules
+ * keep nothing in memory but which buckets had no holder at the look before.
+ */
+final class HoldingRules {
+  static final Duration STEP = Duration.ofSeconds(1);
+
+  /** Between two looks at a holder that is gone: in between one whose session broke comes back. */
+  static final Duration SECOND_LOOK = Duration.ofMillis(400);
+
+  /** For who hands over, and for who is about to take. */
+  static final Duration HANDING_OVER = Duration.ofMillis(50);
+
+  /** How many stand by closely; all others look half as often. */
+  private static final int CLOSE_BY = 2;
+
+  /** Nobody's number. */
+  static final long FREE = 0;
+
+  /** What a relay says about the buckets that it holds. */
+  enum Load {
+    /** Less than a batch a second, for ten seconds. */
+    CALM,
+    WORKING,
+    /** Its claims come back full. */
+    BUSY
+  }
+
+  /** What a relay says about its intentions. */
+  enum State {
+    LIVES,
+    /** It takes at once what is free. */
+    READY,
+    /** It stops as soon as another has taken its buckets. */
+    LEAVING
+  }
+
+  /**
+   * One incarnation of a relay.
+   *
+   * @param number greater than those of all that began before it
+   * @param present whether its session lives
+   */
+  record Relay(long number, boolean present, State state, Load load) {}
+
+  /** What a look has found. */
+  static final class Look {
+    private final long[] holders;
+    private final List<Relay> relays;
+    private final Map<Long, Long> held;
+
+    /** Those that may take something. */
+    private final List<Relay> staying;
+
+    /**
+     * @param holders by bucket, the number of its holder; {@link #FREE} where its lease has ended
+     * @param relays in ascending order of their numbers
+     */
+    Look(long[] holders, List<Relay> relays) {
+      this.holders = holders;
+      this.relays = relays;
+      held = Arrays.stream(holders).boxed().collect(groupingBy(number -> number, counting()));
+      staying = relays.stream().filter(r -> r.present && r.state != State.LEAVING).toList();
+    }
+
+    Relay relay(long number) {
+      return relays.stream().filter(r -> r.number == number).findAny().orElseThrow();
+    }
+
+    long holder(int bucket) {
+      return holders[bucket];
+    }
+
+    private int held(Relay relay) {
+      return held.getOrDefault(relay.number, 0L).intValue();
+    }
+
+    /** All staying relays say that one would do. */
+    private boolean isCalm() {
+      return staying.stream().allMatch(r -> r.load == Load.CALM);
+    }
+
+    /** Who holds most; of several the one that began first. In calm times it holds all. */
+    private Relay principal() {
+      int most = staying.stream().mapToInt(this::held).max().orElseThrow();
+      return staying.stream().filter(r -> held(r) == most).findFirst().orElseThrow();
+    }
+
+    /** The buckets that no living relay holds. */
+    Set<Integer> withoutHolder() {
+      Set<Long> present =
+          relays.stream().filter(Relay::present).map(Relay::number).collect(Collectors.toSet());
+      Set<Integer> buckets = new TreeSet<>();
+      for (int bucket = 0; bucket < holders.length; bucket++) {
+        if (!present.contains(holders[bucket])) {
+          buckets.add(bucket);
+        }
+      }
+      return buckets;
+    }
+
+    /** Those that should get ready, because others have something for them. */
+    private List<Relay> receivers() {
+      long leaving = relays.stream().filter(r -> r.state == State.LEAVING && gives(r)).count();
+      if (isCalm()) {
+        boolean spread = staying.stream().filter(this::gives).count() > 1;
+        return leaving > 0 || spread ? List.of(principal()) : List.of();
+      }
+      List<Relay> busy = staying.stream().filter(r -> r.load == Load.BUSY).toList();
+      int most = busy.stream().mapToInt(this::held).max().orElse(0);
+      if (leaving + busy.size() == 0) {
+        return List.of();
+      }
+      List<Relay> byHeld =
+          staying.stream()
+              .filter(r -> r.load != Load.BUSY || leaving > 0)
+              .sorted(Comparator.comparingInt(this::held))
+              .limit(leaving + busy.size())
+              .toList();
+      return byHeld.stream()
+          .filter(r -> byHeld.indexOf(r) < leaving || 2 * held(r) < most)
+          .toList();
+    }
+
+    private boolean gives(Relay relay) {
+      return relay.present && held(relay) > 0;
+    }
+
+    /** The lowest numbers of those that hold nothing. */
+    private boolean isCloseBy(Relay relay) {
+      return staying.stream().filter(r -> held(r) == 0).limit(CLOSE_BY).anyMatch(relay::equals);
+    }
+  }
+
+  /**
+   * What to do now.
+   *
+   * @param take buckets without a holder
+   * @param give own buckets, which become free
+   * @param next when to look again, at the latest
+   */
+  record Plan(Set<Integer> take, Set<Integer> give, State state, Duration next) {}
+
+  private HoldingRules() {}
+
+  /**
+   * @param self as it was read, among the relays of the look
+   * @param before the buckets without a holder at the look before
+   */
+  static Plan decide(Look look, Relay self, Set<Integer> before) {
+    List<Relay> others = look.staying.stream().filter(r -> !r.equals(self)).toList();
+    boolean somebodyIsReady = others.stream().anyMatch(r -> r.state == State.READY);
+    if (self.state == State.LEAVING) {
+      boolean goes = others.isEmpty() || somebodyIsReady;
+      return new Plan(
+          Set.of(),
+          goes ? own(look, self, look.holders.length) : Set.of(),
+          self.state,
+          HANDING_OVER);
+    }
+    State state = look.receivers().contains(self) ? State.READY : State.LIVES;
+    Set<Integer> take = take(look, self, others, state, before);
+    Set<Integer> give = take.isEmpty() ? give(look, self, others) : Set.of();
+    Duration next =
+        state == State.READY
+            ? HANDING_OVER
+            : !before.containsAll(look.withoutHolder())
+                ? SECOND_LOOK
+                : look.held(self) > 0 || look.isCloseBy(self) ? STEP : STEP.multipliedBy(2);
+    return new Plan(take, give, state, next);
+  }
+
+  private static Set<Integer> take(
+      Look look, Relay self, List<Relay> others, State state, Set<Integer> before) {
+    Set<Integer> free = new TreeSet<>(look.withoutHolder());
+    boolean alone = others.stream().noneMatch(look::gives);
+    // What was just given away is for who is ready. Who is gone may come back until the next look.
+    boolean atOnce = alone || state == State.READY || look.gives(self) && !look.isCalm();
+    free.removeIf(bucket -> !before.contains(bucket) && (look.holders[bucket] != FREE || !atOnce));
+    if (alone || state == State.READY) {
+      return free;
+    }
+    int holders = 1 + (int) others.stream().filter(look::gives).count();
+    int share = (look.holders.length + holders - 1) / holders;
+    return first(free, share - look.held(self));
+  }
+
+  private static Set<Integer> give(Look look, Relay self, List<Relay> others) {
+    if (look.isCalm()) {
+      Relay principal = look.principal();
+      return principal.state == State.READY && !principal.equals(self)
+          ? own(look, self, look.holders.length)
+          : Set.of();
+    }
+    if (self.load != Load.BUSY) {
+      return Set.of();
+    }
+    int least =
+        others.stream()
+            .filter(r -> r.state == State.READY)
+            .mapToInt(look::held)
+            .min()
+            .orElse(Integer.MAX_VALUE);
+    return 2L * least < look.held(self) ? own(look, self, (look.held(self) - least) / 2) : Set.of();
+  }
+
+  private static Set<Integer> own(Look look, Relay self, int most) {
+    Set<Integer> own = new TreeSet<>();
+    for (int bucket = 0; bucket < look.holders.length; bucket++) {
+      if (look.holders[bucket] == self.number) {
+        own.add(bucket);
+      }
+    }
+    return first(own, most);
+  }
+
+  private static Set<Integer> first(Set<Integer> buckets, int most) {
+    Set<Integer> first = new HashSet<>();
+    buckets.stream().limit(Math.max(0, most)).forEach(first::add);
+    return first;
+  }
+}
