@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Batch {
   private final List<StoredMessage> messages;
-  private final Rules rules;
+  private final Verdicts verdicts;
   private final List<StoredMessage> publishable;
 
   /** Of each of {@link #messages}, or null. */
@@ -40,9 +40,9 @@ final class Batch {
   private boolean delivered;
   private @Nullable String brokerError;
 
-  Batch(List<StoredMessage> messages, Rules rules) {
+  Batch(List<StoredMessage> messages, Verdicts verdicts) {
     this.messages = messages;
-    this.rules = rules;
+    this.verdicts = verdicts;
     publishable = new ArrayList<>(messages.size());
     decisions = new Decision[messages.size()];
     places = new int[messages.size()];
@@ -52,7 +52,7 @@ final class Batch {
       if (isIn(stopped, message)) {
         continue;
       }
-      Decision decision = rules.beforePublishing(message);
+      Decision decision = verdicts.beforePublishing(message);
       if (decision == null) {
         places[publishable.size()] = i;
         publishable.add(message);
@@ -90,7 +90,7 @@ final class Batch {
       }
       answered |= result != null;
       delivered |= result instanceof Result.Delivered;
-      Decision decision = result == null ? null : rules.after(message, result, evidence, now);
+      Decision decision = result == null ? null : verdicts.after(message, result, evidence, now);
       if (decision != null) {
         decisions[places[i]] = decision;
       } else if (result instanceof Result.Unavailable u) {

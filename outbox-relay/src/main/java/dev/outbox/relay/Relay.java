@@ -88,7 +88,7 @@ public final class Relay implements AutoCloseable {
                 : store,
             builder.publisher,
             settings,
-            new Rules(
+            new Verdicts(
                 settings.name(),
                 builder.retryPolicy,
                 builder.haltKeyWhenDead,
@@ -447,7 +447,7 @@ public final class Relay implements AutoCloseable {
      * be decoded and has no aggregate type halts its key, too.
      */
     public Builder haltKeyWhenDead(Collection<String> aggregateTypes) {
-      return haltKeyWhenDead(Rules.haltingKeysOf(Set.copyOf(aggregateTypes)));
+      return haltKeyWhenDead(Verdicts.haltingKeysOf(Set.copyOf(aggregateTypes)));
     }
 
     /**

@@ -12,8 +12,8 @@ import dev.outbox.store.core.internal.Served;
 import dev.outbox.store.jdbc.internal.Batches;
 import dev.outbox.store.jdbc.internal.Rows;
 import dev.outbox.store.jdbc.internal.SqlReads.Reader;
+import dev.outbox.store.postgres.BatchStatements.Parameters;
 import dev.outbox.store.postgres.Certified.Sample;
-import dev.outbox.store.postgres.Hot.Parameters;
 import dev.outbox.store.postgres.Mark.Ahead;
 import java.sql.Array;
 import java.sql.ResultSet;
@@ -62,10 +62,12 @@ final class PostgresLeases implements Leases<Handle> {
           + PostgresText.HISTORY
           + """
           ), seen as materialized (
-            select b.ctid as place, b.bucket, b.worker, b.lease_until > statement_timestamp() as leased, """
+            select b.ctid as place, b.bucket, b.worker, b.lease_until > statement_timestamp() as leased,\
+          """
           + FREE
           + """
-              as free, """
+          as free,\
+          """
           + PostgresText.MARKED
           + " as marked, "
           + PostgresText.START
@@ -92,7 +94,8 @@ final class PostgresLeases implements Leases<Handle> {
               case when b.served_at > statement_timestamp() + interval '10 seconds'
                 then timestamptz 'epoch' else b.served_at end as served_at
             from work w join ${q}${p}bucket b on b.ctid = w.place
-            where """
+            where\
+          """
           + FREE
           + """
             order by served_at, b.bucket
@@ -118,7 +121,8 @@ final class PostgresLeases implements Leases<Handle> {
             ahead_of = case when b.claim_id is null and p.marked then b.ahead_of end
           from picked p cross join now
           where b.ctid = p.place
-          returning b.bucket, b.token, b.low_water, b.low_water_ahead, b.ahead_of, now.history, now.next, """
+          returning b.bucket, b.token, b.low_water, b.low_water_ahead, b.ahead_of, now.history, now.next,\
+          """
           + TRANSACTION
           + """
                as txid,
@@ -142,7 +146,8 @@ final class PostgresLeases implements Leases<Handle> {
           )
           select b.bucket,
             (extract(epoch from b.lease_until - clock_timestamp()) * 1000)::bigint as left_millis,
-            now.history, now.next, """
+            now.history, now.next,\
+          """
           + TRANSACTION
           + """
                as txid,
@@ -192,14 +197,18 @@ final class PostgresLeases implements Leases<Handle> {
       """;
 
   private final Rows rows;
-  private final Hot hot;
+  private final BatchStatements statements;
   private final Certified certified;
   private final Elsewhere elsewhere;
   private final PostgresArchive archive;
   private final String lockHeldAndDelete;
 
   PostgresLeases(
-      Rows rows, Hot hot, Certified certified, Elsewhere elsewhere, PostgresArchive archive) {
+      Rows rows,
+      BatchStatements statements,
+      Certified certified,
+      Elsewhere elsewhere,
+      PostgresArchive archive) {
     this.archive = archive;
     lockHeldAndDelete =
         lockHeldAnd(
@@ -207,7 +216,7 @@ final class PostgresLeases implements Leases<Handle> {
                 ? archive.moving(DELETE_HELD)
                 : "deleted as (" + DELETE_HELD + " returning 1)");
     this.rows = rows;
-    this.hot = hot;
+    this.statements = statements;
     this.certified = certified;
     this.elsewhere = elsewhere;
   }
@@ -217,7 +226,7 @@ final class PostgresLeases implements Leases<Handle> {
     Sample before = certified.known();
     long over = elsewhere.over();
     List<Served> leased =
-        hot.query(
+        statements.query(
             handle,
             LEASE,
             parameters ->
@@ -276,7 +285,7 @@ final class PostgresLeases implements Leases<Handle> {
 
   @Override
   public List<Lease> lockHeld(Handle handle, UUID claimId, Collection<Lease> leases) {
-    return hot.query(
+    return statements.query(
         handle, LOCK_HELD, parameters -> bind(parameters, claimId, leases), each(goingOn(leases)));
   }
 
@@ -304,7 +313,7 @@ final class PostgresLeases implements Leases<Handle> {
       Handle handle, UUID claimId, Collection<Lease> leases, Collection<Claimable> delivered) {
     Sampled<Lease> goingOn = goingOn(leases);
     List<Cleared> cleared =
-        hot.query(
+        statements.query(
             handle,
             lockHeldAndDelete,
             parameters -> {
@@ -329,14 +338,14 @@ final class PostgresLeases implements Leases<Handle> {
 
   @Override
   public Set<Integer> renew(Handle handle, UUID claimId, Collection<Lease> leases, Duration lease) {
-    hot.begin(handle);
+    statements.begin(handle);
     return Batches.renew(handle, RENEW, leases, claimId, Function.identity(), lease);
   }
 
   @Override
   public void release(Handle handle, UUID claimId, List<Release> releases) {
     int ignored =
-        hot.update(
+        statements.update(
             handle,
             RELEASE,
             parameters ->

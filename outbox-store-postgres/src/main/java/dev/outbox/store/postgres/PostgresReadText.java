@@ -2,7 +2,7 @@ package dev.outbox.store.postgres;
 
 import dev.outbox.store.core.internal.Lease;
 import dev.outbox.store.jdbc.internal.Rows;
-import dev.outbox.store.postgres.Hot.Parameters;
+import dev.outbox.store.postgres.BatchStatements.Parameters;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.function.ToIntFunction;
@@ -29,7 +29,8 @@ final class PostgresReadText {
       """
       select ${columns}
       from (
-        select l.*, """
+        select l.*,\
+      """
           + HORIZON
           + """
                as horizon,
@@ -69,7 +70,8 @@ final class PostgresReadText {
       (select l.bucket, case when o.ahead then l.ahead else l.low_water end as low_water,
           l.most, o.ahead
         from unnest(?, ?, ?, ?) l (bucket, low_water, most, ahead),
-          (select """
+          (select\
+      """
           + PostgresText.ALL_OPEN.replace("${open}", "?")
           + """
               as ahead offset 0) o)

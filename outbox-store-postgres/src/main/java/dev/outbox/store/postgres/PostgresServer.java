@@ -49,11 +49,13 @@ final class PostgresServer implements Server {
           new Distributed(
               "YugabyteDB",
               "-yb-",
-              "each of its sessions draws sequences from a cache of its own, so messages of one key would lose their order"),
+              "each of its sessions draws sequences from a cache of its own, so messages of one key"
+                  + " would lose their order"),
           new Distributed(
               "CockroachDB",
               "cockroachdb",
-              "it has no transaction ids and snapshots as PostgreSQL has, by which the store knows that no earlier message is still to come"),
+              "it has no transaction ids and snapshots as PostgreSQL has, by which the store knows"
+                  + " that no earlier message is still to come"),
           new Distributed(
               "Aurora DSQL",
               "sys.iam_pg_role_mappings",
@@ -61,7 +63,8 @@ final class PostgresServer implements Server {
           new Distributed(
               "Spanner",
               "spanner_sys",
-              "the numbers of its sequences do not ascend, so messages of one key would have no order"));
+              "the numbers of its sequences do not ascend, so messages of one key would have no"
+                  + " order"));
 
   private static final String PLACE =
       """
@@ -82,13 +85,13 @@ final class PostgresServer implements Server {
           and (s.seqcache <> 1 or s.seqincrement <> 1))
       """;
 
-  private final StallGuard stallGuard = new StallGuard();
+  private final TransactionSettings settings = new TransactionSettings();
   private final Names names;
   private final Tables tables;
   private final Pooler pooler;
 
   /** Runs the statements of each batch. */
-  final Hot hot = new Hot(stallGuard, this::fill);
+  final BatchStatements statements = new BatchStatements(settings, this::fill);
 
   PostgresServer(Names names, Tables tables, Pooler pooler) {
     this.names = names;
@@ -166,7 +169,8 @@ final class PostgresServer implements Server {
           .formatted(names.table("archive_keep"));
     }
     if (Pooler.isWithoutTransactions(failure)) {
-      return "because a pooler allows no transactions, as PgBouncer with pool_mode=statement: use pool_mode=transaction or session";
+      return "because a pooler allows no transactions, as PgBouncer with pool_mode=statement: use"
+                 + " pool_mode=transaction or session";
     }
     if (Pooler.isMixedUp(failure)) {
       return "is there a pooler between, as PgBouncer in transaction mode? then " + Pooler.REMEDY;
@@ -179,17 +183,17 @@ final class PostgresServer implements Server {
 
   @Override
   public void begin(Connection connection, Duration patience) throws SQLException {
-    stallGuard.begin(connection, patience);
+    settings.begin(connection, patience);
   }
 
   @Override
   public void beginWithLeases(Handle handle, Duration patience) throws SQLException {
-    hot.beginWithFirst(handle, patience);
+    statements.beginWithFirst(handle, patience);
   }
 
   @Override
-  public boolean beginAlone(Handle handle, Duration patience) {
-    hot.beginAlone(handle, patience);
+  public boolean beginSingle(Handle handle, Duration patience) {
+    statements.beginSingle(handle, patience);
     return true;
   }
 

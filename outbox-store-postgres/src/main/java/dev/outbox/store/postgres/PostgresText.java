@@ -1,7 +1,7 @@
 package dev.outbox.store.postgres;
 
 import dev.outbox.store.core.internal.Row.OfMessage;
-import dev.outbox.store.postgres.Hot.Parameters;
+import dev.outbox.store.postgres.BatchStatements.Parameters;
 import java.nio.ByteBuffer;
 import java.sql.SQLException;
 import java.util.Collection;

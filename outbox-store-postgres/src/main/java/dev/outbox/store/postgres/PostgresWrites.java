@@ -53,7 +53,8 @@ final class PostgresWrites extends SqlWrites {
       using unnest(?, ?, ?) r (bucket, lowest, highest)
       where m.bucket = r.bucket and m.status = 'PENDING'
         and m.seq + 0 between r.lowest and r.highest
-        and (select """
+        and (select\
+      """
           + PostgresText.ALL_OPEN.replace("${open}", "?")
           + ")";
 
@@ -108,17 +109,17 @@ final class PostgresWrites extends SqlWrites {
   /** After a range held other messages than were delivered, so many deletes are exact. */
   private static final int EXACT_DELETES = 100;
 
-  private final Hot hot;
+  private final BatchStatements statements;
   private final String deleteRanges;
   private final String deleteThese;
 
   /** How many deletes are still to be made message by message. */
   private final AtomicInteger exactDeletes = new AtomicInteger();
 
-  PostgresWrites(Hot hot, PostgresArchive archive) {
+  PostgresWrites(BatchStatements statements, PostgresArchive archive) {
     super(
         new Texts(MOVE_TO_BLOCKED, MOVE_TO_SCHEDULED, COUNT, FAIL, LOWER), archive.keepsArchive());
-    this.hot = hot;
+    this.statements = statements;
     deleteRanges = deleting(archive, DELETE_RANGES);
     deleteThese = deleting(archive, DELETE);
   }
@@ -134,7 +135,7 @@ final class PostgresWrites extends SqlWrites {
   @Override
   protected int forRows(
       Handle handle, String sql, Collection<? extends OfMessage> rows, Map<String, ?> more) {
-    return hot.update(
+    return statements.update(
         handle,
         sql,
         parameters -> {
@@ -191,10 +192,10 @@ final class PostgresWrites extends SqlWrites {
 
   /** Returns how many were deleted. */
   private int delete(
-      Handle handle, String sql, Hot.Binder binder, Collection<Claimable> delivered) {
+      Handle handle, String sql, BatchStatements.Binder binder, Collection<Claimable> delivered) {
     return !archives()
-        ? hot.update(handle, sql, binder)
-        : hot.query(
+        ? statements.update(handle, sql, binder)
+        : statements.query(
             handle,
             sql,
             parameters -> {

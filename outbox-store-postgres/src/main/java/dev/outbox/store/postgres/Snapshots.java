@@ -7,7 +7,7 @@ import java.util.Set;
 import org.jdbi.v3.core.Handle;
 
 /** Asks for the snapshots that {@link Certified} wants. */
-record Snapshots(Hot hot, Certified certified) {
+record Snapshots(BatchStatements statements, Certified certified) {
 
   /** What {@link Certified} takes. */
   private static final String SNAPSHOT =
@@ -24,7 +24,7 @@ record Snapshots(Hot hot, Certified certified) {
   }
 
   private Snapshot snapshot(Handle handle) {
-    return hot.query(
+    return statements.query(
         handle,
         SNAPSHOT,
         parameters -> {},

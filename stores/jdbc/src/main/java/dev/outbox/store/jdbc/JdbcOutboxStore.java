@@ -9,11 +9,11 @@ import dev.outbox.spi.store.GrantsStore;
 import dev.outbox.spi.store.KeepingStore;
 import dev.outbox.spi.store.KeepingStore.Keeper;
 import dev.outbox.spi.store.KeepingStore.Uncommitted;
-import dev.outbox.store.core.ArchivingStore;
+import dev.outbox.store.core.BucketStore;
 import dev.outbox.store.core.internal.Alone;
-import dev.outbox.store.core.internal.Engine;
 import dev.outbox.store.core.internal.Names;
 import dev.outbox.store.core.internal.Retention;
+import dev.outbox.store.core.internal.StoreOperations;
 import dev.outbox.store.jdbc.internal.Grants;
 import dev.outbox.store.jdbc.internal.JdbcTransactions;
 import dev.outbox.store.jdbc.internal.PoolSize;
@@ -41,7 +41,7 @@ import org.jspecify.annotations.Nullable;
  * settle are one transaction each, and the database computes a key's bucket. Use the store of your
  * database; this is the type to name where any of them may come.
  */
-public abstract class JdbcOutboxStore extends ArchivingStore<Connection> implements GrantsStore {
+public abstract class JdbcOutboxStore extends BucketStore<Connection> implements GrantsStore {
   private final DataSource dataSource;
   private final SqlDialect dialect;
   private final JdbcTransactions transactions;
@@ -72,7 +72,8 @@ public abstract class JdbcOutboxStore extends ArchivingStore<Connection> impleme
       Retention retention,
       SqlDialect dialect,
       JdbcTransactions transactions) {
-    super(new Engine<>(dialect.database(), transactions, retention), Handle::getConnection);
+    super(
+        new StoreOperations<>(dialect.database(), transactions, retention), Handle::getConnection);
     this.dataSource = dataSource;
     this.transactions = transactions;
     this.dialect = dialect;

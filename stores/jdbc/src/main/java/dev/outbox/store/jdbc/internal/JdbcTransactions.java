@@ -46,10 +46,10 @@ public final class JdbcTransactions implements Transactions<Handle> {
 
         /** What a pool's connection has set may be in the way of that. */
         @Override
-        public <R extends @Nullable Object> R runAlone(Duration patience, Work<Handle, R> work) {
+        public <R extends @Nullable Object> R runSingle(Duration patience, Work<Handle, R> work) {
           try (Handle handle = jdbi.open()) {
-            if (server.beginAlone(handle, patience)) {
-              return alone(handle, work);
+            if (server.beginSingle(handle, patience)) {
+              return autoCommitted(handle, work);
             }
           } catch (JdbiException | SQLException e) {
             SQLException failure = sqlException(e);
@@ -148,7 +148,7 @@ public final class JdbcTransactions implements Transactions<Handle> {
     }
   }
 
-  private static <R extends @Nullable Object> R alone(Handle handle, Work<Handle, R> work)
+  private static <R extends @Nullable Object> R autoCommitted(Handle handle, Work<Handle, R> work)
       throws SQLException {
     Connection connection = handle.getConnection();
     boolean autoCommit = connection.getAutoCommit();
@@ -164,7 +164,8 @@ public final class JdbcTransactions implements Transactions<Handle> {
   public static void requireTransaction(Connection connection) throws SQLException {
     if (connection.getAutoCommit()) {
       throw new NoTransactionException(
-          "the connection is in auto-commit mode, so there is no transaction to join: call setAutoCommit(false) or use your framework's transaction");
+          "the connection is in auto-commit mode, so there is no transaction to join: call"
+              + " setAutoCommit(false) or use your framework's transaction");
     }
   }
 

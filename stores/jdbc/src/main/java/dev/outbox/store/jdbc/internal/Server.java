@@ -117,7 +117,7 @@ public interface Server {
    *
    * @return false where that has to be run in a transaction as all others
    */
-  default boolean beginAlone(Handle handle, Duration patience) {
+  default boolean beginSingle(Handle handle, Duration patience) {
     return false;
   }
 

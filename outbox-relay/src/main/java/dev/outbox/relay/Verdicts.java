@@ -11,15 +11,15 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** From one message's result to its decision (P3). */
-final class Rules {
+/** Decides about each message: before it is published, and after by the publisher's result (P3). */
+final class Verdicts {
   private final String worker;
   private final Function<StoredMessage, RetryPolicy> policies;
   private final Predicate<StoredMessage> haltsKey;
   private final Destinations destinations;
   private final RelayListener listener;
 
-  Rules(
+  Verdicts(
       String worker,
       Function<StoredMessage, RetryPolicy> policies,
       Predicate<StoredMessage> haltsKey,
@@ -42,9 +42,9 @@ final class Rules {
     };
   }
 
-  /** The same rules, for one worker: what happens is told under its name. */
-  Rules by(String name) {
-    return new Rules(name, policies, haltsKey, destinations, listener);
+  /** The same, for one worker: the listener is told its name. */
+  Verdicts by(String name) {
+    return new Verdicts(name, policies, haltsKey, destinations, listener);
   }
 
   /** The decision on a message that must not be published, or null when it may be. */
