@@ -62,12 +62,10 @@ final class PostgresLeases implements Leases<Handle> {
           + PostgresText.HISTORY
           + """
           ), seen as materialized (
-            select b.ctid as place, b.bucket, b.worker, b.lease_until > statement_timestamp() as leased,\
-          """
+            select b.ctid as place, b.bucket, b.worker, b.lease_until > statement_timestamp() as leased, """
           + FREE
           + """
-          as free,\
-          """
+              as free, """
           + PostgresText.MARKED
           + " as marked, "
           + PostgresText.START
@@ -94,8 +92,7 @@ final class PostgresLeases implements Leases<Handle> {
               case when b.served_at > statement_timestamp() + interval '10 seconds'
                 then timestamptz 'epoch' else b.served_at end as served_at
             from work w join ${q}${p}bucket b on b.ctid = w.place
-            where\
-          """
+            where """
           + FREE
           + """
             order by served_at, b.bucket
@@ -121,8 +118,7 @@ final class PostgresLeases implements Leases<Handle> {
             ahead_of = case when b.claim_id is null and p.marked then b.ahead_of end
           from picked p cross join now
           where b.ctid = p.place
-          returning b.bucket, b.token, b.low_water, b.low_water_ahead, b.ahead_of, now.history, now.next,\
-          """
+          returning b.bucket, b.token, b.low_water, b.low_water_ahead, b.ahead_of, now.history, now.next, """
           + TRANSACTION
           + """
                as txid,
@@ -146,8 +142,7 @@ final class PostgresLeases implements Leases<Handle> {
           )
           select b.bucket,
             (extract(epoch from b.lease_until - clock_timestamp()) * 1000)::bigint as left_millis,
-            now.history, now.next,\
-          """
+            now.history, now.next, """
           + TRANSACTION
           + """
                as txid,

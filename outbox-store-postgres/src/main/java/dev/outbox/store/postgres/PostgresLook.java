@@ -56,8 +56,7 @@ final class PostgresLook {
               .replace(
                   "l.horizon",
                   PostgresReadText.HORIZON_AHEAD
-                      + ", l.bucket as held, l.history, l.next, l.pid, l.written, l.flushed,"
-                      + " l.scheduled or l.blocked, l.running")
+                      + ", l.bucket as held, l.history, l.next, l.pid, l.written, l.flushed, l.scheduled or l.blocked, l.running")
               .replace(
                   "as any_blocked",
                   "as any_blocked, " + PostgresText.DUE.replace("${bucket}", "l.bucket"));

@@ -29,8 +29,7 @@ final class PostgresReadText {
       """
       select ${columns}
       from (
-        select l.*,\
-      """
+        select l.*, """
           + HORIZON
           + """
                as horizon,
@@ -70,8 +69,7 @@ final class PostgresReadText {
       (select l.bucket, case when o.ahead then l.ahead else l.low_water end as low_water,
           l.most, o.ahead
         from unnest(?, ?, ?, ?) l (bucket, low_water, most, ahead),
-          (select\
-      """
+          (select """
           + PostgresText.ALL_OPEN.replace("${open}", "?")
           + """
               as ahead offset 0) o)

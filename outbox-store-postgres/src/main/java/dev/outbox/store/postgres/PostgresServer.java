@@ -49,13 +49,11 @@ final class PostgresServer implements Server {
           new Distributed(
               "YugabyteDB",
               "-yb-",
-              "each of its sessions draws sequences from a cache of its own, so messages of one key"
-                  + " would lose their order"),
+              "each of its sessions draws sequences from a cache of its own, so messages of one key would lose their order"),
           new Distributed(
               "CockroachDB",
               "cockroachdb",
-              "it has no transaction ids and snapshots as PostgreSQL has, by which the store knows"
-                  + " that no earlier message is still to come"),
+              "it has no transaction ids and snapshots as PostgreSQL has, by which the store knows that no earlier message is still to come"),
           new Distributed(
               "Aurora DSQL",
               "sys.iam_pg_role_mappings",
@@ -63,8 +61,7 @@ final class PostgresServer implements Server {
           new Distributed(
               "Spanner",
               "spanner_sys",
-              "the numbers of its sequences do not ascend, so messages of one key would have no"
-                  + " order"));
+              "the numbers of its sequences do not ascend, so messages of one key would have no order"));
 
   private static final String PLACE =
       """
@@ -169,8 +166,7 @@ final class PostgresServer implements Server {
           .formatted(names.table("archive_keep"));
     }
     if (Pooler.isWithoutTransactions(failure)) {
-      return "because a pooler allows no transactions, as PgBouncer with pool_mode=statement: use"
-                 + " pool_mode=transaction or session";
+      return "because a pooler allows no transactions, as PgBouncer with pool_mode=statement: use pool_mode=transaction or session";
     }
     if (Pooler.isMixedUp(failure)) {
       return "is there a pooler between, as PgBouncer in transaction mode? then " + Pooler.REMEDY;

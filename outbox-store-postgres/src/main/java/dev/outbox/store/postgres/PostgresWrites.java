@@ -53,8 +53,7 @@ final class PostgresWrites extends SqlWrites {
       using unnest(?, ?, ?) r (bucket, lowest, highest)
       where m.bucket = r.bucket and m.status = 'PENDING'
         and m.seq + 0 between r.lowest and r.highest
-        and (select\
-      """
+        and (select """
           + PostgresText.ALL_OPEN.replace("${open}", "?")
           + ")";
 

@@ -164,8 +164,7 @@ public final class JdbcTransactions implements Transactions<Handle> {
   public static void requireTransaction(Connection connection) throws SQLException {
     if (connection.getAutoCommit()) {
       throw new NoTransactionException(
-          "the connection is in auto-commit mode, so there is no transaction to join: call"
-              + " setAutoCommit(false) or use your framework's transaction");
+          "the connection is in auto-commit mode, so there is no transaction to join: call setAutoCommit(false) or use your framework's transaction");
     }
   }
 
