@@ -15,8 +15,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The messages of one claim, and what is decided about them. Of each key, the messages delivered in
- * a row get a decision, and the first one after them. All later ones are released as they were,
+ * The messages of one claim, and what is decided about them. For each key, the messages up to the
+ * first one that was not delivered get a decision. All later ones are released as they were,
  * because they may not overtake it (O2, O3, P2). For one thread.
  */
 final class Batch {
@@ -24,10 +24,10 @@ final class Batch {
   private final Verdicts verdicts;
   private final List<StoredMessage> publishable;
 
-  /** Of each of {@link #messages}, or null. */
+  /** The decision on each of {@link #messages}; null where there is none. */
   private final @Nullable Decision[] decisions;
 
-  /** Of each of {@link #publishable} its place among {@link #messages}. */
+  /** The place of each of {@link #publishable} among {@link #messages}. */
   private final int[] places;
 
   private final List<StoredMessage> overtaking = new ArrayList<>();
@@ -63,12 +63,12 @@ final class Batch {
     }
   }
 
-  /** Mostly no key is stopped, and then no key's hash is computed. */
+  /** Computes no key's hash while no key is stopped, which is most often so. */
   private static boolean isIn(Set<String> stopped, StoredMessage message) {
     return !stopped.isEmpty() && stopped.contains(message.key());
   }
 
-  /** What the publisher may have; may be empty. */
+  /** The messages that the publisher may have; may be empty. */
   List<StoredMessage> publishable() {
     return publishable;
   }

@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
 /**
- * The engine between a store and a publisher: claims messages, publishes them, settles what came of
+ * Stands between a store and a publisher: claims messages, publishes them and settles what came of
  * it, at least once and in order for each key. Any number of relays may run on one store, in any
  * number of processes.
  *

@@ -33,7 +33,8 @@ final class Verdicts {
   }
 
   /**
-   * Dead letters of these types halt their key, and so do rows without a type: one may be of any.
+   * Says which dead letters halt their key: those of these types, and rows without a type, which
+   * may be of any.
    */
   static Predicate<StoredMessage> haltingKeysOf(Set<String> types) {
     return message -> {
@@ -111,7 +112,7 @@ final class Verdicts {
             .allMatch(type -> destinations.isAlone(destinationOf(type), now));
   }
 
-  /** What stands for a destination where the publisher names none. */
+  /** The name of a destination where the publisher names none. */
   private static String destinationOf(String aggregateType) {
     return "the destination of aggregate type " + aggregateType;
   }
@@ -137,7 +138,7 @@ final class Verdicts {
     return halts ? Decision.deadHaltingKey(error) : Decision.dead(error);
   }
 
-  /** The message's own number, or else the policy's. */
+  /** The message's own limit, or else the policy's. */
   private static int maxAttempts(StoredMessage message, RetryPolicy policy) {
     Integer own = message.message().maxAttempts();
     return own != null ? own : policy.maxAttempts();

@@ -277,7 +277,8 @@ final class Worker {
   }
 
   /**
-   * Returns whether it is finished. The time in which the process stood still is nobody's.
+   * Returns whether it is finished. Where the process stood still, the publication gets that time
+   * back.
    *
    * @param since when it was running for certain
    */
@@ -304,29 +305,33 @@ final class Worker {
     }
   }
 
-  /** Settles, trying again while the lease lasts; takes the next claim along when all is well. */
+  /**
+   * Settles, and tries again while the lease lasts. When all is well, the same call of the store
+   * makes the next claim.
+   */
   private Round settle(TimedClaim timed, Batch batch) throws InterruptedException {
     Set<Long> lost = new HashSet<>(timed.lost());
     batch.lost(lost);
     Map<Long, Decision> decisions = batch.decisions();
-    boolean along = !decisions.isEmpty() && breaker.closed() && !waiting.stopping();
+    boolean claimsNext = !decisions.isEmpty() && breaker.closed() && !waiting.stopping();
     Backoff pauses = new Backoff(FIRST_SETTLE_RETRY, LONGEST_SETTLE_RETRY, Worker::random);
     while (true) {
       try {
-        lost.addAll(along ? settleAndClaim(timed, decisions) : timed.claim().settle(decisions));
+        lost.addAll(
+            claimsNext ? settleAndClaim(timed, decisions) : timed.claim().settle(decisions));
         break;
       } catch (Throwable e) {
         boolean refused = failed("settle", e);
         settleRefused |= refused && !decisions.isEmpty();
         long pause = pauses.next();
-        if ((refused && !along) || !lasts(timed, pause)) {
+        if ((refused && !claimsNext) || !lasts(timed, pause)) {
           listener.on(
               new RelayEvent.Abandoned(
                   name, timed.claim().messages(), "settle failed: " + e.getMessage()));
           return Round.TROUBLE;
         }
         TimeUnit.NANOSECONDS.sleep(pause);
-        along = false;
+        claimsNext = false;
       }
     }
     if (!settleRefused || !decisions.isEmpty()) {
@@ -353,7 +358,7 @@ final class Worker {
     return pause < timed.left() && !(waiting.stopping() && pause > waiting.leftToStop());
   }
 
-  /** Gives back a claim that was taken along but not begun. */
+  /** Gives back a claim that a settle made and that was not begun. */
   void release() {
     TimedClaim unused = next;
     next = null;
@@ -368,15 +373,15 @@ final class Worker {
 
   /** Gives kept keys back that nobody looks at, because all workers wait for the publisher. */
   private void giveBackUnused() {
-    letGo(Keeper::giveBackUnused);
+    tellKeeper(Keeper::giveBackUnused);
   }
 
   /** Gives back what is kept and in no worker's hands; the other workers give back theirs. */
   private void letGo() {
-    letGo(Keeper::close);
+    tellKeeper(Keeper::close);
   }
 
-  private void letGo(Consumer<Keeper> what) {
+  private void tellKeeper(Consumer<Keeper> what) {
     if (source instanceof Keeper keeper) {
       try {
         what.accept(keeper);

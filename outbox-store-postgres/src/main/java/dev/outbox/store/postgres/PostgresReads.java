@@ -15,7 +15,7 @@ import java.util.UUID;
 import java.util.function.ToIntFunction;
 import org.jdbi.v3.core.Handle;
 
-/** Reads messages, from each bucket's {@link Mark} on. */
+/** The statements that read messages, from each bucket's {@link Mark} on. */
 final class PostgresReads extends SqlReads {
   /** The head is read first by itself: whether it failed before says how many come with it. */
   private static final String READ_BLOCKED =

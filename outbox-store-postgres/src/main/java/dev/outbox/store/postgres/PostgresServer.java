@@ -18,11 +18,11 @@ import org.jspecify.annotations.Nullable;
 import org.postgresql.util.PSQLException;
 import org.postgresql.util.ServerErrorMessage;
 
-/** How PostgreSQL is talked to, and what its errors mean. */
+/** What PostgreSQL needs from its client, what its errors mean, and which servers are refused. */
 final class PostgresServer implements Server {
   private static final String VERSION = "version()";
 
-  /** What shows those that give the version of the PostgreSQL that they stand in for. */
+  /** Shows other databases that give the version of a PostgreSQL. */
   private static final String SIGNS =
       """
       select lower(n.nspname::text) as sign
@@ -72,7 +72,7 @@ final class PostgresServer implements Server {
       where s.ctid >= '(0,0)'
       """;
 
-  /** With a cache a session gives numbers out that the low-water marks have long passed. */
+  /** With a cache, a session gives out numbers that the low-water marks have passed long ago. */
   private static final String WRONG_SEQUENCE =
       """
       (select format('the sequence %1$s has cache %2$s and increment %3$s, and messages have an order only with 1 and 1: a session would give them numbers that others have long passed; run alter sequence %1$s cache 1 increment 1',

@@ -9,7 +9,7 @@ import org.jdbi.v3.core.Handle;
 /** Asks for the snapshots that {@link Certified} wants. */
 record Snapshots(BatchStatements statements, Certified certified) {
 
-  /** What {@link Certified} takes. */
+  /** The next transaction's id, and a row for each transaction that is open. */
   private static final String SNAPSHOT =
       """
       select pg_snapshot_xmax(s.now)::text::bigint, x::text::bigint

@@ -126,7 +126,9 @@ final class DirectCall {
     }
   }
 
-  /** Returns whether the next one of the key may be sent at once. */
+  /**
+   * Sends the key's next message if it can; returns whether the one after it may follow at once.
+   */
   private boolean sendNext(Run run, Connection via) throws InterruptedException {
     Item item = run.item(run.next);
     Connection through = item.alone ? singles.get(timeLeft()) : via;
@@ -147,8 +149,8 @@ final class DirectCall {
   }
 
   /**
-   * Whether it may be in flight behind the one before it: then both go to one partition, and
-   * through one producer.
+   * Whether the message may be in flight behind the one before it: only where both go to one
+   * partition and through one producer.
    */
   private boolean mayFollow(Item item, Connection via) {
     Item before = item.run.item(item.position() - 1);
@@ -178,7 +180,8 @@ final class DirectCall {
           item.message(),
           () -> {
             var unused =
-                via.producer().send(item.record, (stored, error) -> called(sending, stored, error));
+                via.producer()
+                    .send(item.record, (stored, error) -> completed(sending, stored, error));
           });
       if (sending.noRoom) {
         undo(sending);
@@ -188,7 +191,7 @@ final class DirectCall {
       undo(sending);
       throw e;
     } catch (KafkaException | IllegalStateException e) {
-      called(sending, null, e);
+      completed(sending, null, e);
     } catch (RuntimeException e) { // of the user's partitioner or aroundSend
       undo(sending);
       throw e;
@@ -210,7 +213,8 @@ final class DirectCall {
   /**
    * The callback: in the producer's thread, or in the caller's when the producer refuses a record.
    */
-  private void called(Sending sending, @Nullable RecordMetadata stored, @Nullable Exception error) {
+  private void completed(
+      Sending sending, @Nullable RecordMetadata stored, @Nullable Exception error) {
     Connection via = sending.via;
     if (error instanceof BufferExhaustedException) { // in the caller's
       sending.noRoom = true;

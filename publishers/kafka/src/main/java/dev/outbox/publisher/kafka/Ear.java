@@ -6,8 +6,8 @@ import org.apache.kafka.common.errors.RetriableException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether the cluster answers; for one call and one thread. A record that times out does not say
- * whether its topic or the whole cluster is to blame, but bytes that come in from any broker
+ * Says whether the cluster answers; for one call and one thread. A record that times out does not
+ * say whether its topic or the whole cluster is to blame, but bytes that come in from any broker
  * meanwhile do. Silence says something only after a question. So when nothing comes in for a while,
  * the {@link Cluster} is asked.
  */

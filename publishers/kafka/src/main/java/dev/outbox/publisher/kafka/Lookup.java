@@ -9,7 +9,7 @@ import dev.outbox.spi.publisher.Result;
 import java.util.HashMap;
 import java.util.Map;
 
-/** Whether messages of one call can be sent now, and the records of those that can. */
+/** Says whether messages of one call can be sent now, and makes the records of those that can. */
 final class Lookup {
   private final Records records;
   private final Topics topics;

@@ -67,12 +67,12 @@ public abstract class BucketStore<T>
     return operations.dedupWindow();
   }
 
-  /** Whether the schema was found right, since it was migrated or tidied up last. */
+  /** Whether the schema was found right, after the last migration and the last housekeeping. */
   protected final boolean verified() {
     return verified;
   }
 
-  /** The schema was found right. */
+  /** Notes that the schema was found right. */
   protected final void setVerified() {
     verified = true;
   }

@@ -50,11 +50,11 @@ public abstract class JdbcOutboxStore extends BucketStore<Connection> implements
   /** Null: there is none. */
   private final @Nullable Schema archive;
 
-  /** Whether what an append needs was found right; a claim looks at the archive too. */
+  /** Whether the tables that an append needs were found right; a claim needs the archive's too. */
   private volatile boolean mayAppend;
 
   /**
-   * @param dialect takes what the archive keeps, too
+   * @param dialect makes the dialect of these names, and of what the archive keeps
    */
   protected JdbcOutboxStore(Builder<?, ?> b, BiFunction<Names, Archive, SqlDialect> dialect) {
     this(
@@ -117,16 +117,19 @@ public abstract class JdbcOutboxStore extends BucketStore<Connection> implements
     return Uncommitted.of(appended, () -> handOver(keeper, messages.size(), alone));
   }
 
-  private interface Append {
+  /** What stores the messages. */
+  private interface Work {
     /** Returns the ids of duplicates. */
     Set<UUID> run() throws SQLException;
   }
 
   /**
-   * @param whose rights it takes
+   * Checks the caller's transaction and the schema, then appends.
+   *
+   * @param whose who needs the rights that it takes, for the error that says which are missing
    */
   private Appended appending(
-      Connection transaction, List<OutboxMessage> messages, Set<Grants.Role> whose, Append append) {
+      Connection transaction, List<OutboxMessage> messages, Set<Grants.Role> whose, Work work) {
     try {
       JdbcTransactions.requireTransaction(transaction);
       if (messages.isEmpty()) {
@@ -140,7 +143,7 @@ public abstract class JdbcOutboxStore extends BucketStore<Connection> implements
         }
       }
       dialect.server().check(transaction);
-      return Appended.of(messages, append.run());
+      return Appended.of(messages, work.run());
     } catch (SQLException e) {
       throw transactions.translate(e, whose);
     }

@@ -88,8 +88,8 @@ public abstract class SqlReads implements Reads<Handle> {
   }
 
   /**
-   * Without payloads larger than their share, and mostly there are none. Where there are, as many
-   * messages of each bucket as the bytes have room for: at least one.
+   * Reads twice where a payload is larger than its share of the bytes, which is rare. The second
+   * read brings as many messages of each bucket as the bytes have room for, and at least one.
    */
   protected final Found read(Handle handle, Status status, List<Lease> leases, Limits limits) {
     ToIntFunction<Lease> most = most(limits);
@@ -108,7 +108,7 @@ public abstract class SqlReads implements Reads<Handle> {
         .orElseThrow();
   }
 
-  /** For how many messages of each bucket there is room. */
+  /** How many messages of each bucket there is room for. */
   private Map<Integer, Integer> fit(
       Handle handle, Status status, List<Lease> leases, ToIntFunction<Lease> most, Limits limits) {
     Room room = new Room(leases, limits);
@@ -129,7 +129,7 @@ public abstract class SqlReads implements Reads<Handle> {
         });
   }
 
-  /** Empty when a payload was left out. */
+  /** Reads once; empty when a payload was larger than the bytes and left out. */
   private Optional<Found> read(
       Handle handle, Status status, List<Lease> leases, ToIntFunction<Lease> most, long bytes) {
     return read(
