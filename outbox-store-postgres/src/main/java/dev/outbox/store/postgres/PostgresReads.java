@@ -86,7 +86,7 @@ final class PostgresReads extends SqlReads {
   }
 
   @Override
-  protected <R> R read(
+  protected <R> R select(
       Handle handle,
       Status status,
       List<Lease> leases,

@@ -45,7 +45,7 @@ public abstract class SqlReads implements Reads<Handle> {
    * @param most how many messages of each bucket
    * @param bytes the most bytes of a payload
    */
-  protected abstract <R> R read(
+  protected abstract <R> R select(
       Handle handle,
       Status status,
       List<Lease> leases,
@@ -94,11 +94,11 @@ public abstract class SqlReads implements Reads<Handle> {
   protected final Found read(Handle handle, Status status, List<Lease> leases, Limits limits) {
     ToIntFunction<Lease> most = most(limits);
     long share = limits.bytes() / limits.messages();
-    return read(handle, status, leases, most, share)
+    return readOnce(handle, status, leases, most, share)
         .or(
             () -> {
               Map<Integer, Integer> fit = fit(handle, status, leases, most, limits);
-              return read(
+              return readOnce(
                   handle,
                   status,
                   leases,
@@ -130,9 +130,9 @@ public abstract class SqlReads implements Reads<Handle> {
   }
 
   /** Reads once; empty when a payload was larger than the bytes and left out. */
-  private Optional<Found> read(
+  private Optional<Found> readOnce(
       Handle handle, Status status, List<Lease> leases, ToIntFunction<Lease> most, long bytes) {
-    return read(
+    return select(
         handle,
         status,
         leases,
