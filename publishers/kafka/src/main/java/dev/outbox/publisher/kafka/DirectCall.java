@@ -57,7 +57,7 @@ final class DirectCall {
   private Set<Run> toSend = new LinkedHashSet<>();
   private long nextCheck = start + CHECK_EVERY;
   private boolean noRoom;
-  private final Ear ear;
+  private final Liveness liveness;
   private final Lookup lookup;
 
   private record Report(
@@ -72,8 +72,8 @@ final class DirectCall {
     this.places = parts.places();
     this.timing = parts.timing();
     this.outcome = new Outcome<>(messages, Run::new);
-    this.ear = new Ear(parts.cluster(), timing);
-    this.lookup = new Lookup(parts, ear);
+    this.liveness = new Liveness(parts.cluster(), timing);
+    this.lookup = new Lookup(parts, liveness);
     toSend.addAll(outcome.runs());
   }
 
@@ -105,7 +105,7 @@ final class DirectCall {
   /** The producer in use, which is another one when the last has been closed. */
   private Connection connect() throws InterruptedException {
     Connection current = producer.get(timeLeft());
-    ear.listen(current);
+    liveness.listen(current);
     return current;
   }
 
@@ -284,7 +284,7 @@ final class DirectCall {
   }
 
   private Result resultOf(Sending sending, Exception error) {
-    Result result = ear.result(error, sending.place);
+    Result result = liveness.result(error, sending.place);
     if (Results.isProducersFault(error)) {
       sending.via.giveUp(error);
       outcome.decideAll(result);
@@ -308,14 +308,16 @@ final class DirectCall {
           leave(run);
         } else {
           Place place = run.item(run.delivered()).place();
-          outcome.decide(run, run.delivered(), ear.outOfReach(place, "no answer about it in time"));
+          outcome.decide(
+              run, run.delivered(), liveness.outOfReach(place, "no answer about it in time"));
         }
       }
     }
   }
 
   private boolean isLate(Run run, long now) {
-    return ear.answers() && now - run.since >= places.patience(run.item(run.delivered()).place());
+    return liveness.answers()
+        && now - run.since >= places.patience(run.item(run.delivered()).place());
   }
 
   /** Leaves all of a key that is in flight to its callbacks. */
@@ -330,10 +332,10 @@ final class DirectCall {
     }
     if (from < run.end()) {
       Place place = run.item(from).place();
-      if (ear.answers()) {
+      if (liveness.answers()) {
         places.slow(place);
       }
-      outcome.decide(run, from, ear.outOfReach(place, "not acknowledged in time"));
+      outcome.decide(run, from, liveness.outOfReach(place, "not acknowledged in time"));
     }
     landed(run);
   }

@@ -5,9 +5,9 @@
  * TransactionalCall} is one in the other. A {@code Run} has the messages of one key in a call, and
  * a {@code Sending} is one record on its way. {@code Lookup} says whether a message can be sent
  * now, by what {@code Topics} knows, and {@code Records} makes its record. {@code ProducerHolder}
- * has the producer, and makes another one when it is of no use any more. {@code Ear} says whether
- * the cluster answers, for which {@code Cluster} asks it. {@code Results} says which result an
- * exception means.
+ * has the producer, and makes another one when it is of no use any more. {@code Liveness} says
+ * whether the cluster answers, for which {@code Cluster} asks it. {@code Results} says which result
+ * an exception means.
  */
 @NullMarked
 package dev.outbox.publisher.kafka;

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * meanwhile do. Silence says something only after a question. So when nothing comes in for a while,
  * the {@link Cluster} is asked.
  */
-final class Ear {
+final class Liveness {
   private final Cluster cluster;
   private final long silence;
   private @Nullable Connection connection;
@@ -20,7 +20,7 @@ final class Ear {
   private long quietSince = System.nanoTime();
   private boolean heard;
 
-  Ear(Cluster cluster, Timing timing) {
+  Liveness(Cluster cluster, Timing timing) {
     this.cluster = cluster;
     this.silence = timing.silence();
   }
