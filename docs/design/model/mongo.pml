@@ -5,7 +5,7 @@
    commit another one: between them it may stall, be killed, or be overtaken. Two transactions that write one document
    do not both commit. Plain commands (the lease, adoption) take effect at once and wait for open writers.
 
-   lease     Leases.take             begin(T1) HeldBuckets.fence, Reads, BlockedReads, MongoStatements.move
+   lease     MongoLeases.take        begin(T1) HeldBuckets.fence, MongoReads, BlockedReads, MongoWrites.move
    giveBack  HeldBuckets.giveBack    begin(T2, T3) HeldBuckets.hold, Settlement, HeldBuckets.release
    commit    MongoTransactions       adopt     Adoption
 

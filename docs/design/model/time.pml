@@ -3,8 +3,8 @@
    Two relays lease a bucket for L ticks and settle whenever they get to it, however late. The server's clock ticks,
    and jumps once, back or ahead. A failover may lose the last lease: the row is as it was before it.
 
-   Lease    the statement lease, its FREE: PostgresStatements, Leases.isFree (MongoDB)
-   Settle   Statements.lockHeld: owner and token, and no time
+   Lease    the statement lease, its FREE: PostgresLeases, MongoLeases.isFree
+   Settle   Leases.lockHeld: owner and token, and no time
 
    Switches (-DNAME=value), defaults as the code is:
    RULE      1  a lease that begins too far ahead of the clock is free; 0: only time frees it

@@ -15,19 +15,19 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The messages of one claim, and what is decided about them. Of each key, the messages delivered in
- * a row get a decision, and the first one after them. All later ones are released as they were,
+ * The messages of one claim, and what is decided about them. For each key, the messages up to the
+ * first one that was not delivered get a decision. All later ones are released as they were,
  * because they may not overtake it (O2, O3, P2). For one thread.
  */
 final class Batch {
   private final List<StoredMessage> messages;
-  private final Rules rules;
+  private final Verdicts verdicts;
   private final List<StoredMessage> publishable;
 
-  /** Of each of {@link #messages}, or null. */
+  /** The decision on each of {@link #messages}; null where there is none. */
   private final @Nullable Decision[] decisions;
 
-  /** Of each of {@link #publishable} its place among {@link #messages}. */
+  /** The place of each of {@link #publishable} among {@link #messages}. */
   private final int[] places;
 
   private final List<StoredMessage> overtaking = new ArrayList<>();
@@ -40,9 +40,9 @@ final class Batch {
   private boolean delivered;
   private @Nullable String brokerError;
 
-  Batch(List<StoredMessage> messages, Rules rules) {
+  Batch(List<StoredMessage> messages, Verdicts verdicts) {
     this.messages = messages;
-    this.rules = rules;
+    this.verdicts = verdicts;
     publishable = new ArrayList<>(messages.size());
     decisions = new Decision[messages.size()];
     places = new int[messages.size()];
@@ -52,7 +52,7 @@ final class Batch {
       if (isIn(stopped, message)) {
         continue;
       }
-      Decision decision = rules.beforePublishing(message);
+      Decision decision = verdicts.beforePublishing(message);
       if (decision == null) {
         places[publishable.size()] = i;
         publishable.add(message);
@@ -63,12 +63,12 @@ final class Batch {
     }
   }
 
-  /** Mostly no key is stopped, and then no key's hash is computed. */
+  /** Computes no key's hash while no key is stopped, which is most often so. */
   private static boolean isIn(Set<String> stopped, StoredMessage message) {
     return !stopped.isEmpty() && stopped.contains(message.key());
   }
 
-  /** What the publisher may have; may be empty. */
+  /** The messages that the publisher may have; may be empty. */
   List<StoredMessage> publishable() {
     return publishable;
   }
@@ -90,7 +90,7 @@ final class Batch {
       }
       answered |= result != null;
       delivered |= result instanceof Result.Delivered;
-      Decision decision = result == null ? null : rules.after(message, result, evidence, now);
+      Decision decision = result == null ? null : verdicts.after(message, result, evidence, now);
       if (decision != null) {
         decisions[places[i]] = decision;
       } else if (result instanceof Result.Unavailable u) {

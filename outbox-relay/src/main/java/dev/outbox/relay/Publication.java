@@ -74,7 +74,9 @@ final class Publication {
     this.call = new AtomicReference<>(call(messages.size() == 1 ? 0 : TOGETHER));
   }
 
-  /** What to do when it is finished, in the publisher's thread; said before the start. */
+  /**
+   * Sets what to do when it is finished, in the publisher's thread; to be called before the start.
+   */
   void whenFinished(Runnable task) {
     whenFinished = task;
   }

@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
 /**
- * The engine between a store and a publisher: claims messages, publishes them, settles what came of
+ * Stands between a store and a publisher: claims messages, publishes them and settles what came of
  * it, at least once and in order for each key. Any number of relays may run on one store, in any
  * number of processes.
  *
@@ -88,7 +88,7 @@ public final class Relay implements AutoCloseable {
                 : store,
             builder.publisher,
             settings,
-            new Rules(
+            new Verdicts(
                 settings.name(),
                 builder.retryPolicy,
                 builder.haltKeyWhenDead,
@@ -447,7 +447,7 @@ public final class Relay implements AutoCloseable {
      * be decoded and has no aggregate type halts its key, too.
      */
     public Builder haltKeyWhenDead(Collection<String> aggregateTypes) {
-      return haltKeyWhenDead(Rules.haltingKeysOf(Set.copyOf(aggregateTypes)));
+      return haltKeyWhenDead(Verdicts.haltingKeysOf(Set.copyOf(aggregateTypes)));
     }
 
     /**

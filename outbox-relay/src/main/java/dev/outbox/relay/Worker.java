@@ -46,7 +46,7 @@ final class Worker {
       Claim.Source source,
       MessagePublisher publisher,
       Settings settings,
-      Rules rules,
+      Verdicts verdicts,
       Breaker breaker,
       Waiting waiting,
       RelayListener listener,
@@ -56,7 +56,7 @@ final class Worker {
     /** The same with claims from elsewhere. */
     Shared claimingFrom(Claim.Source other) {
       return new Shared(
-          other, publisher, settings, rules, breaker, waiting, listener, publishing, clock);
+          other, publisher, settings, verdicts, breaker, waiting, listener, publishing, clock);
     }
   }
 
@@ -76,12 +76,12 @@ final class Worker {
   private final Shared shared;
   private final Claim.Source source;
   private final Settings settings;
-  private final Rules rules;
+  private final Verdicts verdicts;
   private final Breaker breaker;
   private final Waiting waiting;
   private final RelayListener listener;
   private final Backoff trouble;
-  private @Nullable Lease next;
+  private @Nullable TimedClaim next;
   private boolean storeFailed;
 
   /** Whether decisions were refused for good; an empty settle does not show that this is over. */
@@ -94,7 +94,7 @@ final class Worker {
     this.shared = shared;
     source = shared.source();
     settings = shared.settings();
-    rules = shared.rules().by(name);
+    verdicts = shared.verdicts().by(name);
     breaker = shared.breaker();
     waiting = shared.waiting();
     listener = shared.listener();
@@ -156,23 +156,23 @@ final class Worker {
       askAgain = ASK_HANGING;
       return Round.REFUSED;
     }
-    Lease lease = next;
+    TimedClaim timed = next;
     next = null;
     Breaker.Admission admission = breaker.admit(now());
     Batch batch = null;
     try {
-      if (lease == null && admission.most() == 0) {
+      if (timed == null && admission.most() == 0) {
         askAgain = admission.askAgain();
         return Round.REFUSED;
       }
-      if (lease == null) {
-        lease = claim(admission.most());
+      if (timed == null) {
+        timed = claim(admission.most());
       }
-      if (lease == null) {
+      if (timed == null) {
         return Round.TROUBLE;
       }
-      batch = new Batch(lease.claim().messages(), rules);
-      if (!publish(batch, lease)) {
+      batch = new Batch(timed.claim().messages(), verdicts);
+      if (!publish(batch, timed)) {
         return Round.BUSY;
       }
     } finally {
@@ -181,7 +181,7 @@ final class Worker {
     if (admission.test()) {
       batch.setAside(admission.most(), Duration.ofNanos(admission.aside()));
     }
-    return settle(lease, batch);
+    return settle(timed, batch);
   }
 
   /** Whether so many publish calls hang that more would only fill the process with threads. */
@@ -195,7 +195,7 @@ final class Worker {
     return hanging;
   }
 
-  private @Nullable Lease claim(int most) {
+  private @Nullable TimedClaim claim(int most) {
     long before = now();
     try {
       Claim claim = source.claim(settings.request(name, most));
@@ -206,16 +206,16 @@ final class Worker {
     }
   }
 
-  private Lease claimed(Claim claim, long before) {
+  private TimedClaim claimed(Claim claim, long before) {
     if (!claim.messages().isEmpty()) {
       waiting.working(this, claim.messages().size());
       listener.on(new RelayEvent.Claimed(name, claim.messages(), Duration.ofNanos(now() - before)));
     }
-    return new Lease(claim, settings.lease(), before, shared.clock());
+    return new TimedClaim(claim, settings.lease(), before, shared.clock());
   }
 
   /** Returns false when the claim must be left to its lease. */
-  private boolean publish(Batch batch, Lease lease) throws InterruptedException {
+  private boolean publish(Batch batch, TimedClaim timed) throws InterruptedException {
     List<StoredMessage> messages = batch.publishable();
     if (messages.isEmpty() || waiting.stopping()) {
       return true;
@@ -228,7 +228,7 @@ final class Worker {
             settings.publishTimeout(),
             shared.publishing(),
             shared.clock());
-    await(publication, publication.start(), lease);
+    await(publication, publication.start(), timed);
     for (Publication.Broken broken : publication.broken()) {
       listener.on(new RelayEvent.PublisherBroken(name, broken.problem(), broken.cause()));
     }
@@ -248,11 +248,12 @@ final class Worker {
   }
 
   /** Returns when the publication is finished or given up. */
-  private void await(Publication publication, long start, Lease lease) throws InterruptedException {
+  private void await(Publication publication, long start, TimedClaim timed)
+      throws InterruptedException {
     boolean done = false;
     long since = start;
     try {
-      while (!awaitAWhile(publication, since, lease)) {
+      while (!awaitAWhile(publication, since, timed)) {
         if (publication.giveUpWhenLate()) {
           break;
         }
@@ -261,8 +262,8 @@ final class Worker {
           boolean ignored = publication.await(waiting.leftToStop() / 2);
           break;
         }
-        if (lease.untilRenewal() <= 0) {
-          renew(lease);
+        if (timed.untilRenewal() <= 0) {
+          renew(timed);
         }
         giveBackUnused();
         since = now();
@@ -276,14 +277,15 @@ final class Worker {
   }
 
   /**
-   * Returns whether it is finished. The time in which the process stood still is nobody's.
+   * Returns whether it is finished. Where the process stood still, the publication gets that time
+   * back.
    *
    * @param since when it was running for certain
    */
-  private boolean awaitAWhile(Publication publication, long since, Lease lease)
+  private boolean awaitAWhile(Publication publication, long since, TimedClaim timed)
       throws InterruptedException {
     long time =
-        Math.max(0, Math.min(waiting.lookUp(), Math.min(publication.left(), lease.untilRenewal())));
+        Math.max(0, Math.min(waiting.lookUp(), Math.min(publication.left(), timed.untilRenewal())));
     if (publication.await(time)) {
       return true;
     }
@@ -295,37 +297,41 @@ final class Worker {
     return false;
   }
 
-  private void renew(Lease lease) {
+  private void renew(TimedClaim timed) {
     try {
-      lease.renew();
+      timed.renew();
     } catch (Throwable e) { // the publisher goes on all the same
       listener.on(new RelayEvent.StoreFailed(name, "renew", Survival.asRuntimeException(e)));
     }
   }
 
-  /** Settles, trying again while the lease lasts; takes the next claim along when all is well. */
-  private Round settle(Lease lease, Batch batch) throws InterruptedException {
-    Set<Long> lost = new HashSet<>(lease.lost());
+  /**
+   * Settles, and tries again while the lease lasts. When all is well, the same call of the store
+   * makes the next claim.
+   */
+  private Round settle(TimedClaim timed, Batch batch) throws InterruptedException {
+    Set<Long> lost = new HashSet<>(timed.lost());
     batch.lost(lost);
     Map<Long, Decision> decisions = batch.decisions();
-    boolean along = !decisions.isEmpty() && breaker.closed() && !waiting.stopping();
+    boolean claimsNext = !decisions.isEmpty() && breaker.closed() && !waiting.stopping();
     Backoff pauses = new Backoff(FIRST_SETTLE_RETRY, LONGEST_SETTLE_RETRY, Worker::random);
     while (true) {
       try {
-        lost.addAll(along ? settleAndClaim(lease, decisions) : lease.claim().settle(decisions));
+        lost.addAll(
+            claimsNext ? settleAndClaim(timed, decisions) : timed.claim().settle(decisions));
         break;
       } catch (Throwable e) {
         boolean refused = failed("settle", e);
         settleRefused |= refused && !decisions.isEmpty();
         long pause = pauses.next();
-        if ((refused && !along) || !lasts(lease, pause)) {
+        if ((refused && !claimsNext) || !lasts(timed, pause)) {
           listener.on(
               new RelayEvent.Abandoned(
-                  name, lease.claim().messages(), "settle failed: " + e.getMessage()));
+                  name, timed.claim().messages(), "settle failed: " + e.getMessage()));
           return Round.TROUBLE;
         }
         TimeUnit.NANOSECONDS.sleep(pause);
-        along = false;
+        claimsNext = false;
       }
     }
     if (!settleRefused || !decisions.isEmpty()) {
@@ -336,25 +342,25 @@ final class Worker {
       listener.on(new RelayEvent.LeaseLost(name, taken));
     }
     batch.tell(listener, name);
-    return decisions.isEmpty() && !lease.claim().pollAgain() ? Round.IDLE : Round.BUSY;
+    return decisions.isEmpty() && !timed.claim().pollAgain() ? Round.IDLE : Round.BUSY;
   }
 
-  private Set<Long> settleAndClaim(Lease lease, Map<Long, Decision> decisions) {
+  private Set<Long> settleAndClaim(TimedClaim timed, Map<Long, Decision> decisions) {
     long before = now();
     Settled settled =
         source.settleAndClaim(
-            lease.claim(), decisions, settings.request(name, settings.batchSize()));
+            timed.claim(), decisions, settings.request(name, settings.batchSize()));
     next = claimed(settled.next(), before);
     return settled.lost();
   }
 
-  private boolean lasts(Lease lease, long pause) {
-    return pause < lease.left() && !(waiting.stopping() && pause > waiting.leftToStop());
+  private boolean lasts(TimedClaim timed, long pause) {
+    return pause < timed.left() && !(waiting.stopping() && pause > waiting.leftToStop());
   }
 
-  /** Gives back a claim that was taken along but not begun. */
+  /** Gives back a claim that a settle made and that was not begun. */
   void release() {
-    Lease unused = next;
+    TimedClaim unused = next;
     next = null;
     if (unused != null) {
       try {
@@ -367,15 +373,15 @@ final class Worker {
 
   /** Gives kept keys back that nobody looks at, because all workers wait for the publisher. */
   private void giveBackUnused() {
-    letGo(Keeper::giveBackUnused);
+    tellKeeper(Keeper::giveBackUnused);
   }
 
   /** Gives back what is kept and in no worker's hands; the other workers give back theirs. */
   private void letGo() {
-    letGo(Keeper::close);
+    tellKeeper(Keeper::close);
   }
 
-  private void letGo(Consumer<Keeper> what) {
+  private void tellKeeper(Consumer<Keeper> what) {
     if (source instanceof Keeper keeper) {
       try {
         what.accept(keeper);

@@ -30,10 +30,10 @@ class BatchTest {
   private Predicate<StoredMessage> blocks = m -> false;
 
   private Batch batch(StoredMessage... messages) {
-    Rules rules =
-        new Rules(
+    Verdicts verdicts =
+        new Verdicts(
             "relay/0", m -> policies.apply(m), m -> blocks.test(m), new Destinations(), events);
-    return new Batch(List.of(messages), rules);
+    return new Batch(List.of(messages), verdicts);
   }
 
   private static Decision retry(long ms, String error) {
@@ -200,14 +200,14 @@ class BatchTest {
   }
 
   private Decision undecodable(String type, Set<String> types) {
-    blocks = Rules.haltingKeysOf(types);
+    blocks = Verdicts.haltingKeysOf(types);
     return batch(StoredMessage.undecodable(1, "a", type, 0, Instant.EPOCH, "damaged"))
         .decisions()
         .get(1L);
   }
 
   private Decision deadOf(Set<String> types) {
-    blocks = Rules.haltingKeysOf(types);
+    blocks = Verdicts.haltingKeysOf(types);
     return one(0, Result.rejected("x")).decisions().get(1L);
   }
 

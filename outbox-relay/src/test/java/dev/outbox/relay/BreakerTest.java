@@ -15,15 +15,16 @@ class BreakerTest {
 
   private final Recorder events = new Recorder();
   private final Breaker breaker = new Breaker("relay", 10, () -> 0, events);
-  private final Rules rules =
-      new Rules("relay/0", m -> RetryPolicy.ofDefaults(), m -> false, new Destinations(), events);
+  private final Verdicts verdicts =
+      new Verdicts(
+          "relay/0", m -> RetryPolicy.ofDefaults(), m -> false, new Destinations(), events);
 
   private Batch batch(Result... results) {
     List<StoredMessage> messages = new ArrayList<>();
     for (int i = 0; i < results.length; i++) {
       messages.add(Samples.stored(i, "key" + i));
     }
-    Batch batch = new Batch(messages, rules);
+    Batch batch = new Batch(messages, verdicts);
     batch.published(List.of(results), 0);
     return batch;
   }

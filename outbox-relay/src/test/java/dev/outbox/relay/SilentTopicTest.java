@@ -52,8 +52,9 @@ class SilentTopicTest {
     Settings settings =
         new Settings(
             "relay", 1, 100, 1_000_000, Duration.ofHours(1), time, Duration.ZERO, time, time);
-    Rules rules =
-        new Rules("relay", m -> RetryPolicy.ofDefaults(), m -> false, new Destinations(), events);
+    Verdicts verdicts =
+        new Verdicts(
+            "relay", m -> RetryPolicy.ofDefaults(), m -> false, new Destinations(), events);
     MessagePublisher publisher = this::publish;
     return new Worker(
         "relay/0",
@@ -61,7 +62,7 @@ class SilentTopicTest {
             store,
             publisher,
             settings,
-            rules,
+            verdicts,
             new Breaker("relay", 100, () -> 0, events),
             new Waiting(time, new Pauses(time, () -> 0, clock::get), System::nanoTime),
             events,

@@ -80,7 +80,8 @@ class WorkerTest {
         new Settings(
             "relay", 1, 100, 1_000_000, lease, publishTimeout, Duration.ZERO, ignored, ignored);
     RetryPolicy policy = RetryPolicy.builder().maxAttempts(3).build();
-    Rules rules = new Rules("relay", m -> policy, m -> false, new Destinations(), listener);
+    Verdicts verdicts =
+        new Verdicts("relay", m -> policy, m -> false, new Destinations(), listener);
     Breaker breaker = new Breaker("relay", 100, () -> 0, listener);
     return new Worker(
         "relay/0",
@@ -88,7 +89,7 @@ class WorkerTest {
             store,
             publisher,
             settings,
-            rules,
+            verdicts,
             breaker,
             waiting,
             listener,

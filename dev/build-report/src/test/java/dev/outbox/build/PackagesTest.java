@@ -19,8 +19,10 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
@@ -44,6 +46,16 @@ class PackagesTest {
   private static final JavaClasses ALL = of(modules());
   private static final JavaClasses OURS =
       of(modules().stream().filter(PackagesTest::isProduct).toList());
+
+  /** All types and packages; a type in another one has a dot before its name. */
+  private static final Set<String> NAMES =
+      ALL.stream()
+          .flatMap(type -> Stream.of(type.getPackageName(), type.getName().replace('$', '.')))
+          .collect(Collectors.toSet());
+
+  /** In a comment a type, by its simple or its full name, or a package. */
+  private static final Pattern NAMED =
+      Pattern.compile("\\{@(?:link|code) (dev\\.outbox[\\w.]*|[A-Z]\\w*)[}# ]");
 
   private static boolean isProduct(Path module) {
     Path path = ROOT.relativize(module);
@@ -105,6 +117,33 @@ class PackagesTest {
             "dev.outbox.store.sqlserver",
             "dev.outbox.store.mongo",
             "dev.outbox.store.redis");
+  }
+
+  @Test
+  @DisplayName("are described by types that are there")
+  void described() throws IOException {
+    List<String> gone = new ArrayList<>();
+    for (Path module : modules()) {
+      Path sources = module.resolve("src/main/java");
+      try (Stream<Path> files = Files.walk(sources)) {
+        for (Path file : files.filter(f -> f.endsWith("package-info.java")).toList()) {
+          String name = sources.relativize(file).getParent().toString().replace('/', '.');
+          gone.addAll(gone(name, Files.readString(file)));
+        }
+      }
+    }
+    assertThat(gone).isEmpty();
+  }
+
+  /** What a package's comment names that is not there. */
+  private static List<String> gone(String name, String comment) {
+    return NAMED
+        .matcher(comment.replaceAll("\\R \\*", "").replaceAll(" +", " "))
+        .results()
+        .map(named -> named.group(1))
+        .map(named -> named.startsWith("dev.outbox") ? named : name + "." + named)
+        .filter(named -> !NAMES.contains(named))
+        .toList();
   }
 
   @Test
@@ -297,6 +336,9 @@ class PackagesTest {
     assertBroken(noArrow("dev.outbox.store.mongo..", "dev.outbox.store.core.internal.."));
     assertBroken(noTestLibrary("dev.outbox.tck.."));
     assertBroken(onlyTheJdk("dev.outbox.relay"));
+    String comment = "{@link\n * dev.outbox.relay.Gone} {@code Lost} {@code Relay} {@code SPEC.md}";
+    assertThat(gone("dev.outbox.relay", comment))
+        .containsExactly("dev.outbox.relay.Gone", "dev.outbox.relay.Lost");
   }
 
   private static void assertBroken(ArchRule rule) {

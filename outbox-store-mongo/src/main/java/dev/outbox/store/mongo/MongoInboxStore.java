@@ -15,7 +15,7 @@ import dev.outbox.spi.store.InboxStatisticsStore;
 import dev.outbox.spi.store.InboxStore;
 import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.spi.store.StatisticsStore;
-import dev.outbox.store.core.internal.HeldKey;
+import dev.outbox.store.core.internal.InboxLock;
 import dev.outbox.store.core.internal.InboxTaking;
 import dev.outbox.store.core.internal.InboxTaking.State;
 import dev.outbox.store.core.internal.Names;
@@ -185,7 +185,7 @@ public final class MongoInboxStore
     }
   }
 
-  private final class MongoLock extends HeldKey<ClientSession> {
+  private final class MongoLock extends InboxLock<ClientSession> {
     private final UUID token;
 
     MongoLock(InboxKey key, UUID token, int attempts) {

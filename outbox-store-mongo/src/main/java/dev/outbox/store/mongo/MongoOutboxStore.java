@@ -13,11 +13,11 @@ import dev.outbox.OutboxMessage;
 import dev.outbox.SchemaException;
 import dev.outbox.spi.store.GrantsStore;
 import dev.outbox.spi.store.WakeUpStore;
-import dev.outbox.store.core.ArchivingStore;
+import dev.outbox.store.core.BucketStore;
 import dev.outbox.store.core.internal.Database;
-import dev.outbox.store.core.internal.Engine;
 import dev.outbox.store.core.internal.Names;
 import dev.outbox.store.core.internal.Retention;
+import dev.outbox.store.core.internal.StoreOperations;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -89,7 +89,7 @@ import org.jspecify.annotations.Nullable;
  * update that changes nothing is no write. Nothing waits for another transaction but a lease for
  * one that its holder did not finish in time; that one is ended with {@code killSessions}.
  */
-public final class MongoOutboxStore extends ArchivingStore<ClientSession>
+public final class MongoOutboxStore extends BucketStore<ClientSession>
     implements GrantsStore, WakeUpStore {
   private final Schema schema;
   private final Errors errors;
@@ -100,7 +100,9 @@ public final class MongoOutboxStore extends ArchivingStore<ClientSession>
   private final @Nullable ArchiveSchema archiveSchema;
 
   private MongoOutboxStore(Parts parts, Retention retention) {
-    super(new Engine<>(parts.outbox(), parts.transactions(), retention), MongoTransaction::session);
+    super(
+        new StoreOperations<>(parts.outbox(), parts.transactions(), retention),
+        MongoTransaction::session);
     schema = parts.schema();
     archiveSchema = parts.archiveSchema();
     errors = parts.errors();

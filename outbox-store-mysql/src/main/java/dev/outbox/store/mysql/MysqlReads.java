@@ -96,7 +96,7 @@ final class MysqlReads extends SqlReads {
   }
 
   @Override
-  protected <R> R read(
+  protected <R> R select(
       Handle handle,
       Status status,
       List<Lease> leases,

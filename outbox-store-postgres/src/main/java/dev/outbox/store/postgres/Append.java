@@ -32,14 +32,15 @@ import org.jspecify.annotations.Nullable;
 
 /** Appends any number of messages in one round trip. */
 final class Append implements SqlDialect.Append {
-  /** So many messages have a statement with a row each; more have one array a column. */
+  /** Up to so many messages are bound one by one; more are bound as arrays, one for each column. */
   private static final int FEW = 10;
 
   /**
-   * A column, or what one is computed of.
+   * A column, or the value from which the database computes one.
    *
-   * @param jdbcType of one value
-   * @param type of an array's elements
+   * @param jdbcType the type of one value
+   * @param type the database's type of an array's elements
+   * @param value the value that a message has
    */
   private record Column(
       int jdbcType, String type, Function<OutboxMessage, @Nullable Object> value) {
@@ -48,7 +49,7 @@ final class Append implements SqlDialect.Append {
     }
   }
 
-  /** What each message has, in the order of the statements. */
+  /** What each statement takes, in this order. */
   private static final List<Column> COLUMNS =
       List.of(
           new Column(Types.OTHER, "uuid", OutboxMessage::id),
@@ -62,7 +63,7 @@ final class Append implements SqlDialect.Append {
           Column.text(OutboxMessage::correlationId),
           new Column(Types.INTEGER, "integer", OutboxMessage::maxAttempts));
 
-  /** And what few have. */
+  /** What the statements for any message take: also the columns that few messages use. */
   private static final List<Column> ALL_COLUMNS =
       Stream.concat(
               COLUMNS.stream(),
@@ -76,9 +77,8 @@ final class Append implements SqlDialect.Append {
           .toList();
 
   /**
-   * Of messages without a dedup key and without a time, which are most, a few at a time, which is
-   * what most transactions have: nothing is computed, and ten take 60 % of what they take as
-   * arrays.
+   * For a few messages without a dedup key and without a time, which is what most transactions
+   * append. Nothing is computed, and ten messages take 60 % of the time that they take as arrays.
    */
   private static final String PLAIN =
       """
@@ -90,12 +90,19 @@ final class Append implements SqlDialect.Append {
   private static final String PLAIN_ROW = "(?, ?, ?, ?, ?, ?, ?, ?::json, ?, ?)";
 
   /**
-   * And by which lease each message's bucket is held, where the message may be handed over; null
-   * where not. It may when its bucket has no other messages and no key that waits, as this
-   * statement's snapshot has it: so not where that may be from before the aggregate was locked. And
-   * when the commit waits for the disk, and nothing but the whole transaction can be rolled back: a
-   * row of a subtransaction has another xmin. It asks from the buckets' mark on and no more than a
-   * read does, and only in the mark's own history.
+   * Returns for each message the lease that holds its bucket where the message may be handed over,
+   * and null where not. A message may be handed over when all of this is true:
+   *
+   * <ul>
+   *   <li>Its bucket has no other messages and no key that waits, in this statement's snapshot.
+   *       That snapshot must not be from before the aggregate was locked: so READ COMMITTED.
+   *   <li>The commit waits for the disk.
+   *   <li>Nothing but the whole transaction can be rolled back: a row of a subtransaction has
+   *       another xmin.
+   * </ul>
+   *
+   * <p>It looks at the buckets from their mark on, as a read does, and only in the mark's own
+   * history.
    */
   private static final String ALONE =
       """
@@ -130,10 +137,12 @@ final class Append implements SqlDialect.Append {
         set_config('enable_seqscan', 'off', true);
       """;
 
-  /** What is handed over stays in memory: no more bytes of payload than this of one append. */
+  /**
+   * An append with more bytes of payload is not handed over: what is handed over stays in memory.
+   */
   private static final int MOST_BYTES = 1 << 16;
 
-  /** One array a column, so that a statement with any number of messages is the same statement. */
+  /** One array for each column: so the statement is the same for any number of messages. */
   private static final String MANY =
       """
       with input as materialized (
@@ -146,7 +155,7 @@ final class Append implements SqlDialect.Append {
       )
       """;
 
-  /** The same for one message: twice as fast. */
+  /** The same for one message, twice as fast. */
   private static final String ONE =
       """
       with input as (
@@ -158,10 +167,10 @@ final class Append implements SqlDialect.Append {
       )
       """;
 
-  /** By the number of messages, from one on. */
+  /** {@link #PLAIN} for one message, for two, and so on. */
   private final List<String> plain;
 
-  /** The same that says what may be handed over. */
+  /** The same with {@link #ALONE}. */
   private final List<String> asking;
 
   private final String many;
@@ -185,21 +194,22 @@ final class Append implements SqlDialect.Append {
                         + ALONE)
             .map(names::fill)
             .toList();
-    many = append(names, MANY);
-    one = append(names, ONE);
-    manyWithDedup = appendWithDedup(names, MANY);
-    oneWithDedup = appendWithDedup(names, ONE);
+    many = withoutDedup(names, MANY);
+    one = withoutDedup(names, ONE);
+    manyWithDedup = withDedup(names, MANY);
+    oneWithDedup = withDedup(names, ONE);
   }
 
-  private static String append(Names names, String input) {
+  private static String withoutDedup(Names names, String input) {
     return names.fill(input + insert("") + " order by i.position");
   }
 
   /**
-   * Keys in order, so that two that append the same ones do not deadlock. An old key that was not
-   * purged yet is taken over; one inside the window stays as it is and is not returned.
+   * Takes the dedup keys in order, so that two transactions that append the same ones do not
+   * deadlock. A key older than the window that was not purged yet is taken over. One inside the
+   * window stays as it is and makes its message a duplicate.
    */
-  private static String appendWithDedup(Names names, String input) {
+  private static String withDedup(Names names, String input) {
     return names.fill(
         input
             + """
@@ -251,10 +261,7 @@ final class Append implements SqlDialect.Append {
     if (!dedup && messages.size() <= FEW && messages.stream().noneMatch(Append::hasTime)) {
       try (PreparedStatement statement =
           connection.prepareStatement(plain.get(messages.size() - 1))) {
-        int bound = 0;
-        for (OutboxMessage message : messages) {
-          bound = bind(statement, bound, COLUMNS, message);
-        }
+        int ignored = bindRows(statement, messages);
         statement.executeUpdate();
         return Set.of();
       }
@@ -285,19 +292,16 @@ final class Append implements SqlDialect.Append {
       Connection connection, List<OutboxMessage> messages, List<Lease> open) throws SQLException {
     Mark.Asked asked = Mark.Asked.of(open);
     return asked.buckets() != 0 && mayBeHandedOver(messages)
-        ? Optional.of(append(connection, messages, asked))
+        ? Optional.of(appendAsking(connection, messages, asked))
         : Optional.empty();
   }
 
-  private List<Alone> append(Connection connection, List<OutboxMessage> messages, Mark.Asked asked)
-      throws SQLException {
+  private List<Alone> appendAsking(
+      Connection connection, List<OutboxMessage> messages, Mark.Asked asked) throws SQLException {
     List<Alone> alone = new ArrayList<>();
     try (PreparedStatement statement =
         connection.prepareStatement(asking.get(messages.size() - 1))) {
-      int bound = 0;
-      for (OutboxMessage message : messages) {
-        bound = bind(statement, bound, COLUMNS, message);
-      }
+      int bound = bindRows(statement, messages);
       statement.setLong(bound + 1, asked.buckets());
       statement.setString(bound + 2, asked.history());
       statement.setLong(bound + 3, asked.low());
@@ -355,7 +359,22 @@ final class Append implements SqlDialect.Append {
     return duration.toSeconds() * 1_000_000 + duration.toNanosPart() / 1_000;
   }
 
-  /** Returns how many parameters are bound, with those that were before. */
+  /** Binds {@link #PLAIN_ROW} for each message; returns how many parameters are bound. */
+  private static int bindRows(PreparedStatement statement, List<OutboxMessage> messages)
+      throws SQLException {
+    int bound = 0;
+    for (OutboxMessage message : messages) {
+      bound = bind(statement, bound, COLUMNS, message);
+    }
+    return bound;
+  }
+
+  /**
+   * Binds a message's values.
+   *
+   * @param before how many parameters are bound already
+   * @return how many are bound then
+   */
   private static int bind(
       PreparedStatement statement, int before, List<Column> columns, OutboxMessage message)
       throws SQLException {
@@ -367,7 +386,8 @@ final class Append implements SqlDialect.Append {
   }
 
   /**
-   * The same of arrays. The driver sends those of texts and bytes as they are, if it knows them.
+   * Binds one array for each column. The driver sends arrays of String and byte[] without turning
+   * them into text, where their Java type says what they are.
    */
   private static int bindArrays(
       PreparedStatement statement, List<Column> columns, List<OutboxMessage> messages)

@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
 final class Certified {
 
   /**
-   * Of the samples that wait. Behind a writer that stays open there are more and more; the oldest
+   * The most samples that wait. Behind a writer that stays open there are more and more; the oldest
    * are enough, because they are certified first.
    */
   private static final int MOST_WAITING = 64;
@@ -41,7 +41,7 @@ final class Certified {
   /** How long a sample has waited before anybody asks for a snapshot, and how often at most. */
   static final Duration PATIENCE = Duration.ofMillis(100);
 
-  /** With more transactions than these that stay open, reads begin where nobody is open. */
+  /** With more open transactions than these, reads begin below what any of them may append. */
   private static final int MOST_BESIDE = 64;
 
   /**
@@ -54,7 +54,7 @@ final class Certified {
    * @param beside what was certified then, but for some transactions
    */
   record Sample(String history, long next, long transaction, long below, Beside beside) {
-    /** With what else is certified. */
+    /** The sample with this as certified. */
     Sample with(long certified, Beside some) {
       return new Sample(history, next, transaction, certified, some);
     }
@@ -100,7 +100,7 @@ final class Certified {
   /** The last sample of a transaction that has an id. */
   private @Nullable Sample latest;
 
-  /** The same, when the last snapshot was asked for. */
+  /** What {@link #latest} was when the last snapshot was asked for. */
   private @Nullable Sample asked;
 
   private long askedAt;
@@ -115,8 +115,9 @@ final class Certified {
   }
 
   /**
-   * A transaction has begun. In another history the same numbers are given again; what lies beyond
-   * the next sequence is from before somebody set the sequence back.
+   * Notes that a transaction has begun. All is forgotten in another history, where the same numbers
+   * are given again, and when the next sequence is below what was certified, because somebody set
+   * the sequence back.
    *
    * @param transaction its id, drawn after the sample; 0 when it was drawn before
    */

@@ -45,7 +45,7 @@ record Mark(long low, Ahead ahead, Certified.Sample sample, Read read) {
    * @param open their ids; none: it is the mark
    */
   record Ahead(long low, Set<Long> open) {
-    /** Those of some buckets that are read together. */
+    /** The open transactions of all buckets that are read together. */
     static Set<Long> openOf(Collection<Lease> leases) {
       Set<Long> all = Set.of();
       for (Lease lease : leases) {
@@ -104,7 +104,7 @@ record Mark(long low, Ahead ahead, Certified.Sample sample, Read read) {
     static final Read NOTHING = new Read(new long[0], 0, new Ahead(0, Set.of()), Beside.NONE);
   }
 
-  /** As it is stored; 0: reading begins at the first message. */
+  /** A mark as it is stored; 0: reading begins at the first message. */
   static Mark stored(long low, Certified.Sample sample) {
     return stored(low, new Ahead(low, Set.of()), sample);
   }
@@ -119,7 +119,8 @@ record Mark(long low, Ahead ahead, Certified.Sample sample, Read read) {
   }
 
   /**
-   * In the next transaction. A mark of another history, or beyond the next sequence, is forgotten.
+   * The mark in the next transaction. A mark of another history, or beyond the next sequence, is
+   * forgotten.
    */
   Mark in(Certified.Sample now) {
     return now.history().equals(sample.history()) && ahead.low <= now.next()
@@ -146,26 +147,28 @@ record Mark(long low, Ahead ahead, Certified.Sample sample, Read read) {
     return leases.stream()
         .map(
             lease -> {
-              Mark mark = horizon == 0 ? of(lease).alone() : of(lease);
+              Mark mark = horizon == 0 ? of(lease).withoutAhead() : of(lease);
               return lease.with(
                   mark.afterRead(sequences[lease.bucket()], most.applyAsInt(lease), below));
             })
         .toList();
   }
 
-  /** With what is certified now, for a read that samples nothing and is sent from now on. */
+  /**
+   * The mark with what is certified now: for a read that takes no sample and is sent after this.
+   */
   Mark knowing(Certified.Sample now) {
     return now.history().equals(sample.history())
         ? new Mark(low, ahead, sample.with(now.below(), now.beside()), read)
         : this;
   }
 
-  /** Without what is known beside open transactions, which are not open any more. */
-  Mark alone() {
+  /** The mark without {@link Ahead}: the transactions that were open are over. */
+  Mark withoutAhead() {
     return new Mark(low, new Ahead(low, Set.of()), sample.with(sample.below(), Beside.NONE), read);
   }
 
-  /** In ascending order. */
+  /** The sequences of each bucket, in ascending order. */
   private static long[][] byBucket(List<Row> rows) {
     int[] messages = new int[Database.BUCKETS];
     for (Row row : rows) {
@@ -183,7 +186,7 @@ record Mark(long low, Ahead ahead, Certified.Sample sample, Read read) {
   }
 
   /**
-   * After a read that began at {@link #ahead}.
+   * The mark after a read that began at {@link #ahead}.
    *
    * @param sequences what it found, in ascending order
    * @param below what is certified for this read
@@ -240,7 +243,7 @@ record Mark(long low, Ahead ahead, Certified.Sample sample, Read read) {
         .toList();
   }
 
-  /** When so many messages in front are deleted, of those that the read brought. */
+  /** The mark after so many of the messages in front are deleted. */
   Mark afterDelete(int messages) {
     return passing(messages, Read.NOTHING);
   }

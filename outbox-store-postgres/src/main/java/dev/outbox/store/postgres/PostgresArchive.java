@@ -3,7 +3,7 @@ package dev.outbox.store.postgres;
 import dev.outbox.Archive;
 import dev.outbox.store.core.internal.Row.Claimable;
 import dev.outbox.store.jdbc.internal.ArchiveTexts;
-import dev.outbox.store.postgres.Hot.Parameters;
+import dev.outbox.store.postgres.BatchStatements.Parameters;
 import java.sql.SQLException;
 import java.util.Collection;
 

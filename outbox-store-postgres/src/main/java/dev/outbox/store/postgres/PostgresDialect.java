@@ -29,9 +29,9 @@ final class PostgresDialect {
         server,
         new Append(names),
         new Database<>(
-            new PostgresLeases(rows, server.hot, certified, elsewhere, archive),
-            new PostgresReads(rows, server.hot, certified, elsewhere),
-            new PostgresWrites(server.hot, archive),
+            new PostgresLeases(rows, server.statements, certified, elsewhere, archive),
+            new PostgresReads(rows, server.statements, certified, elsewhere),
+            new PostgresWrites(server.statements, archive),
             new PostgresAdministration(rows, archive)),
         archive.keepsArchive()
             ? new PostgresServer(names.archive(), Tables.ARCHIVE, pooler)

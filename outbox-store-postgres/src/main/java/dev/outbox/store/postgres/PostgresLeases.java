@@ -12,8 +12,8 @@ import dev.outbox.store.core.internal.Served;
 import dev.outbox.store.jdbc.internal.Batches;
 import dev.outbox.store.jdbc.internal.Rows;
 import dev.outbox.store.jdbc.internal.SqlReads.Reader;
+import dev.outbox.store.postgres.BatchStatements.Parameters;
 import dev.outbox.store.postgres.Certified.Sample;
-import dev.outbox.store.postgres.Hot.Parameters;
 import dev.outbox.store.postgres.Mark.Ahead;
 import java.sql.Array;
 import java.sql.ResultSet;
@@ -192,14 +192,18 @@ final class PostgresLeases implements Leases<Handle> {
       """;
 
   private final Rows rows;
-  private final Hot hot;
+  private final BatchStatements statements;
   private final Certified certified;
   private final Elsewhere elsewhere;
   private final PostgresArchive archive;
   private final String lockHeldAndDelete;
 
   PostgresLeases(
-      Rows rows, Hot hot, Certified certified, Elsewhere elsewhere, PostgresArchive archive) {
+      Rows rows,
+      BatchStatements statements,
+      Certified certified,
+      Elsewhere elsewhere,
+      PostgresArchive archive) {
     this.archive = archive;
     lockHeldAndDelete =
         lockHeldAnd(
@@ -207,7 +211,7 @@ final class PostgresLeases implements Leases<Handle> {
                 ? archive.moving(DELETE_HELD)
                 : "deleted as (" + DELETE_HELD + " returning 1)");
     this.rows = rows;
-    this.hot = hot;
+    this.statements = statements;
     this.certified = certified;
     this.elsewhere = elsewhere;
   }
@@ -217,7 +221,7 @@ final class PostgresLeases implements Leases<Handle> {
     Sample before = certified.known();
     long over = elsewhere.over();
     List<Served> leased =
-        hot.query(
+        statements.query(
             handle,
             LEASE,
             parameters ->
@@ -276,7 +280,7 @@ final class PostgresLeases implements Leases<Handle> {
 
   @Override
   public List<Lease> lockHeld(Handle handle, UUID claimId, Collection<Lease> leases) {
-    return hot.query(
+    return statements.query(
         handle, LOCK_HELD, parameters -> bind(parameters, claimId, leases), each(goingOn(leases)));
   }
 
@@ -304,7 +308,7 @@ final class PostgresLeases implements Leases<Handle> {
       Handle handle, UUID claimId, Collection<Lease> leases, Collection<Claimable> delivered) {
     Sampled<Lease> goingOn = goingOn(leases);
     List<Cleared> cleared =
-        hot.query(
+        statements.query(
             handle,
             lockHeldAndDelete,
             parameters -> {
@@ -329,14 +333,14 @@ final class PostgresLeases implements Leases<Handle> {
 
   @Override
   public Set<Integer> renew(Handle handle, UUID claimId, Collection<Lease> leases, Duration lease) {
-    hot.begin(handle);
+    statements.begin(handle);
     return Batches.renew(handle, RENEW, leases, claimId, Function.identity(), lease);
   }
 
   @Override
   public void release(Handle handle, UUID claimId, List<Release> releases) {
     int ignored =
-        hot.update(
+        statements.update(
             handle,
             RELEASE,
             parameters ->

@@ -81,15 +81,15 @@ final class PostgresLook {
   private static final Set<String> LACKS = Set.of("0A000", "42883", "42501");
 
   private final Rows rows;
-  private final Hot hot;
+  private final BatchStatements statements;
   private final Certified certified;
   private final Snapshots snapshots;
   private final Elsewhere elsewhere;
 
-  PostgresLook(Rows rows, Hot hot, Certified certified, Elsewhere elsewhere) {
+  PostgresLook(Rows rows, BatchStatements statements, Certified certified, Elsewhere elsewhere) {
     this.rows = rows;
-    this.hot = hot;
-    snapshots = new Snapshots(hot, certified);
+    this.statements = statements;
+    snapshots = new Snapshots(statements, certified);
     this.certified = certified;
     this.elsewhere = elsewhere;
   }
@@ -160,7 +160,7 @@ final class PostgresLook {
   /** Nothing when the snapshot does not have all leases as they were, or others are due. */
   private Optional<Found> read(Handle handle, UUID claimId, List<Lease> leases, Limits limits) {
     long share = limits.bytes() / limits.messages();
-    return hot.query(
+    return statements.query(
         handle,
         STATEMENT,
         parameters ->
@@ -206,7 +206,7 @@ final class PostgresLook {
     }
     for (Duration pause : PAUSES) {
       LockSupport.parkNanos(pause.toNanos());
-      if (hot.query(
+      if (statements.query(
           handle,
           IS_FLUSHED,
           parameters -> parameters.add(moment.pid).add(written),

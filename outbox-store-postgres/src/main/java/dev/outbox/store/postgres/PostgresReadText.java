@@ -2,14 +2,14 @@ package dev.outbox.store.postgres;
 
 import dev.outbox.store.core.internal.Lease;
 import dev.outbox.store.jdbc.internal.Rows;
-import dev.outbox.store.postgres.Hot.Parameters;
+import dev.outbox.store.postgres.BatchStatements.Parameters;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.function.ToIntFunction;
 
-/** The first messages of buckets that are held: how they are read, and looked at. */
+/** The texts of the statements that read the first messages of held buckets. */
 final class PostgresReadText {
-  /** This transaction is no producer: its own id, where it has one, does not hold the horizon. */
+  /** All transactions with a lower id are over, but for this one, which appends nothing. */
   private static final String HORIZON =
       """
       pg_snapshot_xmin(pg_current_snapshot())::text::bigint + coalesce(

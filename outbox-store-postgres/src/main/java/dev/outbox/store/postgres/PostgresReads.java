@@ -15,7 +15,7 @@ import java.util.UUID;
 import java.util.function.ToIntFunction;
 import org.jdbi.v3.core.Handle;
 
-/** Reads messages, from each bucket's {@link Mark} on. */
+/** The statements that read messages, from each bucket's {@link Mark} on. */
 final class PostgresReads extends SqlReads {
   /** The head is read first by itself: whether it failed before says how many come with it. */
   private static final String READ_BLOCKED =
@@ -59,17 +59,17 @@ final class PostgresReads extends SqlReads {
           order by due_bucket, retry_at, due_key, seq
           """;
 
-  private final Hot hot;
+  private final BatchStatements statements;
   private final Certified certified;
   private final Snapshots snapshots;
   private final PostgresLook look;
 
-  PostgresReads(Rows rows, Hot hot, Certified certified, Elsewhere elsewhere) {
+  PostgresReads(Rows rows, BatchStatements statements, Certified certified, Elsewhere elsewhere) {
     super(rows);
-    this.hot = hot;
+    this.statements = statements;
     this.certified = certified;
-    snapshots = new Snapshots(hot, certified);
-    look = new PostgresLook(rows, hot, certified, elsewhere);
+    snapshots = new Snapshots(statements, certified);
+    look = new PostgresLook(rows, statements, certified, elsewhere);
   }
 
   @Override
@@ -86,7 +86,7 @@ final class PostgresReads extends SqlReads {
   }
 
   @Override
-  protected <R> R read(
+  protected <R> R select(
       Handle handle,
       Status status,
       List<Lease> leases,
@@ -95,7 +95,7 @@ final class PostgresReads extends SqlReads {
       Reader<R> reader) {
     snapshots.ask(handle, Mark.of(leases.get(0)).sample());
     boolean ahead = isAhead(status, leases);
-    return hot.query(
+    return statements.query(
         handle,
         ahead
             ? PostgresReadText.READ_AHEAD
@@ -118,7 +118,7 @@ final class PostgresReads extends SqlReads {
       ToIntFunction<Lease> most,
       Reader<R> reader) {
     boolean ahead = isAhead(status, leases);
-    return hot.query(
+    return statements.query(
         handle,
         ahead
             ? PostgresReadText.SIZES_AHEAD
@@ -131,7 +131,7 @@ final class PostgresReads extends SqlReads {
 
   @Override
   public List<Row> readBlocked(Handle handle, List<Lease> leases, Limits limits) {
-    return hot.query(
+    return statements.query(
         handle,
         READ_BLOCKED,
         parameters -> PostgresReadText.bind(parameters, leases, most(limits)).add(limits.bytes()),

@@ -18,11 +18,11 @@ import org.jspecify.annotations.Nullable;
 import org.postgresql.util.PSQLException;
 import org.postgresql.util.ServerErrorMessage;
 
-/** How PostgreSQL is talked to, and what its errors mean. */
+/** What PostgreSQL needs from its client, what its errors mean, and which servers are refused. */
 final class PostgresServer implements Server {
   private static final String VERSION = "version()";
 
-  /** What shows those that give the version of the PostgreSQL that they stand in for. */
+  /** Shows other databases that give the version of a PostgreSQL. */
   private static final String SIGNS =
       """
       select lower(n.nspname::text) as sign
@@ -72,7 +72,7 @@ final class PostgresServer implements Server {
       where s.ctid >= '(0,0)'
       """;
 
-  /** With a cache a session gives numbers out that the low-water marks have long passed. */
+  /** With a cache, a session gives out numbers that the low-water marks have passed long ago. */
   private static final String WRONG_SEQUENCE =
       """
       (select format('the sequence %1$s has cache %2$s and increment %3$s, and messages have an order only with 1 and 1: a session would give them numbers that others have long passed; run alter sequence %1$s cache 1 increment 1',
@@ -82,13 +82,13 @@ final class PostgresServer implements Server {
           and (s.seqcache <> 1 or s.seqincrement <> 1))
       """;
 
-  private final StallGuard stallGuard = new StallGuard();
+  private final TransactionSettings settings = new TransactionSettings();
   private final Names names;
   private final Tables tables;
   private final Pooler pooler;
 
   /** Runs the statements of each batch. */
-  final Hot hot = new Hot(stallGuard, this::fill);
+  final BatchStatements statements = new BatchStatements(settings, this::fill);
 
   PostgresServer(Names names, Tables tables, Pooler pooler) {
     this.names = names;
@@ -179,17 +179,17 @@ final class PostgresServer implements Server {
 
   @Override
   public void begin(Connection connection, Duration patience) throws SQLException {
-    stallGuard.begin(connection, patience);
+    settings.begin(connection, patience);
   }
 
   @Override
   public void beginWithLeases(Handle handle, Duration patience) throws SQLException {
-    hot.beginWithFirst(handle, patience);
+    statements.beginWithFirst(handle, patience);
   }
 
   @Override
-  public boolean beginAlone(Handle handle, Duration patience) {
-    hot.beginAlone(handle, patience);
+  public boolean beginSingle(Handle handle, Duration patience) {
+    statements.beginSingle(handle, patience);
     return true;
   }
 

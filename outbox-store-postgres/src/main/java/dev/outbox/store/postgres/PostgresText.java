@@ -1,14 +1,14 @@
 package dev.outbox.store.postgres;
 
 import dev.outbox.store.core.internal.Row.OfMessage;
-import dev.outbox.store.postgres.Hot.Parameters;
+import dev.outbox.store.postgres.BatchStatements.Parameters;
 import java.nio.ByteBuffer;
 import java.sql.SQLException;
 import java.util.Collection;
 import java.util.UUID;
 
 /**
- * What recurs in the statements.
+ * The texts that several statements share.
  *
  * <p>A status is always a literal: with a parameter a generic plan could not use the partial
  * indexes. Whether there is something is asked by a scalar subquery in the order of the index that
@@ -20,18 +20,18 @@ import java.util.UUID;
  * condition.
  */
 final class PostgresText {
-  /** As the index of BLOCKED messages has it. */
+  /** A message's key, as the index of BLOCKED messages has it. */
   static final String MESSAGE_KEY =
       "coalesce(m.partition_key, m.aggregate_type || '/' || m.aggregate_id)";
 
-  /** Of the messages, as {@code s.seq}. */
+  /** The sequence of the messages, as {@code s.seq}. */
   private static final String SEQUENCE =
       "(select pg_get_serial_sequence('${q}${p}message', 'seq')::regclass as seq offset 0) s";
 
   private static final String HISTORY_NAME =
       "pg_relation_filenode(s.seq) || ' ' || extract(epoch from pg_postmaster_start_time())";
 
-  /** What is below alone, for who may not read the sequence. */
+  /** The history of {@link #HISTORY} alone, for users who may not read the sequence. */
   static final String ONLY_HISTORY = "select " + HISTORY_NAME + " as history from " + SEQUENCE;
 
   /**
@@ -81,8 +81,8 @@ final class PostgresText {
       """;
 
   /**
-   * With the ids that the rows must have, as bytes, which the driver sends as they are and an array
-   * of uuid as text; and as a table that is hashed once, because an array of a parameter is
+   * The rows with these sequences and ids. The ids are bytes, which the driver sends as they are;
+   * it would send an array of uuid as text. They are a table that is hashed once; an array would be
    * searched from its beginning for each row. {@code is true} keeps the planner from making a join
    * of it.
    */

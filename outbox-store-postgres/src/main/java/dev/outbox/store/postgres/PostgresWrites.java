@@ -21,7 +21,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.transaction.TransactionException;
 
-/** Writes messages. */
+/** The statements that delete and change messages, and those that block keys. */
 final class PostgresWrites extends SqlWrites {
   private static final String MOVE_TO_BLOCKED =
       "update ${q}${p}message set status = 'BLOCKED'"
@@ -105,20 +105,20 @@ final class PostgresWrites extends SqlWrites {
             and ${messageKey} = k.key and m.seq + 0 >= k.low_seq)
       """;
 
-  /** After a range held other messages than were delivered, so many deletes are exact. */
+  /** After a range held other messages than were delivered, so many deletes go by message. */
   private static final int EXACT_DELETES = 100;
 
-  private final Hot hot;
+  private final BatchStatements statements;
   private final String deleteRanges;
   private final String deleteThese;
 
   /** How many deletes are still to be made message by message. */
   private final AtomicInteger exactDeletes = new AtomicInteger();
 
-  PostgresWrites(Hot hot, PostgresArchive archive) {
+  PostgresWrites(BatchStatements statements, PostgresArchive archive) {
     super(
         new Texts(MOVE_TO_BLOCKED, MOVE_TO_SCHEDULED, COUNT, FAIL, LOWER), archive.keepsArchive());
-    this.hot = hot;
+    this.statements = statements;
     deleteRanges = deleting(archive, DELETE_RANGES);
     deleteThese = deleting(archive, DELETE);
   }
@@ -134,7 +134,7 @@ final class PostgresWrites extends SqlWrites {
   @Override
   protected int forRows(
       Handle handle, String sql, Collection<? extends OfMessage> rows, Map<String, ?> more) {
-    return hot.update(
+    return statements.update(
         handle,
         sql,
         parameters -> {
@@ -146,11 +146,11 @@ final class PostgresWrites extends SqlWrites {
   }
 
   /**
-   * Of each bucket the messages that stand in front, as a range, where nothing else can come to
-   * stand between. That is most of them, and costs half. When a range holds another number of
-   * messages than were delivered, because somebody changes rows by hand, a settle is repeated, or a
-   * transaction that stayed open is over, the transaction is undone and run again, message by
-   * message.
+   * Deletes the messages in front of each bucket as a range, where no other message can come in
+   * between. Most messages are of that kind, and it costs half. A range may hold another number of
+   * messages than were delivered: somebody changed rows by hand, a settle is repeated, or a
+   * transaction that stayed open is over. Then the transaction is rolled back and run again, and
+   * deletes message by message.
    */
   @Override
   public List<Lease> delete(
@@ -191,10 +191,10 @@ final class PostgresWrites extends SqlWrites {
 
   /** Returns how many were deleted. */
   private int delete(
-      Handle handle, String sql, Hot.Binder binder, Collection<Claimable> delivered) {
+      Handle handle, String sql, BatchStatements.Binder binder, Collection<Claimable> delivered) {
     return !archives()
-        ? hot.update(handle, sql, binder)
-        : hot.query(
+        ? statements.update(handle, sql, binder)
+        : statements.query(
             handle,
             sql,
             parameters -> {

@@ -7,9 +7,9 @@ import java.util.Set;
 import org.jdbi.v3.core.Handle;
 
 /** Asks for the snapshots that {@link Certified} wants. */
-record Snapshots(Hot hot, Certified certified) {
+record Snapshots(BatchStatements statements, Certified certified) {
 
-  /** What {@link Certified} takes. */
+  /** The next transaction's id, and a row for each transaction that is open. */
   private static final String SNAPSHOT =
       """
       select pg_snapshot_xmax(s.now)::text::bigint, x::text::bigint
@@ -24,7 +24,7 @@ record Snapshots(Hot hot, Certified certified) {
   }
 
   private Snapshot snapshot(Handle handle) {
-    return hot.query(
+    return statements.query(
         handle,
         SNAPSHOT,
         parameters -> {},

@@ -5,10 +5,10 @@ import org.jdbi.v3.core.Handle;
 
 /**
  * Ends the server processes of clients that stopped while a large result was on its way to them,
- * where {@code tcp_user_timeout} ({@link StallGuard}) does not: behind a pooler that reaches the
- * server by a Unix socket, which knows no such limit. No limit of the server's own interrupts a
- * process that writes, {@code transaction_timeout} neither; only its end does, and a role may end
- * its own.
+ * where {@code tcp_user_timeout} ({@link TransactionSettings}) does not: behind a pooler that
+ * reaches the server by a Unix socket, which knows no such limit. No limit of the server's own
+ * interrupts a process that writes, {@code transaction_timeout} neither; only its end does, and a
+ * role may end its own.
  */
 final class StalledClients {
   /** Of ours are those that have written the buckets' table. */

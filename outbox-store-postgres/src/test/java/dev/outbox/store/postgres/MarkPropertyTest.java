@@ -243,7 +243,7 @@ class MarkPropertyTest {
       if (rule == Rule.AHEAD_AS_SEEN_BEFORE) {
         meanwhile();
       }
-      Mark mark = open ? held : held.alone();
+      Mark mark = open ? held : held.withoutAhead();
       claimed = pending.tailSet(mark.ahead().low()).stream().limit(most).toList();
       passed.addAll(pending.headSet(mark.ahead().low()));
       long horizon = open ? horizon(own) : 0;

@@ -150,7 +150,8 @@ class PlanCostsTest extends DatabaseTest {
     watched
         .deadLetters(0, 2)
         .forEach(dead -> assertThat(watched.discard(dead.message().sequence())).isTrue());
-    watched.statistics(100); // one with a larger cap looks dear, and is not compiled: StallGuard
+    watched.statistics(
+        100); // one with a larger cap looks dear, and is not compiled: TransactionSettings
     assertThat(watched.leases().orElseThrow()).isEmpty();
     assertThat(watched.haltedKeys(10)).hasSizeLessThanOrEqualTo(10);
     assertThat(watched.warnings()).isEmpty();

@@ -158,7 +158,7 @@ final class SqlServerReads extends SqlReads {
   }
 
   @Override
-  protected <R> R read(
+  protected <R> R select(
       Handle handle,
       Status status,
       List<Lease> leases,

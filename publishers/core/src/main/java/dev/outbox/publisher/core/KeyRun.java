@@ -51,7 +51,7 @@ public abstract class KeyRun<I extends KeyRun.Item> {
   /** Makes the item of a message; with the parameters of {@link Item}. */
   protected abstract I newItem(int index, int position, StoredMessage message);
 
-  /** Where a message was to go, as far as that is known: for those behind it. */
+  /** Where a message was to go, as far as that is known; the results of those behind it name it. */
   protected String destination(I item) {
     return item.message().message().aggregateType();
   }

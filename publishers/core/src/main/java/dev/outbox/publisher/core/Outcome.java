@@ -9,11 +9,11 @@ import java.util.Map;
 import java.util.function.Supplier;
 
 /**
- * The results of one call, as they become known: one for each message, in order (P1), and once a
- * message is not delivered, no later one of its key is (P2). May be told by several threads, of
- * which one at a time has to do with a run.
+ * The results of one call, as they become known: one for each message, in order (P1). Once a
+ * message is not delivered, no later one of its key is (P2). Several threads may use it, but only
+ * one at a time for each run.
  *
- * @param <R> what the publisher knows of a key
+ * @param <R> the messages of a key, with what the publisher wants to know of them
  */
 public final class Outcome<R extends KeyRun<?>> {
   private final List<R> runs;
@@ -60,7 +60,7 @@ public final class Outcome<R extends KeyRun<?>> {
     open -= run.decide(from, result, results);
   }
 
-  /** Decides all that has no result. */
+  /** Gives this result to all messages that have none. */
   public synchronized void decideAll(Result result) {
     runs.forEach(run -> decide(run, run.delivered(), result));
   }

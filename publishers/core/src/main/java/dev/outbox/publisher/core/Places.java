@@ -4,10 +4,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Places at a broker that do not acknowledge, across calls, so that a dead one does not hold up the
- * others. Safe for use by many threads.
+ * Remembers from call to call which places at a broker do not acknowledge, so that a dead one does
+ * not hold up the others. Safe for use by many threads.
  *
- * @param <P> a place
+ * @param <P> a place, as a partition or a queue
  */
 public final class Places<P> {
   private static final int MOST = 10_000;
@@ -65,7 +65,7 @@ public final class Places<P> {
     return isSlow(to) ? impatience : patience;
   }
 
-  /** It did not acknowledge in time. */
+  /** Notes that it did not acknowledge in time. */
   public void slow(P to) {
     if (troubled.size() > MOST) {
       troubled.values().removeIf(t -> t.stuck == 0);
@@ -78,14 +78,14 @@ public final class Places<P> {
         });
   }
 
-  /** It did. */
+  /** Notes that it acknowledged. */
   public void acknowledged(P to) {
     if (!troubled.isEmpty()) {
       troubled.computeIfPresent(to, (p, t) -> new Trouble(t.stuck, t.leftAt, false).orNull());
     }
   }
 
-  /** A call gives up on a message: to be called before its acknowledgement can find that out. */
+  /** Notes that a call gives up on a message; to be called before its acknowledgement may come. */
   public void left(P to) {
     troubled.compute(
         to,
@@ -95,7 +95,7 @@ public final class Places<P> {
         });
   }
 
-  /** Such a message has ended, or was not left after all. */
+  /** Notes that such a message has ended, or was not given up after all. */
   public void ended(P to, boolean delivered) {
     troubled.computeIfPresent(
         to,

@@ -57,7 +57,7 @@ final class DirectCall {
   private Set<Run> toSend = new LinkedHashSet<>();
   private long nextCheck = start + CHECK_EVERY;
   private boolean noRoom;
-  private final Ear ear;
+  private final Liveness liveness;
   private final Lookup lookup;
 
   private record Report(
@@ -72,8 +72,8 @@ final class DirectCall {
     this.places = parts.places();
     this.timing = parts.timing();
     this.outcome = new Outcome<>(messages, Run::new);
-    this.ear = new Ear(parts.cluster(), timing);
-    this.lookup = new Lookup(parts, ear);
+    this.liveness = new Liveness(parts.cluster(), timing);
+    this.lookup = new Lookup(parts, liveness);
     toSend.addAll(outcome.runs());
   }
 
@@ -105,7 +105,7 @@ final class DirectCall {
   /** The producer in use, which is another one when the last has been closed. */
   private Connection connect() throws InterruptedException {
     Connection current = producer.get(timeLeft());
-    ear.listen(current);
+    liveness.listen(current);
     return current;
   }
 
@@ -126,7 +126,9 @@ final class DirectCall {
     }
   }
 
-  /** Returns whether the next one of the key may be sent at once. */
+  /**
+   * Sends the key's next message if it can; returns whether the one after it may follow at once.
+   */
   private boolean sendNext(Run run, Connection via) throws InterruptedException {
     Item item = run.item(run.next);
     Connection through = item.alone ? singles.get(timeLeft()) : via;
@@ -147,8 +149,8 @@ final class DirectCall {
   }
 
   /**
-   * Whether it may be in flight behind the one before it: then both go to one partition, and
-   * through one producer.
+   * Whether the message may be in flight behind the one before it: only where both go to one
+   * partition and through one producer.
    */
   private boolean mayFollow(Item item, Connection via) {
     Item before = item.run.item(item.position() - 1);
@@ -178,7 +180,8 @@ final class DirectCall {
           item.message(),
           () -> {
             var unused =
-                via.producer().send(item.record, (stored, error) -> called(sending, stored, error));
+                via.producer()
+                    .send(item.record, (stored, error) -> completed(sending, stored, error));
           });
       if (sending.noRoom) {
         undo(sending);
@@ -188,7 +191,7 @@ final class DirectCall {
       undo(sending);
       throw e;
     } catch (KafkaException | IllegalStateException e) {
-      called(sending, null, e);
+      completed(sending, null, e);
     } catch (RuntimeException e) { // of the user's partitioner or aroundSend
       undo(sending);
       throw e;
@@ -210,7 +213,8 @@ final class DirectCall {
   /**
    * The callback: in the producer's thread, or in the caller's when the producer refuses a record.
    */
-  private void called(Sending sending, @Nullable RecordMetadata stored, @Nullable Exception error) {
+  private void completed(
+      Sending sending, @Nullable RecordMetadata stored, @Nullable Exception error) {
     Connection via = sending.via;
     if (error instanceof BufferExhaustedException) { // in the caller's
       sending.noRoom = true;
@@ -280,7 +284,7 @@ final class DirectCall {
   }
 
   private Result resultOf(Sending sending, Exception error) {
-    Result result = ear.result(error, sending.place);
+    Result result = liveness.result(error, sending.place);
     if (Results.isProducersFault(error)) {
       sending.via.giveUp(error);
       outcome.decideAll(result);
@@ -304,14 +308,16 @@ final class DirectCall {
           leave(run);
         } else {
           Place place = run.item(run.delivered()).place();
-          outcome.decide(run, run.delivered(), ear.outOfReach(place, "no answer about it in time"));
+          outcome.decide(
+              run, run.delivered(), liveness.outOfReach(place, "no answer about it in time"));
         }
       }
     }
   }
 
   private boolean isLate(Run run, long now) {
-    return ear.answers() && now - run.since >= places.patience(run.item(run.delivered()).place());
+    return liveness.answers()
+        && now - run.since >= places.patience(run.item(run.delivered()).place());
   }
 
   /** Leaves all of a key that is in flight to its callbacks. */
@@ -326,10 +332,10 @@ final class DirectCall {
     }
     if (from < run.end()) {
       Place place = run.item(from).place();
-      if (ear.answers()) {
+      if (liveness.answers()) {
         places.slow(place);
       }
-      outcome.decide(run, from, ear.outOfReach(place, "not acknowledged in time"));
+      outcome.decide(run, from, liveness.outOfReach(place, "not acknowledged in time"));
     }
     landed(run);
   }

@@ -9,22 +9,22 @@ import dev.outbox.spi.publisher.Result;
 import java.util.HashMap;
 import java.util.Map;
 
-/** Whether messages of one call can be sent now, and the records of those that can. */
+/** Says whether messages of one call can be sent now, and makes the records of those that can. */
 final class Lookup {
   private final Records records;
   private final Topics topics;
   private final Places<Place> places;
   private final long silence;
-  private final Ear ear;
+  private final Liveness liveness;
   private final long start = System.nanoTime();
   private final Map<String, Found> found = new HashMap<>();
 
-  Lookup(Parts parts, Ear ear) {
+  Lookup(Parts parts, Liveness liveness) {
     this.records = parts.records();
     this.topics = parts.topics();
     this.places = parts.places();
     this.silence = parts.timing().silence();
-    this.ear = ear;
+    this.liveness = liveness;
   }
 
   /** Forgets what was found, so that all is looked up again. */
@@ -67,11 +67,11 @@ final class Lookup {
     if (!places.isStuck(place)) {
       return ready;
     }
-    if (!ear.answers() && System.nanoTime() - start <= silence) {
-      ear.ask(); // so that the right one is blamed
+    if (!liveness.answers() && System.nanoTime() - start <= silence) {
+      liveness.ask(); // so that the right one is blamed
       return Found.PENDING;
     }
-    return new Found.Refused(ear.outOfReach(place, "earlier records are still on their way"));
+    return new Found.Refused(liveness.outOfReach(place, "earlier records are still on their way"));
   }
 
   private static Found unusable(Place place, Connection via, Exception error) {

@@ -14,7 +14,7 @@ import org.apache.kafka.common.header.Headers;
 import org.apache.kafka.common.utils.Utils;
 import org.jspecify.annotations.Nullable;
 
-/** From a message to Kafka's record; see {@link KafkaPublisher} for what is where (P4). */
+/** Makes a message's record; {@link KafkaPublisher} says what the record has (P4). */
 final class Records {
   private final Choices choices;
 

@@ -7,27 +7,27 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The messages of one key in a call. Those up to {@link #next} were given to the producer. All of
- * it belongs to the thread that calls publish, but for what is in {@link Try}.
+ * The messages of one key in a call. Those before {@link #next} were given to the producer. Only
+ * the thread that calls publish uses a run, but for {@link Try}, which callbacks use too.
  */
 final class Run extends KeyRun<Run.Item> {
   int next;
   int inFlight;
 
-  /** What the last message given to a producer was given to. */
+  /** The producer that the last message was given to. */
   @Nullable Connection via;
 
-  /** Whether what is not delivered must be sent once more, when nothing is in flight. */
+  /** Whether the open messages must be sent once more when nothing is in flight. */
   boolean again;
 
-  /** When it began to wait for what it waits for. */
+  /** When the wait for the next acknowledgement began. */
   long since = System.nanoTime();
 
   Try current = new Try();
 
   /**
-   * What is known of the key since it was begun, or begun again. A callback of an earlier try has
-   * no say in this one.
+   * One try at the key's open messages; {@link #rewind} begins the next one. A callback of an
+   * earlier try does not change this one.
    */
   static final class Try {
     /**

@@ -5,7 +5,7 @@ import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.errors.InterruptException;
 import org.jspecify.annotations.Nullable;
 
-/** A transactional id with its producer; used by one call at a time. */
+/** The producer of one transactional id; used by one call at a time. */
 final class Slot {
   final ProducerHolder producer;
   private @Nullable Connection connection;

@@ -50,7 +50,7 @@ final class TransactionalCall {
   private final Places<Place> places;
   private final Timing timing;
   private final Outcome<Run> outcome;
-  private final Ear ear;
+  private final Liveness liveness;
   private final Lookup lookup;
   private final long start = System.nanoTime();
 
@@ -64,8 +64,8 @@ final class TransactionalCall {
     this.places = parts.places();
     this.timing = parts.timing();
     this.outcome = new Outcome<>(messages, Run::new);
-    this.ear = new Ear(parts.cluster(), timing);
-    this.lookup = new Lookup(parts, ear);
+    this.liveness = new Liveness(parts.cluster(), timing);
+    this.lookup = new Lookup(parts, liveness);
   }
 
   List<Result> run() throws InterruptedException {
@@ -74,7 +74,7 @@ final class TransactionalCall {
       while (!outcome.isComplete()) {
         List<Item> open = open();
         if (late(3 * timing.block())) {
-          open.forEach(item -> decide(item, ear.outOfReach(item.place(), "no time left")));
+          open.forEach(item -> decide(item, liveness.outOfReach(item.place(), "no time left")));
         } else {
           transact(together(open));
         }
@@ -116,16 +116,17 @@ final class TransactionalCall {
   private void prepare() throws InterruptedException {
     while (true) {
       Connection connection = lookups.get(timeLeft());
-      ear.listen(connection);
+      liveness.listen(connection);
       lookup.refresh();
       boolean pending = false;
-      boolean over = late(3 * timing.block()) || (ear.answers() && elapsed() > timing.patience());
+      boolean over =
+          late(3 * timing.block()) || (liveness.answers() && elapsed() > timing.patience());
       for (Item item : open()) {
         Topics.Found is = item.position() < item.run.end() ? lookup.find(item, connection) : null;
         if (is instanceof Topics.Found.Refused refused) {
           decide(item, refused.result());
         } else if (is instanceof Topics.Found.Pending && over) {
-          decide(item, ear.outOfReach(item.place(), "no answer about it in time"));
+          decide(item, liveness.outOfReach(item.place(), "no answer about it in time"));
         } else {
           pending |= is instanceof Topics.Found.Pending;
         }
@@ -144,7 +145,7 @@ final class TransactionalCall {
     RuntimeException failure = null;
     try {
       Connection connection = slot.ready(timeLeft());
-      ear.listen(connection);
+      liveness.listen(connection);
       connection.producer().beginTransaction();
       if (sendAll(connection.producer(), batch, reports)
           && awaitAll(connection, batch, reports, stored, errors)) {
@@ -202,7 +203,7 @@ final class TransactionalCall {
     long since = System.nanoTime();
     boolean failed = false;
     while (!waiting.isEmpty() && !failed && !late(timing.block())) {
-      ear.listen(connection);
+      liveness.listen(connection);
       Report report = reports.poll(CHECK_MILLIS, TimeUnit.MILLISECONDS);
       for (; report != null; report = reports.poll()) {
         waiting.remove(report.item());
@@ -214,7 +215,7 @@ final class TransactionalCall {
       }
       long waited = System.nanoTime() - since;
       for (Item item : waiting) {
-        if (ear.answers() && waited > places.patience(item.place())) {
+        if (liveness.answers() && waited > places.patience(item.place())) {
           failed = true;
           errors.put(item, new TimeoutException("not acknowledged in time"));
         }
@@ -242,7 +243,7 @@ final class TransactionalCall {
       Result result = Result.unavailable("the transaction did not work: " + failure);
       batch.forEach(item -> decide(item, result));
     } else if (errors.isEmpty()) {
-      batch.forEach(item -> decide(item, ear.outOfReach(item.place(), "transaction aborted")));
+      batch.forEach(item -> decide(item, liveness.outOfReach(item.place(), "transaction aborted")));
     }
   }
 
@@ -251,7 +252,7 @@ final class TransactionalCall {
       item.alone = true;
       return;
     }
-    Result result = ear.result(error, item.place());
+    Result result = liveness.result(error, item.place());
     if (Results.isProducersFault(error)) {
       slot.failed(error, false);
     }

@@ -1,8 +1,11 @@
 package dev.outbox.store.core;
 
+import dev.outbox.Appended;
+import dev.outbox.Archive;
+import dev.outbox.spi.store.ArchiveStore;
+import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Claim.Settled;
-import dev.outbox.spi.store.DeadLetterStore;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.HousekeepingStore;
 import dev.outbox.spi.store.KeepingStore;
@@ -12,19 +15,23 @@ import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.store.core.internal.Alone;
 import dev.outbox.store.core.internal.Database;
-import dev.outbox.store.core.internal.Engine;
 import dev.outbox.store.core.internal.Kept;
 import dev.outbox.store.core.internal.Lease;
+import dev.outbox.store.core.internal.StoreOperations;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.BiFunction;
+import java.util.function.Function;
 
 /**
  * A store with every ability that the stores of this library have in common: it makes and checks
- * its schema, hands out claims, lists, requeues and discards dead letters, counts what waits, says
- * which workers hold leases and what slows them down, and tidies up. Safe for use by many threads.
+ * its schema, hands out claims, lists, requeues and discards dead letters, keeps what leaves it in
+ * an archive where it is told to, counts what waits, says which workers hold leases and what slows
+ * them down, and tidies up. Safe for use by many threads.
  *
  * <p>Use the store of your database; this is the type to name where any of them may come. A store
  * of your own implements {@link OutboxStore} and does not extend this class.
@@ -32,7 +39,7 @@ import java.util.Set;
  * @param <T> the type of the transactions that messages are appended in
  */
 public abstract class BucketStore<T>
-    implements OutboxStore<T>, SchemaStore, DeadLetterStore, StatisticsStore, HousekeepingStore {
+    implements OutboxStore<T>, SchemaStore, ArchiveStore, StatisticsStore, HousekeepingStore {
 
   /** How long a dedup key is remembered unless told otherwise. */
   public static final Duration DEFAULT_DEDUP_WINDOW = Duration.ofDays(7);
@@ -40,24 +47,32 @@ public abstract class BucketStore<T>
   /** How many parts the keys are divided into; a worker leases parts, and so their keys. */
   public static final int BUCKETS = Database.BUCKETS;
 
-  private final Engine<?> engine;
+  private final StoreOperations<?> operations;
+  private final BiFunction<List<Archived>, Who, Appended> replay;
   private volatile boolean verified;
 
-  protected BucketStore(Engine<?> engine) {
-    this.engine = engine;
+  /**
+   * @param transaction makes a transaction of the store's own one that messages are appended in
+   */
+  protected <H> BucketStore(StoreOperations<H> operations, Function<H, T> transaction) {
+    this.operations = operations;
+    replay =
+        (messages, by) ->
+            operations.replay(
+                messages, by, (handle, again) -> append(transaction.apply(handle), again));
   }
 
   /** How long a dedup key is remembered. */
   protected final Duration dedupWindow() {
-    return engine.dedupWindow();
+    return operations.dedupWindow();
   }
 
-  /** Whether the schema was found right, since it was migrated or tidied up last. */
+  /** Whether the schema was found right, after the last migration and the last housekeeping. */
   protected final boolean verified() {
     return verified;
   }
 
-  /** The schema was found right. */
+  /** Notes that the schema was found right. */
   protected final void setVerified() {
     verified = true;
   }
@@ -89,20 +104,20 @@ public abstract class BucketStore<T>
     if (!verified) {
       verify();
     }
-    return engine.claim(request);
+    return operations.claim(request);
   }
 
   @Override
   public final Settled settleAndClaim(
       Claim done, Map<Long, Decision> decisions, Claim.Request next) {
-    return engine
+    return operations
         .settleAndClaim(done, decisions, next)
         .orElseGet(() -> OutboxStore.super.settleAndClaim(done, decisions, next));
   }
 
   /** For stores that can: {@link KeepingStore#keeper}. */
   protected final Keeper keep(Duration idle) {
-    return new KeptClaims(engine.keep(idle));
+    return new KeptClaims(operations.keep(idle));
   }
 
   /** The leases that messages could be handed over to. */
@@ -134,66 +149,96 @@ public abstract class BucketStore<T>
       if (!verified) {
         verify();
       }
-      return engine.claim(request, kept);
+      return operations.claim(request, kept);
     }
 
     @Override
     public Settled settleAndClaim(Claim done, Map<Long, Decision> decisions, Claim.Request next) {
-      return engine
+      return operations
           .settleAndClaim(done, decisions, next)
           .orElseGet(() -> Keeper.super.settleAndClaim(done, decisions, next));
     }
 
     @Override
     public void giveBackUnused() {
-      engine.giveBackUnused(kept);
+      operations.giveBackUnused(kept);
     }
 
     @Override
     public void close() {
-      engine.letGo(kept);
+      operations.letGo(kept);
     }
   }
 
   @Override
   public final List<DeadLetter> deadLetters(long afterSequence, int limit) {
-    return engine.deadLetters(afterSequence, limit);
+    return operations.deadLetters(afterSequence, limit);
   }
 
   @Override
   public final Set<Long> requeue(Set<Long> sequences) {
-    return engine.requeue(sequences);
+    return operations.requeue(sequences);
   }
 
   @Override
   public final Set<Long> discard(Set<Long> sequences) {
-    return engine.discard(sequences);
+    return operations.discard(sequences);
+  }
+
+  @Override
+  public final Set<Long> requeue(Set<Long> sequences, Who by) {
+    return operations.requeue(sequences, by);
+  }
+
+  @Override
+  public final Set<Long> discard(Set<Long> sequences, Who by) {
+    return operations.discard(sequences, by);
   }
 
   @Override
   public final List<HaltedKey> haltedKeys(int limit) {
-    return engine.haltedKeys(limit);
+    return operations.haltedKeys(limit);
+  }
+
+  @Override
+  public final Archive archive() {
+    return operations.archive();
+  }
+
+  @Override
+  public final List<Archived> archived(Search search, int limit) {
+    return operations.archived(search, limit);
+  }
+
+  @Override
+  public final Appended replay(List<Archived> messages, Who by) {
+    return replay.apply(messages, by);
+  }
+
+  @Override
+  public final List<Entry> audit(Instant from, int limit) {
+    return operations.audit(from, limit);
   }
 
   @Override
   public final Statistics statistics(int cap) {
-    return engine.statistics(cap);
+    return operations.statistics(cap);
   }
 
   @Override
   public final List<String> warnings() {
-    return engine.warnings();
+    return operations.warnings();
   }
 
   @Override
   public final Optional<List<WorkerLease>> leases() {
-    return Optional.of(engine.leases());
+    return Optional.of(operations.leases());
   }
 
   /** Somebody may have changed the schema meanwhile: the next claim looks at it again. */
   @Override
   public final void housekeep() {
     verified = false;
-    engine.housekeep();
+    operations.housekeep();
   }
 }

@@ -10,7 +10,7 @@ import dev.outbox.spi.store.InboxStatisticsStore;
 import dev.outbox.spi.store.InboxStore;
 import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.spi.store.StatisticsStore;
-import dev.outbox.store.core.internal.HeldKey;
+import dev.outbox.store.core.internal.InboxLock;
 import dev.outbox.store.core.internal.InboxTaking;
 import dev.outbox.store.core.internal.Names;
 import dev.outbox.store.jdbc.internal.Grants;
@@ -162,7 +162,7 @@ public abstract class JdbcInboxStore
     };
   }
 
-  private final class JdbcLock extends HeldKey<Connection> {
+  private final class JdbcLock extends InboxLock<Connection> {
     private final String token;
 
     JdbcLock(InboxKey key, String token, int attempts) {

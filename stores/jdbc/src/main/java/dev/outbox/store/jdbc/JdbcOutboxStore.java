@@ -9,11 +9,11 @@ import dev.outbox.spi.store.GrantsStore;
 import dev.outbox.spi.store.KeepingStore;
 import dev.outbox.spi.store.KeepingStore.Keeper;
 import dev.outbox.spi.store.KeepingStore.Uncommitted;
-import dev.outbox.store.core.ArchivingStore;
+import dev.outbox.store.core.BucketStore;
 import dev.outbox.store.core.internal.Alone;
-import dev.outbox.store.core.internal.Engine;
 import dev.outbox.store.core.internal.Names;
 import dev.outbox.store.core.internal.Retention;
+import dev.outbox.store.core.internal.StoreOperations;
 import dev.outbox.store.jdbc.internal.Grants;
 import dev.outbox.store.jdbc.internal.JdbcTransactions;
 import dev.outbox.store.jdbc.internal.PoolSize;
@@ -41,7 +41,7 @@ import org.jspecify.annotations.Nullable;
  * settle are one transaction each, and the database computes a key's bucket. Use the store of your
  * database; this is the type to name where any of them may come.
  */
-public abstract class JdbcOutboxStore extends ArchivingStore<Connection> implements GrantsStore {
+public abstract class JdbcOutboxStore extends BucketStore<Connection> implements GrantsStore {
   private final DataSource dataSource;
   private final SqlDialect dialect;
   private final JdbcTransactions transactions;
@@ -50,11 +50,11 @@ public abstract class JdbcOutboxStore extends ArchivingStore<Connection> impleme
   /** Null: there is none. */
   private final @Nullable Schema archive;
 
-  /** Whether what an append needs was found right; a claim looks at the archive too. */
+  /** Whether the tables that an append needs were found right; a claim needs the archive's too. */
   private volatile boolean mayAppend;
 
   /**
-   * @param dialect takes what the archive keeps, too
+   * @param dialect makes the dialect of these names, and of what the archive keeps
    */
   protected JdbcOutboxStore(Builder<?, ?> b, BiFunction<Names, Archive, SqlDialect> dialect) {
     this(
@@ -72,7 +72,8 @@ public abstract class JdbcOutboxStore extends ArchivingStore<Connection> impleme
       Retention retention,
       SqlDialect dialect,
       JdbcTransactions transactions) {
-    super(new Engine<>(dialect.database(), transactions, retention), Handle::getConnection);
+    super(
+        new StoreOperations<>(dialect.database(), transactions, retention), Handle::getConnection);
     this.dataSource = dataSource;
     this.transactions = transactions;
     this.dialect = dialect;
@@ -116,16 +117,19 @@ public abstract class JdbcOutboxStore extends ArchivingStore<Connection> impleme
     return Uncommitted.of(appended, () -> handOver(keeper, messages.size(), alone));
   }
 
-  private interface Append {
+  /** What stores the messages. */
+  private interface Work {
     /** Returns the ids of duplicates. */
     Set<UUID> run() throws SQLException;
   }
 
   /**
-   * @param whose rights it takes
+   * Checks the caller's transaction and the schema, then appends.
+   *
+   * @param whose who needs the rights that it takes, for the error that says which are missing
    */
   private Appended appending(
-      Connection transaction, List<OutboxMessage> messages, Set<Grants.Role> whose, Append append) {
+      Connection transaction, List<OutboxMessage> messages, Set<Grants.Role> whose, Work work) {
     try {
       JdbcTransactions.requireTransaction(transaction);
       if (messages.isEmpty()) {
@@ -139,7 +143,7 @@ public abstract class JdbcOutboxStore extends ArchivingStore<Connection> impleme
         }
       }
       dialect.server().check(transaction);
-      return Appended.of(messages, append.run());
+      return Appended.of(messages, work.run());
     } catch (SQLException e) {
       throw transactions.translate(e, whose);
     }

@@ -11,7 +11,7 @@ import dev.outbox.inbox.InboxResult;
 import dev.outbox.spi.store.InboxStatisticsStore;
 import dev.outbox.spi.store.InboxStore;
 import dev.outbox.spi.store.StatisticsStore;
-import dev.outbox.store.core.internal.HeldKey;
+import dev.outbox.store.core.internal.InboxLock;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.Set;
@@ -187,7 +187,7 @@ public final class RedisInboxStore extends RedisStore
         "an open transaction is handling %s: try again".formatted(key));
   }
 
-  private final class RedisLock extends HeldKey<RedisTransaction> {
+  private final class RedisLock extends InboxLock<RedisTransaction> {
     private final String token;
 
     RedisLock(InboxKey key, String token, int attempts) {

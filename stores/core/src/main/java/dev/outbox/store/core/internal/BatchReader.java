@@ -42,10 +42,12 @@ final class BatchReader<H> {
   private final Claim.Request request;
   private final boolean keeps;
 
-  /** What was leased, those whose turn comes first in front; and the same by number. */
+  /** The leased buckets, those whose turn comes first in front. */
   private final List<Bucket> buckets = new ArrayList<>();
 
+  /** The same by number. */
   private final @Nullable Bucket[] byNumber = new Bucket[Database.BUCKETS];
+
   private final Set<Integer> more = new HashSet<>();
   private int found;
   private long bytes;
@@ -66,7 +68,7 @@ final class BatchReader<H> {
     this.keeps = keeps;
   }
 
-  /** A bucket, and of each kind the messages that may be claimed, in order. */
+  /** A bucket with the messages in it that may be claimed: in order, for each kind. */
   private static final class Bucket {
     private final Lease lease;
     private final Map<Status, List<Claimable>> kinds = new EnumMap<>(Status.class);
@@ -118,15 +120,15 @@ final class BatchReader<H> {
       boolean pollAgain) {
 
     /**
-     * Of the next claim, when it does not look for messages because these were settled and their
-     * buckets are kept.
+     * The batch of a next claim that looks for no messages: these were settled and their buckets
+     * are kept.
      */
     Batch unread(boolean moreIsDue) {
       return new Batch(List.of(), List.of(), List.of(), Set.of(), false, moreIsDue || !alone);
     }
   }
 
-  /** Whether more buckets should be read: less than half of a batch was found. */
+  /** Whether more buckets should be read, because less than half of a batch was found. */
   boolean hasRoom() {
     return found < ceil(request.maxMessages(), 2) && bytes < ceil(request.maxBytes(), 2);
   }
@@ -180,6 +182,8 @@ final class BatchReader<H> {
   }
 
   /**
+   * Reads PENDING, SCHEDULED and BLOCKED messages, in this order.
+   *
    * @param longestUnserved longest unserved first
    */
   void read(List<Lease> longestUnserved) {
@@ -318,7 +322,7 @@ final class BatchReader<H> {
     return keeps && lease.batches() > 0 && !lease.single();
   }
 
-  /** An attempt is counted before it is made where the attempt may end the process (S6). */
+  /** Counts the attempt before it is made where it may end the process (S6). */
   private void count(List<Claimable> rows) {
     List<Claimable> counted = rows.stream().filter(row -> of(row).lease.single()).toList();
     if (!counted.isEmpty()) {
@@ -327,9 +331,9 @@ final class BatchReader<H> {
   }
 
   /**
-   * The order in which messages get a place: kind by kind, which one is first changes from batch to
-   * batch, and of a kind those of the buckets first that have waited longest, because what does not
-   * fit is cut off at the end (C6).
+   * The order in which messages get a place in the batch; what does not fit is cut off at the end.
+   * It goes kind by kind, and each batch begins with another kind. Within a kind the buckets that
+   * have waited longest come first (C6).
    */
   private List<Claimable> inTurn() {
     long turn =
@@ -359,7 +363,7 @@ final class BatchReader<H> {
     return inOrder;
   }
 
-  /** Plain SQL may have given a sequence twice, and decisions are by sequence. */
+  /** Cuts off where a sequence comes twice, by plain SQL: decisions are made by sequence. */
   private static List<Claimable> beforeRepeated(List<Claimable> chosen) {
     Set<Long> sequences = new HashSet<>();
     int first = 0;

@@ -346,7 +346,7 @@ final class Claims<H> {
       Optional<Looked> looked =
           transactions
               .forClaim()
-              .runAlone(request.lease(), handle -> lookOnce(handle, taken, request, kept));
+              .runSingle(request.lease(), handle -> lookOnce(handle, taken, request, kept));
       if (looked.isEmpty() || looked.get().mayBePublished()) {
         return looked;
       }
@@ -541,7 +541,7 @@ final class Claims<H> {
   /** What else is due in a bucket is found by whoever leases it next. */
   private Step<H> settleAtOnce(Held<H> done, Decided decided, Claim.Request request) {
     List<Lease> held =
-        done.transactions.runAlone(
+        done.transactions.runSingle(
             request.lease(),
             handle ->
                 leases.lockHeldAndDelete(

@@ -41,7 +41,7 @@ public record Database<H>(
   /** Who holds which buckets. */
   public interface Leases<H> {
 
-    /** These messages were handed over, and will not be read. */
+    /** Notes that these messages were handed over, and so will not be read. */
     default void handedOver(Collection<Claimable> rows) {}
 
     /** The most buckets of one claim: enough to fill a batch, few enough to leave others some. */

@@ -43,7 +43,7 @@ public record Lease(
     return new Lease(bucket, token, state, scheduled, blocked, single, lease, 0, System.nanoTime());
   }
 
-  /** As it stands when it was prolonged. */
+  /** The lease after it was prolonged. */
   Lease lasts(Duration newLeft) {
     return new Lease(bucket, token, state, scheduled, blocked, single, newLeft, batches, since);
   }

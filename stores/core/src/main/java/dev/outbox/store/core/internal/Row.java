@@ -47,7 +47,7 @@ public sealed interface Row {
       @Nullable String answer)
       implements OfMessage {
 
-    /** As it is read. */
+    /** A message as it is read: without an answer. */
     public Claimable(
         int bucket,
         long sequence,
@@ -59,7 +59,7 @@ public sealed interface Row {
       this(bucket, sequence, key, status, id, message, availableAt, null);
     }
 
-    /** As it was delivered. */
+    /** A message as it was delivered: with the broker's answer. */
     Claimable answered(@Nullable String brokersAnswer) {
       return new Claimable(bucket, sequence, key, status, id, message, availableAt, brokersAnswer);
     }

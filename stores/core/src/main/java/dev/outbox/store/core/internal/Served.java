@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.function.Function;
 
 /**
- * A lease, and since when its bucket has waited.
+ * A lease, and when its bucket was served last: by that time buckets take turns.
  *
  * @param at when the bucket was last served
  */

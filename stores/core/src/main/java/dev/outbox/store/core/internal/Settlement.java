@@ -76,7 +76,7 @@ final class Settlement<H> {
     return write(leases);
   }
 
-  /** With the broker's answer, where it is wanted. */
+  /** The row with the broker's answer, where the store archives it. */
   static Claimable delivered(Writes<?> writes, Claimable row, @Nullable Decision decision) {
     return writes.archives() && decision instanceof Decision.Delivered delivered
         ? row.answered(delivered.answer())

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The store's own transactions.
  *
- * @param <H> through what a transaction's statements are run
+ * @param <H> what the statements of a transaction are run through, as a connection
  */
 public interface Transactions<H> extends AutoCloseable {
 
@@ -30,7 +30,7 @@ public interface Transactions<H> extends AutoCloseable {
    * transaction: where the database can do so, with one round trip. It does not say that it waited
    * for the disk. Otherwise as {@link #run}, which it is where the database cannot.
    */
-  default <R extends @Nullable Object> R runAlone(Duration patience, Work<H, R> work) {
+  default <R extends @Nullable Object> R runSingle(Duration patience, Work<H, R> work) {
     return run(patience, work);
   }
 

@@ -1,7 +1,14 @@
 /**
- * The algorithm of our stores: {@link dev.outbox.store.core.internal.Claims} runs the transactions
- * of a claim, {@link dev.outbox.store.core.internal.Database} is what they ask of a database. For
- * stores of this library alone: it changes without notice.
+ * The algorithm of our stores, which knows no database. For stores of this library alone: it
+ * changes without notice.
+ *
+ * <p>{@code Claims} is the class to read first: it runs the transactions of a claim. {@code
+ * StoreOperations} stands before it, and has what is no claim: dead letters, statistics,
+ * housekeeping. {@code Database} is what all of it asks of a database, and {@code Transactions} how
+ * it is asked; a {@code Lease} is a bucket that is held, and a {@code Row} what a read found.
+ * {@code BatchReader} reads the leased buckets and chooses a batch. {@code Settlement} turns the
+ * decisions, which {@code Decided} has by message, into writes. {@code InboxTaking} is the
+ * algorithm of an inbox.
  */
 @NullMarked
 package dev.outbox.store.core.internal;

@@ -114,8 +114,8 @@ class BucketStoreTest {
   @DisplayName("keeps the archive last, so much a round, also where no dead letter can expire")
   void keepsArchive() {
     List<String> asked = new ArrayList<>();
-    Engine<String> engine =
-        new Engine<>(
+    StoreOperations<String> operations =
+        new StoreOperations<>(
             Fakes.database(
                 (proxy, method, arguments) -> {
                   asked.add(method.getName());
@@ -130,7 +130,7 @@ class BucketStoreTest {
             database.transactions,
             new Retention(
                 Duration.ofDays(7), Archive.FULL, Duration.ofDays(30), Duration.ofDays(9)));
-    assertThatIllegalStateException().isThrownBy(engine::housekeep).withMessage("no such day");
+    assertThatIllegalStateException().isThrownBy(operations::housekeep).withMessage("no such day");
     assertThat(asked.stream().distinct())
         .containsExactly(
             "ownSteps",
@@ -140,7 +140,8 @@ class BucketStoreTest {
             "purgeDedup",
             "expireDeadLetters",
             "keepArchive");
-    assertThat(Collections.frequency(asked, "keepArchive")).isEqualTo(Engine.ARCHIVE_STEPS);
+    assertThat(Collections.frequency(asked, "keepArchive"))
+        .isEqualTo(StoreOperations.ARCHIVE_STEPS);
   }
 
   @Test

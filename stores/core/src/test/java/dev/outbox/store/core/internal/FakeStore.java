@@ -14,11 +14,14 @@ final class FakeStore extends BucketStore<Void> {
 
   FakeStore(FakeDatabase database) {
     super(
-        new Engine<>(
+        new StoreOperations<>(
             database.asked(),
             database.transactions,
             Retention.of(DEFAULT_DEDUP_WINDOW),
-            () -> database.clock));
+            () -> database.clock),
+        handle -> {
+          throw new UnsupportedOperationException();
+        });
   }
 
   @Override

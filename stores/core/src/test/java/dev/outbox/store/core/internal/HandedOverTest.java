@@ -19,13 +19,13 @@ import org.junit.jupiter.api.Test;
 @DisplayName("A message that was alone in its bucket")
 class HandedOverTest {
   private final FakeDatabase database = new FakeDatabase(false);
-  private final Engine<String> engine =
-      new Engine<>(
+  private final StoreOperations<String> operations =
+      new StoreOperations<>(
           database.asked(),
           database.transactions,
           Retention.of(Duration.ofDays(1)),
           () -> database.clock);
-  private final Kept kept = engine.keep(Duration.ofMinutes(1));
+  private final Kept kept = operations.keep(Duration.ofMinutes(1));
   private long last;
 
   @BeforeEach
@@ -45,11 +45,12 @@ class HandedOverTest {
   }
 
   private Claim claim() {
-    return engine.claim(FOUR, kept);
+    return operations.claim(FOUR, kept);
   }
 
   private void settle(Claim claim) {
-    assertThat(engine.settleAndClaim(claim, delivered(claim), FOUR).orElseThrow().lost()).isEmpty();
+    assertThat(operations.settleAndClaim(claim, delivered(claim), FOUR).orElseThrow().lost())
+        .isEmpty();
   }
 
   private void passes(Duration time) {

@@ -23,13 +23,13 @@ class KeptTest {
   private static final Duration IDLE = Duration.ofSeconds(1);
 
   private final FakeDatabase database = new FakeDatabase(false);
-  private final Engine<String> engine =
-      new Engine<>(
+  private final StoreOperations<String> operations =
+      new StoreOperations<>(
           database.asked(),
           database.transactions,
           Retention.of(Duration.ofDays(1)),
           () -> database.clock);
-  private final Kept kept = engine.keep(IDLE);
+  private final Kept kept = operations.keep(IDLE);
   private long last;
 
   @AfterEach
@@ -38,11 +38,11 @@ class KeptTest {
   }
 
   private Claim claim() {
-    return engine.claim(FOUR, kept);
+    return operations.claim(FOUR, kept);
   }
 
   private Settled settle(Claim claim) {
-    return engine.settleAndClaim(claim, delivered(claim), FOUR).orElseThrow();
+    return operations.settleAndClaim(claim, delivered(claim), FOUR).orElseThrow();
   }
 
   /** A message of the bucket comes, and is delivered by the next claim. */
@@ -257,10 +257,10 @@ class KeptTest {
   void unused() {
     keep(1);
     database.clock += IDLE.toNanos() - 1;
-    engine.giveBackUnused(kept);
+    operations.giveBackUnused(kept);
     assertThat(database.held()).containsExactly(1);
     database.clock++;
-    engine.giveBackUnused(kept);
+    operations.giveBackUnused(kept);
     assertThat(database.held()).isEmpty();
     serve(1);
     serve(1);
@@ -324,7 +324,7 @@ class KeptTest {
     keep(1);
     database.add(1, ++last, false);
     Claim claim = claim();
-    engine.settleAndClaim(claim, Map.of(), FOUR).orElseThrow().next().settle(Map.of());
+    operations.settleAndClaim(claim, Map.of(), FOUR).orElseThrow().next().settle(Map.of());
     assertThat(database.held()).isEmpty();
   }
 
@@ -347,11 +347,11 @@ class KeptTest {
     keep(2, 1);
     database.add(1, ++last, false);
     Claim claim = claim();
-    engine.letGo(kept);
+    operations.letGo(kept);
     assertThat(database.held()).containsExactly(1);
     settle(claim);
     assertThat(database.held()).isEmpty();
-    engine.letGo(kept);
+    operations.letGo(kept);
   }
 
   private void keep(int bucket, int other) {

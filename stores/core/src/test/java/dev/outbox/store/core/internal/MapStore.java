@@ -13,7 +13,9 @@ final class MapStore extends BucketStore<Producer> {
   private final MapDatabase database;
 
   MapStore(MapDatabase database, Duration dedupWindow) {
-    super(new Engine<>(database.asked(), database, Retention.of(dedupWindow)));
+    super(
+        new StoreOperations<>(database.asked(), database, Retention.of(dedupWindow)),
+        MapDatabase::begin);
     this.database = database;
   }
 

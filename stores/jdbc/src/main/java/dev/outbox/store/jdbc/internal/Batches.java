@@ -61,7 +61,7 @@ public final class Batches {
    *
    * @param sql with {@code :bucket, :claimId, :token, :leaseMillis}; changes a row while the lease
    *     is held
-   * @param id how the database has a claim's id
+   * @param id turns a claim's id into the database's type
    */
   public static Set<Integer> renew(
       Handle handle,

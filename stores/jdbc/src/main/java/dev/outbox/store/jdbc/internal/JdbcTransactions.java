@@ -28,7 +28,10 @@ public final class JdbcTransactions implements Transactions<Handle> {
   /** How often a transaction that lost a conflict is run before the caller is told. */
   private static final int TRIES = 5;
 
-  /** What a transaction that sets everything itself may get past: read only, serializable. */
+  /**
+   * Troubles that come of a connection's settings, read only or serializable: a transaction makes
+   * its own.
+   */
   private static final Set<Server.Trouble> IN_THE_WAY =
       EnumSet.of(Server.Trouble.CONFLICT, Server.Trouble.READ_ONLY);
 
@@ -44,12 +47,12 @@ public final class JdbcTransactions implements Transactions<Handle> {
           return runSql(patience, work::in, server()::beginWithLeases);
         }
 
-        /** What a pool's connection has set may be in the way of that. */
+        /** Falls back to a transaction where the connection's settings are in the way. */
         @Override
-        public <R extends @Nullable Object> R runAlone(Duration patience, Work<Handle, R> work) {
+        public <R extends @Nullable Object> R runSingle(Duration patience, Work<Handle, R> work) {
           try (Handle handle = jdbi.open()) {
-            if (server.beginAlone(handle, patience)) {
-              return alone(handle, work);
+            if (server.beginSingle(handle, patience)) {
+              return autoCommitted(handle, work);
             }
           } catch (JdbiException | SQLException e) {
             SQLException failure = sqlException(e);
@@ -148,7 +151,7 @@ public final class JdbcTransactions implements Transactions<Handle> {
     }
   }
 
-  private static <R extends @Nullable Object> R alone(Handle handle, Work<Handle, R> work)
+  private static <R extends @Nullable Object> R autoCommitted(Handle handle, Work<Handle, R> work)
       throws SQLException {
     Connection connection = handle.getConnection();
     boolean autoCommit = connection.getAutoCommit();

@@ -7,11 +7,11 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A row that was read, and its place among those of its bucket. The order is made here, because a
- * server that sorts rows carries their payloads along.
+ * A row that was read, and its place in its bucket. The order is made here, because a server that
+ * sorts rows carries their payloads along.
  *
- * @param due of SCHEDULED messages
- * @param turn among those that are due at once
+ * @param due when a SCHEDULED message was due; null for others
+ * @param turn the order of rows that were due at the same time
  */
 public record Placed(Row row, @Nullable Instant due, long turn) {
   private static final Comparator<Placed> ORDER =

@@ -51,10 +51,10 @@ public class Rows {
   private static final int AVAILABLE_AT = 15;
   private static final int MAX_ATTEMPTS = 16;
 
-  /** Where a read has one: the status that the message must move to. */
+  /** The column of a read that says which status a message must move to; null: none. */
   private static final int TARGET = 17;
 
-  /** Where a read has one: what it says of its snapshot. */
+  /** The column of a read that says something of its snapshot. */
   public static final int HORIZON = 18;
 
   private static final DateTimeFormatter MICROSECONDS =
@@ -63,13 +63,13 @@ public class Rows {
   private static final Instant FIRST = Instant.parse("0001-01-01T00:00:00Z");
   private static final Instant LAST = Instant.parse("9999-12-31T23:59:59.999999Z");
 
-  /** Of a time in UTC, which says no zone unless the database has a type for it. */
+  /** A time in UTC, which comes without a zone unless the database has a type with one. */
   public @Nullable Instant instant(ResultSet rows, int column) throws SQLException {
     LocalDateTime time = rows.getObject(column, LocalDateTime.class);
     return time == null ? null : time.toInstant(ZoneOffset.UTC);
   }
 
-  /** Of a time that is there. */
+  /** A time that is not null. */
   public final Instant instant(ResultSet rows, String column) throws SQLException {
     return requireNonNull(instant(rows, rows.findColumn(column)));
   }
@@ -99,7 +99,7 @@ public class Rows {
         Status.valueOf(target));
   }
 
-  /** Of a SCHEDULED message, which is read in the order of this time; else null. */
+  /** The time of a SCHEDULED message, by which it is read in order; null for other messages. */
   @Nullable Instant due(ResultSet rows, Status status) throws SQLException {
     return status == Status.SCHEDULED ? instant(rows, AVAILABLE_AT) : null;
   }
@@ -154,7 +154,7 @@ public class Rows {
     return time.isBefore(FIRST) ? FIRST : time.isAfter(LAST) ? LAST : time;
   }
 
-  /** In UTC, without saying so: to the microsecond, as databases have it. */
+  /** A time in UTC as text without a zone, to the microsecond, as databases have it. */
   static @Nullable String text(@Nullable Instant time) {
     return time == null ? null : MICROSECONDS.format(clamp(time).atOffset(ZoneOffset.UTC));
   }
@@ -211,7 +211,7 @@ public class Rows {
     }
   }
 
-  /** Of a text, unless the database has a type for it. */
+  /** The id, which comes as text unless the database has a type for it. */
   private static UUID uuid(Object id) {
     if (id instanceof UUID uuid) {
       return uuid;

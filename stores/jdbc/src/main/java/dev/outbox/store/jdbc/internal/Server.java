@@ -12,7 +12,9 @@ import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
 import org.jspecify.annotations.Nullable;
 
-/** How a database's server is talked to, and what is to be made there. */
+/**
+ * What a database's server needs from its client: tables, settings of a transaction, error codes.
+ */
 public interface Server {
 
   /** What a failed statement means. */
@@ -117,7 +119,7 @@ public interface Server {
    *
    * @return false where that has to be run in a transaction as all others
    */
-  default boolean beginAlone(Handle handle, Duration patience) {
+  default boolean beginSingle(Handle handle, Duration patience) {
     return false;
   }
 

@@ -15,15 +15,16 @@ import org.jdbi.v3.core.Handle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What differs from database to database in the outbox.
+ * The parts of an outbox on one database: what differs from database to database.
  *
  * <p>Where a record or a class gives the text of a statement, it says which named parameters the
  * statement takes and which columns it gives. Texts have placeholders, which {@link Server#fill}
  * fills in once. Times are the database's own, in UTC; durations are in milliseconds.
  *
- * @param database what the algorithm asks; of {@link SqlReads}, {@link SqlWrites} and {@link
- *     SqlAdministration} in part
- * @param archive where the archive's tables are; null: none is kept
+ * @param append stores messages
+ * @param database what the algorithm asks; most databases extend {@link SqlReads}, {@link
+ *     SqlWrites} and {@link SqlAdministration} for it
+ * @param archive where the archive's tables are; null where none is kept
  */
 public record SqlDialect(
     Server server, Append append, Database<Handle> database, @Nullable Server archive) {

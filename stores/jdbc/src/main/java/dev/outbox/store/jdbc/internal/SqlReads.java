@@ -45,7 +45,7 @@ public abstract class SqlReads implements Reads<Handle> {
    * @param most how many messages of each bucket
    * @param bytes the most bytes of a payload
    */
-  protected abstract <R> R read(
+  protected abstract <R> R select(
       Handle handle,
       Status status,
       List<Lease> leases,
@@ -88,17 +88,17 @@ public abstract class SqlReads implements Reads<Handle> {
   }
 
   /**
-   * Without payloads larger than their share, and mostly there are none. Where there are, as many
-   * messages of each bucket as the bytes have room for: at least one.
+   * Reads twice where a payload is larger than its share of the bytes, which is rare. The second
+   * read brings as many messages of each bucket as the bytes have room for, and at least one.
    */
   protected final Found read(Handle handle, Status status, List<Lease> leases, Limits limits) {
     ToIntFunction<Lease> most = most(limits);
     long share = limits.bytes() / limits.messages();
-    return read(handle, status, leases, most, share)
+    return readOnce(handle, status, leases, most, share)
         .or(
             () -> {
               Map<Integer, Integer> fit = fit(handle, status, leases, most, limits);
-              return read(
+              return readOnce(
                   handle,
                   status,
                   leases,
@@ -108,7 +108,7 @@ public abstract class SqlReads implements Reads<Handle> {
         .orElseThrow();
   }
 
-  /** For how many messages of each bucket there is room. */
+  /** How many messages of each bucket there is room for. */
   private Map<Integer, Integer> fit(
       Handle handle, Status status, List<Lease> leases, ToIntFunction<Lease> most, Limits limits) {
     Room room = new Room(leases, limits);
@@ -129,10 +129,10 @@ public abstract class SqlReads implements Reads<Handle> {
         });
   }
 
-  /** Empty when a payload was left out. */
-  private Optional<Found> read(
+  /** Reads once; empty when a payload was larger than the bytes and left out. */
+  private Optional<Found> readOnce(
       Handle handle, Status status, List<Lease> leases, ToIntFunction<Lease> most, long bytes) {
-    return read(
+    return select(
         handle,
         status,
         leases,

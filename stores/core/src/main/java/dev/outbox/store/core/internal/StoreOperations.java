@@ -31,11 +31,12 @@ import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
 
 /**
- * What a store does on its database: claims ({@link Claims}), what people ask, and housekeeping.
+ * All that a store does in transactions of its own: claims ({@link Claims}), what people ask, and
+ * housekeeping.
  *
- * @param <H> through what the statements of the store's own transactions are run
+ * @param <H> what the statements of a transaction are run through, as a connection
  */
-public final class Engine<H> {
+public final class StoreOperations<H> {
 
   /** How long the database waits for a client in a transaction that belongs to no lease. */
   private static final Duration PATIENCE = Duration.ofSeconds(30);
@@ -62,14 +63,14 @@ public final class Engine<H> {
 
   private volatile long restoredAt;
 
-  public Engine(Database<H> database, Transactions<H> transactions, Retention retention) {
+  public StoreOperations(Database<H> database, Transactions<H> transactions, Retention retention) {
     this(database, transactions, retention, System::nanoTime);
   }
 
   /**
    * @param clock for what is not the database's to time
    */
-  Engine(
+  StoreOperations(
       Database<H> database, Transactions<H> transactions, Retention retention, LongSupplier clock) {
     this.administration = database.administration();
     this.transactions = transactions;

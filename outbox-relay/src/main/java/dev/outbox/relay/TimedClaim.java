@@ -12,7 +12,7 @@ import java.util.function.LongSupplier;
  * The store's clock decides (C4); this only tells when to renew and when to stop trying. For one
  * thread, so that renew and settle never run at once.
  */
-final class Lease {
+final class TimedClaim {
   private static final int RENEWALS = 3;
   private static final int RETRIES = 10;
 
@@ -27,7 +27,7 @@ final class Lease {
    * @param before the clock's time before the claim was asked for
    * @param clock as {@link System#nanoTime}
    */
-  Lease(Claim claim, Duration length, long before, LongSupplier clock) {
+  TimedClaim(Claim claim, Duration length, long before, LongSupplier clock) {
     this.clock = clock;
     this.claim = claim;
     this.length = length.toNanos();

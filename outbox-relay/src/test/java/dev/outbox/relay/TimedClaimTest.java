@@ -14,7 +14,7 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
-class LeaseTest {
+class TimedClaimTest {
   private static final long LENGTH = 90;
 
   private final AtomicLong clock = new AtomicLong(1_000);
@@ -43,12 +43,12 @@ class LeaseTest {
         }
       };
 
-  private final Lease lease =
-      new Lease(claim, Duration.ofNanos(LENGTH), clock.get() - 10, clock::get);
+  private final TimedClaim timed =
+      new TimedClaim(claim, Duration.ofNanos(LENGTH), clock.get() - 10, clock::get);
 
   private void assertLasts(long left, long untilRenewal) {
-    assertThat(lease.left()).isEqualTo(left);
-    assertThat(lease.untilRenewal()).isEqualTo(untilRenewal);
+    assertThat(timed.left()).isEqualTo(left);
+    assertThat(timed.untilRenewal()).isEqualTo(untilRenewal);
   }
 
   @Test
@@ -61,17 +61,17 @@ class LeaseTest {
   @Test
   void aRenewalBeginsItAnewAndSaysWhatWasLost() {
     clock.addAndGet(20);
-    lease.renew();
+    timed.renew();
     assertLasts(85, 25);
-    assertThat(lease.lost()).containsExactly(2L);
+    assertThat(timed.lost()).containsExactly(2L);
   }
 
   @Test
   void aRenewalThatFailsIsTriedAgainSoon() {
     refuses = true;
     clock.addAndGet(20);
-    assertThatThrownBy(lease::renew).isInstanceOf(TransientOutboxException.class);
+    assertThatThrownBy(timed::renew).isInstanceOf(TransientOutboxException.class);
     assertLasts(55, LENGTH / 3 / 10 - 5);
-    assertThat(lease.lost()).isEmpty();
+    assertThat(timed.lost()).isEmpty();
   }
 }

@@ -1,7 +1,7 @@
 package dev.outbox.store.postgres;
 
 import dev.outbox.store.jdbc.internal.SqlReads.Reader;
-import dev.outbox.store.postgres.StallGuard.Settings;
+import dev.outbox.store.postgres.TransactionSettings.Preamble;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -22,14 +22,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Runs the statements that each batch needs, by plain JDBC: with Jdbi they cost the client an
- * eighth more. The first of a transaction brings the transaction's settings along ({@link
- * StallGuard}), so that they take no round trip of their own.
+ * eighth more. The first statement of a transaction is sent together with the {@link
+ * TransactionSettings}, so that these take no round trip of their own.
  */
-final class Hot {
+final class BatchStatements {
 
-  /** The settings of a transaction that are still to be made. */
+  /** What is to be sent ahead of a transaction's first statement; kept in the handle until then. */
   public static final class Begin implements JdbiConfig<Begin> {
-    private @Nullable Settings settings;
+    private @Nullable Preamble preamble;
     private Duration patience = Duration.ZERO;
 
     public Begin() {}
@@ -37,18 +37,18 @@ final class Hot {
     @Override
     public Begin createCopy() {
       Begin copy = new Begin();
-      copy.set(settings, patience);
+      copy.set(preamble, patience);
       return copy;
     }
 
-    private void set(@Nullable Settings toMake, Duration time) {
-      settings = toMake;
+    private void set(@Nullable Preamble toSend, Duration time) {
+      preamble = toSend;
       patience = time;
     }
 
-    private @Nullable Settings take() {
-      Settings taken = settings;
-      settings = null;
+    private @Nullable Preamble take() {
+      Preamble taken = preamble;
+      preamble = null;
       return taken;
     }
   }
@@ -58,7 +58,7 @@ final class Hot {
     void bind(Parameters parameters) throws SQLException;
   }
 
-  private final StallGuard stallGuard;
+  private final TransactionSettings settings;
   private final UnaryOperator<String> fill;
   private final Map<String, String> texts = new ConcurrentHashMap<>();
   private final Map<First, String> firstTexts = new ConcurrentHashMap<>();
@@ -66,31 +66,31 @@ final class Hot {
   /**
    * @param fill fills names into a text, which is done once
    */
-  Hot(StallGuard stallGuard, UnaryOperator<String> fill) {
-    this.stallGuard = stallGuard;
+  BatchStatements(TransactionSettings settings, UnaryOperator<String> fill) {
+    this.settings = settings;
     this.fill = fill;
   }
 
-  /** The transaction's first statement is one of these and brings the settings along. */
+  /** Begins a transaction whose first statement is run here, and brings the settings along. */
   void beginWithFirst(Handle handle, Duration patience) throws SQLException {
-    if (stallGuard.isTried()) {
-      handle.getConfig(Begin.class).set(stallGuard.settings(), patience);
+    if (settings.isTried()) {
+      handle.getConfig(Begin.class).set(settings.preamble(), patience);
     } else {
-      stallGuard.begin(handle.getConnection(), patience);
+      settings.begin(handle.getConnection(), patience);
     }
   }
 
-  /** The transaction's only statement is one of these. */
-  void beginAlone(Handle handle, Duration patience) {
-    handle.getConfig(Begin.class).set(StallGuard.ALONE, patience);
+  /** Begins a transaction whose only statement is run here. */
+  void beginSingle(Handle handle, Duration patience) {
+    handle.getConfig(Begin.class).set(TransactionSettings.SINGLE, patience);
   }
 
-  /** Makes the settings now, before a statement that is none of these. */
+  /** Makes the settings now, where the next statement is not run here. */
   void begin(Handle handle) {
     Begin begin = handle.getConfig(Begin.class);
     if (begin.take() != null) {
       try {
-        stallGuard.begin(handle.getConnection(), begin.patience);
+        settings.begin(handle.getConnection(), begin.patience);
       } catch (SQLException e) {
         throw new TransactionException(e);
       }
@@ -115,25 +115,25 @@ final class Hot {
     }
   }
 
-  /** Its result is that of the statement itself. */
+  /** Runs a statement. The current result is its own, and not one of the preamble. */
   private PreparedStatement executed(Handle handle, String sql, Binder binder) throws SQLException {
     Connection connection = handle.getConnection();
     String text = texts.computeIfAbsent(sql, fill);
     Begin begin = handle.getConfig(Begin.class);
-    Settings first = begin.take();
+    Preamble preamble = begin.take();
     PreparedStatement statement =
         connection.prepareStatement(
-            first == null
+            preamble == null
                 ? text
                 : firstTexts.computeIfAbsent(
-                    new First(first, text), each -> first.text() + "; " + text));
+                    new First(preamble, text), each -> preamble.text() + "; " + text));
     try {
-      if (first != null) {
-        first.bind(statement, begin.patience);
+      if (preamble != null) {
+        preamble.bind(statement, begin.patience);
       }
-      binder.bind(new Parameters(statement, first == null ? 0 : first.parameters()));
+      binder.bind(new Parameters(statement, preamble == null ? 0 : preamble.parameters()));
       boolean ignored = statement.execute();
-      for (int i = 0; first != null && i < first.results(); i++) {
+      for (int i = 0; preamble != null && i < preamble.results(); i++) {
         ignored = statement.getMoreResults();
       }
       return statement;
@@ -143,7 +143,8 @@ final class Hot {
     }
   }
 
-  private record First(Settings settings, String text) {}
+  /** A preamble and the statement that follows it. */
+  private record First(Preamble preamble, String text) {}
 
   /** The parameters of a statement, one after the other. The driver sends arrays as bytes. */
   static final class Parameters {

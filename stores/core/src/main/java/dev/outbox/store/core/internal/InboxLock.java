@@ -3,12 +3,16 @@ package dev.outbox.store.core.internal;
 import dev.outbox.inbox.Begin.Lock;
 import dev.outbox.inbox.InboxKey;
 
-/** The lock of a key, of which each database keeps something else. */
-public abstract class HeldKey<T> implements Lock<T> {
+/**
+ * The lock of a key in an inbox. How it is renewed and ended is the database's; this is the rest.
+ *
+ * @param <T> the type of the caller's transactions
+ */
+public abstract class InboxLock<T> implements Lock<T> {
   protected final InboxKey key;
   private final int attempts;
 
-  protected HeldKey(InboxKey key, int attempts) {
+  protected InboxLock(InboxKey key, int attempts) {
     this.key = key;
     this.attempts = attempts;
   }

@@ -11,15 +11,15 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** From one message's result to its decision (P3). */
-final class Rules {
+/** Decides about each message: before it is published, and after by the publisher's result (P3). */
+final class Verdicts {
   private final String worker;
   private final Function<StoredMessage, RetryPolicy> policies;
   private final Predicate<StoredMessage> haltsKey;
   private final Destinations destinations;
   private final RelayListener listener;
 
-  Rules(
+  Verdicts(
       String worker,
       Function<StoredMessage, RetryPolicy> policies,
       Predicate<StoredMessage> haltsKey,
@@ -33,7 +33,8 @@ final class Rules {
   }
 
   /**
-   * Dead letters of these types halt their key, and so do rows without a type: one may be of any.
+   * Says which dead letters halt their key: those of these types, and rows without a type, which
+   * may be of any.
    */
   static Predicate<StoredMessage> haltingKeysOf(Set<String> types) {
     return message -> {
@@ -42,9 +43,9 @@ final class Rules {
     };
   }
 
-  /** The same rules, for one worker: what happens is told under its name. */
-  Rules by(String name) {
-    return new Rules(name, policies, haltsKey, destinations, listener);
+  /** The same, for one worker: the listener is told its name. */
+  Verdicts by(String name) {
+    return new Verdicts(name, policies, haltsKey, destinations, listener);
   }
 
   /** The decision on a message that must not be published, or null when it may be. */
@@ -111,7 +112,7 @@ final class Rules {
             .allMatch(type -> destinations.isAlone(destinationOf(type), now));
   }
 
-  /** What stands for a destination where the publisher names none. */
+  /** The name of a destination where the publisher names none. */
   private static String destinationOf(String aggregateType) {
     return "the destination of aggregate type " + aggregateType;
   }
@@ -137,7 +138,7 @@ final class Rules {
     return halts ? Decision.deadHaltingKey(error) : Decision.dead(error);
   }
 
-  /** The message's own number, or else the policy's. */
+  /** The message's own limit, or else the policy's. */
   private static int maxAttempts(StoredMessage message, RetryPolicy policy) {
     Integer own = message.message().maxAttempts();
     return own != null ? own : policy.maxAttempts();

@@ -6,12 +6,12 @@ import org.apache.kafka.common.errors.RetriableException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether the cluster answers; for one call and one thread. A record that times out does not say
- * whether its topic or the whole cluster is to blame, but bytes that come in from any broker
+ * Says whether the cluster answers; for one call and one thread. A record that times out does not
+ * say whether its topic or the whole cluster is to blame, but bytes that come in from any broker
  * meanwhile do. Silence says something only after a question. So when nothing comes in for a while,
  * the {@link Cluster} is asked.
  */
-final class Ear {
+final class Liveness {
   private final Cluster cluster;
   private final long silence;
   private @Nullable Connection connection;
@@ -20,7 +20,7 @@ final class Ear {
   private long quietSince = System.nanoTime();
   private boolean heard;
 
-  Ear(Cluster cluster, Timing timing) {
+  Liveness(Cluster cluster, Timing timing) {
     this.cluster = cluster;
     this.silence = timing.silence();
   }

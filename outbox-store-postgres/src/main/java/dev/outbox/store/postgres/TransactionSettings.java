@@ -9,8 +9,8 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sets each transaction of ours up, in one round trip, by statements that end with the transaction:
- * behind PgBouncer a session belongs to nobody.
+ * Sets what each transaction of ours needs, in one round trip. All of it ends with the transaction,
+ * because behind PgBouncer a session belongs to nobody.
  *
  * <ul>
  *   <li>READ COMMITTED: the reads of a claim must see what was committed before its lease.
@@ -31,17 +31,17 @@ import org.jspecify.annotations.Nullable;
  *       it gains.
  * </ul>
  */
-final class StallGuard {
+final class TransactionSettings {
   private static final Duration LEAST = Duration.ofSeconds(1);
 
   /**
-   * Statements that begin a transaction. They are prepared, so that the server parses and plans
-   * them once a connection.
+   * The statements that make the settings, at the begin of a transaction. They are prepared, so
+   * that the server parses and plans them once a connection.
    *
    * @param results how many they have
    * @param parameters how many they have; each is the time after which a client is stalled
    */
-  record Settings(String text, int results, int parameters) {
+  record Preamble(String text, int results, int parameters) {
 
     /** Binds the parameters, which come first in the statement. */
     void bind(PreparedStatement statement, Duration patience) throws SQLException {
@@ -52,8 +52,8 @@ final class StallGuard {
     }
   }
 
-  private static final Settings WITHOUT_TCP =
-      new Settings(
+  private static final Preamble WITHOUT_TCP =
+      new Preamble(
           """
           set transaction isolation level read committed, read write;
           select set_config('idle_in_transaction_session_timeout', ?, true),
@@ -67,15 +67,15 @@ final class StallGuard {
           2,
           2);
 
-  private static final Settings WITH_TCP =
-      new Settings(WITHOUT_TCP.text() + ", set_config('tcp_user_timeout', ?, true)", 2, 3);
+  private static final Preamble WITH_TCP =
+      new Preamble(WITHOUT_TCP.text() + ", set_config('tcp_user_timeout', ?, true)", 2, 3);
 
   /**
    * For one statement that is all of its transaction and brings little. It is sent along with
    * these, and the server waits for nothing in between.
    */
-  static final Settings ALONE =
-      new Settings(
+  static final Preamble SINGLE =
+      new Preamble(
           """
           select set_config('lock_timeout', ?, true),
             set_config('enable_seqscan', 'off', true),
@@ -87,9 +87,9 @@ final class StallGuard {
   private volatile @Nullable Boolean hasTcpUserTimeout;
 
   void begin(Connection connection, Duration patience) throws SQLException {
-    Settings settings = settings();
-    try (PreparedStatement statement = connection.prepareStatement(settings.text())) {
-      settings.bind(statement, patience);
+    Preamble preamble = preamble();
+    try (PreparedStatement statement = connection.prepareStatement(preamble.text())) {
+      preamble.bind(statement, patience);
       statement.execute();
     }
     if (hasTcpUserTimeout == null) {
@@ -99,13 +99,13 @@ final class StallGuard {
     }
   }
 
-  /** Whether it is known which {@link #settings} there are: they stay the same from then on. */
+  /** Whether it is known which {@link #preamble} the server takes: it is the same from then on. */
   boolean isTried() {
     return hasTcpUserTimeout != null;
   }
 
-  /** Those of a transaction. */
-  Settings settings() {
+  /** For a transaction of several statements. */
+  Preamble preamble() {
     return Boolean.FALSE.equals(hasTcpUserTimeout) ? WITHOUT_TCP : WITH_TCP;
   }
 
