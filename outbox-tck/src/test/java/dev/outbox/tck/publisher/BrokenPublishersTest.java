@@ -164,7 +164,7 @@ class BrokenPublishersTest {
         .filter(type -> type.isAnnotationPresent(Rule.class))
         .sorted(Comparator.comparing(Failure::ruleOf).thenComparing(Class::getSimpleName))
         .map(type -> type.asSubclass(PublisherInMemory.class))
-        .map(type -> new Run(type, RUNS.submit(() -> Failure.of(run(Suite.class, type)))))
+        .map(type -> new Run(type, RUNS.submit(() -> failures(type))))
         .toList() // all are started
         .stream()
         .map(
@@ -173,6 +173,15 @@ class BrokenPublishersTest {
                     "by the tests of %s, and by no others: %s"
                         .formatted(Failure.ruleOf(run.broken()), run.broken().getSimpleName()),
                     () -> Failure.assertCaught(run.broken(), run.failures().get())));
+  }
+
+  /** Once more where none fails: the suite forgives what a busy machine may have delayed. */
+  private static List<Failure> failures(Class<? extends PublisherInMemory> type) {
+    List<Failure> failures = List.of();
+    for (int tries = 0; failures.isEmpty() && tries < 3; tries++) {
+      failures = Failure.of(run(Suite.class, type));
+    }
+    return failures;
   }
 
   private record Run(Class<? extends PublisherInMemory> broken, Future<List<Failure>> failures) {}
