@@ -1,5 +1,7 @@
 package dev.outbox.dev.torture;
 
+import static java.util.Objects.requireNonNull;
+
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.Archive;
@@ -45,7 +47,7 @@ final class JdbcPlace implements Place<Connection> {
     // Else the pool asks for the default, once; when that connection dies it never works again.
     hikari.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
     pool = new HikariDataSource(hikari);
-    store = dialect.store(pool, archive);
+    store = dialect.kind().store(pool).archive(archive).build();
   }
 
   @Override
@@ -55,7 +57,7 @@ final class JdbcPlace implements Place<Connection> {
 
   @Override
   public JdbcInboxStore inbox(@Nullable Duration retention) {
-    JdbcInboxStore.Builder<?, ?> inbox = dialect.inbox(pool);
+    JdbcInboxStore.Builder<?, ?> inbox = dialect.kind().inbox(pool);
     return (retention == null ? inbox : inbox.retention(retention)).build();
   }
 
@@ -79,7 +81,7 @@ final class JdbcPlace implements Place<Connection> {
 
   @Override
   public boolean canCommitLater() {
-    return dialect.commitLater().isPresent();
+    return dialect.commitLater() != null;
   }
 
   @Override
@@ -128,7 +130,7 @@ final class JdbcPlace implements Place<Connection> {
     @Override
     public void commitLater() {
       try (Statement statement = connection.createStatement()) {
-        statement.execute(dialect.commitLater().orElseThrow());
+        statement.execute(requireNonNull(dialect.commitLater()));
       } catch (SQLException e) {
         throw away(e);
       }

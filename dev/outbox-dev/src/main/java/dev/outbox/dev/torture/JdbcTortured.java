@@ -59,7 +59,7 @@ final class JdbcTortured implements Tortured {
   }
 
   static JdbcTortured start(Dialect dialect, Archive archive, int keys) {
-    JdbcTortured started = new JdbcTortured(dialect, archive, dialect.start());
+    JdbcTortured started = new JdbcTortured(dialect, archive, dialect.start().get());
     started.store().migrate();
     started.inbox().migrate();
     try (Connection connection = started.pool.getConnection();
@@ -99,12 +99,12 @@ final class JdbcTortured implements Tortured {
 
   @Override
   public JdbcOutboxStore store() {
-    return dialect.store(pool, archive);
+    return dialect.kind().store(pool).archive(archive).build();
   }
 
   @Override
   public JdbcInboxStore inbox() {
-    return dialect.inbox(pool).build();
+    return dialect.kind().inbox(pool).build();
   }
 
   @Override
