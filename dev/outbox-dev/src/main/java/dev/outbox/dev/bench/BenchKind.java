@@ -1,6 +1,5 @@
 package dev.outbox.dev.bench;
 
-import dev.outbox.dev.bench.BenchDatabase.State;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -36,9 +35,6 @@ abstract class BenchKind extends JdbcKind {
 
   /** The columns of a message without those that only our algorithm needs; one index. */
   abstract String limitTable();
-
-  /** The oldest messages that nobody else has, locked. Parameter: how many. */
-  abstract String take();
 
   /** Deletes some of them, at most so many. */
   abstract String remove(int most);
@@ -85,10 +81,10 @@ abstract class BenchKind extends JdbcKind {
 
   /**
    * Inserts messages into a table, {@code ${t}}; the table {@code number} has the numbers from 0 to
-   * 9,999. Parameters: status, the keys' prefix, their number twice (0: each message has its own),
-   * payload, the first message's number, how many.
+   * 9,999. Parameters: the keys' prefix, their number twice (0: each message has its own), payload,
+   * the first message's number, how many.
    */
-  abstract String fill(State state);
+  abstract String fill();
 
   /** Statistics of a table and, where it is not done at once, the removal of deleted rows. */
   abstract String tidy(String table);

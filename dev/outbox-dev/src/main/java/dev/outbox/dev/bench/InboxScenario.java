@@ -1,7 +1,7 @@
 package dev.outbox.dev.bench;
 
 import dev.outbox.dev.bench.BenchDatabase.Access;
-import dev.outbox.dev.bench.BenchDatabase.Consuming;
+import dev.outbox.dev.bench.BenchDatabase.Business;
 import dev.outbox.inbox.InboxKey;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -32,7 +32,7 @@ final class InboxScenario implements Scenario {
   @Override
   public void run(Bench bench) throws Exception {
     try (Access access = bench.database().open(1);
-        Consuming consumer = access.consuming()) {
+        Business consumer = access.business()) {
       List<Run> runs = new ArrayList<>();
       for (int run = 0; run <= bench.runs(); run++) {
         bench.progress(
@@ -52,7 +52,7 @@ final class InboxScenario implements Scenario {
     }
   }
 
-  private static Run byTurns(Consuming consumer, int run, int transactions) {
+  private static Run byTurns(Business consumer, int run, int transactions) {
     double[] with = new double[transactions];
     double[] without = new double[transactions];
     for (int i = 0; i < transactions; i++) {
@@ -64,9 +64,9 @@ final class InboxScenario implements Scenario {
     return new Run(with, without);
   }
 
-  private static double micros(Consuming consumer, @Nullable InboxKey key) {
+  private static double micros(Business consumer, @Nullable InboxKey key) {
     long before = System.nanoTime();
-    consumer.transaction(key);
+    consumer.consume(key);
     return (System.nanoTime() - before) / 1e3;
   }
 

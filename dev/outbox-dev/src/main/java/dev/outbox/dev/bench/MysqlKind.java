@@ -1,6 +1,5 @@
 package dev.outbox.dev.bench;
 
-import dev.outbox.dev.bench.BenchDatabase.State;
 import dev.outbox.store.jdbc.JdbcInboxStore;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
 import java.sql.Connection;
@@ -167,18 +166,6 @@ final class MysqlKind extends BenchKind {
   }
 
   @Override
-  String take() {
-    return """
-    select %s
-    from ${s}.like_message
-    order by seq
-    limit ?
-    for update skip locked
-    """
-        .formatted(JdbcLimit.COLUMNS);
-  }
-
-  @Override
   String remove(int most) {
     return "delete from ${s}.like_message where seq in (%s)"
         .formatted(String.join(", ", Collections.nCopies(most, "?")));
@@ -197,15 +184,14 @@ final class MysqlKind extends BenchKind {
   }
 
   @Override
-  String fill(State state) {
+  String fill() {
     return """
-    insert into ${t} (status, id, aggregate_type, aggregate_id, event_type, partition_key, payload, available_at)
-    select ?, f.id, 'order', concat(?, coalesce(f.n %% nullif(?, 0), f.n)), 'OrderPlaced',
-      case when ? = 0 then f.id end, ?, %s
+    insert into ${t} (id, aggregate_type, aggregate_id, event_type, partition_key, payload)
+    select f.id, 'order', concat(?, coalesce(f.n % nullif(?, 0), f.n)), 'OrderPlaced',
+      case when ? = 0 then f.id end, ?
     from (select ? + n as n, uuid() as id from ${s}.number where n < ?) f
     order by f.n
-    """
-        .formatted(state == State.DELAYED ? "utc_timestamp(6) + interval 1 day" : "null");
+    """;
   }
 
   @Override

@@ -1,6 +1,5 @@
 package dev.outbox.dev.bench;
 
-import dev.outbox.dev.bench.BenchDatabase.State;
 import dev.outbox.store.jdbc.JdbcInboxStore;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
 import dev.outbox.store.postgres.PostgresInboxStore;
@@ -142,18 +141,6 @@ final class PostgresKind extends BenchKind {
   }
 
   @Override
-  String take() {
-    return """
-    select %s
-    from ${s}.like_message
-    order by seq
-    limit ?
-    for update skip locked
-    """
-        .formatted(JdbcLimit.COLUMNS);
-  }
-
-  @Override
   String remove(int most) {
     return "delete from ${s}.like_message where seq = any(?)";
   }
@@ -192,17 +179,16 @@ final class PostgresKind extends BenchKind {
   }
 
   @Override
-  String fill(State state) {
+  String fill() {
     return """
-    insert into ${t} (status, id, aggregate_type, aggregate_id, event_type, partition_key, payload, available_at)
-    select ?, f.id, 'order', ? || coalesce(f.n %% nullif(?, 0), f.n), 'OrderPlaced',
-      case when ? = 0 then f.id::text end, ?, %s
+    insert into ${t} (id, aggregate_type, aggregate_id, event_type, partition_key, payload)
+    select f.id, 'order', ? || coalesce(f.n % nullif(?, 0), f.n), 'OrderPlaced',
+      case when ? = 0 then f.id::text end, ?
     from (
       select ? + n as n, gen_random_uuid() as id from ${s}.number where n < ? offset 0
     ) f
     order by f.n
-    """
-        .formatted(state == State.DELAYED ? "now() + interval '1 day'" : "null");
+    """;
   }
 
   @Override
