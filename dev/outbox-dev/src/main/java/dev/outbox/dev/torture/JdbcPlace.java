@@ -2,12 +2,11 @@ package dev.outbox.dev.torture;
 
 import static java.util.Objects.requireNonNull;
 
-import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.Archive;
 import dev.outbox.OutboxMessage;
 import dev.outbox.TransientOutboxException;
-import dev.outbox.dev.JdbcTransaction;
+import dev.outbox.dev.Jdbc;
 import dev.outbox.dev.torture.Handling.Way;
 import dev.outbox.spi.store.KeepingStore.Uncommitted;
 import dev.outbox.store.jdbc.JdbcInboxStore;
@@ -36,17 +35,7 @@ final class JdbcPlace implements Place<Connection> {
 
   JdbcPlace(Dialect dialect, Archive archive, String url, String user, String password, int size) {
     this.dialect = dialect;
-    HikariConfig hikari = new HikariConfig();
-    hikari.setJdbcUrl(url);
-    hikari.setUsername(user);
-    hikari.setPassword(password);
-    hikari.setMaximumPoolSize(size);
-    hikari.setMinimumIdle(0);
-    hikari.setConnectionTimeout(PATIENCE.toMillis());
-    hikari.setInitializationFailTimeout(-1);
-    // Else the pool asks for the default, once; when that connection dies it never works again.
-    hikari.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
-    pool = new HikariDataSource(hikari);
+    pool = Jdbc.pool(url, user, password, size, PATIENCE);
     store = dialect.kind().store(pool).archive(archive).build();
   }
 
@@ -64,7 +53,7 @@ final class JdbcPlace implements Place<Connection> {
   @Override
   public boolean run(Doing<Connection> doing) {
     try {
-      return JdbcTransaction.run(pool, doing::in);
+      return Jdbc.transaction(pool, doing::in);
     } catch (SQLException e) {
       throw away(e);
     }

@@ -1,8 +1,8 @@
 package dev.outbox.dev.torture;
 
-import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.Archive;
+import dev.outbox.dev.Jdbc;
 import dev.outbox.dev.torture.InboxOracle.Effect;
 import dev.outbox.dev.torture.Oracle.Archived;
 import dev.outbox.dev.torture.Oracle.Committed;
@@ -49,13 +49,7 @@ final class JdbcTortured implements Tortured {
     this.dialect = dialect;
     this.archive = archive;
     this.server = server;
-    HikariConfig hikari = new HikariConfig();
-    hikari.setJdbcUrl(server.jdbcUrl());
-    hikari.setUsername(server.user());
-    hikari.setPassword(server.password());
-    hikari.setMaximumPoolSize(4);
-    hikari.setConnectionTimeout(2_000);
-    pool = new HikariDataSource(hikari);
+    pool = Jdbc.pool(server.jdbcUrl(), server.user(), server.password(), 4, Duration.ofSeconds(2));
   }
 
   static JdbcTortured start(Dialect dialect, Archive archive, int keys) {
