@@ -71,7 +71,7 @@ abstract class BenchTest {
 
   @ParameterizedTest(name = "{0}: {2} lines")
   @DisplayName("each scenario reports all its lines beside a limit, and leaves nothing behind")
-  @CsvSource({"inbox, 0.02, 2", "pinned, 0.002, 36"})
+  @CsvSource({"inbox, 0.02, 1", "pinned, 0.002, 36"})
   void scenario(String name, double scale, int lines) throws Exception {
     check(name, scale, lines);
   }
@@ -169,7 +169,7 @@ abstract class BenchTest {
   @Test
   @DisplayName("append: a message is one row write and one statement beside the business row's")
   void append() throws Exception {
-    Line line = check("append", 0.02, 8).lines().get(0);
+    Line line = check("append", 0.02, 4).lines().get(0);
     assertKnown(line);
     for (Cost cost : List.of(line.cost(), line.limitCost())) {
       assertThat(cost.messageRows()).isEqualTo(1.0);
