@@ -54,10 +54,23 @@ public final class ChildJvm implements AutoCloseable {
 
   /** As {@link #start(Class, Map)}, with so much heap. */
   public static ChildJvm start(Class<?> main, Map<String, String> settings, int heapMib) {
+    return start(main, settings, small(heapMib));
+  }
+
+  /** As {@link #start(Class, Map)}, with the JVM's own defaults: for what is to be fast. */
+  public static ChildJvm startWithDefaults(Class<?> main, Map<String, String> settings) {
+    return start(main, settings, List.of());
+  }
+
+  private static List<String> small(int heapMib) {
+    return List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx" + heapMib + "m");
+  }
+
+  private static ChildJvm start(Class<?> main, Map<String, String> settings, List<String> options) {
     try {
       Path log = Files.createTempFile("outbox-child-", ".log");
       log.toFile().deleteOnExit();
-      return start(main, settings, Map.of(), log, heapMib);
+      return start(main, settings, Map.of(), log, options);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -72,7 +85,7 @@ public final class ChildJvm implements AutoCloseable {
    */
   public static ChildJvm start(
       Class<?> main, Map<String, String> settings, Map<String, String> environment, Path log) {
-    return start(main, settings, environment, log, HEAP_MIB);
+    return start(main, settings, environment, log, small(HEAP_MIB));
   }
 
   private static ChildJvm start(
@@ -80,10 +93,10 @@ public final class ChildJvm implements AutoCloseable {
       Map<String, String> settings,
       Map<String, String> environment,
       Path log,
-      int heapMib) {
+      List<String> options) {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx" + heapMib + "m"));
+    command.addAll(options);
     command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
     try {
       ProcessBuilder builder = new ProcessBuilder(command).redirectError(log.toFile());

@@ -5,7 +5,6 @@ import dev.outbox.cli.Cleanup;
 import dev.outbox.cli.DatabaseOptions;
 import dev.outbox.cli.Failure;
 import dev.outbox.cli.Logs;
-import dev.outbox.cli.Secrets;
 import dev.outbox.dev.bench.Bench;
 import dev.outbox.dev.bench.BenchDatabase;
 import dev.outbox.dev.bench.CpuClock;
@@ -15,8 +14,6 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.concurrent.Callable;
@@ -83,7 +80,7 @@ final class BenchCommand implements Callable<Integer> {
   @SuppressWarnings("NullAway.Init") // set by picocli
   private CommandSpec spec;
 
-  private final Deque<AutoCloseable> open = new ArrayDeque<>();
+  private final Resources resources = new Resources();
   private final CpuClock cpu = new CpuClock();
 
   /** For the help. */
@@ -100,7 +97,7 @@ final class BenchCommand implements Callable<Integer> {
     Logs.off();
     Bench.Settings settings = settings();
     PrintWriter err = spec.commandLine().getErr();
-    try (Cleanup ignored = Cleanup.atEnd(this::closeAll)) {
+    try (Cleanup ignored = Cleanup.atEnd(resources::closeAll)) {
       Report report =
           Bench.run(settings, database(), cpu, this::kafka, text -> err.println("bench: " + text));
       if (out != null) {
@@ -127,7 +124,7 @@ final class BenchCommand implements Callable<Integer> {
     Address address;
     DatabaseOptions own = server.own();
     if (own == null) {
-      StartedServer started = opened(server.kind().start());
+      StartedServer started = resources.add(server.kind().start());
       cpu.add(started.pid());
       address = started.address();
     } else {
@@ -135,13 +132,14 @@ final class BenchCommand implements Callable<Integer> {
       address = own.address();
       cpu.add(OptionalLong.empty());
     }
-    return opened(BenchDatabase.open(address.url(), address.user(), address.password()));
+    return resources.add(BenchDatabase.open(address.url(), address.user(), address.password()));
   }
 
   private String kafka() {
     if (kafka == null) {
       if (bootstrapServers == null) {
-        EmbeddedKafka started = opened(EmbeddedKafka.builder().setting(QUOTA_WINDOWS, "2").start());
+        EmbeddedKafka started =
+            resources.add(EmbeddedKafka.builder().setting(QUOTA_WINDOWS, "2").start());
         cpu.add(OptionalLong.of(started.pid()));
         kafka = started.bootstrapServers();
       } else {
@@ -150,30 +148,6 @@ final class BenchCommand implements Callable<Integer> {
       }
     }
     return kafka;
-  }
-
-  private <C extends AutoCloseable> C opened(C resource) {
-    synchronized (open) {
-      open.push(resource);
-    }
-    return resource;
-  }
-
-  private void closeAll() {
-    while (true) {
-      AutoCloseable next;
-      synchronized (open) {
-        next = open.poll();
-      }
-      if (next == null) {
-        return;
-      }
-      try {
-        next.close();
-      } catch (Exception e) {
-        System.err.println("outbox: " + Secrets.mask(String.valueOf(e.getMessage())));
-      }
-    }
   }
 
   private static void write(Path directory, Report report) {

@@ -1,6 +1,5 @@
 package dev.outbox.dev;
 
-import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.cli.Address;
 import dev.outbox.cli.Failure;
@@ -26,17 +25,9 @@ final class DatabaseByJdbc implements Database {
   private DatabaseByJdbc(JdbcKind kind, Address address, int connections) {
     this.kind = kind;
     this.address = address;
-    HikariConfig config = new HikariConfig();
-    config.setJdbcUrl(address.url());
-    config.setUsername(address.user().isEmpty() ? null : address.user());
-    config.setPassword(address.password().isEmpty() ? null : address.password());
-    config.setMaximumPoolSize(connections);
-    config.setMinimumIdle(0);
-    config.setInitializationFailTimeout(-1);
-    config.setConnectionTimeout(Duration.ofSeconds(10).toMillis());
-    // Else the pool asks for the default, once; when that connection dies it never works again.
-    config.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
-    dataSource = new HikariDataSource(config);
+    dataSource =
+        Jdbc.pool(
+            address.url(), address.user(), address.password(), connections, Duration.ofSeconds(10));
   }
 
   static DatabaseByJdbc at(JdbcKind kind, Address address) {

@@ -82,14 +82,6 @@ final class TortureCommand implements Callable<Integer> {
       description = "Exit with 1 when fewer faults have happened; default: ${DEFAULT-VALUE}.")
   private int atLeast = 1;
 
-  @Option(
-      names = "--history",
-      paramLabel = "DIR",
-      description =
-          "Where to write what happened, an empty directory; default: a temporary one, which is kept"
-              + " when something was wrong.")
-  private @Nullable Path history;
-
   @Spec
   @SuppressWarnings("NullAway.Init") // set by picocli
   private CommandSpec spec;
@@ -101,14 +93,12 @@ final class TortureCommand implements Callable<Integer> {
     Logs.off();
     String database = database();
     check();
-    Path directory =
-        history != null ? empty(history) : Files.createTempDirectory("outbox-torture-");
+    Path directory = Files.createTempDirectory("outbox-torture-");
     long ofRun = seed != null ? seed : ThreadLocalRandom.current().nextInt(1, Integer.MAX_VALUE);
     Settings settings =
         new Settings(
             database, broker, time, ofRun, faultsPerMinute, archive(database, ofRun), directory);
     say("seed " + settings.seed() + ", history in " + directory);
-    keep = history != null;
     try (Cleanup ignored = Cleanup.atEnd(() -> delete(directory))) {
       return run(settings);
     }
@@ -187,25 +177,6 @@ final class TortureCommand implements Callable<Integer> {
           "--faults-per-minute is %s, allowed is more than 0, up to 1000"
               .formatted(faultsPerMinute));
     }
-  }
-
-  private Path empty(Path directory) throws IOException {
-    if (Files.exists(directory) && !Files.isDirectory(directory)) {
-      throw new ParameterException(
-          spec.commandLine(),
-          "--history is %s, a file: name an empty directory or a new one".formatted(directory));
-    }
-    if (Files.exists(directory)) {
-      try (Stream<Path> files = Files.list(directory)) {
-        if (files.findAny().isPresent()) {
-          throw new ParameterException(
-              spec.commandLine(),
-              "--history is %s, where files are already: name an empty directory or a new one"
-                  .formatted(directory));
-        }
-      }
-    }
-    return directory;
   }
 
   private void say(String text) {

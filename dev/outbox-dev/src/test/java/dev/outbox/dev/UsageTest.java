@@ -31,9 +31,6 @@ class UsageTest {
   @CsvSource(
       delimiter = '!',
       value = {
-        "demo --threads 0              ! --threads is 0, allowed is from 1 to 64",
-        "demo --threads 65             ! --threads is 65, allowed is from 1 to 64",
-        "demo --transactions 0         ! --transactions is 0, allowed is from 1 to 5000000",
         "demo --store oracle           ! Invalid value for option '--store': 'oracle' is not one of [postgres, mysql, mariadb, sqlserver, mongo, redis]",
         "demo --store redis           ! Redis is for tck and torture, and this command does not know it: give another database",
         "bench --url=redis://h         ! Redis is for tck and torture, and this command does not know it: give another database",
@@ -46,9 +43,7 @@ class UsageTest {
         "torture --faults-per-minute 0 ! --faults-per-minute is 0.0, allowed is more than 0, up to 1000",
         "torture --store mongo         ! --store is mongo, but it takes a database that can be started and killed here: one of postgres, mysql, mariadb, redis",
         "torture --broker nats         ! --broker is nats, but it takes one of kafka, rabbitmq",
-        "torture --history /           ! --history is /, where files are already: name an empty directory or a new one",
-        "torture --history pom.xml      ! --history is pom.xml, a file: name an empty directory or a new one",
-        "demo --orders x               ! Invalid value for option '--orders': 'x' is not an int",
+        "bench --runs x                ! Invalid value for option '--runs': 'x' is not an int",
       })
   void badUsage(String arguments, String sentence) {
     Cli cli = Cli.run(arguments.split(" "));

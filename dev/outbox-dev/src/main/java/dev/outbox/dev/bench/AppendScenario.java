@@ -14,7 +14,6 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
-import org.jspecify.annotations.Nullable;
 
 /** What appending adds to a business transaction. */
 final class AppendScenario implements Scenario {
@@ -47,7 +46,7 @@ final class AppendScenario implements Scenario {
   private void measure(Bench bench, int messages) throws Exception {
     String name = DrainScenario.count(messages, "message") + " a transaction";
     int transactions = bench.scaled(TRANSACTIONS);
-    List<Map<Append, double[]>> runs = new ArrayList<>();
+    Map<Append, List<Double>> micros = new EnumMap<>(Append.class);
     Map<Append, List<CpuClock.Time>> cpu = new EnumMap<>(Append.class);
     try (Access access = bench.database().open(1);
         Business business = access.business()) {
@@ -57,12 +56,12 @@ final class AppendScenario implements Scenario {
         empty(bench);
         bench.settle();
         int count = run == 0 ? Math.min(transactions, WARM_UP) : transactions;
-        Map<Append, double[]> micros = byTurns(business, count, messages);
+        double[] medians = Turns.medians(count, i -> turn(business, i, messages));
         if (run > 0) {
-          runs.add(micros);
           for (Append append : Append.values()) {
-            CpuClock.Time time = cpu(bench, business, append, count, messages);
-            cpu.computeIfAbsent(append, a -> new ArrayList<>()).add(time);
+            micros.computeIfAbsent(append, a -> new ArrayList<>()).add(medians[append.ordinal()]);
+            cpu.computeIfAbsent(append, a -> new ArrayList<>())
+                .add(cpu(bench, business, append, count, messages));
           }
         }
       }
@@ -70,10 +69,31 @@ final class AppendScenario implements Scenario {
     bench.progress("%s, %s: counting".formatted(name(), name));
     Cost ours = counted(bench, Append.OUTBOX, Side.OURS, transactions, messages);
     Cost bare = counted(bench, Append.BARE, Side.LIMIT, transactions, messages);
-    report(bench, name + ", p50, beside bare inserts", runs, Append.BARE, true, ours, bare, cpu);
-    report(bench, name + ", mean, beside bare inserts", runs, Append.BARE, false, null, null, null);
-    report(bench, name + ", p50, beside no message", runs, Append.NONE, true, null, null, cpu);
-    report(bench, name + ", mean, beside no message", runs, Append.NONE, false, null, null, null);
+    for (Append beside : List.of(Append.BARE, Append.NONE)) {
+      boolean isBare = beside == Append.BARE;
+      bench.report(
+          new Line(
+              name(),
+              name + ", p50, beside " + (isBare ? "bare inserts" : "no message"),
+              "µs",
+              new Samples(of(micros, Append.OUTBOX)),
+              new Samples(of(micros, beside)),
+              isBare ? ours : null,
+              isBare ? bare : null,
+              new Cpu(of(cpu, Append.OUTBOX)),
+              new Cpu(of(cpu, beside))));
+    }
+  }
+
+  /** A transaction of each kind, with messages of its own. */
+  private static List<Runnable> turn(Business business, int number, int messages) {
+    return Arrays.stream(Append.values())
+        .map(
+            append -> {
+              List<OutboxMessage> appended = messages(number, messages);
+              return (Runnable) () -> business.transaction(append, appended);
+            })
+        .toList();
   }
 
   /** Of transactions of one kind, for each message that they append, or would. */
@@ -93,24 +113,6 @@ final class AppendScenario implements Scenario {
       bench.database().tidy(side);
     }
     bench.database().checkpoint();
-  }
-
-  /** Microseconds of each transaction, sorted. */
-  private static Map<Append, double[]> byTurns(Business business, int transactions, int messages) {
-    Map<Append, double[]> micros = new EnumMap<>(Append.class);
-    for (Append append : Append.values()) {
-      micros.put(append, new double[transactions]);
-    }
-    for (int i = 0; i < transactions; i++) {
-      for (Append append : Append.values()) {
-        List<OutboxMessage> appended = messages(i, messages);
-        long before = System.nanoTime();
-        business.transaction(append, appended);
-        of(micros, append)[i] = (System.nanoTime() - before) / 1e3;
-      }
-    }
-    micros.values().forEach(Arrays::sort);
-    return micros;
   }
 
   private static <T> T of(Map<Append, T> all, Append append) {
@@ -145,37 +147,5 @@ final class AppendScenario implements Scenario {
         (long) transactions * messages,
         counter.counted(),
         bench.database().written(side).since(before));
-  }
-
-  private void report(
-      Bench bench,
-      String name,
-      List<Map<Append, double[]>> runs,
-      Append beside,
-      boolean median,
-      @Nullable Cost cost,
-      @Nullable Cost limitCost,
-      @Nullable Map<Append, List<CpuClock.Time>> cpu) {
-    bench.report(
-        new Line(
-            name(),
-            name,
-            "µs",
-            samples(runs, Append.OUTBOX, median),
-            samples(runs, beside, median),
-            cost,
-            limitCost,
-            cpu == null ? null : new Cpu(of(cpu, Append.OUTBOX)),
-            cpu == null ? null : new Cpu(of(cpu, beside))));
-  }
-
-  private static Samples samples(List<Map<Append, double[]>> runs, Append append, boolean median) {
-    return new Samples(
-        runs.stream()
-            .map(run -> of(run, append))
-            .map(
-                micros ->
-                    median ? micros[micros.length / 2] : Arrays.stream(micros).average().orElse(0))
-            .toList());
   }
 }

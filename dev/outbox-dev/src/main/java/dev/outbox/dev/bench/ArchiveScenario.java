@@ -27,7 +27,7 @@ final class ArchiveScenario implements Scenario {
   @Override
   public void run(Bench bench) throws Exception {
     Throughput throughput = new Throughput(bench, name(), Part.WHOLE);
-    Load load = Load.of(bench.scaled(DrainScenario.MESSAGES), DrainScenario.MANY_KEYS);
+    Load load = new Load(bench.scaled(DrainScenario.MESSAGES), DrainScenario.MANY_KEYS);
     for (Archive archive : List.of(Archive.METADATA, Archive.FULL)) {
       for (int workers : WORKERS) {
         throughput.add(
@@ -35,12 +35,9 @@ final class ArchiveScenario implements Scenario {
                 archive.name().toLowerCase(Locale.ROOT)
                     + ", "
                     + DrainScenario.count(workers, "worker"),
-                bench.database(),
-                1,
                 workers + 1,
-                1,
-                Fills.archived(bench.database(), load, workers, archive),
-                Fills.archived(bench.database(), load, workers, Archive.NONE)));
+                Fill.archived(bench.database(), load, workers, archive),
+                Fill.archived(bench.database(), load, workers, Archive.NONE)));
       }
     }
     throughput.measure();

@@ -7,9 +7,9 @@ import dev.outbox.inbox.InboxKey;
 import dev.outbox.relay.Relay;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.store.mongo.MongoUrl;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.Properties;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  * statements are collections, documents and commands where the database has those.
  */
 public interface BenchDatabase extends AutoCloseable {
+  int ROUND_TRIPS = 500;
 
   /** Whose table. */
   enum Side {
@@ -47,36 +48,35 @@ public interface BenchDatabase extends AutoCloseable {
     APPENDER
   }
 
-  /** In which state messages are filled in. */
-  enum State {
-    DUE,
-    DELAYED,
-    DEAD
-  }
-
   /**
-   * Messages to be filled in, their keys by turns.
+   * Messages of 200 bytes to be filled in, their keys by turns.
    *
    * @param keys how many; 0: unordered, each message has one of its own
-   * @param prefix of the keys, so that scenarios can tell them apart
    */
-  record Load(long messages, int keys, int payloadBytes, String prefix, State state) {
-    /** The scenarios' usual one: due, 200 bytes. */
-    static Load of(long messages, int keys) {
-      return new Load(messages, keys, 200, "key-", State.DUE);
-    }
+  record Load(long messages, int keys) {
+    static final int PAYLOAD = 200;
+    static final String KEY = "key-";
   }
 
   /** For the report: product and version, what its durability depends on, a round trip's time. */
   Map<String, String> describe();
 
+  /** In microseconds; the median of some hundreds. */
+  static double roundTrip(Runnable smallest) {
+    double[] micros = new double[ROUND_TRIPS];
+    for (int i = 0; i < 2 * ROUND_TRIPS; i++) {
+      long before = System.nanoTime();
+      smallest.run();
+      micros[i % ROUND_TRIPS] = (System.nanoTime() - before) / 1e3;
+    }
+    Arrays.sort(micros);
+    return micros[ROUND_TRIPS / 2];
+  }
+
   /** What clients ask a server for, as "statements". */
   default String requests() {
     return "statements";
   }
-
-  /** Another one like it, with tables of its own; closed with this one at the latest. */
-  BenchDatabase sibling();
 
   /** A pool of its own; ready when it returns, each connection opened. */
   default Access open(int connections) {
@@ -87,7 +87,7 @@ public interface BenchDatabase extends AutoCloseable {
   Access open(int connections, @Nullable WorkCounter counter);
 
   /** What a process of its own needs to {@link #attach} to the same tables; may hold a password. */
-  Properties address();
+  Map<String, String> address();
 
   /**
    * Connects and makes a schema with all tables.
@@ -101,8 +101,8 @@ public interface BenchDatabase extends AutoCloseable {
   }
 
   /** The tables of another process's database. It is that process's to close. */
-  static BenchDatabase attach(Properties address) {
-    return MongoUrl.isOne(address.getProperty("url"))
+  static BenchDatabase attach(Map<String, String> address) {
+    return MongoUrl.isOne(address.getOrDefault("url", ""))
         ? MongoBenchDatabase.attach(address)
         : JdbcBenchDatabase.attach(address);
   }
@@ -161,25 +161,6 @@ public interface BenchDatabase extends AutoCloseable {
       throw new UnsupportedOperationException("nothing can be handed over here");
     }
 
-    /**
-     * One client that handles messages, with an inbox in the same database and a connection of its
-     * own.
-     */
-    Consuming consuming();
-
-    @Override
-    void close();
-  }
-
-  /** Not safe for use by many threads. */
-  interface Consuming extends AutoCloseable {
-    /**
-     * One transaction with one business row.
-     *
-     * @param key recorded in the inbox; null: nothing is
-     */
-    void transaction(@Nullable InboxKey key);
-
     @Override
     void close();
   }
@@ -197,6 +178,13 @@ public interface BenchDatabase extends AutoCloseable {
   interface Business extends AutoCloseable {
     /** One transaction with one business row, and messages to where {@code append} says. */
     void transaction(Append append, List<OutboxMessage> messages);
+
+    /**
+     * One transaction of a consumer with one business row.
+     *
+     * @param key recorded in an inbox in the same database; null: nothing is
+     */
+    void consume(@Nullable InboxKey key);
 
     @Override
     void close();

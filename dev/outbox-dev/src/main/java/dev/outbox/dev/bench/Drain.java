@@ -1,6 +1,5 @@
 package dev.outbox.dev.bench;
 
-import dev.outbox.Archive;
 import dev.outbox.dev.bench.BenchDatabase.Access;
 import dev.outbox.dev.bench.BenchDatabase.LimitWorker;
 import dev.outbox.relay.Relay;
@@ -20,9 +19,9 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Drains a number of messages: by relays, as users run them, or by the limit's loop. The time
- * begins before the first thread is started and ends when the last message is known to be settled;
- * that a worker of the relay checks the schema and starts is included.
+ * Drains a number of messages: by a relay, as users run it, or by the limit's loop. The time begins
+ * before the first thread is started and ends when the last message is known to be settled; that a
+ * worker of the relay checks the schema and starts is included.
  */
 final class Drain {
   /** Takes everything at once. */
@@ -30,7 +29,7 @@ final class Drain {
       messages -> Collections.nCopies(messages.size(), Result.delivered());
 
   /** The same, with an answer to each, which becomes a text only where it is asked for. */
-  private static final MessagePublisher ANSWERING =
+  static final MessagePublisher ANSWERING =
       messages ->
           messages.stream()
               .map(message -> Result.delivered(() -> "order-3@" + message.sequence()))
@@ -40,56 +39,23 @@ final class Drain {
 
   private Drain() {}
 
-  /** One relay with defaults on each access. */
-  static Pace relays(List<Access> accesses, int workers, long messages)
-      throws InterruptedException {
-    return relays(accesses, messages, NO_OP, relay -> relay.workers(workers));
-  }
-
-  /** One relay whose store keeps an archive, and whose publisher answers as Kafka does. */
-  static Pace archived(Access access, int workers, long messages, Archive archive)
-      throws InterruptedException {
-    return onStores(
-        List.of(access.store(archive)), messages, ANSWERING, relay -> relay.workers(workers));
-  }
-
   /**
-   * One relay on each access, until so many messages are delivered; then the relays are closed.
+   * A relay, until so many messages are delivered; then it is closed.
    *
    * @throws IllegalStateException when the store failed or a lease was lost on the way: such a run
    *     says nothing about speed
    */
-  static Pace relays(
-      List<Access> accesses,
-      long messages,
-      MessagePublisher publisher,
-      UnaryOperator<Relay.Builder> settings)
-      throws InterruptedException {
-    return onStores(
-        accesses.stream().<OutboxStore<?>>map(Access::store).toList(),
-        messages,
-        publisher,
-        settings);
-  }
-
-  private static Pace onStores(
-      List<OutboxStore<?>> stores,
+  static Pace relay(
+      OutboxStore<?> store,
       long messages,
       MessagePublisher publisher,
       UnaryOperator<Relay.Builder> settings)
       throws InterruptedException {
     Watch watch = new Watch(new Meter(messages));
-    List<Relay> relays = new ArrayList<>();
-    for (OutboxStore<?> store : stores) {
-      Relay.Builder relay = Relay.builder(store, publisher).listener(watch);
-      relays.add(settings.apply(relay).build());
-    }
-    try {
+    try (Relay relay = settings.apply(Relay.builder(store, publisher).listener(watch)).build()) {
       watch.meter.begin();
-      relays.forEach(Relay::start);
-      watch.meter.await(() -> watch.trouble() + left(stores.get(0)));
-    } finally {
-      relays.forEach(Relay::close);
+      relay.start();
+      watch.meter.await(() -> watch.trouble() + left(store));
     }
     if (watch.trouble.get() != null) {
       throw new IllegalStateException("a relay was disturbed: " + watch.trouble());
@@ -103,19 +69,17 @@ final class Drain {
         : "";
   }
 
-  /** So many workers of the limit on each access, until so many messages are deleted. */
-  static Pace limit(List<Access> accesses, int workers, long messages) throws InterruptedException {
+  /** So many workers of the limit, until so many messages are deleted. */
+  static Pace limit(Access access, int workers, long messages) throws InterruptedException {
     Meter meter = new Meter(messages);
     AtomicReference<@Nullable RuntimeException> failure = new AtomicReference<>();
     List<LimitWorker> loops = new ArrayList<>();
     List<Thread> threads = new ArrayList<>();
     try {
-      for (Access access : accesses) {
-        for (int i = 0; i < workers; i++) {
-          LimitWorker loop = access.limitWorker(Relay.Builder.DEFAULT_BATCH_SIZE);
-          loops.add(loop);
-          threads.add(new Thread(() -> run(loop, meter, failure), "limit-" + loops.size()));
-        }
+      for (int i = 0; i < workers; i++) {
+        LimitWorker loop = access.limitWorker(Relay.Builder.DEFAULT_BATCH_SIZE);
+        loops.add(loop);
+        threads.add(new Thread(() -> run(loop, meter, failure), "limit-" + loops.size()));
       }
       meter.begin();
       threads.forEach(Thread::start);

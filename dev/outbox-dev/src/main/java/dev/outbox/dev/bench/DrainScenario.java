@@ -30,28 +30,16 @@ final class DrainScenario implements Scenario {
     Throughput throughput = new Throughput(bench, name(), Part.WHOLE);
     for (int keys : KEYS) {
       for (int workers : WORKERS) {
-        Load load = Load.of(bench.scaled(MESSAGES), keys);
+        Load load = new Load(bench.scaled(MESSAGES), keys);
         throughput.add(
             new Case(
                 keys(keys) + ", " + count(workers, "worker"),
-                bench.database(),
-                1,
                 workers + 1,
-                1,
-                Fills.ours(bench.database(), load, workers),
-                Fills.limit(bench.database(), load, workers)));
+                Fill.ours(bench.database(), load, workers),
+                Fill.limit(bench.database(), load, workers)));
       }
     }
     throughput.measure();
-    for (int keys = 1; keys < KEYS.length; keys++) {
-      for (int workers = 0; workers < WORKERS.length; workers++) {
-        throughput.compare(
-            keys * WORKERS.length + workers,
-            workers,
-            "%s, %s, beside our own with %s"
-                .formatted(keys(KEYS[keys]), count(WORKERS[workers], "worker"), keys(KEYS[0])));
-      }
-    }
   }
 
   static String keys(int keys) {

@@ -62,17 +62,14 @@ final class EndToEndScenario implements Scenario {
     throughput.add(
         new Case(
             name,
-            bench.database(),
-            1,
             connections,
-            1,
-            round(bench, accesses -> ours(accesses.get(0), topic, messages)),
-            round(bench, accesses -> bare(topic, messages))));
+            round(bench, access -> ours(access, topic, messages)),
+            round(bench, access -> bare(topic, messages))));
     throughput.measure();
   }
 
   private interface Run {
-    Pace of(List<Access> accesses) throws Exception;
+    Pace of(Access access) throws Exception;
   }
 
   private static Round round(Bench bench, Run run) {
@@ -85,8 +82,8 @@ final class EndToEndScenario implements Scenario {
       }
 
       @Override
-      public Pace run(List<Access> accesses) throws Exception {
-        return run.of(accesses);
+      public Pace run(Access access) throws Exception {
+        return run.of(access);
       }
 
       @Override
@@ -106,7 +103,7 @@ final class EndToEndScenario implements Scenario {
         Business business = clients.get(client);
         appending.add(threads.submit(() -> append(business, first, messages)));
       }
-      return Drain.relays(List.of(access), messages, publisher, relay -> relay);
+      return Drain.relay(access.store(), messages, publisher, relay -> relay);
     } finally {
       for (Future<?> client : appending) {
         client.get();

@@ -38,7 +38,7 @@ final class IdleScenario implements Scenario {
         Access access = bench.database().open(1);
         Business client = access.business();
         OtherProcess relay =
-            new OtherProcess(bench.database(), topic, Relay.Builder.DEFAULT_KEEP, true)) {
+            new OtherProcess(bench.database(), topic, Relay.Builder.DEFAULT_KEEP)) {
       client.transaction(BenchDatabase.Append.OUTBOX, List.of(OpenLoad.message(1)));
       while (relay.stamps().isEmpty()) {
         Thread.sleep(10);

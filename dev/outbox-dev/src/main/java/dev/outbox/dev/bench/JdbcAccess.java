@@ -4,7 +4,6 @@ import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.Archive;
 import dev.outbox.relay.Relay;
 import dev.outbox.spi.store.OutboxStore;
-import dev.outbox.store.jdbc.JdbcInboxStore;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
 import java.sql.SQLException;
 import javax.sql.DataSource;
@@ -51,18 +50,12 @@ record JdbcAccess(
 
   private BenchDatabase.Business business(JdbcBusiness.Appending appending) {
     try {
-      return new JdbcBusiness(kind, dataSource.getConnection(), appending, schema);
-    } catch (SQLException e) {
-      throw new IllegalStateException("there is no connection: " + e.getMessage(), e);
-    }
-  }
-
-  @Override
-  public BenchDatabase.Consuming consuming() {
-    JdbcInboxStore inbox = kind.inbox(dataSource).schema(schema).build();
-    inbox.migrate();
-    try {
-      return new JdbcConsuming(dataSource.getConnection(), inbox, schema);
+      return new JdbcBusiness(
+          kind,
+          dataSource.getConnection(),
+          appending,
+          kind.inbox(dataSource).schema(schema).build(),
+          schema);
     } catch (SQLException e) {
       throw new IllegalStateException("there is no connection: " + e.getMessage(), e);
     }

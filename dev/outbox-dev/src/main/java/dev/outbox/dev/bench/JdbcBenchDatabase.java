@@ -1,5 +1,7 @@
 package dev.outbox.dev.bench;
 
+import static java.util.Objects.requireNonNull;
+
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.Archive;
@@ -16,7 +18,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.UUID;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -25,7 +26,6 @@ import org.jspecify.annotations.Nullable;
 
 /** A schema with a name that nobody else uses, on a database of any kind. */
 final class JdbcBenchDatabase implements BenchDatabase {
-  private static final int ROUND_TRIPS = 500;
   private static final int FILL_AT_ONCE = 10_000;
   private static final String NUMBER = "create table ${s}.number (n bigint not null primary key)";
   private static final String MESSAGES = "outbox_message";
@@ -43,7 +43,6 @@ final class JdbcBenchDatabase implements BenchDatabase {
   private final String password;
   private final String schema;
   private final Session admin;
-  private final List<BenchDatabase> siblings = new CopyOnWriteArrayList<>();
   private boolean mayCheckpoint = true;
   private volatile boolean closed;
 
@@ -76,23 +75,21 @@ final class JdbcBenchDatabase implements BenchDatabase {
     }
   }
 
-  static JdbcBenchDatabase attach(Properties address) {
+  static JdbcBenchDatabase attach(Map<String, String> address) {
     try {
       return new JdbcBenchDatabase(
-          address.getProperty("url"),
-          address.getProperty("user"),
-          address.getProperty("password"),
-          address.getProperty("schema"));
+          requireNonNull(address.get("url")),
+          requireNonNull(address.get("user")),
+          requireNonNull(address.get("password")),
+          requireNonNull(address.get("schema")));
     } catch (SQLException e) {
       throw new IllegalStateException("cannot connect: " + e.getMessage(), e);
     }
   }
 
   @Override
-  public Properties address() {
-    Properties address = new Properties();
-    address.putAll(Map.of("url", url, "user", user, "password", password, "schema", schema));
-    return address;
+  public Map<String, String> address() {
+    return Map.of("url", url, "user", user, "password", password, "schema", schema);
   }
 
   /** A session that {@link #close} finds once it has entered the schema. */
@@ -117,6 +114,7 @@ final class JdbcBenchDatabase implements BenchDatabase {
     enter(admin);
     try (HikariDataSource pool = pool(1)) {
       kind.store(pool).schema(schema).archive(Archive.FULL).build().migrate();
+      kind.inbox(pool).schema(schema).build().migrate();
     }
     for (String sql : List.of(kind.limitTable(), kind.businessTable(), NUMBER, numbers())) {
       admin.execute(JdbcLimit.in(schema, sql));
@@ -182,27 +180,20 @@ final class JdbcBenchDatabase implements BenchDatabase {
     return data.getDriverVersion().replaceFirst("^mysql-connector-j-", "").replaceFirst(" .*", "");
   }
 
-  /** Of the smallest statement there is; the median of some hundreds. */
+  /** Of the smallest statement there is. */
   private double roundTripMicros() {
     try (PreparedStatement select = admin.connection().prepareStatement("select 1")) {
-      double[] micros = new double[ROUND_TRIPS];
-      for (int i = 0; i < 2 * ROUND_TRIPS; i++) {
-        long before = System.nanoTime();
-        select.executeQuery().close();
-        micros[i % ROUND_TRIPS] = (System.nanoTime() - before) / 1e3;
-      }
-      Arrays.sort(micros);
-      return micros[ROUND_TRIPS / 2];
+      return BenchDatabase.roundTrip(
+          () -> {
+            try {
+              select.executeQuery().close();
+            } catch (SQLException e) {
+              throw admin.failed("select 1", e);
+            }
+          });
     } catch (SQLException e) {
       throw admin.failed("select 1", e);
     }
-  }
-
-  @Override
-  public BenchDatabase sibling() {
-    BenchDatabase sibling = open(url, user, password);
-    siblings.add(sibling);
-    return sibling;
   }
 
   @Override
@@ -254,38 +245,25 @@ final class JdbcBenchDatabase implements BenchDatabase {
   @Override
   public void fill(Side side, Load load) {
     String sql =
-        JdbcLimit.in(schema, kind.fill(load.state()))
+        JdbcLimit.in(schema, kind.fill())
             .replace("${t}", table(side == Side.OURS ? MESSAGES : LIMIT));
+    byte[] payload = new byte[Load.PAYLOAD];
+    Arrays.fill(payload, (byte) 'x');
     synchronized (admin) {
       try (PreparedStatement insert = admin.connection().prepareStatement(sql)) {
-        insert.setString(1, status(load.state()));
-        insert.setString(2, load.prefix());
+        insert.setString(1, Load.KEY);
+        insert.setInt(2, load.keys());
         insert.setInt(3, load.keys());
-        insert.setInt(4, load.keys());
-        insert.setBytes(5, payload(load.payloadBytes()));
+        insert.setBytes(4, payload);
         for (long from = 0; from < load.messages(); from += FILL_AT_ONCE) {
-          insert.setLong(6, from);
-          insert.setLong(7, Math.min(load.messages() - from, FILL_AT_ONCE));
+          insert.setLong(5, from);
+          insert.setLong(6, Math.min(load.messages() - from, FILL_AT_ONCE));
           insert.executeUpdate();
         }
       } catch (SQLException e) {
         throw admin.failed("filling", e);
       }
     }
-  }
-
-  private static String status(State state) {
-    return switch (state) {
-      case DUE -> "PENDING";
-      case DELAYED -> "SCHEDULED";
-      case DEAD -> "DEAD";
-    };
-  }
-
-  private static byte[] payload(int bytes) {
-    byte[] payload = new byte[bytes];
-    Arrays.fill(payload, (byte) 'x');
-    return payload;
   }
 
   @Override
@@ -334,7 +312,7 @@ final class JdbcBenchDatabase implements BenchDatabase {
       session.connection().setAutoCommit(false);
       switch (pin) {
         case SNAPSHOT -> kind.pinSnapshot(session, schema);
-        case WRITER -> session.run(BusinessInsert.sql(schema));
+        case WRITER -> session.run(JdbcBusiness.insert(schema));
         case APPENDER -> {
           try (HikariDataSource pool = pool(1)) {
             store(pool).append(session.connection(), List.of(OpenLoad.message(0)));
@@ -350,7 +328,6 @@ final class JdbcBenchDatabase implements BenchDatabase {
   /** Removes everything, also while a run is under way, as after Ctrl-C. */
   @Override
   public void close() {
-    siblings.forEach(BenchDatabase::close);
     if (closed) {
       return;
     }

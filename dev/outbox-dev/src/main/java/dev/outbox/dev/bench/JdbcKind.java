@@ -14,6 +14,7 @@ import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -21,17 +22,11 @@ import org.jspecify.annotations.Nullable;
  * All that differs between relational databases for a program that works on one in a schema of its
  * own. Where databases are schemas, as on MySQL, "schema" means those.
  */
-public abstract class JdbcKind {
+public interface JdbcKind {
 
   /** The kind that a URL is of; empty when no store is known for it. */
-  public static Optional<JdbcKind> of(String url) {
-    return All.KINDS.stream().filter(kind -> url.startsWith(kind.urlPrefix())).findFirst();
-  }
-
-  /** Loaded later than this class, whose subclasses it makes. */
-  private static final class All {
-    static final List<JdbcKind> KINDS =
-        List.of(
+  static Optional<JdbcKind> of(String url) {
+    return Stream.<JdbcKind>of(
             new PostgresKind(),
             new MysqlKind(
                 "MySQL",
@@ -45,30 +40,32 @@ public abstract class JdbcKind {
                 "utf8mb4_nopad_bin",
                 MariadbOutboxStore::builder,
                 MariadbInboxStore::builder),
-            new SqlServerKind());
+            new SqlServerKind())
+        .filter(kind -> url.startsWith(kind.urlPrefix()))
+        .findFirst();
   }
 
   /** For people. */
-  public abstract String name();
+  String name();
 
   /** What the URLs of its driver begin with. */
-  public abstract String urlPrefix();
+  String urlPrefix();
 
   /** With its defaults; it is to be told where the tables are. */
-  public abstract JdbcOutboxStore.Builder<?, ?> store(DataSource dataSource);
+  JdbcOutboxStore.Builder<?, ?> store(DataSource dataSource);
 
   /** The same of the inbox. */
-  public abstract JdbcInboxStore.Builder<?, ?> inbox(DataSource dataSource);
+  JdbcInboxStore.Builder<?, ?> inbox(DataSource dataSource);
 
   /**
    * The URL of sessions that {@link #removeSchemas} finds by their name, where sessions have one.
    *
    * @param name a plain one
    */
-  public abstract String named(String url, String name);
+  String named(String url, String name);
 
   /** A session's first statement, by which it is found where it has no name of its own; or null. */
-  public @Nullable String enter(String schema) {
+  default @Nullable String enter(String schema) {
     return null;
   }
 
@@ -77,17 +74,17 @@ public abstract class JdbcKind {
    *
    * @param schema a plain name
    */
-  public final void createSchema(Connection connection, String schema) throws SQLException {
+  default void createSchema(Connection connection, String schema) throws SQLException {
     execute(connection, "create schema " + schema);
   }
 
   /** The statement that lets this connection's user make schemas, for who may give rights. */
-  public abstract String grant(Connection connection) throws SQLException;
+  String grant(Connection connection) throws SQLException;
 
   /**
    * Ends what still works in the schemas whose names begin so, as after Ctrl-C, and removes them.
    */
-  public final void removeSchemas(Connection connection, String begin) throws SQLException {
+  default void removeSchemas(Connection connection, String begin) throws SQLException {
     for (String session : texts(connection, sessions(), begin)) {
       try {
         execute(connection, end().formatted(session));
@@ -103,7 +100,7 @@ public abstract class JdbcKind {
   }
 
   /** Those whose names begin so, that this user may know of. */
-  public static List<String> schemas(Connection connection, String begin) throws SQLException {
+  static List<String> schemas(Connection connection, String begin) throws SQLException {
     return texts(
         connection,
         "select schema_name from information_schema.schemata where schema_name like ? escape '!'",
@@ -111,13 +108,13 @@ public abstract class JdbcKind {
   }
 
   /** Which other sessions have a name like this, or have entered such a schema. */
-  abstract String sessions();
+  String sessions();
 
   /** Ends a session, {@code %s}. */
-  abstract String end();
+  String end();
 
   /** The statements that remove a schema with all that is in it. */
-  abstract List<String> drop(Connection connection, String schema) throws SQLException;
+  List<String> drop(Connection connection, String schema) throws SQLException;
 
   private static void execute(Connection connection, String sql) throws SQLException {
     try (Statement statement = connection.createStatement()) {

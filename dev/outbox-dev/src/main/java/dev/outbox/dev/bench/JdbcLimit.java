@@ -33,11 +33,19 @@ import java.util.List;
  * </ul>
  */
 final class JdbcLimit {
-  /** What a publisher gets; {@link Worker} reads them by number. */
-  static final String COLUMNS =
+  /**
+   * The oldest messages that nobody else has, locked, with what a publisher gets; {@link Worker}
+   * reads the columns by number. Parameter: how many.
+   */
+  private static final String TAKE =
       """
-      seq, id, aggregate_type, aggregate_id, event_type, partition_key, payload, content_type,
-        headers, dedup_key, correlation_id, created_at, available_at, attempts, max_attempts""";
+      select seq, id, aggregate_type, aggregate_id, event_type, partition_key, payload, content_type,
+        headers, dedup_key, correlation_id, created_at, available_at, attempts, max_attempts
+      from ${s}.like_message
+      order by seq
+      limit ?
+      for update skip locked
+      """;
 
   private static final String INSERT =
       """
@@ -92,7 +100,7 @@ final class JdbcLimit {
       sequences = new long[most];
       connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
       connection.setAutoCommit(false);
-      take = connection.prepareStatement(in(schema, kind.take()));
+      take = connection.prepareStatement(in(schema, TAKE));
       take.setInt(1, most);
       remove = connection.prepareStatement(in(schema, kind.remove(most)));
     }

@@ -9,6 +9,7 @@ import dev.outbox.dev.bench.BenchDatabase.Business;
 import dev.outbox.dev.bench.BenchDatabase.Side;
 import dev.outbox.dev.bench.OtherProcess.Work;
 import dev.outbox.dev.bench.Stamps.Stamp;
+import dev.outbox.inbox.InboxKey;
 import dev.outbox.relay.Relay;
 import dev.outbox.spi.store.KeepingStore;
 import dev.outbox.spi.store.OutboxStore;
@@ -62,14 +63,12 @@ final class LatencyScenario implements Scenario {
   @Override
   public void run(Bench bench) throws Exception {
     boolean keeps;
-    boolean handsOver;
     try (Access access = bench.database().open(1)) {
       keeps = access.store() instanceof KeepingStore;
-      handsOver = access.store() instanceof KeepingStore;
     }
     for (Duration keep : keeps ? List.of(Duration.ZERO, KEEP) : List.of(Duration.ZERO)) {
       for (Woken woken : Woken.values()) {
-        if (woken == Woken.HANDED_OVER && (keep.isZero() || !handsOver)) {
+        if (woken == Woken.HANDED_OVER && keep.isZero()) {
           continue;
         }
         String name = woken.name + (keep.isZero() ? "" : ", keeps keys");
@@ -78,7 +77,7 @@ final class LatencyScenario implements Scenario {
         try (KafkaTopic topic = new KafkaTopic(bench.kafka());
             Access clients = bench.database().open(CLIENTS, counter)) {
           if (woken == Woken.NOT) {
-            try (OtherProcess other = new OtherProcess(bench.database(), topic, keep, true)) {
+            try (OtherProcess other = new OtherProcess(bench.database(), topic, keep)) {
               measure(
                   bench,
                   name,
@@ -132,6 +131,11 @@ final class LatencyScenario implements Scenario {
     public void transaction(Append append, List<OutboxMessage> messages) {
       business.transaction(append, messages);
       relay.wake();
+    }
+
+    @Override
+    public void consume(@Nullable InboxKey key) {
+      business.consume(key);
     }
 
     @Override

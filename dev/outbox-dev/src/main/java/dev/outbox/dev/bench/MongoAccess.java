@@ -42,14 +42,12 @@ record MongoAccess(MongoClient client, String database, MongoOutboxStore store)
   @Override
   public BenchDatabase.Business business(@Nullable Relay relay) {
     Outbox<ClientSession> outbox = relay == null ? store : relay.wakeOnAppend(store);
-    return new Business(client.startSession(), outbox, collection(BUSINESS), collection(LIMIT));
-  }
-
-  @Override
-  public BenchDatabase.Consuming consuming() {
-    MongoInboxStore inbox = MongoInboxStore.of(client, database);
-    inbox.migrate();
-    return new Consuming(client.startSession(), inbox, collection(BUSINESS));
+    return new Business(
+        client.startSession(),
+        outbox,
+        MongoInboxStore.of(client, database),
+        collection(BUSINESS),
+        collection(LIMIT));
   }
 
   @Override
@@ -57,33 +55,11 @@ record MongoAccess(MongoClient client, String database, MongoOutboxStore store)
     client.close();
   }
 
-  /** A consumer's transactions: one document each, and what the inbox records. */
-  private record Consuming(
-      ClientSession session, MongoInboxStore inbox, MongoCollection<Document> business)
-      implements BenchDatabase.Consuming {
-
-    @Override
-    public void transaction(@Nullable InboxKey key) {
-      var unused =
-          session.withTransaction(
-              () -> {
-                if (key != null && !inbox.firstTime(session, key)) {
-                  throw new IllegalStateException(key + " came before");
-                }
-                return business.insertOne(session, Business.document());
-              });
-    }
-
-    @Override
-    public void close() {
-      session.close();
-    }
-  }
-
-  /** Business transactions: one document each, and what is appended. */
+  /** Transactions with one document each, and what is appended or recorded. */
   private record Business(
       ClientSession session,
       Outbox<ClientSession> outbox,
+      MongoInboxStore inbox,
       MongoCollection<Document> business,
       MongoCollection<Document> limit)
       implements BenchDatabase.Business {
@@ -104,6 +80,18 @@ record MongoAccess(MongoClient client, String database, MongoOutboxStore store)
                   case NONE -> {}
                 }
                 return true;
+              });
+    }
+
+    @Override
+    public void consume(@Nullable InboxKey key) {
+      var unused =
+          session.withTransaction(
+              () -> {
+                if (key != null && !inbox.firstTime(session, key)) {
+                  throw new IllegalStateException(key + " came before");
+                }
+                return business.insertOne(session, document());
               });
     }
 

@@ -1,8 +1,6 @@
 package dev.outbox.dev.bench;
 
-import static com.mongodb.client.model.Filters.regex;
-import static com.mongodb.client.model.Updates.combine;
-import static com.mongodb.client.model.Updates.set;
+import static java.util.Objects.requireNonNull;
 
 import com.mongodb.MongoClientSettings;
 import com.mongodb.MongoException;
@@ -17,18 +15,15 @@ import com.mongodb.internal.build.MongoDriverVersion;
 import dev.outbox.Archive;
 import dev.outbox.OutboxMessage;
 import dev.outbox.dev.bench.Cost.ServerWork;
+import dev.outbox.store.mongo.MongoInboxStore;
 import dev.outbox.store.mongo.MongoOutboxStore;
 import dev.outbox.store.mongo.MongoUrl;
-import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Properties;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.LongAdder;
 import org.bson.Document;
 import org.bson.UuidRepresentation;
@@ -39,7 +34,6 @@ import org.jspecify.annotations.Nullable;
  * here documents are counted at the clients that are counted at all.
  */
 final class MongoBenchDatabase implements BenchDatabase {
-  private static final int ROUND_TRIPS = 500;
   private static final int FILL_AT_ONCE = 1_000;
   private static final String MESSAGES = "outbox_message";
   private static final String ARCHIVE = "outbox_archive_message";
@@ -51,7 +45,6 @@ final class MongoBenchDatabase implements BenchDatabase {
   private final MongoDatabase database;
   private final MongoOutboxStore store;
   private final Map<String, LongAdder> documents = new ConcurrentHashMap<>();
-  private final List<BenchDatabase> siblings = new CopyOnWriteArrayList<>();
   private volatile boolean closed;
 
   private MongoBenchDatabase(MongoUrl url, String name) {
@@ -69,6 +62,7 @@ final class MongoBenchDatabase implements BenchDatabase {
             "outbox_bench_" + UUID.randomUUID().toString().substring(0, 8));
     try {
       database.store.migrate();
+      MongoInboxStore.of(database.admin, database.name).migrate();
       database.database.createCollection(MongoAccess.BUSINESS);
       database.database.createCollection(MongoAccess.LIMIT);
       return database;
@@ -78,16 +72,14 @@ final class MongoBenchDatabase implements BenchDatabase {
     }
   }
 
-  static MongoBenchDatabase attach(Properties address) {
+  static MongoBenchDatabase attach(Map<String, String> address) {
     return new MongoBenchDatabase(
-        MongoUrl.of(address.getProperty("url")), address.getProperty("database"));
+        MongoUrl.of(requireNonNull(address.get("url"))), requireNonNull(address.get("database")));
   }
 
   @Override
-  public Properties address() {
-    Properties address = new Properties();
-    address.putAll(Map.of("url", url.text(), "database", name));
-    return address;
+  public Map<String, String> address() {
+    return Map.of("url", url.text(), "database", name);
   }
 
   private MongoClientSettings.Builder settings(String role) {
@@ -105,31 +97,14 @@ final class MongoBenchDatabase implements BenchDatabase {
     all.put("database", "MongoDB " + version);
     all.put("driver", "MongoDB Java driver " + MongoDriverVersion.VERSION);
     all.put("members", "" + hello.getList("hosts", String.class, List.of()).size());
-    all.put("round trip of ping", "%.0f µs".formatted(roundTripMicros(server)));
+    double ping = BenchDatabase.roundTrip(() -> server.runCommand(new Document("ping", 1)));
+    all.put("round trip of ping", "%.0f µs".formatted(ping));
     return all;
   }
 
   @Override
   public String requests() {
     return "commands";
-  }
-
-  private static double roundTripMicros(MongoDatabase server) {
-    double[] micros = new double[ROUND_TRIPS];
-    for (int i = 0; i < 2 * ROUND_TRIPS; i++) {
-      long before = System.nanoTime();
-      var unused = server.runCommand(new Document("ping", 1));
-      micros[i % ROUND_TRIPS] = (System.nanoTime() - before) / 1e3;
-    }
-    Arrays.sort(micros);
-    return micros[ROUND_TRIPS / 2];
-  }
-
-  @Override
-  public BenchDatabase sibling() {
-    BenchDatabase sibling = open(url.text(), "", "");
-    siblings.add(sibling);
-    return sibling;
   }
 
   /** The driver opens the connections beside the first by itself, at once. */
@@ -179,26 +154,16 @@ final class MongoBenchDatabase implements BenchDatabase {
                 });
       }
     }
-    if (load.state() == State.DEAD && side == Side.OURS) {
-      database
-          .getCollection(MESSAGES)
-          .updateMany(
-              regex("key", "^" + load.prefix()),
-              combine(set("status", "DEAD"), set("attempts", 10)));
-    }
   }
 
   private static OutboxMessage message(Load load, long n) {
     OutboxMessage.Builder message =
         OutboxMessage.builder()
-            .aggregate("order", load.prefix() + (load.keys() == 0 ? n : n % load.keys()))
+            .aggregate("order", Load.KEY + (load.keys() == 0 ? n : n % load.keys()))
             .eventType("OrderPlaced")
-            .payload(new byte[load.payloadBytes()]);
+            .payload(new byte[Load.PAYLOAD]);
     if (load.keys() == 0) {
       message.unordered();
-    }
-    if (load.state() == State.DELAYED) {
-      message.deliverAfter(Duration.ofDays(1));
     }
     return message.build();
   }
@@ -249,7 +214,6 @@ final class MongoBenchDatabase implements BenchDatabase {
   /** Removes everything, also while a run is under way, as after Ctrl-C. */
   @Override
   public void close() {
-    siblings.forEach(BenchDatabase::close);
     if (closed) {
       return;
     }

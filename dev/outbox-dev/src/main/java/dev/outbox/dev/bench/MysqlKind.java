@@ -1,6 +1,5 @@
 package dev.outbox.dev.bench;
 
-import dev.outbox.dev.bench.BenchDatabase.State;
 import dev.outbox.store.jdbc.JdbcInboxStore;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
 import java.sql.Connection;
@@ -23,50 +22,27 @@ import javax.sql.DataSource;
  *
  * <p>Row writes are counted where {@code performance_schema} is on, as by default on MySQL.
  */
-final class MysqlKind extends BenchKind {
+record MysqlKind(
+    String name,
+    String urlPrefix,
+    String collation,
+    Function<DataSource, JdbcOutboxStore.Builder<?, ?>> stores,
+    Function<DataSource, JdbcInboxStore.Builder<?, ?>> inboxes)
+    implements BenchKind {
   private static final int DEADLOCK = 1213;
 
   /** The first that the server knows. */
   private static final List<String> LOG_SEQUENCE_NUMBERS =
       List.of("Innodb_redo_log_current_lsn", "Innodb_lsn_current", "Innodb_os_log_written");
 
-  private final String name;
-  private final String urlPrefix;
-  private final String collation;
-  private final Function<DataSource, JdbcOutboxStore.Builder<?, ?>> store;
-  private final Function<DataSource, JdbcInboxStore.Builder<?, ?>> inbox;
-
-  MysqlKind(
-      String name,
-      String urlPrefix,
-      String collation,
-      Function<DataSource, JdbcOutboxStore.Builder<?, ?>> store,
-      Function<DataSource, JdbcInboxStore.Builder<?, ?>> inbox) {
-    this.name = name;
-    this.urlPrefix = urlPrefix;
-    this.collation = collation;
-    this.store = store;
-    this.inbox = inbox;
-  }
-
-  @Override
-  public String name() {
-    return name;
-  }
-
-  @Override
-  public String urlPrefix() {
-    return urlPrefix;
-  }
-
   @Override
   public JdbcOutboxStore.Builder<?, ?> store(DataSource dataSource) {
-    return store.apply(dataSource);
+    return stores.apply(dataSource);
   }
 
   @Override
   public JdbcInboxStore.Builder<?, ?> inbox(DataSource dataSource) {
-    return inbox.apply(dataSource);
+    return inboxes.apply(dataSource);
   }
 
   /** Sessions have no name; they are found by their database. */
@@ -94,7 +70,7 @@ final class MysqlKind extends BenchKind {
   }
 
   @Override
-  String sessions() {
+  public String sessions() {
     return """
     select id from information_schema.processlist
     where db like ? escape '!' and id <> connection_id()
@@ -102,17 +78,17 @@ final class MysqlKind extends BenchKind {
   }
 
   @Override
-  String end() {
+  public String end() {
     return "kill %s";
   }
 
   @Override
-  List<String> drop(Connection connection, String schema) {
+  public List<String> drop(Connection connection, String schema) {
     return List.of("drop schema if exists " + schema);
   }
 
   @Override
-  List<String> settings() {
+  public List<String> settings() {
     return List.of(
         "innodb_flush_log_at_trx_commit",
         "innodb_doublewrite",
@@ -123,12 +99,12 @@ final class MysqlKind extends BenchKind {
   }
 
   @Override
-  String setting() {
+  public String setting() {
     return "select @@global.%s";
   }
 
   @Override
-  String businessTable() {
+  public String businessTable() {
     return """
     create table ${s}.business (
       id         bigint not null auto_increment primary key,
@@ -140,7 +116,7 @@ final class MysqlKind extends BenchKind {
   }
 
   @Override
-  String limitTable() {
+  public String limitTable() {
     return """
     create table ${s}.like_message (
       seq             bigint not null auto_increment primary key,
@@ -167,60 +143,48 @@ final class MysqlKind extends BenchKind {
   }
 
   @Override
-  String take() {
-    return """
-    select %s
-    from ${s}.like_message
-    order by seq
-    limit ?
-    for update skip locked
-    """
-        .formatted(JdbcLimit.COLUMNS);
-  }
-
-  @Override
-  String remove(int most) {
+  public String remove(int most) {
     return "delete from ${s}.like_message where seq in (%s)"
         .formatted(String.join(", ", Collections.nCopies(most, "?")));
   }
 
   @Override
-  void setRemoved(PreparedStatement remove, long[] sequences, int count) throws SQLException {
+  public void setRemoved(PreparedStatement remove, long[] sequences, int count)
+      throws SQLException {
     for (int i = 0; i < sequences.length; i++) {
       remove.setLong(i + 1, sequences[Math.min(i, count - 1)]);
     }
   }
 
   @Override
-  boolean isConflict(SQLException e) {
+  public boolean isConflict(SQLException e) {
     return e.getErrorCode() == DEADLOCK;
   }
 
   @Override
-  String fill(State state) {
+  public String fill() {
     return """
-    insert into ${t} (status, id, aggregate_type, aggregate_id, event_type, partition_key, payload, available_at)
-    select ?, f.id, 'order', concat(?, coalesce(f.n %% nullif(?, 0), f.n)), 'OrderPlaced',
-      case when ? = 0 then f.id end, ?, %s
+    insert into ${t} (id, aggregate_type, aggregate_id, event_type, partition_key, payload)
+    select f.id, 'order', concat(?, coalesce(f.n % nullif(?, 0), f.n)), 'OrderPlaced',
+      case when ? = 0 then f.id end, ?
     from (select ? + n as n, uuid() as id from ${s}.number where n < ?) f
     order by f.n
-    """
-        .formatted(state == State.DELAYED ? "utc_timestamp(6) + interval 1 day" : "null");
+    """;
   }
 
   @Override
-  String tidy(String table) {
+  public String tidy(String table) {
     return "analyze table " + table;
   }
 
   @Override
-  void pinSnapshot(Session session, String schema) throws SQLException {
+  public void pinSnapshot(Session session, String schema) throws SQLException {
     session.run("set transaction isolation level repeatable read");
     session.run("start transaction with consistent snapshot, read only");
   }
 
   @Override
-  long writes(Session session, String schema, String table) {
+  public long writes(Session session, String schema, String table) {
     if (session.number("select @@global.performance_schema") == 0) {
       return UNKNOWN;
     }
@@ -234,7 +198,7 @@ final class MysqlKind extends BenchKind {
   }
 
   @Override
-  long logBytes(Session session) {
+  public long logBytes(Session session) {
     for (String status : LOG_SEQUENCE_NUMBERS) {
       String value = session.text("show global status like '" + status + "'", 2);
       if (!value.equals("null")) {

@@ -1,25 +1,17 @@
 package dev.outbox.dev.bench;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
 import dev.outbox.dev.bench.Stamps.Stamp;
-import java.io.BufferedReader;
-import java.io.IOException;
-import java.io.InputStreamReader;
-import java.io.StringWriter;
-import java.nio.file.Path;
+import dev.outbox.embedded.ChildJvm;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Properties;
 import java.util.UUID;
 
 /** A relay in a JVM of its own, with the JVM's and the relay's defaults. */
 final class OtherProcess implements AutoCloseable {
-  private final Process process;
-  private final BufferedReader out;
+  private final ChildJvm process;
 
   /** What it did since it started. */
   record Work(long statements, long cpuNanos) {
@@ -42,75 +34,46 @@ final class OtherProcess implements AutoCloseable {
    *
    * @param keep as {@link dev.outbox.relay.Relay.Builder#keep}
    */
-  OtherProcess(BenchDatabase database, KafkaTopic topic, Duration keep, boolean counted)
-      throws IOException {
-    process =
-        new ProcessBuilder(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-cp",
-                System.getProperty("java.class.path"),
-                RelayMain.class.getName())
-            .redirectError(ProcessBuilder.Redirect.DISCARD)
-            .start();
-    out = new BufferedReader(new InputStreamReader(process.getInputStream(), UTF_8));
-    Properties properties = new Properties();
-    properties.putAll(database.address());
-    properties.setProperty("bootstrap", topic.bootstrap());
-    properties.setProperty("topic", topic.name());
-    properties.setProperty("keep", "" + keep);
-    properties.setProperty("count", "" + counted);
-    StringWriter text = new StringWriter();
-    properties.store(text, null);
+  OtherProcess(BenchDatabase database, KafkaTopic topic, Duration keep) {
+    Map<String, String> settings = new HashMap<>(database.address());
+    settings.put("bootstrap", topic.bootstrap());
+    settings.put("topic", topic.name());
+    settings.put("keep", "" + keep);
+    process = ChildJvm.startWithDefaults(RelayMain.class, settings);
     try {
-      say(text.toString());
-      read(RelayMain.STARTED);
-    } catch (IOException | RuntimeException e) {
+      process.await(RelayMain.STARTED);
+    } catch (IllegalStateException e) {
       close();
       throw e;
     }
   }
 
-  private void say(String text) throws IOException {
-    process.getOutputStream().write((text + "\n").getBytes(UTF_8));
-    process.getOutputStream().flush();
-  }
-
-  /** What it says before a line. */
-  private List<String> read(String last) throws IOException {
-    List<String> lines = new ArrayList<>();
-    for (String line = out.readLine(); !last.equals(line); line = out.readLine()) {
-      if (line == null) {
-        throw new IOException("the relay in another process ended");
-      }
-      lines.add(line);
+  private List<String[]> ask(String command) {
+    process.send(command);
+    List<String[]> lines = new ArrayList<>();
+    for (String line = process.line(); !line.equals(RelayMain.END); line = process.line()) {
+      lines.add(line.split(" "));
     }
     return lines;
   }
 
-  Map<UUID, Stamp> stamps() throws IOException {
-    say(RelayMain.STAMPS);
+  Map<UUID, Stamp> stamps() {
     Map<UUID, Stamp> stamps = new HashMap<>();
-    for (String line : read(RelayMain.END)) {
-      String[] part = line.split(" ");
+    for (String[] part : ask(RelayMain.STAMPS)) {
       stamps.put(
           UUID.fromString(part[0]), new Stamp(Long.parseLong(part[1]), Long.parseLong(part[2])));
     }
     return stamps;
   }
 
-  Work work() throws IOException {
-    say(RelayMain.WORK);
-    String[] part = read(RelayMain.END).get(0).split(" ");
+  Work work() {
+    String[] part = ask(RelayMain.WORK).get(0);
     return new Work(Long.parseLong(part[0]), Long.parseLong(part[1]));
   }
 
   /** Kills it: it holds nothing that must be given back. */
   @Override
   public void close() {
-    try {
-      process.destroyForcibly().waitFor();
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
+    process.close();
   }
 }

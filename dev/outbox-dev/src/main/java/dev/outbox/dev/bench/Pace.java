@@ -21,17 +21,4 @@ record Pace(long messages, long total, List<Long> nanos) {
     long time = nanos.subList(from, to).stream().mapToLong(n -> n).sum();
     return messages * (to - from) * 1e9 / TENTHS / Math.max(1, time);
   }
-
-  /** Several rounds as one: each tenth is that tenth of all of them. */
-  static Pace sum(List<Pace> rounds) {
-    Long[] nanos = new Long[TENTHS];
-    for (int i = 0; i < TENTHS; i++) {
-      int tenth = i;
-      nanos[i] = rounds.stream().mapToLong(round -> round.nanos.get(tenth)).sum();
-    }
-    return new Pace(
-        rounds.stream().mapToLong(Pace::messages).sum(),
-        rounds.stream().mapToLong(Pace::total).sum(),
-        List.of(nanos));
-  }
 }

@@ -3,10 +3,16 @@ package dev.outbox.dev.bench;
 import dev.outbox.dev.bench.BenchDatabase.Access;
 import dev.outbox.dev.bench.BenchDatabase.Load;
 import dev.outbox.dev.bench.BenchDatabase.Pin;
-import dev.outbox.dev.bench.BenchDatabase.Side;
 import dev.outbox.dev.bench.Throughput.Case;
 import dev.outbox.dev.bench.Throughput.Part;
 import dev.outbox.dev.bench.Throughput.Round;
+import dev.outbox.relay.Relay;
+import dev.outbox.relay.RetryPolicy;
+import dev.outbox.spi.publisher.MessagePublisher;
+import dev.outbox.spi.publisher.Result;
+import dev.outbox.spi.store.StatisticsStore;
+import java.time.Duration;
+import java.util.Collections;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -45,27 +51,21 @@ final class PinnedScenario implements Scenario {
     for (Pin pin : List.of(Pin.SNAPSHOT, Pin.WRITER)) {
       String what = pin == Pin.SNAPSHOT ? "read-only snapshot" : "transaction that has written";
       for (int workers : WORKERS) {
-        Load load = Load.of(bench.scaled(MESSAGES), DrainScenario.MANY_KEYS);
+        Load load = new Load(bench.scaled(MESSAGES), DrainScenario.MANY_KEYS);
         throughput.add(
             new Case(
                 what + ", " + DrainScenario.count(workers, "worker"),
-                database,
-                1,
                 workers + 1,
-                1,
-                new Pinned(database, pin, Fills.ours(database, load, workers)),
-                new Pinned(database, pin, Fills.limit(database, load, workers))));
+                new Pinned(database, pin, Fill.ours(database, load, workers)),
+                new Pinned(database, pin, Fill.limit(database, load, workers))));
       }
-      Load blocked = Load.of(bench.scaled(BLOCKED), 1);
+      Load blocked = new Load(bench.scaled(BLOCKED), 1);
       throughput.add(
           new Case(
               what + ", 1 blocked key, 1 worker",
-              database,
-              1,
               2,
-              1,
               new Pinned(database, pin, new BlockedKey(database, blocked)),
-              new Pinned(database, pin, Fills.limit(database, blocked, 1))));
+              new Pinned(database, pin, Fill.limit(database, blocked, 1))));
     }
     throughput.measure();
   }
@@ -90,31 +90,57 @@ final class PinnedScenario implements Scenario {
     }
 
     @Override
-    public Pace run(List<Access> accesses) throws Exception {
+    public Pace run(Access access) throws Exception {
       try (AutoCloseable ignored = held) {
-        return round.run(accesses);
+        return round.run(access);
       }
     }
   }
 
   /** A key whose messages are all blocked, and whose head gets through now. */
   private record BlockedKey(BenchDatabase database, Load load) implements Round {
+    /** Takes nothing. */
+    private static final MessagePublisher FAILING =
+        messages -> Collections.nCopies(messages.size(), Result.failed("this key always fails"));
+
+    private static final RetryPolicy SOON =
+        RetryPolicy.builder()
+            .firstDelay(Duration.ofMillis(10))
+            .maxDelay(Duration.ofMillis(10))
+            .jitter(0)
+            .maxAttempts(Integer.MAX_VALUE)
+            .build();
+
+    private static final Duration PATIENCE = Duration.ofMinutes(2);
+    private static final Duration LOOK = Duration.ofMillis(200);
+
+    /** Runs a relay until no message is left that was not found out to be blocked. */
     @Override
     public void prepare() throws InterruptedException {
-      Fills.refill(database, Side.OURS, load);
-      try (Access access = database.open(2)) {
-        Blocking.untilAllAreBlocked(access, load.prefix());
+      Fill.ours(database, load, 1).prepare();
+      try (Access access = database.open(2);
+          Relay relay =
+              Relay.builder(access.store(), FAILING).workers(1).retryPolicy(SOON).build()) {
+        StatisticsStore store = (StatisticsStore) access.store();
+        long end = System.nanoTime() + PATIENCE.toNanos();
+        relay.start();
+        while (store.statistics(1).pending() > 0) {
+          if (System.nanoTime() - end > 0) {
+            throw new IllegalStateException("messages are still not blocked after " + PATIENCE);
+          }
+          Thread.sleep(LOOK.toMillis());
+        }
       }
     }
 
     @Override
-    public Pace run(List<Access> accesses) throws InterruptedException {
+    public Pace run(Access access) throws InterruptedException {
       // The head has failed more often than the default policy allows.
-      return Drain.relays(
-          accesses,
+      return Drain.relay(
+          access.store(),
           load.messages(),
           Drain.NO_OP,
-          relay -> relay.workers(1).retryPolicy(Blocking.every(Blocking.SOON)));
+          relay -> relay.workers(1).retryPolicy(SOON));
     }
   }
 }

@@ -1,6 +1,5 @@
 package dev.outbox.dev.bench;
 
-import dev.outbox.dev.bench.BenchDatabase.State;
 import dev.outbox.store.jdbc.JdbcInboxStore;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
 import dev.outbox.store.postgres.PostgresInboxStore;
@@ -24,7 +23,7 @@ import javax.sql.DataSource;
  * array; BEGIN travels with the select, and after five executions, the driver's default, both
  * statements are prepared on the server.
  */
-final class PostgresKind extends BenchKind {
+final class PostgresKind implements BenchKind {
   private static final Duration PATIENCE = Duration.ofSeconds(30);
   private static final int FIRST_WITH_FLUSH = 15;
   private static final String NOT_ALLOWED = "42501";
@@ -61,7 +60,7 @@ final class PostgresKind extends BenchKind {
   }
 
   @Override
-  String sessions() {
+  public String sessions() {
     return """
     select pid from pg_stat_activity
     where application_name like ? escape '!' and pid <> pg_backend_pid()
@@ -69,17 +68,17 @@ final class PostgresKind extends BenchKind {
   }
 
   @Override
-  String end() {
+  public String end() {
     return "select pg_terminate_backend(%s)";
   }
 
   @Override
-  List<String> drop(Connection connection, String schema) {
+  public List<String> drop(Connection connection, String schema) {
     return List.of("drop schema if exists " + schema + " cascade");
   }
 
   @Override
-  List<String> settings() {
+  public List<String> settings() {
     return List.of(
         "fsync",
         "synchronous_commit",
@@ -90,12 +89,12 @@ final class PostgresKind extends BenchKind {
   }
 
   @Override
-  String setting() {
+  public String setting() {
     return "select current_setting('%s')";
   }
 
   @Override
-  String businessTable() {
+  public String businessTable() {
     return """
     create table ${s}.business (
       id         bigint generated always as identity primary key,
@@ -107,7 +106,7 @@ final class PostgresKind extends BenchKind {
   }
 
   @Override
-  String limitTable() {
+  public String limitTable() {
     return """
     create table ${s}.like_message (
       seq             bigint generated always as identity primary key,
@@ -142,93 +141,81 @@ final class PostgresKind extends BenchKind {
   }
 
   @Override
-  String take() {
-    return """
-    select %s
-    from ${s}.like_message
-    order by seq
-    limit ?
-    for update skip locked
-    """
-        .formatted(JdbcLimit.COLUMNS);
-  }
-
-  @Override
-  String remove(int most) {
+  public String remove(int most) {
     return "delete from ${s}.like_message where seq = any(?)";
   }
 
   @Override
-  void setRemoved(PreparedStatement remove, long[] sequences, int count) throws SQLException {
+  public void setRemoved(PreparedStatement remove, long[] sequences, int count)
+      throws SQLException {
     Long[] boxed = Arrays.stream(sequences, 0, count).boxed().toArray(Long[]::new);
     remove.setArray(1, remove.getConnection().createArrayOf("bigint", boxed));
   }
 
   @Override
-  String row() {
+  public String row() {
     return "(?, ?, ?, ?, ?, ?, ?, ?::json, ?, ?, ?, ?::timestamptz)";
   }
 
   @Override
-  void setId(PreparedStatement statement, int index, UUID id) throws SQLException {
+  public void setId(PreparedStatement statement, int index, UUID id) throws SQLException {
     statement.setObject(index, id);
   }
 
   @Override
-  String time(Instant time) {
+  public String time(Instant time) {
     return time.toString();
   }
 
   @Override
   @SuppressWarnings("CheckReturnValue")
-  void readId(ResultSet row, int index) throws SQLException {
+  public void readId(ResultSet row, int index) throws SQLException {
     row.getObject(index, UUID.class);
   }
 
   @Override
   @SuppressWarnings("CheckReturnValue")
-  void readTime(ResultSet row, int index) throws SQLException {
+  public void readTime(ResultSet row, int index) throws SQLException {
     row.getObject(index, OffsetDateTime.class);
   }
 
   @Override
-  String fill(State state) {
+  public String fill() {
     return """
-    insert into ${t} (status, id, aggregate_type, aggregate_id, event_type, partition_key, payload, available_at)
-    select ?, f.id, 'order', ? || coalesce(f.n %% nullif(?, 0), f.n), 'OrderPlaced',
-      case when ? = 0 then f.id::text end, ?, %s
+    insert into ${t} (id, aggregate_type, aggregate_id, event_type, partition_key, payload)
+    select f.id, 'order', ? || coalesce(f.n % nullif(?, 0), f.n), 'OrderPlaced',
+      case when ? = 0 then f.id::text end, ?
     from (
       select ? + n as n, gen_random_uuid() as id from ${s}.number where n < ? offset 0
     ) f
     order by f.n
-    """
-        .formatted(state == State.DELAYED ? "now() + interval '1 day'" : "null");
+    """;
   }
 
   @Override
-  String tidy(String table) {
+  public String tidy(String table) {
     return "vacuum (analyze) " + table;
   }
 
   @Override
-  String checkpoint() {
+  public String checkpoint() {
     return "checkpoint";
   }
 
   @Override
-  boolean isNotAllowed(SQLException e) {
+  public boolean isNotAllowed(SQLException e) {
     return NOT_ALLOWED.equals(e.getSQLState());
   }
 
   @Override
-  void pinSnapshot(Session session, String schema) throws SQLException {
+  public void pinSnapshot(Session session, String schema) throws SQLException {
     session.run("set transaction isolation level repeatable read, read only");
     session.run("select 1");
   }
 
   /** A session tells what it wrote at its end at the latest. */
   @Override
-  void awaitCounted(Session session, String pools) {
+  public void awaitCounted(Session session, String pools) {
     String open = " from pg_stat_activity where application_name = '%s'".formatted(pools);
     long end = System.nanoTime() + PATIENCE.toNanos();
     while (session.number("select count(*)" + open) > 0) {
@@ -251,7 +238,7 @@ final class PostgresKind extends BenchKind {
 
   /** With those of its partitions: an archive has one for each day. */
   @Override
-  long writes(Session session, String schema, String table) {
+  public long writes(Session session, String schema, String table) {
     return session.number(
         """
         select coalesce(sum(n_tup_ins + n_tup_upd + n_tup_del), 0) from pg_stat_user_tables
@@ -261,7 +248,7 @@ final class PostgresKind extends BenchKind {
   }
 
   @Override
-  long logBytes(Session session) {
+  public long logBytes(Session session) {
     return session.number("select pg_current_wal_insert_lsn() - '0/0'::pg_lsn");
   }
 }

@@ -6,6 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 
@@ -96,24 +97,20 @@ public final class Report {
     return Double.isFinite(ratio) ? String.format(Locale.ROOT, "%.2f", ratio) : "";
   }
 
-  private static String cost(Line line, ToDoubleFunction<Cost> figure) {
-    Cost ours = line.cost();
-    Cost limit = line.limitCost();
+  private static <T> String beside(
+      @Nullable T ours, @Nullable T limit, Function<T, String> figure) {
     if (ours == null) {
       return "";
     }
-    String text = number(figure.applyAsDouble(ours));
-    return limit == null ? text : text + " / " + number(figure.applyAsDouble(limit));
+    return figure.apply(ours) + (limit == null ? "" : " / " + figure.apply(limit));
+  }
+
+  private static String cost(Line line, ToDoubleFunction<Cost> figure) {
+    return beside(line.cost(), line.limitCost(), cost -> number(figure.applyAsDouble(cost)));
   }
 
   private static String cpu(Line line, ToDoubleFunction<Cpu> figure) {
-    Cpu ours = line.cpu();
-    Cpu limit = line.limitCpu();
-    if (ours == null) {
-      return "";
-    }
-    String text = micros(figure.applyAsDouble(ours));
-    return limit == null ? text : text + " / " + micros(figure.applyAsDouble(limit));
+    return beside(line.cpu(), line.limitCpu(), cpu -> micros(figure.applyAsDouble(cpu)));
   }
 
   /** A dash where it cannot be known; the report says why once. */
@@ -144,38 +141,28 @@ public final class Report {
     all.put("scenario", line.scenario());
     all.put("case", line.name());
     all.put("unit", line.unit());
-    put(all, "ours", line.ours());
-    put(all, "limit", line.limit());
-    put(all, "ratio", line.ratio());
-    put(all, "perMessage", line.cost());
-    put(all, "limitPerMessage", line.limitCost());
-    put(all, "cpu", line.cpu());
-    put(all, "limitCpu", line.limitCpu());
+    put(all, "ours", line.ours(), Report::json);
+    put(all, "limit", line.limit(), Report::json);
+    put(all, "ratio", line.ratio(), Report::json);
+    put(all, "perMessage", line.cost(), Cost::perMessage);
+    put(all, "limitPerMessage", line.limitCost(), Cost::perMessage);
+    put(all, "cpu", line.cpu(), Cpu::byName);
+    put(all, "limitCpu", line.limitCpu(), Cpu::byName);
     return all;
   }
 
-  private static void put(Map<String, Object> all, String name, @Nullable Samples samples) {
-    if (samples != null) {
-      all.put(
-          name,
-          new LinkedHashMap<>(
-              Map.of(
-                  "median", samples.median(),
-                  "min", samples.min(),
-                  "max", samples.max(),
-                  "runs", samples.values())));
+  private static <T> void put(
+      Map<String, Object> all, String name, @Nullable T value, Function<T, Map<String, ?>> json) {
+    if (value != null) {
+      all.put(name, json.apply(value));
     }
   }
 
-  private static void put(Map<String, Object> all, String name, @Nullable Cpu cpu) {
-    if (cpu != null) {
-      all.put(name, cpu.byName());
-    }
-  }
-
-  private static void put(Map<String, Object> all, String name, @Nullable Cost cost) {
-    if (cost != null) {
-      all.put(name, cost.perMessage());
-    }
+  private static Map<String, Object> json(Samples samples) {
+    return Map.of(
+        "median", samples.median(),
+        "min", samples.min(),
+        "max", samples.max(),
+        "runs", samples.values());
   }
 }

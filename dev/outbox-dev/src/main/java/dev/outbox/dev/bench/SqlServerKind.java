@@ -13,7 +13,7 @@ import java.util.List;
 import javax.sql.DataSource;
 
 /** SQL Server. */
-final class SqlServerKind extends JdbcKind {
+final class SqlServerKind implements JdbcKind {
 
   @Override
   public String name() {
@@ -47,7 +47,7 @@ final class SqlServerKind extends JdbcKind {
   }
 
   @Override
-  String sessions() {
+  public String sessions() {
     return """
     select session_id from sys.dm_exec_sessions
     where program_name like ? escape '!' and session_id <> @@spid
@@ -55,13 +55,13 @@ final class SqlServerKind extends JdbcKind {
   }
 
   @Override
-  String end() {
+  public String end() {
     return "kill %s";
   }
 
   /** There is no CASCADE. Not for ever does it wait for a session that may not be ended. */
   @Override
-  List<String> drop(Connection connection, String schema) throws SQLException {
+  public List<String> drop(Connection connection, String schema) throws SQLException {
     List<String> all = new ArrayList<>(List.of("set lock_timeout 30000"));
     String types = "select name from sys.table_types where schema_id = schema_id(?)";
     String tables = "select name from sys.tables where schema_id = schema_id(?)";

@@ -5,7 +5,6 @@ import dev.outbox.dev.bench.BenchDatabase.Side;
 import dev.outbox.dev.bench.Cost.ServerWork;
 import java.util.ArrayList;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Cases whose rate is compared with the limit's. An untimed round first; then, run by run and case
@@ -22,7 +21,7 @@ final class Throughput {
   interface Round {
     void prepare() throws Exception;
 
-    Pace run(List<Access> accesses) throws Exception;
+    Pace run(Access access) throws Exception;
 
     /** Whose tables it writes when it is this side of a case. */
     default Side tables(Side side) {
@@ -38,17 +37,9 @@ final class Throughput {
   /**
    * What is compared.
    *
-   * @param pools each with so many connections
-   * @param rounds that make up one run
+   * @param connections of the pool
    */
-  record Case(
-      String name,
-      BenchDatabase database,
-      int pools,
-      int connections,
-      int rounds,
-      Round ours,
-      Round limit) {}
+  record Case(String name, int connections, Round ours, Round limit) {}
 
   /** How fast it was, and what it took: nanoseconds for all messages. */
   private record Run(Pace pace, CpuClock.Time cpu) {}
@@ -66,51 +57,37 @@ final class Throughput {
     this.parts = List.of(parts);
   }
 
-  /** Adds a case; returns its number. */
-  int add(Case one) {
+  void add(Case one) {
     cases.add(one);
     ours.add(new ArrayList<>());
     limit.add(new ArrayList<>());
-    return cases.size() - 1;
   }
 
   /** Measures all cases and reports them. */
   void measure() throws Exception {
-    List<List<Access>> pools = new ArrayList<>();
+    List<Access> pools = new ArrayList<>();
     try {
       for (Case one : cases) {
-        pools.add(open(one, null));
+        pools.add(bench.database().open(one.connections()));
       }
       for (int i = 0; i < cases.size(); i++) {
         say(i, "warm-up");
-        timed(cases.get(i), cases.get(i).ours(), 1, pools.get(i));
-        timed(cases.get(i), cases.get(i).limit(), 1, pools.get(i));
+        timed(cases.get(i).ours(), pools.get(i));
+        timed(cases.get(i).limit(), pools.get(i));
       }
       for (int run = 1; run <= bench.runs(); run++) {
         for (int i = 0; i < cases.size(); i++) {
-          Case one = cases.get(i);
           say(i, "run %d of %d".formatted(run, bench.runs()));
-          ours.get(i).add(timed(one, one.ours(), one.rounds(), pools.get(i)));
-          limit.get(i).add(timed(one, one.limit(), one.rounds(), pools.get(i)));
+          ours.get(i).add(timed(cases.get(i).ours(), pools.get(i)));
+          limit.get(i).add(timed(cases.get(i).limit(), pools.get(i)));
         }
       }
     } finally {
-      pools.forEach(all -> all.forEach(Access::close));
+      pools.forEach(Access::close);
     }
     for (int i = 0; i < cases.size(); i++) {
       say(i, "counting");
-      report(i, counted(cases.get(i), Side.OURS), counted(cases.get(i), Side.LIMIT));
-    }
-  }
-
-  /** Reports a case of ours beside another case of ours. */
-  void compare(int number, int other, String name) {
-    for (Part part : parts) {
-      if (part.name().isEmpty()) {
-        Samples rates = rates(ours.get(number), part);
-        Samples others = rates(ours.get(other), part);
-        bench.report(Line.beside(scenario, name, "messages/s", rates, others));
-      }
+      report(i, counted(bench, cases.get(i), Side.OURS), counted(bench, cases.get(i), Side.LIMIT));
     }
   }
 
@@ -118,45 +95,30 @@ final class Throughput {
     bench.progress("%s, %s: %s".formatted(scenario, cases.get(number).name(), what));
   }
 
-  private static List<Access> open(Case one, @Nullable WorkCounter counter) {
-    List<Access> all = new ArrayList<>();
-    for (int i = 0; i < one.pools(); i++) {
-      all.add(one.database().open(one.connections(), counter));
-    }
-    return all;
-  }
-
-  private Run timed(Case one, Round round, int rounds, List<Access> accesses) throws Exception {
-    List<Pace> paces = new ArrayList<>();
-    CpuClock.Time cpu = new CpuClock.Time(0, 0);
-    for (int i = 0; i < rounds; i++) {
-      round.prepare();
-      bench.settle();
-      CpuClock.Time before = bench.cpu().now();
-      paces.add(round.run(accesses));
-      cpu = cpu.plus(bench.cpu().now().since(before));
-    }
-    return new Run(Pace.sum(paces), cpu);
+  private Run timed(Round round, Access access) throws Exception {
+    round.prepare();
+    bench.settle();
+    CpuClock.Time before = bench.cpu().now();
+    Pace pace = round.run(access);
+    return new Run(pace, bench.cpu().now().since(before));
   }
 
   /**
    * Where each message was inserted before the measured part, one row write more, so that the
    * column shows the whole life of a message.
    */
-  static Cost counted(Case one, Side side) throws Exception {
+  static Cost counted(Bench bench, Case one, Side side) throws Exception {
+    BenchDatabase database = bench.database();
     Round round = side == Side.OURS ? one.ours() : one.limit();
     round.prepare();
     WorkCounter counter = new WorkCounter();
     Side tables = round.tables(side);
-    ServerWork before = one.database().written(tables);
-    List<Access> accesses = open(one, counter);
+    ServerWork before = database.written(tables);
     Pace pace;
-    try {
-      pace = round.run(accesses);
-    } finally {
-      accesses.forEach(Access::close);
+    try (Access access = database.open(one.connections(), counter)) {
+      pace = round.run(access);
     }
-    ServerWork work = one.database().written(tables).since(before);
+    ServerWork work = database.written(tables).since(before);
     ServerWork life =
         new ServerWork(
             work.messageRows() < 0 || !round.isFilled()

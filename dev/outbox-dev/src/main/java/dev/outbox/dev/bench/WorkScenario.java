@@ -35,7 +35,10 @@ final class WorkScenario implements Scenario {
       bench.progress(name() + ", " + name);
       Case drain = drain(bench, keys);
       report(
-          bench, name, Throughput.counted(drain, Side.OURS), Throughput.counted(drain, Side.LIMIT));
+          bench,
+          name,
+          Throughput.counted(bench, drain, Side.OURS),
+          Throughput.counted(bench, drain, Side.LIMIT));
     }
     for (int messages : AppendScenario.MESSAGES) {
       String name = "append, " + DrainScenario.count(messages, "message") + " a transaction";
@@ -50,15 +53,12 @@ final class WorkScenario implements Scenario {
   }
 
   private static Case drain(Bench bench, int keys) {
-    Load load = Load.of(bench.scaled(DrainScenario.MESSAGES), keys);
+    Load load = new Load(bench.scaled(DrainScenario.MESSAGES), keys);
     return new Case(
         "",
-        bench.database(),
-        1,
         WORKERS + 1,
-        1,
-        Fills.ours(bench.database(), load, WORKERS),
-        Fills.limit(bench.database(), load, WORKERS));
+        Fill.ours(bench.database(), load, WORKERS),
+        Fill.limit(bench.database(), load, WORKERS));
   }
 
   private void report(Bench bench, String name, Cost ours, Cost limit) {

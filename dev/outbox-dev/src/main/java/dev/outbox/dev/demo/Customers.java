@@ -144,13 +144,10 @@ final class Customers implements AutoCloseable {
     }
 
     private void pace() {
-      int now = rate;
-      if (now > 0) {
-        long turn = (long) paced++ * settings.threads() + number;
-        long due = paceBegin + turn * 1_000_000_000L / now;
-        while (!stopped && due - System.nanoTime() > 0) {
-          LockSupport.parkNanos(due - System.nanoTime());
-        }
+      long turn = (long) paced++ * settings.threads() + number;
+      long due = paceBegin + turn * 1_000_000_000L / rate;
+      while (!stopped && due - System.nanoTime() > 0) {
+        LockSupport.parkNanos(due - System.nanoTime());
       }
     }
 

@@ -8,6 +8,7 @@ import dev.outbox.cli.Failure;
 import dev.outbox.cli.Logs;
 import dev.outbox.cli.Main;
 import dev.outbox.dev.Database;
+import dev.outbox.dev.Resources;
 import dev.outbox.dev.demo.Ledger.Verdict;
 import dev.outbox.dev.demo.ShippingService.Shipped;
 import dev.outbox.embedded.ChildJvm;

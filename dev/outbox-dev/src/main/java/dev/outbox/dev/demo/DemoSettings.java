@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * What to do.
  *
  * @param transactions to be committed
- * @param rate transactions a second, 0 for as many as there can be
+ * @param rate transactions a second
  * @param seed of everything random
  * @param store the kind of database
  * @param database the user's own, or null
@@ -32,6 +32,6 @@ record DemoSettings(
 
   /** Transactions a second in quiet times: so few that a machine with two cores can idle. */
   int quietRate() {
-    return rate == 0 ? QUIET_RATE : Math.min(rate, QUIET_RATE);
+    return Math.min(rate, QUIET_RATE);
   }
 }

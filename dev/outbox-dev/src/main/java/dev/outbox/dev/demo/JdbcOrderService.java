@@ -2,7 +2,7 @@ package dev.outbox.dev.demo;
 
 import dev.outbox.Outbox;
 import dev.outbox.OutboxMessage;
-import dev.outbox.dev.JdbcTransaction;
+import dev.outbox.dev.Jdbc;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -53,7 +53,7 @@ public final class JdbcOrderService implements OrderService {
       String order, int amount, boolean card, LongFunction<List<OutboxMessage>> messages)
       throws SQLException, CardDeclined {
     boolean paid =
-        JdbcTransaction.run(
+        Jdbc.transaction(
             dataSource,
             connection -> {
               long version = lockAndAdd(connection, order, amount);

@@ -1,6 +1,6 @@
 package dev.outbox.dev.demo;
 
-import dev.outbox.dev.JdbcTransaction;
+import dev.outbox.dev.Jdbc;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.store.jdbc.JdbcInboxStore;
 import java.sql.Connection;
@@ -48,7 +48,7 @@ public final class JdbcShippingService implements ShippingService {
   @Override
   public void ship(List<UUID> messages) throws SQLException {
     boolean ignored =
-        JdbcTransaction.run(
+        Jdbc.transaction(
             dataSource,
             connection -> {
               ship(connection, messages);

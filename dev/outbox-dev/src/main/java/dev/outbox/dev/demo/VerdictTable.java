@@ -29,16 +29,14 @@ final class VerdictTable {
         "effects missing",
         v.effectsMissing(),
         bad(v.effectsMissing(), "delivered, and not handled"));
-    String asked =
-        settings.rate() == 0
-            ? ""
-            : String.format(
-                Locale.ROOT, ", with %,d transactions a second asked for", settings.rate());
     row(
         out,
         "throughput",
         Math.round(v.throughput()),
-        "messages a second before quiet times" + asked);
+        String.format(
+            Locale.ROOT,
+            "messages a second before quiet times, with %,d transactions a second asked for",
+            settings.rate()));
     latencies(out, "commit to delivery", held, v.all());
     latencies(
         out,

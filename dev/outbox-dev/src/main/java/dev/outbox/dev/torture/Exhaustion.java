@@ -6,16 +6,8 @@ import java.util.List;
 import java.util.concurrent.Callable;
 
 /** Somebody who takes all connections of a pool, for a while, and then gives them back. */
-final class Exhaustion implements Runnable {
-  private final int size;
-  private final Callable<? extends AutoCloseable> pool;
-  private final long until;
-
-  private Exhaustion(int size, Callable<? extends AutoCloseable> pool, long millis) {
-    this.size = size;
-    this.pool = pool;
-    until = System.nanoTime() + Duration.ofMillis(millis).toNanos();
-  }
+final class Exhaustion {
+  private Exhaustion() {}
 
   /**
    * Begins, on a thread of its own.
@@ -24,18 +16,18 @@ final class Exhaustion implements Runnable {
    * @param pool gives a connection, or fails
    */
   static void begin(int size, Callable<? extends AutoCloseable> pool, long millis) {
-    Thread thread = new Thread(new Exhaustion(size, pool, millis), "exhaust");
+    long until = System.nanoTime() + Duration.ofMillis(millis).toNanos();
+    Thread thread = new Thread(() -> run(size, pool, until), "exhaust");
     thread.setDaemon(true);
     thread.start();
   }
 
-  @Override
-  public void run() {
+  private static void run(int size, Callable<? extends AutoCloseable> pool, long until) {
     List<AutoCloseable> taken = new ArrayList<>();
     try {
       while (until - System.nanoTime() > 0) {
         if (taken.size() < size) {
-          take(taken);
+          take(pool, taken);
         } else {
           Thread.sleep(10);
         }
@@ -47,7 +39,7 @@ final class Exhaustion implements Runnable {
     }
   }
 
-  private void take(List<AutoCloseable> taken) {
+  private static void take(Callable<? extends AutoCloseable> pool, List<AutoCloseable> taken) {
     try {
       taken.add(pool.call());
     } catch (Exception e) {

@@ -1,11 +1,12 @@
 package dev.outbox.dev.torture;
 
-import com.zaxxer.hikari.HikariConfig;
+import static java.util.Objects.requireNonNull;
+
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.Archive;
 import dev.outbox.OutboxMessage;
 import dev.outbox.TransientOutboxException;
-import dev.outbox.dev.JdbcTransaction;
+import dev.outbox.dev.Jdbc;
 import dev.outbox.dev.torture.Handling.Way;
 import dev.outbox.spi.store.KeepingStore.Uncommitted;
 import dev.outbox.store.jdbc.JdbcInboxStore;
@@ -34,18 +35,8 @@ final class JdbcPlace implements Place<Connection> {
 
   JdbcPlace(Dialect dialect, Archive archive, String url, String user, String password, int size) {
     this.dialect = dialect;
-    HikariConfig hikari = new HikariConfig();
-    hikari.setJdbcUrl(url);
-    hikari.setUsername(user);
-    hikari.setPassword(password);
-    hikari.setMaximumPoolSize(size);
-    hikari.setMinimumIdle(0);
-    hikari.setConnectionTimeout(PATIENCE.toMillis());
-    hikari.setInitializationFailTimeout(-1);
-    // Else the pool asks for the default, once; when that connection dies it never works again.
-    hikari.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
-    pool = new HikariDataSource(hikari);
-    store = dialect.store(pool, archive);
+    pool = Jdbc.pool(url, user, password, size, PATIENCE);
+    store = dialect.kind().store(pool).archive(archive).build();
   }
 
   @Override
@@ -55,14 +46,14 @@ final class JdbcPlace implements Place<Connection> {
 
   @Override
   public JdbcInboxStore inbox(@Nullable Duration retention) {
-    JdbcInboxStore.Builder<?, ?> inbox = dialect.inbox(pool);
+    JdbcInboxStore.Builder<?, ?> inbox = dialect.kind().inbox(pool);
     return (retention == null ? inbox : inbox.retention(retention)).build();
   }
 
   @Override
   public boolean run(Doing<Connection> doing) {
     try {
-      return JdbcTransaction.run(pool, doing::in);
+      return Jdbc.transaction(pool, doing::in);
     } catch (SQLException e) {
       throw away(e);
     }
@@ -79,7 +70,7 @@ final class JdbcPlace implements Place<Connection> {
 
   @Override
   public boolean canCommitLater() {
-    return dialect.commitLater().isPresent();
+    return dialect.commitLater() != null;
   }
 
   @Override
@@ -128,7 +119,7 @@ final class JdbcPlace implements Place<Connection> {
     @Override
     public void commitLater() {
       try (Statement statement = connection.createStatement()) {
-        statement.execute(dialect.commitLater().orElseThrow());
+        statement.execute(requireNonNull(dialect.commitLater()));
       } catch (SQLException e) {
         throw away(e);
       }

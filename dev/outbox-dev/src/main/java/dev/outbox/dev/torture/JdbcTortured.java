@@ -1,8 +1,8 @@
 package dev.outbox.dev.torture;
 
-import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.Archive;
+import dev.outbox.dev.Jdbc;
 import dev.outbox.dev.torture.InboxOracle.Effect;
 import dev.outbox.dev.torture.Oracle.Archived;
 import dev.outbox.dev.torture.Oracle.Committed;
@@ -49,17 +49,11 @@ final class JdbcTortured implements Tortured {
     this.dialect = dialect;
     this.archive = archive;
     this.server = server;
-    HikariConfig hikari = new HikariConfig();
-    hikari.setJdbcUrl(server.jdbcUrl());
-    hikari.setUsername(server.user());
-    hikari.setPassword(server.password());
-    hikari.setMaximumPoolSize(4);
-    hikari.setConnectionTimeout(2_000);
-    pool = new HikariDataSource(hikari);
+    pool = Jdbc.pool(server.jdbcUrl(), server.user(), server.password(), 4, Duration.ofSeconds(2));
   }
 
   static JdbcTortured start(Dialect dialect, Archive archive, int keys) {
-    JdbcTortured started = new JdbcTortured(dialect, archive, dialect.start());
+    JdbcTortured started = new JdbcTortured(dialect, archive, dialect.start().get());
     started.store().migrate();
     started.inbox().migrate();
     try (Connection connection = started.pool.getConnection();
@@ -99,12 +93,12 @@ final class JdbcTortured implements Tortured {
 
   @Override
   public JdbcOutboxStore store() {
-    return dialect.store(pool, archive);
+    return dialect.kind().store(pool).archive(archive).build();
   }
 
   @Override
   public JdbcInboxStore inbox() {
-    return dialect.inbox(pool).build();
+    return dialect.kind().inbox(pool).build();
   }
 
   @Override

@@ -14,6 +14,7 @@ import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -46,7 +47,10 @@ final class Producers {
   private final int keys;
   private final Supplier<Business> transactions;
   private final boolean canCommitLater;
+
+  /** So many milliseconds one transaction stays open after it has appended. */
   private final AtomicLong standStill = new AtomicLong();
+
   private final List<Thread> threads = new ArrayList<>();
   private volatile CountDownLatch paused = new CountDownLatch(0);
   private volatile boolean pausing;
@@ -70,24 +74,31 @@ final class Producers {
     }
   }
 
-  /** Says so when all transactions have ended. */
-  void pause() throws InterruptedException {
-    paused = new CountDownLatch(threads.size());
-    pausing = true;
-    paused.await();
-    child.say(Child.PAUSED);
-  }
-
-  void goOn() {
-    pausing = false;
-  }
-
-  /** One transaction stays open for so long after it has appended. */
-  void standStill(long millis) {
-    standStill.set(millis);
-  }
-
-  void end() throws InterruptedException {
+  /**
+   * Does what the parent says, until the end.
+   *
+   * @param calm told before they pause and before they go on
+   */
+  void obey(Place<?> place, Consumer<Boolean> calm) throws InterruptedException {
+    for (String command = child.command(); !command.equals(Child.END); command = child.command()) {
+      String[] words = command.split(" ");
+      switch (words[0]) {
+        case Child.PAUSE -> {
+          calm.accept(true);
+          paused = new CountDownLatch(threads.size());
+          pausing = true;
+          paused.await(); // all transactions have ended
+          child.say(Child.PAUSED);
+        }
+        case Child.GO_ON -> {
+          calm.accept(false);
+          pausing = false;
+        }
+        case Child.EXHAUST -> place.exhaust(Long.parseLong(words[1]));
+        case Child.LONG -> standStill.set(Long.parseLong(words[1]));
+        default -> throw new IllegalArgumentException(command);
+      }
+    }
     ending = true;
     pausing = false;
     for (Thread thread : threads) {

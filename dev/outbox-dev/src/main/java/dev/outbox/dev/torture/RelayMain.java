@@ -90,25 +90,12 @@ final class RelayMain {
               () -> place.begin((transaction, all) -> append(relay, store, transaction, all)),
               place.canCommitLater());
       child.say(Child.STARTED);
-      for (String command = child.command();
-          !command.equals(Child.END);
-          command = child.command()) {
-        String[] words = command.split(" ");
-        switch (words[0]) {
-          case Child.PAUSE -> {
-            calm(publisher, true);
-            producers.pause();
-          }
-          case Child.GO_ON -> {
-            calm(publisher, false);
-            producers.goOn();
-          }
-          case Child.EXHAUST -> place.exhaust(Long.parseLong(words[1]));
-          case Child.LONG -> producers.standStill(Long.parseLong(words[1]));
-          default -> throw new IllegalArgumentException(command);
-        }
-      }
-      producers.end();
+      producers.obey(
+          place,
+          yes -> {
+            calm = yes;
+            publisher.calm(yes);
+          });
       relay.close();
     }
   }
@@ -141,11 +128,6 @@ final class RelayMain {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
-  }
-
-  private void calm(TroubledPublisher publisher, boolean yes) {
-    calm = yes;
-    publisher.calm(yes);
   }
 
   /**

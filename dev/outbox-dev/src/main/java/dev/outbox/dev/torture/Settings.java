@@ -4,9 +4,7 @@ import dev.outbox.Archive;
 import dev.outbox.dev.BrokerKind;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.List;
-import java.util.Locale;
 import java.util.stream.Stream;
 
 /**
@@ -18,7 +16,7 @@ import java.util.stream.Stream;
  * @param seed of all that is random in the plan and in the processes
  * @param faultsPerMinute on average
  * @param archive what the outbox keeps of messages that leave it
- * @param history a directory for what happened; it must be empty or not exist
+ * @param history an empty directory for what happened
  */
 public record Settings(
     String database,
@@ -33,9 +31,7 @@ public record Settings(
 
   /** Which databases can be tortured: postgres and others. */
   public static List<String> databases() {
-    return Stream.concat(
-            Arrays.stream(Dialect.values()).map(dialect -> dialect.name().toLowerCase(Locale.ROOT)),
-            Stream.of(RedisTortured.NAME))
+    return Stream.concat(Dialect.ALL.stream().map(Dialect::name), Stream.of(RedisTortured.NAME))
         .toList();
   }
 

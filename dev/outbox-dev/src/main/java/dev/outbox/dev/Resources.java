@@ -1,4 +1,4 @@
-package dev.outbox.dev.demo;
+package dev.outbox.dev;
 
 import dev.outbox.cli.Cleanup;
 import dev.outbox.cli.Secrets;
@@ -6,11 +6,11 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /** What is open; closed in reverse order, once, and at once when closing has begun already. */
-final class Resources {
+public final class Resources {
   private final Deque<AutoCloseable> open = new ArrayDeque<>();
   private boolean closed;
 
-  <C extends AutoCloseable> C add(C resource) {
+  public <C extends AutoCloseable> C add(C resource) {
     boolean late;
     synchronized (open) {
       late = closed;
@@ -24,7 +24,7 @@ final class Resources {
     return resource;
   }
 
-  void closeAll() {
+  public void closeAll() {
     while (true) {
       AutoCloseable next;
       synchronized (open) {

@@ -1,0 +1,71 @@
+package dev.outbox.dev.bench;
+
+import dev.outbox.Archive;
+import dev.outbox.dev.bench.BenchDatabase.Access;
+import dev.outbox.dev.bench.BenchDatabase.Load;
+import dev.outbox.dev.bench.BenchDatabase.Side;
+import dev.outbox.dev.bench.Throughput.Round;
+
+/**
+ * A round that fills empty tables and drains all of it.
+ *
+ * @param side whose tables, also where it is compared with another of that side
+ */
+record Fill(BenchDatabase database, Side side, Load load, Draining draining) implements Round {
+  interface Draining {
+    Pace of(Access access) throws InterruptedException;
+  }
+
+  /** By a relay with so many workers. */
+  static Fill ours(BenchDatabase database, Load load, int workers) {
+    return new Fill(
+        database,
+        Side.OURS,
+        load,
+        access ->
+            Drain.relay(
+                access.store(), load.messages(), Drain.NO_OP, relay -> relay.workers(workers)));
+  }
+
+  /** By a relay whose store keeps an archive, and whose publisher answers as Kafka does. */
+  static Fill archived(BenchDatabase database, Load load, int workers, Archive archive) {
+    return new Fill(
+        database,
+        Side.OURS,
+        load,
+        access ->
+            Drain.relay(
+                access.store(archive),
+                load.messages(),
+                Drain.ANSWERING,
+                relay -> relay.workers(workers)));
+  }
+
+  /** By the limit's loop. */
+  static Fill limit(BenchDatabase database, Load load, int workers) {
+    return new Fill(
+        database, Side.LIMIT, load, access -> Drain.limit(access, workers, load.messages()));
+  }
+
+  /**
+   * The checkpoint comes before the fill: the pages are then in the log already, as those of
+   * messages that live for seconds are.
+   */
+  @Override
+  public void prepare() {
+    database.empty(side);
+    database.checkpoint();
+    database.fill(side, load);
+    database.tidy(side);
+  }
+
+  @Override
+  public Pace run(Access access) throws InterruptedException {
+    return draining.of(access);
+  }
+
+  @Override
+  public Side tables(Side compared) {
+    return side;
+  }
+}
