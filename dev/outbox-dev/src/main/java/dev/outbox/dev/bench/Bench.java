@@ -31,6 +31,7 @@ public final class Bench {
           new LatencyScenario(),
           new HeldScenario(),
           new IdleScenario(),
+          new FleetScenario(),
           new WorkScenario(),
           new PublishScenario());
 

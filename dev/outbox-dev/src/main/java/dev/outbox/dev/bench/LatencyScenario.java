@@ -7,7 +7,7 @@ import dev.outbox.dev.bench.BenchDatabase.Access;
 import dev.outbox.dev.bench.BenchDatabase.Append;
 import dev.outbox.dev.bench.BenchDatabase.Business;
 import dev.outbox.dev.bench.BenchDatabase.Side;
-import dev.outbox.dev.bench.OtherProcess.Work;
+import dev.outbox.dev.bench.Pod.Work;
 import dev.outbox.dev.bench.Stamps.Stamp;
 import dev.outbox.relay.Relay;
 import dev.outbox.spi.store.KeepingStore;
@@ -78,7 +78,7 @@ final class LatencyScenario implements Scenario {
         try (KafkaTopic topic = new KafkaTopic(bench.kafka());
             Access clients = bench.database().open(CLIENTS, counter)) {
           if (woken == Woken.NOT) {
-            try (OtherProcess other = new OtherProcess(bench.database(), topic, keep, true)) {
+            try (Pod other = Pod.ofRelay(bench.database(), topic, keep)) {
               measure(
                   bench,
                   name,
@@ -142,7 +142,7 @@ final class LatencyScenario implements Scenario {
 
   /**
    * @param counter of what is done in this process
-   * @param work of a relay in another process
+   * @param work of other processes
    */
   private void measure(
       Bench bench,
@@ -165,9 +165,7 @@ final class LatencyScenario implements Scenario {
           OpenRun done =
               OpenRun.of(
                   bench,
-                  clients,
-                  rate,
-                  bench.scaled(warmUp ? WARM_UP : TIME),
+                  () -> OpenLoad.run(clients, rate, bench.scaled(warmUp ? WARM_UP : TIME)),
                   counter,
                   stamps,
                   work);
