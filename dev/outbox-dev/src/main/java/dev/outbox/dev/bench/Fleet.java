@@ -15,7 +15,7 @@ import java.util.stream.Stream;
 final class Fleet implements AutoCloseable {
   static final int KEYS = 1_000;
 
-  /** Of all pods together, where there are no more pods than that. */
+  /** Of all pods together; each has one at least. */
   private static final int CLIENTS = 4;
 
   private final Bench bench;
@@ -50,8 +50,12 @@ final class Fleet implements AutoCloseable {
     return traffic;
   }
 
-  /** Has all pods do it; returns what they did so far. */
-  Work all(String command) {
+  /** Has all pods do it; what they committed and published before is known then. */
+  void all(String command) {
+    Work ignored = ask(command);
+  }
+
+  private Work ask(String command) {
     pods().forEach(pod -> pod.send(command));
     return Stream.of(pods).map(Pod::answer).reduce(Work.nothing(), Work::plus);
   }
@@ -69,7 +73,7 @@ final class Fleet implements AutoCloseable {
   }
 
   Done done() {
-    Work work = all(PodMain.WORK);
+    Work work = ask(PodMain.WORK);
     double server = bench.cpu().now().server();
     return new Done(work, new CpuClock.Time(server, work.cpuNanos()), System.nanoTime());
   }
@@ -91,7 +95,7 @@ final class Fleet implements AutoCloseable {
 
   /** Ends the load; returns when each message was committed. */
   Map<UUID, Long> halt() {
-    Work ignored = all(PodMain.HALT);
+    all(PodMain.HALT);
     return traffic.commits();
   }
 
@@ -106,12 +110,12 @@ final class Fleet implements AutoCloseable {
         },
         new WorkCounter(),
         this::stamps,
-        () -> all(PodMain.WORK));
+        () -> ask(PodMain.WORK));
   }
 
   /** When each message was first published. */
   Map<UUID, Stamp> stamps() {
-    Work ignored = all(PodMain.WORK);
+    all(PodMain.WORK);
     return traffic.stamps();
   }
 

@@ -3,7 +3,6 @@ package dev.outbox.dev.bench;
 import dev.outbox.dev.bench.BenchDatabase.Load;
 import dev.outbox.dev.bench.BenchDatabase.Side;
 import dev.outbox.dev.bench.Fleet.Done;
-import dev.outbox.dev.bench.Pod.Work;
 import dev.outbox.dev.bench.Stamps.Stamp;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -24,10 +23,9 @@ final class FleetScenario implements Scenario {
   private static final int[] RATES = {10, 200, 2_000};
   private static final int RATE = 200;
   private static final int MESSAGES = 200_000;
-  private static final int KEYS = 1_000;
   private static final double[] PERCENTILES = {50, 99};
   private static final Duration WARM_UP = Duration.ofSeconds(15);
-  private static final Duration BEFORE_IDLE = Duration.ofSeconds(10);
+  private static final Duration BEFORE_IDLE = Duration.ofMinutes(1);
   private static final Duration TIME = Duration.ofSeconds(20);
 
   /** For a backlog. */
@@ -124,7 +122,7 @@ final class FleetScenario implements Scenario {
     List<CpuClock.Time> cpu = new ArrayList<>();
     for (int run = 1; run <= bench.runs(); run++) {
       say(bench, name, run);
-      Work ignored = fleet.all(PodMain.REST);
+      fleet.all(PodMain.REST);
       Fills.refill(bench.database(), Side.OURS, load);
       bench.settle();
       Done done = drain(fleet, load.messages());
@@ -132,14 +130,14 @@ final class FleetScenario implements Scenario {
       statements.add((double) done.work().statements() / load.messages());
       cpu.add(done.cpu().perMessage(load.messages()));
     }
-    Work ignored = fleet.all(PodMain.REST);
+    fleet.all(PodMain.REST);
     bench.report(Line.of(name(), name, "messages/s", new Samples(rates), cpu));
     report(bench, name + ", " + bench.database().requests(), "a message", statements);
   }
 
   private static Done drain(Fleet fleet, long messages) throws InterruptedException {
     Done before = fleet.done();
-    Work ignored = fleet.all(PodMain.DRAIN);
+    fleet.all(PodMain.DRAIN);
     while (true) {
       Done done = fleet.done().since(before);
       if (done.work().drained() >= messages) {
@@ -167,11 +165,11 @@ final class FleetScenario implements Scenario {
       measure(bench, who + ", one is killed", fleet, (f, after) -> one(f, after, Pod::kill));
       measure(bench, who + ", one ends", fleet, (f, after) -> one(f, after, Pod::end));
       measure(bench, who + ", each is replaced", fleet, FleetScenario::each);
-      Work unused = fleet.all(PodMain.REST);
+      fleet.all(PodMain.REST);
     }
   }
 
-  /** The pod that has published last for the most keys. */
+  /** Ends the pod that has published last for the most keys, and starts another after a time. */
   private static Predicate<String> one(Fleet fleet, Duration after, Consumer<Pod> how)
       throws InterruptedException {
     Map.Entry<Pod, Set<String>> most =
@@ -202,7 +200,7 @@ final class FleetScenario implements Scenario {
       say(bench, name, run);
       fleet.load(RATE);
       Thread.sleep(half.toMillis());
-      Done ignored = fleet.done();
+      fleet.all(PodMain.WORK); // what they said so far is known
       long begin = Stamps.now();
       Predicate<String> concerned = ending.end(fleet, half);
       Map<UUID, Stamp> all = OpenRun.await(fleet.halt(), fleet::stamps);

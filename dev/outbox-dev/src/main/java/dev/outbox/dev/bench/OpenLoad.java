@@ -96,11 +96,13 @@ record OpenLoad(int keys, int rate, Duration time, int first, int all) {
   }
 
   private static void awaitTime(long due) throws InterruptedException {
-    for (long left = due - System.nanoTime(); left > 0; left = due - System.nanoTime()) {
-      LockSupport.parkNanos(left);
-      if (Thread.interrupted()) {
-        throw new InterruptedException();
+    while (!Thread.interrupted()) {
+      long left = due - System.nanoTime();
+      if (left <= 0) {
+        return;
       }
+      LockSupport.parkNanos(left);
     }
+    throw new InterruptedException();
   }
 }
