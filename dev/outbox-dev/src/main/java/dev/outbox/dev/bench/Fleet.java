@@ -88,8 +88,7 @@ final class Fleet implements AutoCloseable {
 
   private void load(int pod, int rate) {
     pods[pod].send(
-        "%s %d %d %d %d"
-            .formatted(PodMain.LOAD, KEYS, rate, pod * clients, pods.length * clients));
+        "%s %d %d %d %d".formatted(PodMain.LOAD, KEYS, rate, pod * clients, pods.length * clients));
     Work ignored = pods[pod].answer();
   }
 

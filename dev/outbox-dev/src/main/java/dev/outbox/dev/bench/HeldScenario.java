@@ -72,8 +72,7 @@ final class HeldScenario implements Scenario {
                 .add(
                     OpenRun.of(
                         bench,
-                        () ->
-                            OpenLoad.run(business, RATE, bench.scaled(TIME.dividedBy(PARTS))),
+                        () -> OpenLoad.run(business, RATE, bench.scaled(TIME.dividedBy(PARTS))),
                         counter,
                         stamps::take,
                         Work::nothing));

@@ -87,8 +87,7 @@ final class Pod implements AutoCloseable {
       String line = jvm.line();
       if (!traffic.heard(this, line)) {
         String[] part = line.split(" ");
-        return new Work(
-            Long.parseLong(part[1]), Long.parseLong(part[2]), Long.parseLong(part[3]));
+        return new Work(Long.parseLong(part[1]), Long.parseLong(part[2]), Long.parseLong(part[3]));
       }
     }
   }
