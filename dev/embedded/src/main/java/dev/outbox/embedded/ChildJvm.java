@@ -143,18 +143,34 @@ public final class ChildJvm implements AutoCloseable {
    *     with what it said
    */
   public String line() {
+    String line = next();
+    if (line.equals(END)) {
+      throw new IllegalStateException("the child has ended; it said: " + said());
+    }
+    return line;
+  }
+
+  private String next() {
     try {
       String line = lines.poll(PATIENCE.toSeconds(), TimeUnit.SECONDS);
-      if (line == null || line.equals(END)) {
+      if (line == null) {
         throw new IllegalStateException(
-            "the child %s; it said: %s"
-                .formatted(line == null ? "wrote nothing for " + PATIENCE : "has ended", said()));
+            "the child wrote nothing for %s; it said: %s".formatted(PATIENCE, said()));
       }
       return line;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new IllegalStateException(e);
     }
+  }
+
+  /** Waits until the child has ended; the lines that were not read before. */
+  public List<String> rest() {
+    List<String> rest = new ArrayList<>();
+    for (String line = next(); !line.equals(END); line = next()) {
+      rest.add(line);
+    }
+    return rest;
   }
 
   /** Waits until the child has written this line; others before it are passed. */

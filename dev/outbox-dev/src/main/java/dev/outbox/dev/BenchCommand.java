@@ -33,7 +33,7 @@ import picocli.CommandLine.Spec;
     description = {
       "Measure how fast the outbox is, beside what the database or the broker can do at most.",
       "Servers are started for it, unless you name your own; what is made there is removed again."
-          + " All scenarios at full size take half an hour or more and 10 GB of disk: name some, or use"
+          + " All scenarios at full size take hours and 10 GB of disk: name some, or use"
           + " --quick.",
       "\"./outbox bench peers\" in a checkout measures other outboxes beside this one."
     })

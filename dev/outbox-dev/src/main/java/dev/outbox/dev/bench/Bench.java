@@ -28,6 +28,7 @@ public final class Bench {
           new LatencyScenario(),
           new HeldScenario(),
           new IdleScenario(),
+          new FleetScenario(),
           new WorkScenario(),
           new PublishScenario());
 

@@ -4,7 +4,7 @@ import dev.outbox.dev.bench.BenchDatabase.Access;
 import dev.outbox.dev.bench.BenchDatabase.Business;
 import dev.outbox.dev.bench.BenchDatabase.Pin;
 import dev.outbox.dev.bench.BenchDatabase.Side;
-import dev.outbox.dev.bench.OtherProcess.Work;
+import dev.outbox.dev.bench.Pod.Work;
 import dev.outbox.relay.Relay;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -59,7 +59,11 @@ final class HeldScenario implements Scenario {
         bench.progress("%s, %s: warm-up %d".formatted(name(), beside, run));
         OpenRun ignored =
             OpenRun.of(
-                bench, business, RATE, bench.scaled(WARM_UP), counter, stamps::take, Work::nothing);
+                bench,
+                () -> OpenLoad.run(business, RATE, bench.scaled(WARM_UP)),
+                counter,
+                stamps::take,
+                Work::nothing);
         try (AutoCloseable held = pin == null ? () -> {} : database.pin(pin)) {
           for (int part = 0; part < PARTS; part++) {
             bench.progress("%s, %s: run %d, part %d".formatted(name(), beside, run, part + 1));
@@ -68,9 +72,7 @@ final class HeldScenario implements Scenario {
                 .add(
                     OpenRun.of(
                         bench,
-                        business,
-                        RATE,
-                        bench.scaled(TIME.dividedBy(PARTS)),
+                        () -> OpenLoad.run(business, RATE, bench.scaled(TIME.dividedBy(PARTS))),
                         counter,
                         stamps::take,
                         Work::nothing));

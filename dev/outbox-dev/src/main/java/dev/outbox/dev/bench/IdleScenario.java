@@ -3,7 +3,7 @@ package dev.outbox.dev.bench;
 import dev.outbox.dev.bench.BenchDatabase.Access;
 import dev.outbox.dev.bench.BenchDatabase.Business;
 import dev.outbox.dev.bench.BenchDatabase.Side;
-import dev.outbox.dev.bench.OtherProcess.Work;
+import dev.outbox.dev.bench.Pod.Work;
 import dev.outbox.relay.Relay;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -37,8 +37,7 @@ final class IdleScenario implements Scenario {
     try (KafkaTopic topic = new KafkaTopic(bench.kafka());
         Access access = bench.database().open(1);
         Business client = access.business();
-        OtherProcess relay =
-            new OtherProcess(bench.database(), topic, Relay.Builder.DEFAULT_KEEP)) {
+        Pod relay = Pod.ofRelay(bench.database(), topic, Relay.Builder.DEFAULT_KEEP)) {
       client.transaction(BenchDatabase.Append.OUTBOX, List.of(OpenLoad.message(1)));
       while (relay.stamps().isEmpty()) {
         Thread.sleep(10);

@@ -7,7 +7,7 @@ import dev.outbox.dev.bench.BenchDatabase.Access;
 import dev.outbox.dev.bench.BenchDatabase.Append;
 import dev.outbox.dev.bench.BenchDatabase.Business;
 import dev.outbox.dev.bench.BenchDatabase.Side;
-import dev.outbox.dev.bench.OtherProcess.Work;
+import dev.outbox.dev.bench.Pod.Work;
 import dev.outbox.dev.bench.Stamps.Stamp;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.relay.Relay;
@@ -77,7 +77,7 @@ final class LatencyScenario implements Scenario {
         try (KafkaTopic topic = new KafkaTopic(bench.kafka());
             Access clients = bench.database().open(CLIENTS, counter)) {
           if (woken == Woken.NOT) {
-            try (OtherProcess other = new OtherProcess(bench.database(), topic, keep)) {
+            try (Pod other = Pod.ofRelay(bench.database(), topic, keep)) {
               measure(
                   bench,
                   name,
@@ -146,7 +146,7 @@ final class LatencyScenario implements Scenario {
 
   /**
    * @param counter of what is done in this process
-   * @param work of a relay in another process
+   * @param work of other processes
    */
   private void measure(
       Bench bench,
@@ -169,9 +169,7 @@ final class LatencyScenario implements Scenario {
           OpenRun done =
               OpenRun.of(
                   bench,
-                  clients,
-                  rate,
-                  bench.scaled(warmUp ? WARM_UP : TIME),
+                  () -> OpenLoad.run(clients, rate, bench.scaled(warmUp ? WARM_UP : TIME)),
                   counter,
                   stamps,
                   work);

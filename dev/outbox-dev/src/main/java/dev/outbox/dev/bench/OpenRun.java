@@ -1,7 +1,6 @@
 package dev.outbox.dev.bench;
 
-import dev.outbox.dev.bench.BenchDatabase.Business;
-import dev.outbox.dev.bench.OtherProcess.Work;
+import dev.outbox.dev.bench.Pod.Work;
 import dev.outbox.dev.bench.Stamps.Stamp;
 import java.time.Duration;
 import java.util.HashMap;
@@ -27,14 +26,13 @@ record OpenRun(double[] called, double[] acknowledged, double statements, CpuClo
   /**
    * Runs the load, and waits until all is delivered.
    *
+   * @param load returns when each message was committed
    * @param counter of what is done in this process
-   * @param work of a relay in another process
+   * @param work of other processes
    */
   static OpenRun of(
       Bench bench,
-      List<Business> clients,
-      int rate,
-      Duration time,
+      Callable<Map<UUID, Long>> load,
       WorkCounter counter,
       Callable<Map<UUID, Stamp>> stamps,
       Callable<Work> work)
@@ -42,7 +40,7 @@ record OpenRun(double[] called, double[] acknowledged, double statements, CpuClo
     bench.settle();
     Work before = work.call().plus(counter);
     CpuClock.Time cpuBefore = bench.cpu().now();
-    Map<UUID, Long> commits = OpenLoad.run(clients, rate, time);
+    Map<UUID, Long> commits = load.call();
     Map<UUID, Stamp> delivered = await(commits, stamps);
     Work done = work.call().plus(counter).since(before);
     CpuClock.Time cpu = bench.cpu().now().since(cpuBefore);
@@ -53,7 +51,8 @@ record OpenRun(double[] called, double[] acknowledged, double statements, CpuClo
         cpu.plus(new CpuClock.Time(0, done.cpuNanos())).perMessage(commits.size()));
   }
 
-  private static Map<UUID, Stamp> await(Map<UUID, Long> commits, Callable<Map<UUID, Stamp>> stamps)
+  /** Waits until all is delivered. */
+  static Map<UUID, Stamp> await(Map<UUID, Long> commits, Callable<Map<UUID, Stamp>> stamps)
       throws Exception {
     Map<UUID, Stamp> all = new HashMap<>();
     long end = System.nanoTime() + PATIENCE.toNanos();
@@ -117,7 +116,7 @@ record OpenRun(double[] called, double[] acknowledged, double statements, CpuClo
             runs.stream().map(OpenRun::cpu).toList()));
   }
 
-  private static double percentile(double[] sorted, double percentile) {
+  static double percentile(double[] sorted, double percentile) {
     int rank = (int) Math.ceil(sorted.length * percentile / 100);
     return sorted[Math.max(1, rank) - 1];
   }

@@ -42,7 +42,7 @@ abstract class BenchTest {
     }
   }
 
-  private Report run(String scenario, double scale, List<String> progress) throws Exception {
+  Report run(String scenario, double scale, List<String> progress) throws Exception {
     CpuClock cpu = new CpuClock();
     cpu.add(server.embedded().stream().mapToLong(EmbeddedServer::pid).findFirst());
     return run(
@@ -106,7 +106,7 @@ abstract class BenchTest {
     return report;
   }
 
-  private List<String> schemas() throws Exception {
+  List<String> schemas() throws Exception {
     try (Connection connection =
             DriverManager.getConnection(server.jdbcUrl(), server.user(), server.password());
         Statement statement = connection.createStatement();

@@ -1,6 +1,13 @@
 package dev.outbox.dev.bench;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.outbox.embedded.DatabaseServer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
 
 class PostgresBenchTest extends BenchTest {
   @Override
@@ -11,5 +18,29 @@ class PostgresBenchTest extends BenchTest {
   @Override
   String name() {
     return "PostgreSQL 1";
+  }
+
+  @Test
+  @DisplayName("fleet: what a small one costs, and how long keys stand still when pods end")
+  void fleet() throws Exception {
+    Map<String, Line> lines = byName(run("fleet", 0.005, new ArrayList<>()));
+    for (String who : List.of("1 pod", "2 pods", "2 relays in one process")) {
+      assertThat(ours(lines, who + ", idle, statements")).isPositive();
+      for (int rate : List.of(10, 200)) {
+        String name = who + ", " + rate + "/s, ";
+        assertThat(ours(lines, name + "commit to publisher, p50")).isNotNegative();
+        // The business row, the message, and what relays ask.
+        assertThat(ours(lines, name + "statements")).isGreaterThan(2);
+      }
+      assertThat(ours(lines, who + ", backlog")).isPositive();
+      assertThat(ours(lines, who + ", backlog, statements")).isBetween(0.001, 1.0);
+    }
+    for (String how : List.of("one is killed", "one ends", "each is replaced")) {
+      String name = "2 pods, " + how + ", standstill, ";
+      assertThat(ours(lines, name + "max")).isGreaterThanOrEqualTo(ours(lines, name + "p50"));
+    }
+    assertThat(ours(lines, "2 pods, each is replaced, published again")).isZero();
+    assertThat(lines).hasSize(3 * (3 + 3 * 3 + 2) + 3 * 4);
+    assertThat(schemas()).isEmpty();
   }
 }

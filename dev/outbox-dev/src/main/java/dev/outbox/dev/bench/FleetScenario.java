@@ -1,0 +1,218 @@
+package dev.outbox.dev.bench;
+
+import dev.outbox.dev.bench.BenchDatabase.Load;
+import dev.outbox.dev.bench.BenchDatabase.Side;
+import dev.outbox.dev.bench.Fleet.Done;
+import dev.outbox.dev.bench.Stamps.Stamp;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+
+/** What many relays on one outbox cost, and how long keys stand still when one of them ends. */
+final class FleetScenario implements Scenario {
+  private static final int[] PODS = {1, 2, 8, 20};
+  private static final int[] PODS_THAT_END = {2, 8};
+  private static final int IN_ONE_PROCESS = 100;
+  private static final int[] RATES = {10, 200, 2_000};
+  private static final int RATE = 200;
+  private static final int MESSAGES = 200_000;
+  private static final double[] PERCENTILES = {50, 99};
+  private static final Duration WARM_UP = Duration.ofSeconds(15);
+  private static final Duration BEFORE_IDLE = Duration.ofMinutes(1);
+  private static final Duration TIME = Duration.ofSeconds(20);
+
+  /** For a backlog. */
+  private static final Duration PATIENCE = Duration.ofMinutes(5);
+
+  /** At less than this scale, times this, fleets are smaller. */
+  private static final int MOST = 400;
+
+  @Override
+  public String name() {
+    return "fleet";
+  }
+
+  @Override
+  public String what() {
+    return """
+        Pods of a service, each a process of its own with one relay with defaults, whose publisher takes everything at once, \
+        and clients (4 in all, at least one each) that append one message of 200 bytes a transaction and wake their relay after each commit; \
+        1,000 keys, a fixed schedule. And one process with 100 relays. Rates are of all pods together; times are from the commit in any pod to the publisher. \
+        Statements and CPU are those of all pods (the JVMs without their second compiler), and of the server; commits are no statements. A backlog is of 200,000 messages. \
+        At 200/s one pod is killed (SIGKILL) or ends in good order: the one that published last for most keys, and of those keys the longest time in which there was something to publish and nothing was published; \
+        or all pods are replaced one after another: the same of all keys. There is no limit to compare with.""";
+  }
+
+  @Override
+  public void run(Bench bench) throws Exception {
+    int most = bench.scaled(MOST, 2);
+    for (int pods : PODS) {
+      if (pods <= most) {
+        measure(bench, DrainScenario.count(pods, "pod"), pods, 1);
+      }
+    }
+    int relays = Math.min(most, IN_ONE_PROCESS);
+    measure(bench, "%d relays in one process".formatted(relays), 1, relays);
+    for (int pods : PODS_THAT_END) {
+      if (pods <= most) {
+        endings(bench, pods);
+      }
+    }
+  }
+
+  private void measure(Bench bench, String who, int pods, int relays) throws Exception {
+    bench.progress(name() + ", " + who + ": warm-up");
+    try (Fleet fleet = new Fleet(bench, pods, relays)) {
+      OpenRun ignored = fleet.run(RATE, bench.scaled(WARM_UP));
+      idle(bench, who + ", idle", fleet);
+      for (int rate : RATES) {
+        String name = "%s, %,d/s".formatted(who, rate);
+        List<OpenRun> runs = new ArrayList<>();
+        for (int run = 1; run <= bench.runs(); run++) {
+          say(bench, name, run);
+          runs.add(fleet.run(rate, bench.scaled(TIME)));
+        }
+        OpenRun.reportTimes(bench, name(), name, runs, OpenRun::called, PERCENTILES);
+        OpenRun.reportCost(bench, name(), name, runs);
+      }
+      backlog(bench, who + ", backlog", fleet);
+    }
+  }
+
+  private void say(Bench bench, String name, int run) {
+    bench.progress("%s, %s: run %d of %d".formatted(name(), name, run, bench.runs()));
+  }
+
+  private void idle(Bench bench, String name, Fleet fleet) throws InterruptedException {
+    List<Double> statements = new ArrayList<>();
+    List<Double> server = new ArrayList<>();
+    List<Double> pods = new ArrayList<>();
+    Thread.sleep(bench.scaled(BEFORE_IDLE).toMillis());
+    for (int run = 1; run <= bench.runs(); run++) {
+      say(bench, name, run);
+      Done before = fleet.done();
+      Thread.sleep(bench.scaled(TIME).toMillis());
+      Done done = fleet.done().since(before);
+      statements.add(done.work().statements() * 1e9 / done.at());
+      server.add(done.cpu().server() * 100 / done.at());
+      pods.add(done.cpu().client() * 100 / done.at());
+    }
+    String requests = bench.database().requests();
+    report(bench, name + ", " + requests, requests + "/s", statements);
+    report(bench, name + ", server CPU", "% of a core", server);
+    report(bench, name + ", client CPU", "% of a core", pods);
+  }
+
+  private void report(Bench bench, String name, String unit, List<Double> values) {
+    bench.report(Line.alone(name(), name, unit, new Samples(values)));
+  }
+
+  /** At the end the relays rest. */
+  private void backlog(Bench bench, String name, Fleet fleet) throws InterruptedException {
+    Load load = Load.of(bench.scaled(MESSAGES), Fleet.KEYS);
+    List<Double> rates = new ArrayList<>();
+    List<Double> statements = new ArrayList<>();
+    List<CpuClock.Time> cpu = new ArrayList<>();
+    for (int run = 1; run <= bench.runs(); run++) {
+      say(bench, name, run);
+      fleet.all(PodMain.REST);
+      Fills.refill(bench.database(), Side.OURS, load);
+      bench.settle();
+      Done done = drain(fleet, load.messages());
+      rates.add(load.messages() * 1e9 / done.at());
+      statements.add((double) done.work().statements() / load.messages());
+      cpu.add(done.cpu().perMessage(load.messages()));
+    }
+    fleet.all(PodMain.REST);
+    bench.report(Line.of(name(), name, "messages/s", new Samples(rates), cpu));
+    report(bench, name + ", " + bench.database().requests(), "a message", statements);
+  }
+
+  private static Done drain(Fleet fleet, long messages) throws InterruptedException {
+    Done before = fleet.done();
+    fleet.all(PodMain.DRAIN);
+    while (true) {
+      Done done = fleet.done().since(before);
+      if (done.work().drained() >= messages) {
+        return done;
+      }
+      if (done.at() > PATIENCE.toNanos()) {
+        throw new IllegalStateException(
+            "of %d messages %d were published within %s"
+                .formatted(messages, done.work().drained(), PATIENCE));
+      }
+      Thread.sleep(5);
+    }
+  }
+
+  /** Something that ends pods; returns the keys that it may hold up. */
+  private interface Ending {
+    Predicate<String> end(Fleet fleet, Duration after) throws InterruptedException;
+  }
+
+  private void endings(Bench bench, int pods) throws Exception {
+    try (Fleet fleet = new Fleet(bench, pods, 1)) {
+      String who = DrainScenario.count(pods, "pod");
+      bench.progress(name() + ", " + who + ": warm-up");
+      OpenRun ignored = fleet.run(RATE, bench.scaled(WARM_UP));
+      measure(bench, who + ", one is killed", fleet, (f, after) -> one(f, after, Pod::kill));
+      measure(bench, who + ", one ends", fleet, (f, after) -> one(f, after, Pod::end));
+      measure(bench, who + ", each is replaced", fleet, FleetScenario::each);
+      fleet.all(PodMain.REST);
+    }
+  }
+
+  /** Ends the pod that has published last for the most keys, and starts another after a time. */
+  private static Predicate<String> one(Fleet fleet, Duration after, Consumer<Pod> how)
+      throws InterruptedException {
+    Map.Entry<Pod, Set<String>> most =
+        fleet.traffic().keys().entrySet().stream()
+            .max(Comparator.comparing(keys -> keys.getValue().size()))
+            .orElseThrow();
+    how.accept(most.getKey());
+    Thread.sleep(after.toMillis());
+    fleet.replace(most.getKey(), RATE);
+    return most.getValue()::contains;
+  }
+
+  private static Predicate<String> each(Fleet fleet, Duration after) {
+    for (Pod pod : fleet.pods()) {
+      pod.end();
+      fleet.replace(pod, RATE);
+    }
+    return key -> true;
+  }
+
+  private void measure(Bench bench, String name, Fleet fleet, Ending ending) throws Exception {
+    Duration half = bench.scaled(TIME.dividedBy(2));
+    List<Double> p50 = new ArrayList<>();
+    List<Double> max = new ArrayList<>();
+    List<Double> seconds = new ArrayList<>();
+    List<Double> repeats = new ArrayList<>();
+    for (int run = 1; run <= bench.runs(); run++) {
+      say(bench, name, run);
+      fleet.load(RATE);
+      Thread.sleep(half.toMillis());
+      fleet.all(PodMain.WORK); // what they said so far is known
+      long begin = Stamps.now();
+      Predicate<String> concerned = ending.end(fleet, half);
+      Map<UUID, Stamp> all = OpenRun.await(fleet.halt(), fleet::stamps);
+      double[] times = fleet.traffic().standstills(concerned, begin);
+      p50.add(OpenRun.percentile(times, 50));
+      max.add(OpenRun.percentile(times, 100));
+      seconds.add(100.0 * Arrays.stream(times).filter(t -> t >= 1_000).count() / times.length);
+      repeats.add((double) fleet.traffic().repeats());
+    }
+    report(bench, name + ", standstill, p50", "ms", p50);
+    report(bench, name + ", standstill, max", "ms", max);
+    report(bench, name + ", standstill of a second", "% of the keys", seconds);
+    report(bench, name + ", published again", "messages", repeats);
+  }
+}

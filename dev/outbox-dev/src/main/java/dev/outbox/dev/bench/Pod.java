@@ -1,0 +1,122 @@
+package dev.outbox.dev.bench;
+
+import dev.outbox.dev.bench.Stamps.Stamp;
+import dev.outbox.embedded.ChildJvm;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A pod of a service, in a JVM of its own: relays, and clients that append and wake the first relay
+ * after each commit.
+ */
+final class Pod implements AutoCloseable {
+  private final ChildJvm jvm;
+  private final Traffic traffic;
+
+  /**
+   * What was done so far.
+   *
+   * @param drained messages that relays only counted
+   */
+  record Work(long statements, long cpuNanos, long drained) {
+    static Work nothing() {
+      return new Work(0, 0, 0);
+    }
+
+    Work plus(Work other) {
+      return new Work(
+          statements + other.statements, cpuNanos + other.cpuNanos, drained + other.drained);
+    }
+
+    /** With what was counted in this process. */
+    Work plus(WorkCounter counter) {
+      return plus(new Work(counter.statements(), 0, 0));
+    }
+
+    Work since(Work before) {
+      return new Work(
+          statements - before.statements, cpuNanos - before.cpuNanos, drained - before.drained);
+    }
+  }
+
+  /**
+   * Returns before it is ready.
+   *
+   * @param topic where its relays publish to; null: nowhere, as fast as can be
+   * @param traffic is told what it commits and publishes
+   */
+  Pod(
+      BenchDatabase database,
+      int relays,
+      Duration keep,
+      int clients,
+      @Nullable KafkaTopic topic,
+      Traffic traffic) {
+    this.traffic = traffic;
+    Map<String, String> settings = new HashMap<>(database.address());
+    settings.put("relays", "" + relays);
+    settings.put("keep", "" + keep);
+    settings.put("clients", "" + clients);
+    settings.put("bootstrap", topic == null ? "" : topic.bootstrap());
+    settings.put("topic", topic == null ? "" : topic.name());
+    jvm = ChildJvm.startWithDefaults(PodMain.class, settings);
+  }
+
+  /** One relay and no client; ready when it returns. */
+  static Pod ofRelay(BenchDatabase database, KafkaTopic topic, Duration keep) {
+    Pod pod = new Pod(database, 1, keep, 0, topic, new Traffic());
+    pod.awaitReady();
+    return pod;
+  }
+
+  void awaitReady() {
+    jvm.await(PodMain.READY);
+  }
+
+  void send(String command) {
+    jvm.send(command);
+  }
+
+  /** Waits for the answer to a command; all that was committed and published before is known. */
+  Work answer() {
+    while (true) {
+      String line = jvm.line();
+      if (!traffic.heard(this, line)) {
+        String[] part = line.split(" ");
+        return new Work(Long.parseLong(part[1]), Long.parseLong(part[2]), Long.parseLong(part[3]));
+      }
+    }
+  }
+
+  Work work() {
+    send(PodMain.WORK);
+    return answer();
+  }
+
+  /** When each message was first published. */
+  Map<UUID, Stamp> stamps() {
+    Work ignored = work();
+    return traffic.stamps();
+  }
+
+  /** Ends it in good order. */
+  void end() {
+    send(PodMain.END);
+    jvm.rest().forEach(line -> traffic.heard(this, line));
+  }
+
+  /** By SIGKILL. */
+  void kill() {
+    jvm.close();
+    jvm.rest().forEach(line -> traffic.heard(this, line));
+  }
+
+  /** Kills it. */
+  @Override
+  public void close() {
+    jvm.close();
+  }
+}

@@ -1,0 +1,170 @@
+package dev.outbox.dev.bench;
+
+import com.sun.management.OperatingSystemMXBean;
+import dev.outbox.OutboxMessage;
+import dev.outbox.dev.bench.BenchDatabase.Access;
+import dev.outbox.dev.bench.BenchDatabase.Business;
+import dev.outbox.embedded.ParentJvm;
+import dev.outbox.relay.Relay;
+import dev.outbox.spi.publisher.MessagePublisher;
+import dev.outbox.spi.publisher.Result;
+import dev.outbox.spi.store.StoredMessage;
+import java.lang.management.ManagementFactory;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The program of a {@link Pod}. What it commits and publishes it says at once, so that it is known
+ * when the process is killed. It answers a command, when it is done, with what it did so far.
+ */
+public final class PodMain {
+  static final String READY = "ready";
+  static final String WORK = "work";
+  static final String LOAD = "load";
+  static final String HALT = "halt";
+
+  /** Relays stop, in good order. */
+  static final String REST = "rest";
+
+  static final String RELAY = "relay";
+
+  /** Relays start whose messages are only counted. */
+  static final String DRAIN = "drain";
+
+  static final String END = "end";
+  static final String COMMITTED = "committed";
+  static final String PUBLISHED = "published";
+
+  /** Many servers allow 100 connections in all. */
+  private static final int MOST_CONNECTIONS = 60;
+
+  private static final Duration UNTIL_HALTED = Duration.ofDays(1);
+
+  private final ParentJvm parent;
+  private final WorkCounter counter = new WorkCounter();
+  private final AtomicLong drained = new AtomicLong();
+  private final Access access;
+  private final List<Business> clients;
+  private final Stamps stamps;
+  private List<Relay> relays = List.of();
+  private @Nullable Thread load;
+
+  private PodMain(ParentJvm parent) {
+    this.parent = parent;
+    int forRelays = setting("relays") * (Relay.Builder.DEFAULT_WORKERS + 1);
+    access =
+        BenchDatabase.attach(parent.settings())
+            .open(Math.min(MOST_CONNECTIONS, forRelays) + setting("clients"), counter);
+    clients = IntStream.range(0, setting("clients")).mapToObj(i -> access.business()).toList();
+    String topic = parent.get("topic");
+    stamps =
+        new Stamps(
+            topic.isEmpty() ? Drain.NO_OP : KafkaTopic.publisher(parent.get("bootstrap"), topic));
+  }
+
+  public static void main(String[] arguments) throws Exception {
+    System.setProperty("org.slf4j.simpleLogger.defaultLogLevel", "warn");
+    ParentJvm parent = ParentJvm.connect();
+    PodMain pod = new PodMain(parent);
+    pod.relay(pod::publish);
+    parent.say(READY);
+    for (String line = parent.command(); !line.equals(END); line = parent.command()) {
+      String[] words = line.split(" ");
+      switch (words[0]) {
+        case WORK -> {}
+        case LOAD -> pod.load(words);
+        case HALT -> pod.halt();
+        case REST -> pod.rest();
+        case RELAY -> pod.relay(pod::publish);
+        case DRAIN -> pod.relay(pod::drain);
+        default -> throw new IllegalArgumentException(line);
+      }
+      parent.say(words[0] + " " + pod.work());
+    }
+    pod.halt();
+    pod.rest();
+    Runtime.getRuntime().halt(0);
+  }
+
+  private int setting(String name) {
+    return Integer.parseInt(parent.get(name));
+  }
+
+  private String work() {
+    long cpu = ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class).getProcessCpuTime();
+    return counter.statements() + " " + cpu + " " + drained;
+  }
+
+  /**
+   * @param words with the load's keys and rate, the number of the first client here, and how many
+   *     there are in all
+   */
+  private void load(String[] words) {
+    int[] number = Stream.of(words).skip(1).mapToInt(Integer::parseInt).toArray();
+    OpenLoad part = new OpenLoad(number[0], number[1], UNTIL_HALTED, number[2], number[3]);
+    load =
+        new Thread(
+            () -> {
+              try {
+                part.run(clients, this::committed);
+              } catch (InterruptedException e) {
+                // halted
+              }
+            });
+    load.start();
+  }
+
+  private void halt() throws InterruptedException {
+    if (load != null) {
+      load.interrupt();
+      load.join();
+    }
+  }
+
+  /** As the Spring starter does it. */
+  private void committed(OutboxMessage message, long at) {
+    relays.get(0).wake();
+    parent.say(COMMITTED + " " + message.id() + " " + message.aggregateId() + " " + at);
+  }
+
+  private void relay(MessagePublisher publisher) {
+    Duration keep = Duration.parse(parent.get("keep"));
+    relays =
+        Stream.generate(() -> Relay.builder(access.store(), publisher).keep(keep).build())
+            .limit(setting("relays"))
+            .toList();
+    relays.forEach(Relay::start);
+  }
+
+  private void rest() {
+    relays.forEach(Relay::close);
+  }
+
+  private List<Result> drain(List<StoredMessage> messages) throws InterruptedException {
+    drained.addAndGet(messages.size());
+    return Drain.NO_OP.publish(messages);
+  }
+
+  private List<Result> publish(List<StoredMessage> messages) throws InterruptedException {
+    List<Result> results = stamps.publish(messages);
+    StringBuilder line = new StringBuilder(PUBLISHED);
+    synchronized (stamps) {
+      stamps
+          .take()
+          .forEach(
+              (id, stamp) ->
+                  line.append(' ')
+                      .append(id)
+                      .append(' ')
+                      .append(stamp.called())
+                      .append(' ')
+                      .append(stamp.acknowledged()));
+    }
+    parent.say(line.toString());
+    return results;
+  }
+}
