@@ -124,7 +124,12 @@ public final class Bench {
 
   /** A number of messages, keys, transactions; at least {@value #LEAST}. */
   int scaled(int full) {
-    return (int) Math.max(Math.min(full, LEAST), Math.round(full * settings.scale()));
+    return scaled(full, Math.min(full, LEAST));
+  }
+
+  /** A number of something; at least {@code least}. */
+  int scaled(int full, int least) {
+    return (int) Math.max(least, Math.round(full * settings.scale()));
   }
 
   /** How long something is watched; at least a second. */

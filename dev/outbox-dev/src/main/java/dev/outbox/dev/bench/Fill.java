@@ -47,12 +47,16 @@ record Fill(BenchDatabase database, Side side, Load load, Draining draining) imp
         database, Side.LIMIT, load, access -> Drain.limit(access, workers, load.messages()));
   }
 
+  @Override
+  public void prepare() {
+    refill(database, side, load);
+  }
+
   /**
    * The checkpoint comes before the fill: the pages are then in the log already, as those of
    * messages that live for seconds are.
    */
-  @Override
-  public void prepare() {
+  static void refill(BenchDatabase database, Side side, Load load) {
     database.empty(side);
     database.checkpoint();
     database.fill(side, load);

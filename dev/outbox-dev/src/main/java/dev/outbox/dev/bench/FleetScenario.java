@@ -45,7 +45,7 @@ final class FleetScenario implements Scenario {
         Pods of a service, each a process of its own with one relay with defaults, whose publisher takes everything at once, \
         and clients (4 in all, at least one each) that append one message of 200 bytes a transaction and wake their relay after each commit; \
         1,000 keys, a fixed schedule. And one process with 100 relays. Rates are of all pods together; times are from the commit in any pod to the publisher. \
-        Statements and CPU are those of all pods (the JVMs without their second compiler), and of the server; commits are no statements. A backlog is of 200,000 messages. \
+        Statements and CPU are those of all pods and of the server; commits are no statements. A backlog is of 200,000 messages. \
         At 200/s one pod is killed (SIGKILL) or ends in good order: the one that published last for most keys, and of those keys the longest time in which there was something to publish and nothing was published; \
         or all pods are replaced one after another: the same of all keys. There is no limit to compare with.""";
   }
@@ -116,14 +116,14 @@ final class FleetScenario implements Scenario {
 
   /** At the end the relays rest. */
   private void backlog(Bench bench, String name, Fleet fleet) throws InterruptedException {
-    Load load = Load.of(bench.scaled(MESSAGES), Fleet.KEYS);
+    Load load = new Load(bench.scaled(MESSAGES), Fleet.KEYS);
     List<Double> rates = new ArrayList<>();
     List<Double> statements = new ArrayList<>();
     List<CpuClock.Time> cpu = new ArrayList<>();
     for (int run = 1; run <= bench.runs(); run++) {
       say(bench, name, run);
       fleet.all(PodMain.REST);
-      Fills.refill(bench.database(), Side.OURS, load);
+      Fill.refill(bench.database(), Side.OURS, load);
       bench.settle();
       Done done = drain(fleet, load.messages());
       rates.add(load.messages() * 1e9 / done.at());
