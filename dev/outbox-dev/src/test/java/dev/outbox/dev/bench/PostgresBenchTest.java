@@ -28,7 +28,7 @@ class PostgresBenchTest extends BenchTest {
       assertThat(ours(lines, who + ", idle, statements")).isPositive();
       for (int rate : List.of(10, 200)) {
         String name = who + ", " + rate + "/s, ";
-        assertThat(ours(lines, name + "commit to publisher, p50")).isNotNegative();
+        assertThat(ours(lines, name + "p50")).isNotNegative();
         // The business row, the message, and what relays ask.
         assertThat(ours(lines, name + "statements")).isGreaterThan(2);
       }
@@ -39,7 +39,6 @@ class PostgresBenchTest extends BenchTest {
       String name = "2 pods, " + how + ", standstill, ";
       assertThat(ours(lines, name + "max")).isGreaterThanOrEqualTo(ours(lines, name + "p50"));
     }
-    assertThat(ours(lines, "2 pods, each is replaced, published again")).isZero();
     assertThat(lines).hasSize(3 * (3 + 3 * 3 + 2) + 3 * 4);
     assertThat(schemas()).isEmpty();
   }
