@@ -2,8 +2,10 @@ package dev.outbox.spring;
 
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.WeakHashMap;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.PriorityOrdered;
 import org.springframework.jdbc.datasource.ConnectionHolder;
@@ -14,7 +16,6 @@ import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.transaction.support.DefaultTransactionStatus;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
-import org.springframework.util.ConcurrentReferenceHashMap;
 
 /**
  * Knows which transactions of JDBC can still commit. Spring does not show it: from the commit until
@@ -24,9 +25,13 @@ import org.springframework.util.ConcurrentReferenceHashMap;
 final class OpenTransactions implements TransactionExecutionListener {
   private static final OpenTransactions LISTENER = new OpenTransactions();
 
-  /** By what holds the connection. Weak, because a transaction may be left without an end. */
+  /**
+   * By what holds the connection. Its keys are weak, because a transaction may be left without an
+   * end. Spring's ConcurrentReferenceHashMap would not do: its entries are weak, and a garbage
+   * collection forgets transactions that are open.
+   */
   private static final Map<ConnectionHolder, Boolean> OPEN =
-      new ConcurrentReferenceHashMap<>(64, ConcurrentReferenceHashMap.ReferenceType.WEAK);
+      Collections.synchronizedMap(new WeakHashMap<>());
 
   private OpenTransactions() {}
 

@@ -237,6 +237,20 @@ class EndOfTransactionTest {
     }
   }
 
+  @ParameterizedTest
+  @MethodSource("managers")
+  void aGarbageCollectionForgetsNoTransaction(AutoCommit autoCommit, Manager manager) {
+    Application shop = SHOPS.get(autoCommit);
+    String id = UUID.randomUUID().toString();
+    transaction(shop, manager)
+        .executeWithoutResult(
+            status -> {
+              System.gc();
+              shop.bean(JoinedOutbox.class).append(message(id));
+            });
+    assertThat(messages(shop, id)).isOne();
+  }
+
   /** The inbox alone: above the outbox refuses before it is asked. */
   @ParameterizedTest
   @MethodSource("managers")
