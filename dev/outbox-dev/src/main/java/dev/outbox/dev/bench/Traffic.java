@@ -1,5 +1,7 @@
 package dev.outbox.dev.bench;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.outbox.dev.bench.Stamps.Stamp;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -76,7 +78,7 @@ final class Traffic {
         .filter(commit -> publications.containsKey(commit.getKey()))
         .map(
             commit -> {
-              Publication publication = publications.get(commit.getKey());
+              Publication publication = requireNonNull(publications.get(commit.getKey()));
               return new Message(
                   commit.getValue().key,
                   commit.getValue().at,
