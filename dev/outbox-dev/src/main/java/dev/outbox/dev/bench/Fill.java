@@ -5,6 +5,9 @@ import dev.outbox.dev.bench.BenchDatabase.Access;
 import dev.outbox.dev.bench.BenchDatabase.Load;
 import dev.outbox.dev.bench.BenchDatabase.Side;
 import dev.outbox.dev.bench.Throughput.Round;
+import dev.outbox.spi.publisher.MessagePublisher;
+import dev.outbox.spi.store.OutboxStore;
+import java.util.function.Function;
 
 /**
  * A round that fills empty tables and drains all of it.
@@ -18,27 +21,27 @@ record Fill(BenchDatabase database, Side side, Load load, Draining draining) imp
 
   /** By a relay with so many workers. */
   static Fill ours(BenchDatabase database, Load load, int workers) {
-    return new Fill(
-        database,
-        Side.OURS,
-        load,
-        access ->
-            Drain.relay(
-                access.store(), load.messages(), Drain.NO_OP, relay -> relay.workers(workers)));
+    return byRelay(database, load, workers, Access::store, Drain.NO_OP);
   }
 
   /** By a relay whose store keeps an archive, and whose publisher answers as Kafka does. */
   static Fill archived(BenchDatabase database, Load load, int workers, Archive archive) {
+    return byRelay(database, load, workers, access -> access.store(archive), Drain.ANSWERING);
+  }
+
+  private static Fill byRelay(
+      BenchDatabase database,
+      Load load,
+      int workers,
+      Function<Access, OutboxStore<?>> store,
+      MessagePublisher publisher) {
     return new Fill(
         database,
         Side.OURS,
         load,
         access ->
             Drain.relay(
-                access.store(archive),
-                load.messages(),
-                Drain.ANSWERING,
-                relay -> relay.workers(workers)));
+                store.apply(access), load.messages(), publisher, relay -> relay.workers(workers)));
   }
 
   /** By the limit's loop. */

@@ -30,8 +30,6 @@ public final class PodMain {
   /** Relays stop, in good order. */
   static final String REST = "rest";
 
-  static final String RELAY = "relay";
-
   /** Relays start whose messages are only counted. */
   static final String DRAIN = "drain";
 
@@ -79,7 +77,6 @@ public final class PodMain {
         case LOAD -> pod.load(words);
         case HALT -> pod.halt();
         case REST -> pod.rest();
-        case RELAY -> pod.relay(pod::publish);
         case DRAIN -> pod.relay(pod::drain);
         default -> throw new IllegalArgumentException(line);
       }

@@ -1,8 +1,7 @@
 package dev.outbox.dev.bench;
 
-import static java.util.Objects.requireNonNull;
-
 import dev.outbox.dev.bench.Stamps.Stamp;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -74,19 +73,17 @@ final class Traffic {
 
   /** All that is committed and published, in the order of the commits. */
   private List<Message> messages() {
-    return commits.entrySet().stream()
-        .filter(commit -> publications.containsKey(commit.getKey()))
-        .map(
-            commit -> {
-              Publication publication = requireNonNull(publications.get(commit.getKey()));
-              return new Message(
-                  commit.getValue().key,
-                  commit.getValue().at,
-                  publication.stamp.called(),
-                  publication.by);
-            })
-        .sorted(Comparator.comparing(Message::committed))
-        .toList();
+    List<Message> messages = new ArrayList<>();
+    commits.forEach(
+        (id, commit) -> {
+          Publication publication = publications.get(id);
+          if (publication != null) {
+            messages.add(
+                new Message(commit.key, commit.at, publication.stamp.called(), publication.by));
+          }
+        });
+    messages.sort(Comparator.comparing(Message::committed));
+    return messages;
   }
 
   /** The keys so far, by the pod that has published their last message. */

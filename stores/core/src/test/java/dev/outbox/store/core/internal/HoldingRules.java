@@ -55,9 +55,8 @@ final class HoldingRules {
    * One incarnation of a relay.
    *
    * @param number greater than those of all that began before it
-   * @param present whether its session lives
    */
-  record Relay(long number, boolean present, State state, Load load) {}
+  record Relay(long number, State state, Load load) {}
 
   /** What a look has found. */
   static final class Look {
@@ -70,13 +69,13 @@ final class HoldingRules {
 
     /**
      * @param holders by bucket, the number of its holder; {@link #FREE} where its lease has ended
-     * @param relays in ascending order of their numbers
+     * @param relays those whose sessions live, in ascending order of their numbers
      */
     Look(long[] holders, List<Relay> relays) {
       this.holders = holders;
       this.relays = relays;
       held = Arrays.stream(holders).boxed().collect(groupingBy(number -> number, counting()));
-      staying = relays.stream().filter(r -> r.present && r.state != State.LEAVING).toList();
+      staying = relays.stream().filter(r -> r.state != State.LEAVING).toList();
     }
 
     Relay relay(long number) {
@@ -104,8 +103,7 @@ final class HoldingRules {
 
     /** The buckets that no living relay holds. */
     Set<Integer> withoutHolder() {
-      Set<Long> present =
-          relays.stream().filter(Relay::present).map(Relay::number).collect(Collectors.toSet());
+      Set<Long> present = relays.stream().map(Relay::number).collect(Collectors.toSet());
       Set<Integer> buckets = new TreeSet<>();
       for (int bucket = 0; bucket < holders.length; bucket++) {
         if (!present.contains(holders[bucket])) {
@@ -139,7 +137,7 @@ final class HoldingRules {
     }
 
     private boolean gives(Relay relay) {
-      return relay.present && held(relay) > 0;
+      return held(relay) > 0;
     }
 
     /** The lowest numbers of those that hold nothing. */

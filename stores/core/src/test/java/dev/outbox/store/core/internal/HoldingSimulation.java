@@ -59,7 +59,6 @@ final class HoldingSimulation {
     private long notCalmAt = Long.MIN_VALUE / 2;
     private long stoodStillUntil;
     private Set<Integer> before = Set.of();
-    private long lastStep = -1;
     private long looks;
 
     private boolean delivers() {
@@ -223,14 +222,13 @@ final class HoldingSimulation {
   }
 
   private void step(Process process) {
-    if (!process.lives || process.lastStep == now) {
+    if (!process.lives) {
       return;
     }
     if (now < process.stoodStillUntil) {
       at(process.stoodStillUntil - now, () -> step(process));
       return;
     }
-    process.lastStep = now;
     process.looks++;
     process.load = load(process);
     Look look = look(process);
@@ -250,10 +248,9 @@ final class HoldingSimulation {
     return new Look(
         seen,
         processes.stream()
-            .filter(p -> p.lives || !p.present)
             .filter(p -> p.present || p == process)
             .sorted(Comparator.comparingLong(p -> p.number))
-            .map(p -> new Relay(p.number, p.present || p == process, p.state, p.load))
+            .map(p -> new Relay(p.number, p.state, p.load))
             .toList());
   }
 
