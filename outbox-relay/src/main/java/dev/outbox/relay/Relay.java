@@ -83,9 +83,7 @@ public final class Relay implements AutoCloseable {
     threads = new Threads(settings.name(), waiting);
     shared =
         new Worker.Shared(
-            store instanceof KeepingStore<?> able && !settings.keep().isZero()
-                ? able.keeper(settings.keep())
-                : store,
+            store instanceof KeepingStore<?> able ? able.keeper(settings.keep()) : store,
             builder.publisher,
             settings,
             new Verdicts(
@@ -144,6 +142,9 @@ public final class Relay implements AutoCloseable {
   private void startThreads(@Nullable String place) {
     try {
       listener.on(new RelayEvent.Started(settings.name(), settings.workers(), place));
+      if (shared.source() instanceof Keeper keeper) {
+        threads.start(keeper, listener);
+      }
       for (int i = 0; i < settings.workers(); i++) {
         threads.start(new Worker(settings.name() + "/" + i, shared));
       }

@@ -1,24 +1,30 @@
 package dev.outbox.relay;
 
 import dev.outbox.spi.store.HousekeepingStore;
+import dev.outbox.spi.store.KeepingStore.Keeper;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The threads of one relay: its workers, those in which its publisher is called, one that tidies up
- * and one that asks at the start whether the broker answers. All are daemons, so that one that
- * hangs does not keep the process alive.
+ * The threads of one relay: its workers, those in which its publisher is called, one that tidies
+ * up, one that shows that the relay lives, and one that asks at the start whether the broker
+ * answers. All are daemons, so that one that hangs does not keep the process alive.
  */
 final class Threads {
   static final Duration HOUSEKEEPING = Duration.ofMinutes(1);
+
+  private static final Duration FIRST_HOLD_RETRY = Duration.ofMillis(50);
+  private static final Duration LONGEST_HOLD_RETRY = Duration.ofSeconds(5);
 
   private final String name;
   private final Waiting waiting;
@@ -29,6 +35,7 @@ final class Threads {
   private final List<Thread> inStore = new CopyOnWriteArrayList<>();
 
   private volatile @Nullable Thread checking;
+  private volatile @Nullable Thread holding;
 
   Threads(String name, Waiting waiting) {
     this.name = name;
@@ -63,6 +70,38 @@ final class Threads {
     Thread thread = daemon(worker::run, worker.name());
     inStore.add(thread);
     thread.start();
+  }
+
+  /** Until the workers have ended. */
+  void start(Keeper keeper, RelayListener listener) {
+    Backoff pauses = new Backoff(FIRST_HOLD_RETRY, LONGEST_HOLD_RETRY, Threads::random);
+    Survival task =
+        new Survival(
+            keeper::hold,
+            e -> {
+              if (!waiting.stopping()) {
+                listener.on(new RelayEvent.StoreFailed(name, "hold", e));
+              }
+            });
+    Thread thread =
+        daemon(
+            () -> {
+              long begun = System.nanoTime();
+              while (!waiting.stopping() && !task.again()) {
+                if (System.nanoTime() - begun > LONGEST_HOLD_RETRY.toNanos()) {
+                  pauses.reset();
+                }
+                LockSupport.parkNanos(pauses.next());
+                begun = System.nanoTime();
+              }
+            },
+            name + "-holding");
+    holding = thread;
+    thread.start();
+  }
+
+  private static double random() {
+    return ThreadLocalRandom.current().nextDouble();
   }
 
   void start(HousekeepingStore store, RelayListener listener, Duration pause) {
@@ -140,6 +179,11 @@ final class Threads {
       publishing.shutdownNow();
     }
     boolean ignored = publishing.awaitTermination(waiting.leftToStop(), TimeUnit.NANOSECONDS);
+    Thread last = holding;
+    if (last != null) {
+      last.interrupt();
+      last.join(Math.max(1, TimeUnit.NANOSECONDS.toMillis(waiting.leftToStop())));
+    }
   }
 
   /** Whether none of them has ended. */

@@ -30,7 +30,7 @@ final class RelayMeters {
   static final String OTHER_TYPES = "(other)";
 
   private static final List<String> OPERATIONS =
-      List.of("claim", "settle", "renew", "let go", "housekeep", "listen", "work");
+      List.of("claim", "settle", "renew", "let go", "housekeep", "hold", "listen", "work");
 
   private static final Duration[] LAGS =
       Stream.of(

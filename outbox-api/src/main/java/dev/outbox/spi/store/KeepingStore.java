@@ -4,6 +4,7 @@ import dev.outbox.Appended;
 import dev.outbox.OutboxMessage;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -19,7 +20,7 @@ public interface KeepingStore<T> extends OutboxStore<T> {
   /**
    * Keeps keys for the workers of one relay.
    *
-   * @param idle how long keys are kept that have no messages; more than nothing
+   * @param idle how long keys are kept that have no messages; zero: none are
    */
   Keeper keeper(Duration idle);
 
@@ -28,6 +29,44 @@ public interface KeepingStore<T> extends OutboxStore<T> {
    * was idle for long enough, until this is closed, or at the latest until the lease ends.
    */
   interface Keeper extends Claim.Source, AutoCloseable {
+
+    /**
+     * One that keeps nothing.
+     *
+     * @param source what it claims from, as the store
+     */
+    static Keeper ofNothing(Claim.Source source) {
+      return new Keeper() {
+        @Override
+        public Claim claim(Claim.Request request) {
+          return source.claim(request);
+        }
+
+        @Override
+        public Claim.Settled settleAndClaim(
+            Claim done, Map<Long, Decision> decisions, Claim.Request next) {
+          return source.settleAndClaim(done, decisions, next);
+        }
+
+        @Override
+        public void giveBackUnused() {}
+
+        @Override
+        public void close() {}
+      };
+    }
+
+    /**
+     * Shows that this relay lives, until the calling thread is interrupted, and gives others what
+     * relays hold that are gone, before their leases end (C4). Returns at once where the store
+     * cannot. To be called by one thread of the relay's, from before its workers claim until they
+     * have settled.
+     *
+     * @throws InterruptedException when the thread was interrupted
+     * @throws dev.outbox.OutboxException when this ended, as with its connection; to be called
+     *     again
+     */
+    default void hold() throws InterruptedException {}
 
     /**
      * Gives back what no claim has looked at for as long as keys are kept. To be called while the

@@ -82,7 +82,14 @@ final class Pooler {
     return String.valueOf(failure.getMessage()).contains("statement pooling mode");
   }
 
-  private static boolean isDriver(Connection connection) throws SQLException {
+  /** Whether a connection is a session of the server's for as long as it lasts. */
+  boolean keepsSession(Connection connection) throws SQLException {
+    return keepsSessions
+        || isDriver(connection)
+            && process(connection) == connection.unwrap(PGConnection.class).getBackendPID();
+  }
+
+  static boolean isDriver(Connection connection) throws SQLException {
     try {
       return connection.isWrapperFor(PGConnection.class);
     } catch (NoClassDefFoundError e) {

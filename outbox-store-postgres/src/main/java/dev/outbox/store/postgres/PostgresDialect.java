@@ -29,7 +29,13 @@ final class PostgresDialect {
         server,
         new Append(names),
         new Database<>(
-            new PostgresLeases(rows, server.statements, certified, elsewhere, archive),
+            new PostgresLeases(
+                rows,
+                server.statements,
+                new PostgresSessions(server.statements, pooler),
+                certified,
+                elsewhere,
+                archive),
             new PostgresReads(rows, server.statements, certified, elsewhere),
             new PostgresWrites(server.statements, archive),
             new PostgresAdministration(rows, archive)),

@@ -196,15 +196,18 @@ final class PostgresLeases implements Leases<Handle> {
   private final Certified certified;
   private final Elsewhere elsewhere;
   private final PostgresArchive archive;
+  private final PostgresSessions sessions;
   private final String lockHeldAndDelete;
 
   PostgresLeases(
       Rows rows,
       BatchStatements statements,
+      PostgresSessions sessions,
       Certified certified,
       Elsewhere elsewhere,
       PostgresArchive archive) {
     this.archive = archive;
+    this.sessions = sessions;
     lockHeldAndDelete =
         lockHeldAnd(
             archive.keepsArchive()
@@ -335,6 +338,11 @@ final class PostgresLeases implements Leases<Handle> {
   public Set<Integer> renew(Handle handle, UUID claimId, Collection<Lease> leases, Duration lease) {
     statements.begin(handle);
     return Batches.renew(handle, RENEW, leases, claimId, Function.identity(), lease);
+  }
+
+  @Override
+  public PostgresSessions sessions() {
+    return sessions;
   }
 
   @Override

@@ -30,6 +30,8 @@ import java.util.stream.Stream;
  *   settled   NUMBER SEQUENCE,…                          those not lost
  *   delivered NUMBER SEQUENCE,…                          those of them that are gone
  *   dead      SEQUENCE
+ *   unseen                                               others do not see whether it lives
+ *   session-lost                                         by which they see so
  * </pre>
  *
  * @param <T> a transaction
@@ -61,10 +63,11 @@ record JournalingStore<T>(
     return settleAndClaim(store, done, decisions, next);
   }
 
-  /** Only where the store can. */
+  /** Keeps nothing where the store cannot. */
   @Override
   public Keeper keeper(Duration idle) {
-    return new JournalingKeeper(((KeepingStore<T>) store).keeper(idle));
+    return new JournalingKeeper(
+        store instanceof KeepingStore<T> able ? able.keeper(idle) : Keeper.ofNothing(store));
   }
 
   private final class JournalingKeeper implements Keeper {
@@ -82,6 +85,17 @@ record JournalingStore<T>(
     @Override
     public Settled settleAndClaim(Claim done, Map<Long, Decision> decisions, Claim.Request next) {
       return JournalingStore.this.settleAndClaim(keeper, done, decisions, next);
+    }
+
+    @Override
+    public void hold() throws InterruptedException {
+      try {
+        keeper.hold();
+        journal.write("unseen");
+      } catch (RuntimeException e) {
+        journal.write("session-lost");
+        throw e;
+      }
     }
 
     @Override

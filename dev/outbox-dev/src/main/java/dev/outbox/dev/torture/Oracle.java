@@ -5,13 +5,16 @@ import static java.util.Objects.requireNonNull;
 import dev.outbox.dev.torture.Journal.Line;
 import dev.outbox.dev.torture.Work.Kind;
 import dev.outbox.spi.store.ArchiveStore.Outcome;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableSet;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.UUID;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -249,7 +252,8 @@ public final class Oracle {
       }
     }
     Map<String, List<Held>> byKey = new HashMap<>();
-    claims.forEach((name, span) -> span.lived(name, byKey));
+    Seen seen = new Seen(lines);
+    claims.forEach((name, span) -> span.lived(name, seen, byKey));
     byKey.forEach(
         (key, all) ->
             Held.compare(
@@ -265,8 +269,46 @@ public final class Oracle {
     return line.process() + "#" + line.detail(0);
   }
 
+  /**
+   * How long others have seen that a process lives. One that was killed writes nothing more, and
+   * others may end its leases; and those of one that has lost the session by which they see it.
+   */
+  private static final class Seen {
+
+    /** It is noticed that late at most that a session was lost, unless the process stands still. */
+    private static final long NOTICED = Duration.ofSeconds(1).toNanos();
+
+    private final Set<String> unseen = new HashSet<>();
+    private final Map<String, Long> last = new HashMap<>();
+    private final Map<String, NavigableSet<Long>> lost = new HashMap<>();
+
+    private Seen(List<Line> lines) {
+      for (Line line : lines) {
+        last.merge(line.process(), line.at(), Math::max);
+        switch (line.what()) {
+          case "unseen" -> unseen.add(line.process());
+          case "session-lost" ->
+              lost.computeIfAbsent(line.process(), process -> new TreeSet<>())
+                  .add(line.at() - NOTICED);
+          default -> {}
+        }
+      }
+    }
+
+    /** Until when a lease was safe from those who believe its process dead. */
+    private long until(String process, long begin) {
+      if (unseen.contains(process)) {
+        return Long.MAX_VALUE;
+      }
+      Long sessionLost = lost.getOrDefault(process, new TreeSet<>()).ceiling(begin - NOTICED);
+      long lastLine = last.getOrDefault(process, Long.MAX_VALUE);
+      return sessionLost == null ? lastLine : Math.min(sessionLost, lastLine);
+    }
+  }
+
   /** One claim: until when it surely lasted, for each of its messages. */
   private static final class Span {
+    private final String process;
     private final long begin;
     private final Map<String, String> keys = new HashMap<>();
     private final Map<String, Long> leasedUntil = new HashMap<>();
@@ -274,6 +316,7 @@ public final class Oracle {
     private long settle = Long.MAX_VALUE;
 
     private Span(Line line) {
+      process = line.process();
       begin = line.at();
       for (String message : line.list(3)) {
         String[] part = message.split("\\|", 2);
@@ -297,16 +340,18 @@ public final class Oracle {
 
     /**
      * What was accepted was ours until then; else the lease lasted as long as it was promised by
-     * the database's clock, which began to count after we asked.
+     * the database's clock, which began to count after we asked, and while its process was seen.
      */
-    private void lived(String name, Map<String, List<Held>> byKey) {
+    private void lived(String name, Seen seen, Map<String, List<Held>> byKey) {
+      long safe = seen.until(process, begin);
       Map<String, Long> ends = new HashMap<>();
       keys.forEach(
           (sequence, key) -> {
             long end =
                 kept.contains(sequence)
                     ? settle
-                    : Math.min(settle, leasedUntil.getOrDefault(sequence, begin));
+                    : Math.min(
+                        safe, Math.min(settle, leasedUntil.getOrDefault(sequence, begin)));
             ends.merge(key, end, Math::max);
           });
       ends.forEach(

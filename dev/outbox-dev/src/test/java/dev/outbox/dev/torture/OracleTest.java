@@ -195,10 +195,39 @@ class OracleTest {
   @Test
   @DisplayName("sees a key that was claimed while another's lease lasted")
   void leased() {
+    line("relay-1", 0, "unseen");
     line("relay-1", 1, "claim", 1, 0, SECOND, "1|k");
     line("relay-1", SECOND / 2, "renewed", 1, SECOND / 2, SECOND, "1");
     line("relay-2", SECOND + SECOND / 4, "claim", 1, SECOND, SECOND, "1|k");
     assertThat(oracle.compareClaims(lines)).isEqualTo(2);
+    assertThat(oracle.violations()).hasSize(1);
+  }
+
+  @Test
+  @DisplayName("lets others have what a process held that was killed, and not while it lives")
+  void killed() {
+    line("relay-1", 1, "claim", 1, 0, 60 * SECOND, "1|k");
+    line("relay-2", 5 * SECOND, "claim", 1, 5 * SECOND, SECOND, "1|k");
+    assertThat(oracle.compareClaims(lines)).isEqualTo(2);
+    assertThat(oracle.violations()).isEmpty();
+    line("relay-1", 9 * SECOND, "trouble", "settles-late");
+    assertThat(oracle.compareClaims(lines)).isEqualTo(2);
+    assertThat(oracle.violations()).hasSize(1);
+  }
+
+  @Test
+  @DisplayName("lets others have what was claimed before its process lost its session")
+  void sessionLost() {
+    line("relay-1", 1, "claim", 1, 0, 60 * SECOND, "1|k");
+    line("relay-1", 4 * SECOND, "session-lost");
+    line("relay-2", 5 * SECOND, "claim", 1, 5 * SECOND, SECOND, "1|k");
+    line("relay-1", 9 * SECOND, "trouble", "settles-late");
+    assertThat(oracle.compareClaims(lines)).isEqualTo(2);
+    assertThat(oracle.violations()).isEmpty();
+    line("relay-1", 10 * SECOND, "claim", 2, 10 * SECOND, 60 * SECOND, "2|k");
+    line("relay-2", 11 * SECOND, "claim", 2, 11 * SECOND, SECOND, "2|k");
+    line("relay-1", 12 * SECOND, "trouble", "settles-late");
+    assertThat(oracle.compareClaims(lines)).isEqualTo(4);
     assertThat(oracle.violations()).hasSize(1);
   }
 

@@ -14,9 +14,11 @@ import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.store.core.internal.Alone;
+import dev.outbox.store.core.internal.ClaimIds;
 import dev.outbox.store.core.internal.Database;
 import dev.outbox.store.core.internal.Kept;
 import dev.outbox.store.core.internal.Lease;
+import dev.outbox.store.core.internal.RelayPresence;
 import dev.outbox.store.core.internal.StoreOperations;
 import java.time.Duration;
 import java.time.Instant;
@@ -26,6 +28,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.BiFunction;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A store with every ability that the stores of this library have in common: it makes and checks
@@ -117,7 +120,7 @@ public abstract class BucketStore<T>
 
   /** For stores that can: {@link KeepingStore#keeper}. */
   protected final Keeper keep(Duration idle) {
-    return new KeptClaims(operations.keep(idle));
+    return new KeptClaims(idle);
   }
 
   /** The leases that messages could be handed over to. */
@@ -138,10 +141,31 @@ public abstract class BucketStore<T>
   }
 
   private final class KeptClaims implements Keeper {
-    private final Kept kept;
+    private final Duration idle;
+    private final ClaimIds ids = new ClaimIds();
+    private final @Nullable RelayPresence<?> presence = operations.presence(ids).orElse(null);
+    private volatile Kept kept;
+    private boolean closed;
 
-    private KeptClaims(Kept kept) {
-      this.kept = kept;
+    private KeptClaims(Duration idle) {
+      this.idle = idle;
+      kept = operations.keep(idle, ids);
+    }
+
+    @Override
+    public void hold() throws InterruptedException {
+      if (presence != null) {
+        presence.show(this::keepAnew);
+      }
+    }
+
+    /** What is kept from now on says whose it is. */
+    private synchronized void keepAnew() {
+      Kept before = kept;
+      if (!closed) {
+        kept = operations.keep(idle, ids);
+      }
+      operations.letGo(before);
     }
 
     @Override
@@ -155,7 +179,7 @@ public abstract class BucketStore<T>
     @Override
     public Settled settleAndClaim(Claim done, Map<Long, Decision> decisions, Claim.Request next) {
       return operations
-          .settleAndClaim(done, decisions, next)
+          .settleAndClaim(kept, done, decisions, next)
           .orElseGet(() -> Keeper.super.settleAndClaim(done, decisions, next));
     }
 
@@ -165,7 +189,8 @@ public abstract class BucketStore<T>
     }
 
     @Override
-    public void close() {
+    public synchronized void close() {
+      closed = true;
       operations.letGo(kept);
     }
   }

@@ -215,7 +215,7 @@ public class MemoryOutboxStore extends MemoryKeys
 
   @Override
   public Keeper keeper(Duration idle) {
-    return new MemoryKeeper(this, idle);
+    return idle.isZero() ? Keeper.ofNothing(this) : new MemoryKeeper(this, idle);
   }
 
   /** A message leaves for the archive, if there is one. */

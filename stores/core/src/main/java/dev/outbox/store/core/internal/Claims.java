@@ -477,10 +477,10 @@ final class Claims<H> {
 
   // ---- settle and go on
 
-  /** Empty where the claim is not one of these, or is over. */
+  /** Empty where the claim is not one of those for whom this is kept, or is over. */
   Optional<Settled> settleAndClaim(
-      Claim done, Map<Long, Decision> decisions, Claim.Request request) {
-    if (!(done instanceof Held<?> held) || held.claims != this || held.over) {
+      Kept kept, Claim done, Map<Long, Decision> decisions, Claim.Request request) {
+    if (!(done instanceof Held<?> held) || held.claims != this || held.kept != kept || held.over) {
       return Optional.empty();
     }
     @SuppressWarnings("unchecked") // these claims' own have their handle

@@ -95,9 +95,50 @@ public record Database<H>(
     /** Extends the leases that the claim still holds; locks buckets in ascending order. */
     Set<Integer> renew(H handle, UUID claimId, Collection<Lease> leases, Duration lease);
 
+    /** Null where the database does not tell when a session ends: then each lease lasts. */
+    default @Nullable Sessions<H> sessions() {
+      return null;
+    }
+
     /** Gives buckets back, and stores what their leases' states say. */
     void release(H handle, UUID claimId, List<Release> releases);
   }
+
+  /**
+   * Which relays live. Each holds a session, and in it a lock that the database drops when the
+   * session ends; {@link ClaimIds} say whose a lease is. Nobody waits for such a lock.
+   */
+  public interface Sessions<H> {
+
+    /**
+     * Makes this session the sign that a relay lives.
+     *
+     * @return false where it is not sure that the session stays the client's, as behind a pooler
+     */
+    boolean begin(H handle, int relay);
+
+    /** Takes the sign back: a pool may keep the session for others. */
+    void leave(H handle, int relay);
+
+    /**
+     * Notices that the session has ended, without a statement and without waiting for long.
+     *
+     * @throws RuntimeException as from a statement, when it has
+     */
+    void check(H handle);
+
+    /**
+     * The leases of relays without a session. None where this session is not seen itself, or while
+     * the server is too young for all to have come back.
+     */
+    List<Gone> gone(H handle, int relay);
+
+    /** Ends leases that are as they were. */
+    void end(H handle, Collection<Gone> leases);
+  }
+
+  /** A lease of a relay that has no session. */
+  public record Gone(int bucket, long token) {}
 
   /**
    * A bucket given back.

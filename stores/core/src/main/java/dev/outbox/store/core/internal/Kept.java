@@ -45,9 +45,10 @@ public final class Kept {
   private static final Duration LOOKS = Duration.ofMillis(50);
 
   /** For claims that stand for themselves. */
-  static final Kept NOTHING = new Kept(null, Duration.ZERO, () -> 0);
+  static final Kept NOTHING = new Kept(null, new ClaimIds(), Duration.ZERO, () -> 0);
 
   private final @Nullable UUID claimId;
+  private final ClaimIds ids;
   private final long idle;
   private final LongSupplier clock;
   private final Map<Integer, One> waiting = new HashMap<>();
@@ -112,8 +113,9 @@ public final class Kept {
     }
   }
 
-  private Kept(@Nullable UUID claimId, Duration idle, LongSupplier clock) {
+  private Kept(@Nullable UUID claimId, ClaimIds ids, Duration idle, LongSupplier clock) {
     this.claimId = claimId;
+    this.ids = ids;
     this.idle = idle.toNanos();
     this.clock = clock;
     leasedAt = clock.getAsLong();
@@ -122,11 +124,11 @@ public final class Kept {
   }
 
   /**
-   * @param idle how long a bucket without messages is kept
+   * @param idle how long a bucket without messages is kept; zero: none is
    * @param clock as {@link System#nanoTime}
    */
-  static Kept idleFor(Duration idle, LongSupplier clock) {
-    return new Kept(UUID.randomUUID(), idle, clock);
+  static Kept idleFor(Duration idle, ClaimIds ids, LongSupplier clock) {
+    return new Kept(idle.isZero() ? null : ids.next(), ids, idle, clock);
   }
 
   boolean keeps() {
@@ -135,7 +137,7 @@ public final class Kept {
 
   /** For a claim that begins. */
   UUID claimId() {
-    return claimId == null ? UUID.randomUUID() : claimId;
+    return claimId == null ? ids.next() : claimId;
   }
 
   /**

@@ -19,6 +19,7 @@ import dev.outbox.spi.store.StatisticsStore.Statistics;
 import dev.outbox.spi.store.StatisticsStore.WorkerLease;
 import dev.outbox.store.core.internal.Database.Administration;
 import dev.outbox.store.core.internal.Database.Expired;
+import dev.outbox.store.core.internal.Database.Leases;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -51,6 +52,7 @@ public final class StoreOperations<H> {
       IntStream.range(0, Database.BUCKETS).boxed().toList();
 
   private final Claims<H> claims;
+  private final Leases<H> leases;
   private final Administration<H> administration;
   private final Transactions<H> transactions;
   private final Retention retention;
@@ -72,6 +74,7 @@ public final class StoreOperations<H> {
    */
   StoreOperations(
       Database<H> database, Transactions<H> transactions, Retention retention, LongSupplier clock) {
+    this.leases = database.leases();
     this.administration = database.administration();
     this.transactions = transactions;
     this.retention = retention;
@@ -106,10 +109,20 @@ public final class StoreOperations<H> {
   /**
    * For the workers of a relay.
    *
-   * @param idle how long buckets without messages are kept
+   * @param idle how long buckets without messages are kept; zero: none is
+   * @param ids the relay's
    */
-  public Kept keep(Duration idle) {
-    return Kept.idleFor(idle, clock);
+  public Kept keep(Duration idle, ClaimIds ids) {
+    return Kept.idleFor(idle, ids, clock);
+  }
+
+  /** Shows that a relay lives; empty where the database has nothing to show it by. */
+  public Optional<RelayPresence<H>> presence(ClaimIds ids) {
+    return Optional.ofNullable(leases.sessions())
+        .map(
+            sessions ->
+                new RelayPresence<>(
+                    transactions, sessions, ids, clock, pause -> Thread.sleep(pause.toMillis())));
   }
 
   /** Gives back what is kept; nothing is from then on. */
@@ -125,7 +138,13 @@ public final class StoreOperations<H> {
   /** Empty where the claim is not one of this store's, or is over. */
   public Optional<Settled> settleAndClaim(
       Claim done, Map<Long, Decision> decisions, Claim.Request next) {
-    return claims.settleAndClaim(done, decisions, next);
+    return settleAndClaim(Kept.NOTHING, done, decisions, next);
+  }
+
+  /** Empty where the claim is not one of those for whom this is kept, or is over. */
+  public Optional<Settled> settleAndClaim(
+      Kept kept, Claim done, Map<Long, Decision> decisions, Claim.Request next) {
+    return claims.settleAndClaim(kept, done, decisions, next);
   }
 
   /** Test cleaners empty everything; without its record a bucket would never be served again. */

@@ -44,6 +44,16 @@ public interface Transactions<H> extends AutoCloseable {
   }
 
   /**
+   * Transactions on a session of their own, which lasts until they are closed.
+   *
+   * @return null where there are no sessions, or none to spare
+   * @throws dev.outbox.OutboxException when it cannot be had now
+   */
+  default @Nullable Transactions<H> session() {
+    return null;
+  }
+
+  /**
    * Closes those of a claim that has failed; what was leased for it outside a transaction is given
    * back, as far as it can be. Does not throw.
    */

@@ -188,7 +188,7 @@ final class FakeDatabase {
                 case "ownSteps" -> List.of(ownStep(1, a), ownStep(2, a));
                 case "blockedBuckets" -> blocked;
                 case "restoreBlockedKeys" -> restored.add((List<Integer>) a[1]);
-                case "handedOver", "lower", "count", "freeHaltedByNothing" -> null;
+                case "handedOver", "lower", "count", "freeHaltedByNothing", "sessions" -> null;
                 default -> throw new UnsupportedOperationException(method.getName());
               };
           began |= a != null;

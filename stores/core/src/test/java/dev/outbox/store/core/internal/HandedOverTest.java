@@ -25,7 +25,7 @@ class HandedOverTest {
           database.transactions,
           Retention.of(Duration.ofDays(1)),
           () -> database.clock);
-  private final Kept kept = operations.keep(Duration.ofMinutes(1));
+  private final Kept kept = operations.keep(Duration.ofMinutes(1), new ClaimIds());
   private long last;
 
   @BeforeEach
@@ -49,7 +49,7 @@ class HandedOverTest {
   }
 
   private void settle(Claim claim) {
-    assertThat(operations.settleAndClaim(claim, delivered(claim), FOUR).orElseThrow().lost())
+    assertThat(operations.settleAndClaim(kept, claim, delivered(claim), FOUR).orElseThrow().lost())
         .isEmpty();
   }
 

@@ -29,7 +29,7 @@ class KeptTest {
           database.transactions,
           Retention.of(Duration.ofDays(1)),
           () -> database.clock);
-  private final Kept kept = operations.keep(IDLE);
+  private final Kept kept = operations.keep(IDLE, new ClaimIds());
   private long last;
 
   @AfterEach
@@ -42,7 +42,7 @@ class KeptTest {
   }
 
   private Settled settle(Claim claim) {
-    return operations.settleAndClaim(claim, delivered(claim), FOUR).orElseThrow();
+    return operations.settleAndClaim(kept, claim, delivered(claim), FOUR).orElseThrow();
   }
 
   /** A message of the bucket comes, and is delivered by the next claim. */
@@ -324,7 +324,7 @@ class KeptTest {
     keep(1);
     database.add(1, ++last, false);
     Claim claim = claim();
-    operations.settleAndClaim(claim, Map.of(), FOUR).orElseThrow().next().settle(Map.of());
+    operations.settleAndClaim(kept, claim, Map.of(), FOUR).orElseThrow().next().settle(Map.of());
     assertThat(database.held()).isEmpty();
   }
 

@@ -35,6 +35,10 @@ public final class JdbcTransactions implements Transactions<Handle> {
   private static final Set<Server.Trouble> IN_THE_WAY =
       EnumSet.of(Server.Trouble.CONFLICT, Server.Trouble.READ_ONLY);
 
+  /** With a smaller pool a session of its own would take too much from the others. */
+  static final int LEAST_POOL = 4;
+
+  private final DataSource dataSource;
   private final Jdbi jdbi;
   private final Server server;
   private final Grants grants;
@@ -73,7 +77,12 @@ public final class JdbcTransactions implements Transactions<Handle> {
    * @param role who works with the tables through these
    */
   public JdbcTransactions(DataSource dataSource, Server server, Grants.Role role) {
-    jdbi = Jdbi.create(dataSource);
+    this(dataSource, Jdbi.create(dataSource), server, role);
+  }
+
+  private JdbcTransactions(DataSource dataSource, Jdbi jdbi, Server server, Grants.Role role) {
+    this.dataSource = dataSource;
+    this.jdbi = jdbi;
     // Pools may hand out connections with auto-commit off; we commit ourselves.
     jdbi.getConfig(Handles.class).setForceEndTransactions(false);
     Map<String, String> filled = new ConcurrentHashMap<>();
@@ -101,6 +110,20 @@ public final class JdbcTransactions implements Transactions<Handle> {
   @Override
   public Transactions<Handle> forClaim() {
     return ofClaims;
+  }
+
+  @Override
+  public @Nullable Transactions<Handle> session() {
+    if (PoolSize.of(dataSource).orElse(LEAST_POOL) < LEAST_POOL) {
+      return null;
+    }
+    try {
+      OneConnection session = new OneConnection(dataSource.getConnection());
+      return session.inTransactions(
+          new JdbcTransactions(dataSource, Jdbi.create(session), server, role));
+    } catch (SQLException e) {
+      throw translate(e);
+    }
   }
 
   /** As {@link #run}, for work that does not leave all of JDBC to Jdbi. */

@@ -1,6 +1,7 @@
 package dev.outbox.store.jdbc.internal;
 
 import com.zaxxer.hikari.HikariDataSource;
+import java.sql.SQLException;
 import java.util.OptionalInt;
 import javax.sql.DataSource;
 
@@ -19,9 +20,13 @@ public final class PoolSize {
   /** A class of its own, so that it is only loaded, and only fails, here. */
   private static final class Hikari {
     static OptionalInt size(DataSource dataSource) {
-      return dataSource instanceof HikariDataSource pool
-          ? OptionalInt.of(pool.getMaximumPoolSize())
-          : OptionalInt.empty();
+      try {
+        return dataSource.isWrapperFor(HikariDataSource.class)
+            ? OptionalInt.of(dataSource.unwrap(HikariDataSource.class).getMaximumPoolSize())
+            : OptionalInt.empty();
+      } catch (SQLException | RuntimeException e) { // wrappers need not answer
+        return OptionalInt.empty();
+      }
     }
   }
 }

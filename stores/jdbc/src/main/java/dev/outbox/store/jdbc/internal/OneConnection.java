@@ -1,0 +1,64 @@
+package dev.outbox.store.jdbc.internal;
+
+import dev.outbox.store.core.internal.Transactions;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import org.jdbi.v3.core.ConnectionFactory;
+import org.jdbi.v3.core.Handle;
+import org.jspecify.annotations.Nullable;
+
+/** Gives the same connection each time, and keeps it open until the transactions are closed. */
+record OneConnection(Connection connection) implements ConnectionFactory {
+
+  @Override
+  public Connection openConnection() {
+    return connection;
+  }
+
+  /** A handle is closed after each transaction. */
+  @Override
+  public void closeConnection(Connection unclosed) {}
+
+  private interface Ending {
+    void run() throws SQLException;
+  }
+
+  @SuppressWarnings("EmptyCatch")
+  private static void quietly(Ending ending) {
+    try {
+      ending.run();
+    } catch (SQLException ignored) {
+      // It has ended already.
+    }
+  }
+
+  /**
+   * @param transactions on this connection
+   */
+  Transactions<Handle> inTransactions(JdbcTransactions transactions) {
+    return new Transactions<>() {
+      @Override
+      public <R extends @Nullable Object> R run(Duration patience, Work<Handle, R> work) {
+        return transactions.run(patience, work);
+      }
+
+      @Override
+      public <R extends @Nullable Object> R runSingle(Duration patience, Work<Handle, R> work) {
+        return transactions.forClaim().runSingle(patience, work);
+      }
+
+      /** Ends the session. The pool, if there is one, sees so in the statement that fails. */
+      @Override
+      public void abandon() {
+        quietly(() -> connection.abort(Runnable::run));
+        quietly(() -> connection.createStatement().close());
+      }
+
+      @Override
+      public void close() {
+        quietly(connection::close);
+      }
+    };
+  }
+}
