@@ -9,7 +9,7 @@ import dev.outbox.dev.bench.Bench;
 import dev.outbox.dev.bench.BenchDatabase;
 import dev.outbox.dev.bench.CpuClock;
 import dev.outbox.dev.bench.Report;
-import dev.outbox.embedded.EmbeddedKafka;
+import dev.outbox.dev.broker.KafkaBroker;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -38,9 +38,6 @@ import picocli.CommandLine.Spec;
       "\"./outbox bench peers\" in a checkout measures other outboxes beside this one."
     })
 final class BenchCommand implements Callable<Integer> {
-  /** With Kafka's 11 seconds, a client may send what 10 seconds allow at once, and then waits. */
-  private static final String QUOTA_WINDOWS = "quota.window.num";
-
   @Parameters(
       arity = "0..*",
       paramLabel = "SCENARIO",
@@ -138,10 +135,10 @@ final class BenchCommand implements Callable<Integer> {
   private String kafka() {
     if (kafka == null) {
       if (bootstrapServers == null) {
-        EmbeddedKafka started =
-            resources.add(EmbeddedKafka.builder().setting(QUOTA_WINDOWS, "2").start());
-        cpu.add(OptionalLong.of(started.pid()));
-        kafka = started.bootstrapServers();
+        KafkaBroker started = resources.add(new KafkaBroker(null, "", List.of()));
+        started.start();
+        cpu.add(started.pid());
+        kafka = started.address();
       } else {
         cpu.add(OptionalLong.empty());
         kafka = bootstrapServers;

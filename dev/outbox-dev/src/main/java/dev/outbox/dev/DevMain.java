@@ -1,6 +1,7 @@
 package dev.outbox.dev;
 
 import dev.outbox.cli.Main;
+import dev.outbox.dev.broker.BrokerKind;
 import dev.outbox.dev.demo.DemoCommand;
 import dev.outbox.dev.demo.DemoReadCommand;
 import picocli.CommandLine;

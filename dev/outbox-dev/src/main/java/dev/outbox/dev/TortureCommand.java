@@ -7,6 +7,7 @@ import dev.outbox.cli.Cleanup;
 import dev.outbox.cli.Failure;
 import dev.outbox.cli.Logs;
 import dev.outbox.cli.Main;
+import dev.outbox.dev.broker.BrokerKind;
 import dev.outbox.dev.torture.Settings;
 import dev.outbox.dev.torture.Summary;
 import dev.outbox.dev.torture.Torture;

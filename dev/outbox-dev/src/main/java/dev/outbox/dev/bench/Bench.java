@@ -1,10 +1,12 @@
 package dev.outbox.dev.bench;
 
+import dev.outbox.dev.broker.KafkaBroker;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -145,9 +147,12 @@ public final class Bench {
     return cpu;
   }
 
-  /** Bootstrap servers; the first call may start a broker. */
-  String kafka() {
-    return kafka.get();
+  /** A topic for messages of orders that nobody else uses; the first call may start a broker. */
+  KafkaBroker topic() {
+    String name = "outbox-bench-" + UUID.randomUUID().toString().substring(0, 8);
+    KafkaBroker topic = new KafkaBroker(kafka.get(), name, List.of(OpenLoad.ORDER));
+    topic.createTopics();
+    return topic;
   }
 
   void progress(String text) {

@@ -4,6 +4,7 @@ import dev.outbox.dev.bench.BenchDatabase.Access;
 import dev.outbox.dev.bench.BenchDatabase.Business;
 import dev.outbox.dev.bench.BenchDatabase.Side;
 import dev.outbox.dev.bench.Pod.Work;
+import dev.outbox.dev.broker.KafkaBroker;
 import dev.outbox.relay.Relay;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -34,7 +35,7 @@ final class IdleScenario implements Scenario {
     Duration time = bench.scaled(TIME);
     List<Double> statements = new ArrayList<>();
     List<Double> cpu = new ArrayList<>();
-    try (KafkaTopic topic = new KafkaTopic(bench.kafka());
+    try (KafkaBroker topic = bench.topic();
         Access access = bench.database().open(1);
         Business client = access.business();
         Pod relay = Pod.ofRelay(bench.database(), topic, Relay.Builder.DEFAULT_KEEP)) {

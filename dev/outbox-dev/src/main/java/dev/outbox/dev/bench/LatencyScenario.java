@@ -9,6 +9,7 @@ import dev.outbox.dev.bench.BenchDatabase.Business;
 import dev.outbox.dev.bench.BenchDatabase.Side;
 import dev.outbox.dev.bench.Pod.Work;
 import dev.outbox.dev.bench.Stamps.Stamp;
+import dev.outbox.dev.broker.KafkaBroker;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.relay.Relay;
 import dev.outbox.spi.store.KeepingStore;
@@ -74,7 +75,7 @@ final class LatencyScenario implements Scenario {
         String name = woken.name + (keep.isZero() ? "" : ", keeps keys");
         bench.database().empty(Side.OURS);
         WorkCounter counter = new WorkCounter();
-        try (KafkaTopic topic = new KafkaTopic(bench.kafka());
+        try (KafkaBroker topic = bench.topic();
             Access clients = bench.database().open(CLIENTS, counter)) {
           if (woken == Woken.NOT) {
             try (Pod other = Pod.ofRelay(bench.database(), topic, keep)) {
@@ -88,7 +89,7 @@ final class LatencyScenario implements Scenario {
             }
           } else {
             try (Access access = bench.database().open(Relay.Builder.DEFAULT_WORKERS + 1, counter);
-                Stamps stamps = new Stamps(topic.publisher());
+                Stamps stamps = new Stamps(topic.measured());
                 Relay relay =
                     Relay.builder(access.store(), stamps)
                         .keep(keep)

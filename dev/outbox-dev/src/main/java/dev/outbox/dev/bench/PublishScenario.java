@@ -1,7 +1,9 @@
 package dev.outbox.dev.bench;
 
 import dev.outbox.OutboxMessage;
-import dev.outbox.dev.bench.PublishBroker.Client;
+import dev.outbox.dev.broker.Broker;
+import dev.outbox.dev.broker.BrokerKind;
+import dev.outbox.dev.broker.Client;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
@@ -18,7 +20,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.function.Supplier;
 import java.util.stream.IntStream;
 
 /** Publishers beside the clients of their brokers. The database takes no part. */
@@ -32,8 +33,8 @@ final class PublishScenario implements Scenario {
   /** Where a key is expected. */
   private static final String REFUSED = "";
 
-  private static final List<Supplier<PublishBroker>> BROKERS =
-      List.of(PublishRabbit::new, PublishNats::new, PublishHttp::new);
+  private static final List<BrokerKind> BROKERS =
+      List.of(BrokerKind.RABBITMQ, BrokerKind.NATS, BrokerKind.HTTP);
 
   @Override
   public String name() {
@@ -52,8 +53,9 @@ final class PublishScenario implements Scenario {
 
   @Override
   public void run(Bench bench) throws Exception {
-    for (Supplier<PublishBroker> start : BROKERS) {
-      try (PublishBroker broker = start.get()) {
+    for (BrokerKind kind : BROKERS) {
+      try (Broker broker = kind.open(null, "", List.of())) {
+        broker.start();
         new Race(bench, broker).run();
       } catch (UnsupportedOperationException e) {
         bench.progress("%s: left out: %s".formatted(name(), e.getMessage()));
@@ -64,12 +66,12 @@ final class PublishScenario implements Scenario {
   /** Ours and the client's at one broker; each is first in turn. */
   private final class Race {
     private final Bench bench;
-    private final PublishBroker broker;
+    private final Broker broker;
     private final CpuClock cpu = new CpuClock();
     private final int keys;
     private final int messages;
 
-    private Race(Bench bench, PublishBroker broker) {
+    private Race(Bench bench, Broker broker) {
       this.bench = bench;
       this.broker = broker;
       cpu.add(broker.pid());
@@ -81,7 +83,7 @@ final class PublishScenario implements Scenario {
       List<Timed> ours = new ArrayList<>();
       List<Timed> limit = new ArrayList<>();
       List<Client> clients = List.of(broker.client(), broker.client());
-      try (MessagePublisher publisher = broker.publisher()) {
+      try (MessagePublisher publisher = broker.measured()) {
         for (int run = 0; run <= bench.runs(); run++) {
           bench.progress(
               "%s, %s: %s"

@@ -9,6 +9,7 @@ import dev.outbox.cli.Logs;
 import dev.outbox.cli.Main;
 import dev.outbox.dev.Database;
 import dev.outbox.dev.Resources;
+import dev.outbox.dev.broker.Source.Reading;
 import dev.outbox.dev.demo.Ledger.Verdict;
 import dev.outbox.dev.demo.ShippingService.Shipped;
 import dev.outbox.embedded.ChildJvm;
@@ -121,7 +122,7 @@ final class Demo {
     Database database = resources.add(pool());
     ChildJvm a = relay("A");
     ChildJvm b = relay("B");
-    Reader reader = resources.add(new Reader(servers.broker().source(), ledger));
+    Reader reader = resources.add(new Reader(servers.broker().source(Reading.WHOLE), ledger));
     reader.start();
     ShippingProcess shipping = resources.add(new ShippingProcess(this::shipping));
     a.await(DemoRelay.STARTED);
@@ -254,7 +255,7 @@ final class Demo {
     return resources.add(
         ChildJvm.start(
             DemoShipping.class,
-            DemoShipping.settings(inbox, settings.broker(), servers.broker().place()),
+            DemoShipping.settings(inbox, settings.broker(), servers.broker()),
             Map.of(DatabaseOptions.PASSWORD_VARIABLE, inbox.password()),
             logs.resolve("shipping-" + number + ".log")));
   }

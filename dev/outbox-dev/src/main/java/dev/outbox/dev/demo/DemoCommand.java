@@ -1,8 +1,8 @@
 package dev.outbox.dev.demo;
 
 import dev.outbox.cli.DatabaseOptions;
-import dev.outbox.dev.BrokerKind;
 import dev.outbox.dev.ServerOptions;
+import dev.outbox.dev.broker.BrokerKind;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;

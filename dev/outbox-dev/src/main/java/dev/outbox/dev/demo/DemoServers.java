@@ -8,7 +8,9 @@ import dev.outbox.cli.DatabaseOptions;
 import dev.outbox.cli.Failure;
 import dev.outbox.dev.Database;
 import dev.outbox.dev.StartedServer;
+import dev.outbox.dev.broker.Broker;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -28,18 +30,21 @@ final class DemoServers implements AutoCloseable {
 
   private final String name = "outbox_demo_" + UUID.randomUUID().toString().substring(0, 8);
   private final DemoSettings settings;
-  private final DemoBroker broker;
+  private final Broker broker;
   private volatile @Nullable StartedServer server;
   private volatile @Nullable Database database;
 
   DemoServers(DemoSettings settings) {
     this.settings = settings;
-    broker = DemoBroker.of(settings, name.replace('_', '-'));
+    broker =
+        settings
+            .broker()
+            .open(settings.bootstrapServers(), name.replace('_', '-'), Customers.TYPES);
   }
 
   /** Starts what is not the user's, and makes the schema, the orders and the places. */
   void start() {
-    CompletableFuture<Void> starting = CompletableFuture.runAsync(broker::start);
+    CompletableFuture<Void> starting = CompletableFuture.runAsync(this::startBroker);
     try {
       startDatabase();
     } finally {
@@ -49,6 +54,18 @@ final class DemoServers implements AutoCloseable {
         throw e.getCause() instanceof RuntimeException cause ? cause : e;
       }
     }
+  }
+
+  private void startBroker() {
+    try {
+      broker.start();
+    } catch (UnsupportedOperationException | IllegalArgumentException | UncheckedIOException e) {
+      throw new Failure(
+          "there is no %s to be started here; install %s (%s)"
+              .formatted(broker.label(), broker.needs(), e.getMessage()),
+          e);
+    }
+    broker.createTopics();
   }
 
   private void startDatabase() {
@@ -78,7 +95,7 @@ final class DemoServers implements AutoCloseable {
   String names() {
     Database connected = requireNonNull(database, "the database is not there yet");
     return "%s, at %s; %s at %s"
-        .formatted(connected.server(), outbox(), broker.label(), broker.address());
+        .formatted(connected.server(), outbox(), broker.label(), broker.place());
   }
 
   /** How to look at what is in them. */
@@ -99,7 +116,7 @@ final class DemoServers implements AutoCloseable {
             + (own ? DatabaseOptions.PASSWORD_VARIABLE + "=" + address.password() + " " : "")
             + "./outbox status "
             + where);
-    lines.add("Broker    " + broker.address());
+    lines.add("Broker    " + broker.place());
     broker.waysToLook().forEach(way -> lines.add(INDENT + way));
     return lines;
   }
@@ -118,7 +135,7 @@ final class DemoServers implements AutoCloseable {
     return name + "_shipping";
   }
 
-  DemoBroker broker() {
+  Broker broker() {
     return broker;
   }
 

@@ -1,8 +1,8 @@
 package dev.outbox.dev.demo;
 
 import dev.outbox.cli.Address;
-import dev.outbox.dev.BrokerKind;
 import dev.outbox.dev.StoreKind;
+import dev.outbox.dev.broker.BrokerKind;
 import org.jspecify.annotations.Nullable;
 
 /**

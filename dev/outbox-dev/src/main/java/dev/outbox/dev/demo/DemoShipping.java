@@ -4,17 +4,18 @@ import dev.outbox.OutboxException;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.cli.Address;
 import dev.outbox.cli.DatabaseOptions;
-import dev.outbox.dev.BrokerKind;
 import dev.outbox.dev.Database;
-import dev.outbox.dev.demo.DemoBroker.Place;
-import dev.outbox.dev.demo.DemoBroker.Source;
+import dev.outbox.dev.broker.Broker;
+import dev.outbox.dev.broker.BrokerKind;
+import dev.outbox.dev.broker.Source;
+import dev.outbox.dev.broker.Source.Reading;
+import dev.outbox.dev.broker.Source.Received;
 import dev.outbox.embedded.ParentJvm;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
-import java.util.function.BooleanSupplier;
 
 /** The consumer of the demo, in a process of its own, with a database of its own. */
 final class DemoShipping {
@@ -39,7 +40,7 @@ final class DemoShipping {
     this.shipping = shipping;
   }
 
-  static Map<String, String> settings(Address database, BrokerKind broker, Place place) {
+  static Map<String, String> settings(Address database, BrokerKind kind, Broker broker) {
     return Map.of(
         "url",
         database.url(),
@@ -50,11 +51,11 @@ final class DemoShipping {
         "prefix",
         database.prefix(),
         "broker",
-        broker.name(),
-        "place.address",
-        place.address(),
-        "place.name",
-        place.name());
+        kind.name(),
+        "broker.address",
+        broker.address(),
+        "broker.name",
+        broker.name());
   }
 
   public static void main(String[] args) throws Exception {
@@ -68,9 +69,11 @@ final class DemoShipping {
             schema.isEmpty() ? null : schema,
             parent.get("prefix"));
     BrokerKind broker = BrokerKind.valueOf(parent.get("broker"));
-    Place place = new Place(parent.get("place.address"), parent.get("place.name"));
     try (Database database = Database.at(address);
-        Source source = DemoBroker.source(broker, place)) {
+        Source source =
+            broker
+                .open(parent.get("broker.address"), parent.get("broker.name"), Customers.TYPES)
+                .source(Reading.ALONE)) {
       DemoShipping process = new DemoShipping(database.shippingService());
       parent.say(STARTED);
       Thread commands = new Thread(() -> process.listen(parent), "commands");
@@ -90,29 +93,20 @@ final class DemoShipping {
   }
 
   private void run(Source source) throws InterruptedException {
-    DemoBroker.Sink sink =
-        new DemoBroker.Sink() {
+    source.read(
+        () -> toTheEnd,
+        new Source.Sink() {
           @Override
-          public void received(UUID id, String key) {
-            received.add(id);
+          public void received(Received message) {
+            received.add(message.id());
           }
 
           @Override
           public void complete() throws InterruptedException {
             shipReceived();
+            Thread.sleep(PAUSE_MILLIS);
           }
-        };
-    while (true) {
-      boolean last = toTheEnd;
-      BooleanSupplier end = last ? source.end() : () -> true;
-      do {
-        source.poll(sink);
-      } while (!end.getAsBoolean());
-      if (last) {
-        return;
-      }
-      Thread.sleep(PAUSE_MILLIS);
-    }
+        });
   }
 
   private void shipReceived() throws InterruptedException {

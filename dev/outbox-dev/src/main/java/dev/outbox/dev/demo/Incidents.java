@@ -1,6 +1,7 @@
 package dev.outbox.dev.demo;
 
 import dev.outbox.cli.Failure;
+import dev.outbox.dev.broker.Broker;
 import dev.outbox.embedded.ChildJvm;
 import java.time.Duration;
 import java.util.SplittableRandom;
@@ -16,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * last fifth of the transactions is left to quiet times.
  */
 final class Incidents {
-  private final DemoBroker broker;
+  private final Broker broker;
   private final ChildJvm victim;
   private final Supplier<ChildJvm> start;
   private final ShippingProcess shipping;
@@ -34,7 +35,7 @@ final class Incidents {
    * @param allow is told which part may be committed for now
    */
   Incidents(
-      DemoBroker broker,
+      Broker broker,
       ChildJvm victim,
       Supplier<ChildJvm> start,
       ShippingProcess shipping,

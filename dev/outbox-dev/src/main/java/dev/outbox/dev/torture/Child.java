@@ -1,7 +1,8 @@
 package dev.outbox.dev.torture;
 
 import dev.outbox.Archive;
-import dev.outbox.dev.BrokerKind;
+import dev.outbox.dev.broker.Broker;
+import dev.outbox.dev.broker.BrokerKind;
 import dev.outbox.embedded.ParentJvm;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -59,7 +60,7 @@ final class Child implements AutoCloseable {
 
   /** As this process reaches it. */
   Broker broker() {
-    return Broker.of(BrokerKind.valueOf(get("broker")), get("broker-address"));
+    return BrokerKind.valueOf(get("broker")).open(get("broker-address"), "", Work.topics());
   }
 
   void say(String line) {

@@ -1,7 +1,5 @@
 package dev.outbox.dev.torture;
 
-import static java.util.Objects.requireNonNull;
-
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.Archive;
 import dev.outbox.OutboxMessage;
@@ -28,6 +26,8 @@ import org.jspecify.annotations.Nullable;
 final class JdbcPlace implements Place<Connection> {
   /** Of a pool: so long a client waits for a connection. */
   private static final Duration PATIENCE = Duration.ofSeconds(5);
+
+  private static final String COMMIT_LATER = "torture commit later";
 
   private final Dialect dialect;
   private final HikariDataSource pool;
@@ -70,7 +70,7 @@ final class JdbcPlace implements Place<Connection> {
 
   @Override
   public boolean canCommitLater() {
-    return dialect.commitLater() != null;
+    return dialect.kind().has(COMMIT_LATER);
   }
 
   @Override
@@ -119,7 +119,7 @@ final class JdbcPlace implements Place<Connection> {
     @Override
     public void commitLater() {
       try (Statement statement = connection.createStatement()) {
-        statement.execute(requireNonNull(dialect.commitLater()));
+        statement.execute(dialect.kind().sql(COMMIT_LATER));
       } catch (SQLException e) {
         throw away(e);
       }
@@ -127,8 +127,8 @@ final class JdbcPlace implements Place<Connection> {
 
     @Override
     public int lock(String key) {
-      query(dialect.lockKey(), key);
-      return query(dialect.readKey(), key);
+      query(dialect.kind().sql("torture lock key"), key);
+      return query(dialect.kind().sql("torture read key"), key);
     }
 
     private int query(String sql, String parameter) {
@@ -169,7 +169,7 @@ final class JdbcPlace implements Place<Connection> {
     public void appendPlain(OutboxMessage message, int stallMillis) {
       update(
           connection,
-          dialect.slowInsert(),
+          dialect.kind().sql("torture slow insert"),
           message.id().toString(),
           message.aggregateType(),
           message.aggregateId(),

@@ -115,11 +115,10 @@ final class JdbcTortured implements Tortured {
         .toString();
   }
 
-  /** See {@link Dialect#wrong()}. */
   @Override
   public List<String> wrong() {
     List<String> found = new ArrayList<>();
-    for (String sql : dialect.wrong()) {
+    for (String sql : dialect.kind().all("torture wrong")) {
       rows(sql).forEach(row -> found.add(row.get(0)));
     }
     return found;
@@ -237,7 +236,7 @@ final class JdbcTortured implements Tortured {
     try {
       Connection connection = open();
       try (Statement statement = connection.createStatement()) {
-        statement.execute(dialect.beginSnapshot());
+        statement.execute(dialect.kind().sql("torture snapshot"));
         statement.execute("select count(*) from outbox_bucket");
       }
       return Optional.of(connection);

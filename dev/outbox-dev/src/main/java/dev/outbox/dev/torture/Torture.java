@@ -243,7 +243,7 @@ public final class Torture implements AutoCloseable {
     if (held > 0) {
       saw(List.of(held + " buckets or keys are still leased after all relays have ended"));
     }
-    List<Delivery> log = servers.client().readLog();
+    List<Delivery> log = servers.log();
     awaitConsumers(log);
     saw(fleet.end(Role.CONSUMER));
     List<Line> lines = Journal.readAll(directory);

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.outbox.OutboxMessage;
-import dev.outbox.dev.BrokerKind;
 import dev.outbox.dev.StoreKind;
+import dev.outbox.dev.broker.BrokerKind;
 import java.util.List;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicLong;

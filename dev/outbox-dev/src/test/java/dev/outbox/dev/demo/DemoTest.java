@@ -5,9 +5,9 @@ import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.abort;
 
 import dev.outbox.cli.Failure;
-import dev.outbox.dev.BrokerKind;
 import dev.outbox.dev.Cli;
 import dev.outbox.dev.StoreKind;
+import dev.outbox.dev.broker.BrokerKind;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
