@@ -71,7 +71,7 @@ public enum StoreKind {
   private final String exampleUrl;
   private final List<Class<?>> tcks;
   private final @Nullable Supplier<StartedServer> server;
-  private final Function<Address, ? extends TckDatabase> open;
+  private final Function<Address, Database> open;
 
   /** A relational one. */
   StoreKind(
@@ -82,7 +82,7 @@ public enum StoreKind {
         url + rest,
         tcks,
         server,
-        address -> DatabaseByJdbc.at(jdbc(url), address));
+        address -> new DatabaseByJdbc(jdbc(url), address));
   }
 
   /**
@@ -97,7 +97,7 @@ public enum StoreKind {
       String exampleUrl,
       List<Class<?>> tcks,
       @Nullable Supplier<StartedServer> server,
-      Function<Address, ? extends TckDatabase> open) {
+      Function<Address, Database> open) {
     this.label = label;
     this.urls = urls;
     this.exampleUrl = exampleUrl;
@@ -166,6 +166,11 @@ public enum StoreKind {
     return name().toLowerCase(Locale.ROOT);
   }
 
+  /** Of a relational one. */
+  public JdbcKind jdbc() {
+    return jdbc(urls.get(0));
+  }
+
   String exampleUrl() {
     return exampleUrl;
   }
@@ -176,7 +181,7 @@ public enum StoreKind {
   }
 
   /** The database at an address; connects to nothing yet. */
-  TckDatabase open(Address address) {
+  Database open(Address address) {
     return open.apply(address);
   }
 

@@ -144,7 +144,7 @@ class LeftoversTest {
   @DisplayName("of Redis")
   void redis() {
     try (RedisServer server = RedisServer.forTests();
-        TckDatabase database = TckDatabase.connect(new Address(server.url(), "", ""));
+        Database database = Database.connect(new Address(server.url(), "", ""));
         RedisClient client = RedisUrl.of(server.url()).client(1)) {
       String left = "{outbox_tck_00c0ffee-1}:outbox:schema";
       String other = "{%s}:outbox:schema".formatted(mine);

@@ -23,7 +23,7 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /** Appending and relaying to Kafka at once, beside a producer that only sends. */
-final class EndToEndScenario implements Scenario {
+final class EndToEndScenario extends Scenario {
   private static final int MESSAGES = 100_000;
   private static final int A_TRANSACTION = 50;
   private static final int KEYS = 10_000;
@@ -34,22 +34,18 @@ final class EndToEndScenario implements Scenario {
 
   private static final int MESSAGES_WITH_QUOTA = 60_000;
 
-  @Override
-  public String name() {
-    return "end-to-end";
-  }
-
-  @Override
-  public String what() {
-    return """
+  EndToEndScenario() {
+    super(
+        "end-to-end",
+        """
         2 clients append, 50 messages of 200 bytes a transaction, as fast as they can, while a relay with defaults \
         publishes to Kafka; from the first append until the last message is settled. Limit: a bare KafkaProducer with \
         its defaults, idempotent, acks=all, that sends the same records. Where the broker takes 2 MB a second (a quota, \
-        of both alike) the producer is what limits; otherwise appending is.""";
+        of both alike) the producer is what limits; otherwise appending is.""");
   }
 
   @Override
-  public void run(Bench bench) throws Exception {
+  void run(Bench bench) throws Exception {
     try (KafkaBroker topic = bench.topic()) {
       measure(bench, topic, "the broker takes 2 MB a second", QUOTA, MESSAGES_WITH_QUOTA);
       measure(bench, topic, "as fast as it goes", null, MESSAGES);

@@ -23,7 +23,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.stream.IntStream;
 
 /** Publishers beside the clients of their brokers. The database takes no part. */
-final class PublishScenario implements Scenario {
+final class PublishScenario extends Scenario {
   private static final int MESSAGES = 20_000;
   private static final int KEYS = 10_000;
   private static final int PAYLOAD = 200;
@@ -36,23 +36,19 @@ final class PublishScenario implements Scenario {
   private static final List<BrokerKind> BROKERS =
       List.of(BrokerKind.RABBITMQ, BrokerKind.NATS, BrokerKind.HTTP);
 
-  @Override
-  public String name() {
-    return "publish";
-  }
-
-  @Override
-  public String what() {
-    return """
+  PublishScenario() {
+    super(
+        "publish",
+        """
         Two threads give our publisher batches of 1,000 messages of 200 bytes, of 10,000 keys. Limit: two threads send \
         the same by the broker's own client, with the same guarantee: of each key one message at a time until it is \
         acknowledged, all keys at once. RabbitMQ: a durable queue. NATS: a stream in files. HTTP: a server that \
         only counts, and as many requests at a time as our publisher has by default. A broker that cannot be started \
-        here has no line.""";
+        here has no line.""");
   }
 
   @Override
-  public void run(Bench bench) throws Exception {
+  void run(Bench bench) throws Exception {
     for (BrokerKind kind : BROKERS) {
       try (Broker broker = kind.open(null, "", List.of())) {
         broker.start();
@@ -85,12 +81,7 @@ final class PublishScenario implements Scenario {
       List<Client> clients = List.of(broker.client(), broker.client());
       try (MessagePublisher publisher = broker.measured()) {
         for (int run = 0; run <= bench.runs(); run++) {
-          bench.progress(
-              "%s, %s: %s"
-                  .formatted(
-                      name(),
-                      broker,
-                      run == 0 ? "warm-up" : "run %d of %d".formatted(run, bench.runs())));
+          say(bench, broker.toString(), run);
           for (boolean isOurs : run % 2 == 0 ? List.of(true, false) : List.of(false, true)) {
             Timed timed =
                 time(

@@ -1,20 +1,26 @@
 package dev.outbox.dev.demo;
 
 import dev.outbox.OutboxMessage;
+import dev.outbox.TransientOutboxException;
 import dev.outbox.cli.Failure;
-import dev.outbox.dev.demo.OrderService.CardDeclined;
+import dev.outbox.dev.torture.Place;
+import dev.outbox.dev.torture.Place.Business;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Uses the order service on some threads, at random, and tells the ledger what it did: first as
- * often as was asked for, in the end quietly.
+ * Order on some threads, at random, and tell the ledger what they did: first as often as was asked
+ * for, in the end quietly. Each locks its order before it appends, so that the messages of one
+ * order are appended one transaction after the other; that is what makes their order mean something
+ * (O5).
  */
 final class Customers implements AutoCloseable {
   static final String ORDER = "order";
@@ -26,10 +32,15 @@ final class Customers implements AutoCloseable {
   /** In percent. */
   private static final int DECLINED = 5;
 
+  /** One after the other: databases that do not wait for locks let one of two begin anew. */
+  private static final int MOST_CONFLICTS = 100;
+
+  private static final long CONFLICT_NANOS = 5_000_000;
+
   private static final int DELAYED = 2;
   private static final int REPEATED = 3;
 
-  private final OrderService service;
+  private final Supplier<Business> transactions;
   private final Ledger ledger;
   private final DemoSettings settings;
   private final List<Customer> customers = new ArrayList<>();
@@ -39,8 +50,8 @@ final class Customers implements AutoCloseable {
   private volatile int rate;
   private volatile boolean stopped;
 
-  Customers(OrderService service, Ledger ledger, DemoSettings settings) {
-    this.service = service;
+  Customers(Supplier<Business> transactions, Ledger ledger, DemoSettings settings) {
+    this.transactions = transactions;
     this.ledger = ledger;
     this.settings = settings;
     rate = settings.rate();
@@ -104,6 +115,7 @@ final class Customers implements AutoCloseable {
     /** The part that it is not allowed to begin, or 1 in the end; negative while it works. */
     private volatile double waitsAt = -1;
 
+    private int conflicts;
     private long paceBegin;
     private int paced;
 
@@ -121,7 +133,7 @@ final class Customers implements AutoCloseable {
           awaitAllowance((double) i / mine);
           pace();
           while (!commit()) {
-            // declined: the customer tries another card
+            // the card was declined, or the order is somebody else's at the moment: once more
           }
         }
         waitsAt = 1;
@@ -152,21 +164,35 @@ final class Customers implements AutoCloseable {
     }
 
     /** Returns false when it was rolled back. */
-    private boolean commit() throws Exception {
+    private boolean commit() {
       // Squared: some orders are much busier than others.
       double where = random.nextDouble();
       int order = (int) (settings.orders() * where * where);
-      boolean card = random.nextInt(100) >= DECLINED;
+      boolean paid = random.nextInt(100) >= DECLINED;
       Purchase purchase = new Purchase(order);
-      try {
-        service.add("order-" + order, random.nextInt(1, 100), card, purchase::messages);
+      Business business = transactions.get();
+      try (business) {
+        int version = business.lock(Place.key(order)) + 1;
+        Set<UUID> unused = business.append(purchase.messages(version));
+        business.last(Place.key(order), version);
+        if (paid) {
+          business.commit();
+        }
+        conflicts = 0;
+      } catch (TransientOutboxException e) {
+        paid = false;
+        if (++conflicts > MOST_CONFLICTS) {
+          throw e;
+        }
+        LockSupport.parkNanos(CONFLICT_NANOS);
+      }
+      if (paid) {
         ledger.committed(purchase.ids, System.nanoTime());
         dedupKeys.addAll(purchase.newDedupKeys);
-        return true;
-      } catch (CardDeclined e) {
+      } else {
         ledger.rolledBack(purchase.ids);
-        return false;
       }
+      return paid;
     }
 
     /** The messages of one transaction. */
@@ -179,13 +205,7 @@ final class Customers implements AutoCloseable {
         this.order = order;
       }
 
-      /** Begins anew where it was asked before: that transaction was rolled back. */
       List<OutboxMessage> messages(long version) {
-        if (!ids.isEmpty()) {
-          ledger.rolledBack(ids);
-          ids.clear();
-          newDedupKeys.clear();
-        }
         int count = 1 + (random.nextInt(4) == 0 ? random.nextInt(1, 4) : 0);
         List<OutboxMessage> messages = new ArrayList<>();
         for (int i = 0; i < count; i++) {

@@ -1,22 +1,22 @@
 package dev.outbox.dev.demo;
 
-import dev.outbox.OutboxException;
 import dev.outbox.cli.Address;
 import dev.outbox.cli.Cleanup;
 import dev.outbox.cli.DatabaseOptions;
 import dev.outbox.cli.Failure;
 import dev.outbox.cli.Logs;
 import dev.outbox.cli.Main;
-import dev.outbox.dev.Database;
 import dev.outbox.dev.Resources;
 import dev.outbox.dev.broker.Source.Reading;
 import dev.outbox.dev.demo.Ledger.Verdict;
-import dev.outbox.dev.demo.ShippingService.Shipped;
+import dev.outbox.dev.torture.Place;
+import dev.outbox.dev.torture.Place.Effect;
 import dev.outbox.embedded.ChildJvm;
 import dev.outbox.spi.store.DeadLetterStore;
 import dev.outbox.spi.store.DeadLetterStore.DeadLetter;
 import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.spi.store.StatisticsStore.Statistics;
+import dev.outbox.store.core.BucketStore;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
@@ -119,7 +119,8 @@ final class Demo {
     }
     progress.event(servers.names());
     keepLogs = true;
-    Database database = resources.add(pool());
+    Place<?> place = resources.add(DemoServers.open(servers.outbox(), settings.threads() + 1));
+    BucketStore<?> store = (BucketStore<?>) place.store();
     ChildJvm a = relay("A");
     ChildJvm b = relay("B");
     Reader reader = resources.add(new Reader(servers.broker().source(Reading.WHOLE), ledger));
@@ -129,7 +130,7 @@ final class Demo {
     b.await(DemoRelay.STARTED);
     shipping.awaitStarted();
     progress.event("relays A and B and a consumer run; the order service starts");
-    Customers customers = resources.add(new Customers(database.orderService(), ledger, settings));
+    Customers customers = resources.add(new Customers(place::begin, ledger, settings));
     Incidents incidents =
         new Incidents(
             servers.broker(),
@@ -146,7 +147,7 @@ final class Demo {
       show();
     }
     progress.event("what waits is delivered");
-    awaitDelivered(database.store());
+    awaitDelivered(store);
     ledger.quietFromNow();
     customers.allowQuietly();
     progress.event(
@@ -155,7 +156,7 @@ final class Demo {
     while (!customers.done()) {
       show();
     }
-    awaitDelivered(database.store());
+    awaitDelivered(store);
     for (ChildJvm relay : List.of(b, incidents.newcomer())) {
       stop(relay);
     }
@@ -163,22 +164,12 @@ final class Demo {
     shipping.finish();
     show();
     progress.wipe();
-    return ledger.verdict(dead(database.store()), shipped());
+    return ledger.verdict(dead(store), shipped());
   }
 
-  private Shipped shipped() {
-    try (Database consumers = Database.at(servers.inbox())) {
-      return consumers.shippingService().shipped();
-    } catch (OutboxException e) {
-      throw e;
-    } catch (Exception e) {
-      throw new Failure("what was shipped cannot be read: " + e.getMessage(), e);
-    }
-  }
-
-  private Database pool() {
-    try (Database one = Database.at(servers.outbox())) {
-      return one.pool(settings.threads() + 1);
+  private List<Effect> shipped() {
+    try (Place<?> consumers = DemoServers.open(servers.inbox(), 1)) {
+      return consumers.effects();
     }
   }
 

@@ -2,13 +2,15 @@ package dev.outbox.dev.demo;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.outbox.OutboxException;
+import dev.outbox.Archive;
 import dev.outbox.cli.Address;
 import dev.outbox.cli.DatabaseOptions;
 import dev.outbox.cli.Failure;
 import dev.outbox.dev.Database;
 import dev.outbox.dev.StartedServer;
+import dev.outbox.dev.StoreKind;
 import dev.outbox.dev.broker.Broker;
+import dev.outbox.dev.torture.Place;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -79,16 +81,16 @@ final class DemoServers implements AutoCloseable {
     database = connected;
     connected.createSchema(name);
     connected.createSchema(consumer());
-    try (Database demo = Database.at(outbox());
-        Database consumers = Database.at(inbox())) {
-      demo.store().migrate();
-      demo.orderService().create(settings.orders());
-      consumers.shippingService().create();
-    } catch (Failure | OutboxException e) {
-      throw e;
-    } catch (Exception e) {
-      throw new Failure("the tables could not be made: " + e.getMessage(), e);
+    try (Place<?> demo = open(outbox(), 1);
+        Place<?> consumers = open(inbox(), 1)) {
+      demo.create(settings.orders());
+      consumers.createInbox();
     }
+  }
+
+  /** One of the databases, with so many connections. */
+  static Place<?> open(Address address, int connections) {
+    return Place.open(StoreKind.of(address.url()), address, Archive.NONE, connections);
   }
 
   /** Which servers these are, and where. */

@@ -1,16 +1,19 @@
 package dev.outbox.dev.demo;
 
-import dev.outbox.OutboxException;
+import dev.outbox.Archive;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.cli.Address;
 import dev.outbox.cli.DatabaseOptions;
-import dev.outbox.dev.Database;
+import dev.outbox.dev.StoreKind;
 import dev.outbox.dev.broker.Broker;
 import dev.outbox.dev.broker.BrokerKind;
 import dev.outbox.dev.broker.Source;
 import dev.outbox.dev.broker.Source.Reading;
 import dev.outbox.dev.broker.Source.Received;
+import dev.outbox.dev.torture.Place;
 import dev.outbox.embedded.ParentJvm;
+import dev.outbox.inbox.InboxKey;
+import dev.outbox.spi.store.InboxStore;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -32,11 +35,11 @@ final class DemoShipping {
 
   private static final int TRIES = 20;
 
-  private final ShippingService shipping;
+  private final Shipping<?> shipping;
   private final List<UUID> received = new ArrayList<>();
   private volatile boolean toTheEnd;
 
-  private DemoShipping(ShippingService shipping) {
+  private DemoShipping(Shipping<?> shipping) {
     this.shipping = shipping;
   }
 
@@ -69,12 +72,13 @@ final class DemoShipping {
             schema.isEmpty() ? null : schema,
             parent.get("prefix"));
     BrokerKind broker = BrokerKind.valueOf(parent.get("broker"));
-    try (Database database = Database.at(address);
+    StoreKind store = StoreKind.of(address.url());
+    try (Place<?> place = Place.open(store, address, Archive.NONE, 1);
         Source source =
             broker
                 .open(parent.get("broker.address"), parent.get("broker.name"), Customers.TYPES)
                 .source(Reading.ALONE)) {
-      DemoShipping process = new DemoShipping(database.shippingService());
+      DemoShipping process = new DemoShipping(Shipping.in(place));
       parent.say(STARTED);
       Thread commands = new Thread(() -> process.listen(parent), "commands");
       commands.setDaemon(true);
@@ -127,11 +131,37 @@ final class DemoShipping {
           throw e;
         }
         Thread.sleep(PAUSE_MILLIS);
-      } catch (OutboxException | InterruptedException e) {
-        throw e;
-      } catch (Exception e) {
-        throw new IllegalStateException("nothing could be shipped: " + e.getMessage(), e);
       }
+    }
+  }
+
+  /** What became of a message. */
+  enum Shipment {
+    SHIPPED,
+    /** It had come before, and the inbox knew it. */
+    REPEATED
+  }
+
+  /**
+   * What the consumer does about messages, and the inbox's record of them, in one transaction.
+   * Nothing but the inbox keeps it from shipping the same twice.
+   */
+  private record Shipping<T>(Place<T> place, InboxStore<T> inbox) {
+    static <T> Shipping<T> in(Place<T> place) {
+      return new Shipping<>(place, place.inbox(null));
+    }
+
+    void ship(List<UUID> messages) {
+      boolean ignored =
+          place.run(
+              transaction -> {
+                for (UUID message : messages) {
+                  InboxKey key = new InboxKey("shipping", message.toString());
+                  boolean first = inbox.firstTime(transaction, key);
+                  place.effect(transaction, first ? Shipment.SHIPPED : Shipment.REPEATED, message);
+                }
+                return true;
+              });
     }
   }
 }

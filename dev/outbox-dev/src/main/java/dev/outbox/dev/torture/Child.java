@@ -1,6 +1,8 @@
 package dev.outbox.dev.torture;
 
 import dev.outbox.Archive;
+import dev.outbox.cli.Address;
+import dev.outbox.dev.StoreKind;
 import dev.outbox.dev.broker.Broker;
 import dev.outbox.dev.broker.BrokerKind;
 import dev.outbox.embedded.ParentJvm;
@@ -50,8 +52,8 @@ final class Child implements AutoCloseable {
     return Long.parseLong(parent.get("seed"));
   }
 
-  String get(String setting) {
-    return parent.get(setting);
+  ParentJvm parent() {
+    return parent;
   }
 
   Journal journal() {
@@ -60,25 +62,16 @@ final class Child implements AutoCloseable {
 
   /** As this process reaches it. */
   Broker broker() {
-    return BrokerKind.valueOf(get("broker")).open(get("broker-address"), "", Work.topics());
-  }
-
-  void say(String line) {
-    parent.say(line);
-  }
-
-  String command() throws InterruptedException {
-    return parent.command();
+    return BrokerKind.valueOf(parent.get("broker"))
+        .open(parent.get("broker-address"), "", Work.topics());
   }
 
   /** The database, with a pool of this size. */
   Place<?> place(int size) {
     return Place.open(
-        get("database"),
-        Archive.valueOf(get("archive")),
-        get("url"),
-        get("user"),
-        get("password"),
+        StoreKind.valueOf(parent.get("database")),
+        new Address(parent.get("url"), parent.get("user"), parent.get("password")),
+        Archive.valueOf(parent.get("archive")),
         size);
   }
 

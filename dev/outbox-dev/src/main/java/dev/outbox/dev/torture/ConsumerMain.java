@@ -28,8 +28,8 @@ final class ConsumerMain {
       ConsumerMain consumer = new ConsumerMain(child, handling);
       Thread thread = new Thread(consumer::consume, "consumer");
       thread.start();
-      child.say(Child.STARTED);
-      while (!child.command().equals(Child.END)) {}
+      child.parent().say(Child.STARTED);
+      while (!child.parent().command().equals(Child.END)) {}
       consumer.ending = true;
       thread.join();
     }

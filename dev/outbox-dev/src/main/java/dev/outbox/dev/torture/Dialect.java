@@ -1,6 +1,6 @@
 package dev.outbox.dev.torture;
 
-import dev.outbox.dev.bench.JdbcKind;
+import dev.outbox.dev.StoreKind;
 import dev.outbox.embedded.DatabaseServer;
 import dev.outbox.embedded.EmbeddedMysql;
 import dev.outbox.embedded.EmbeddedPostgres;
@@ -10,12 +10,10 @@ import java.util.function.Supplier;
 /**
  * A relational database that is tortured; its statements are among those of its kind.
  *
- * @param name as {@link Settings#database} says it
  * @param start starts a server
  * @param urlOptions how long a client waits for an answer and for a connection, in seconds
  */
-record Dialect(
-    String name, JdbcKind kind, Supplier<? extends DatabaseServer> start, String urlOptions) {
+record Dialect(StoreKind kind, Supplier<? extends DatabaseServer> start, String urlOptions) {
   /** How long a client waits for an answer, in seconds; about as long as a lease lasts. */
   static final int PATIENCE_SECONDS = 4;
 
@@ -26,27 +24,20 @@ record Dialect(
   static final List<Dialect> ALL =
       List.of(
           new Dialect(
-              "postgres",
-              kind("jdbc:postgresql:"),
+              StoreKind.POSTGRES,
               () -> EmbeddedPostgres.builder().setting("max_connections", "60").start(),
               "?socketTimeout=%d&connectTimeout=%d"),
           new Dialect(
-              "mysql",
-              kind("jdbc:mysql:"),
+              StoreKind.MYSQL,
               () -> EmbeddedMysql.builder().setting("max_connections", "60").start(),
               OF_MYSQL),
           new Dialect(
-              "mariadb",
-              kind("jdbc:mariadb:"),
+              StoreKind.MARIADB,
               () -> EmbeddedMysql.mariadb().setting("max_connections", "60").start(),
               OF_MYSQL));
 
-  private static JdbcKind kind(String url) {
-    return JdbcKind.of(url).orElseThrow();
-  }
-
-  static Dialect named(String name) {
-    return ALL.stream().filter(dialect -> dialect.name.equals(name)).findFirst().orElseThrow();
+  static Dialect of(StoreKind kind) {
+    return ALL.stream().filter(dialect -> dialect.kind == kind).findFirst().orElseThrow();
   }
 
   /** The URL by way of a proxy, with a client's patience. */

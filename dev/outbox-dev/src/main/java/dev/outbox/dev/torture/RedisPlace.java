@@ -2,7 +2,6 @@ package dev.outbox.dev.torture;
 
 import dev.outbox.OutboxMessage;
 import dev.outbox.TransientOutboxException;
-import dev.outbox.dev.torture.Handling.Way;
 import dev.outbox.spi.store.KeepingStore.Uncommitted;
 import dev.outbox.store.redis.RedisInboxStore;
 import dev.outbox.store.redis.RedisOutboxStore;
@@ -31,6 +30,22 @@ final class RedisPlace implements Place<RedisTransaction> {
     this.size = 2 * size; // a transaction reads beside itself
     client = RedisUrl.of(url).client(this.size);
     store = RedisOutboxStore.of(client, RedisTortured.NAME);
+  }
+
+  /** Keys need not be made. */
+  @Override
+  public void create(int keys) {
+    store.migrate();
+  }
+
+  @Override
+  public void createInbox() {
+    inbox(null).migrate();
+  }
+
+  /** For questions beside what it is. */
+  RedisClient client() {
+    return client;
   }
 
   @Override
@@ -65,8 +80,16 @@ final class RedisPlace implements Place<RedisTransaction> {
   }
 
   @Override
-  public void effect(RedisTransaction transaction, Way way, UUID message) {
+  public void effect(RedisTransaction transaction, Enum<?> way, UUID message) {
     var unused = transaction.rpush(RedisTortured.EFFECTS, way + " " + message);
+  }
+
+  @Override
+  public List<Effect> effects() {
+    return read(() -> client.lrange(RedisTortured.EFFECTS, 0, -1)).stream()
+        .map(line -> line.split(" "))
+        .map(part -> new Effect(part[0], part[1]))
+        .toList();
   }
 
   @Override

@@ -1,15 +1,12 @@
 package dev.outbox.dev.torture;
 
 import dev.outbox.TransientOutboxException;
-import dev.outbox.dev.torture.InboxOracle.Effect;
 import dev.outbox.dev.torture.Oracle.Committed;
 import dev.outbox.dev.torture.Oracle.DeadLetter;
 import dev.outbox.embedded.EmbeddedRedis;
 import dev.outbox.embedded.EmbeddedServer;
-import dev.outbox.store.redis.RedisInboxStore;
 import dev.outbox.store.redis.RedisOutboxStore;
 import dev.outbox.store.redis.RedisTransaction;
-import dev.outbox.store.redis.RedisUrl;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -110,18 +107,17 @@ final class RedisTortured implements Tortured {
   private static final int SHOWN = 5;
 
   private final EmbeddedRedis server;
+  private final RedisPlace place;
   private final RedisClient client;
 
   private RedisTortured(EmbeddedRedis server) {
     this.server = server;
-    client = RedisUrl.of(server.url()).client(4);
+    place = new RedisPlace(server.url(), 2);
+    client = place.client();
   }
 
   static RedisTortured start() {
-    RedisTortured started = new RedisTortured(EmbeddedRedis.start("--maxclients", CLIENTS));
-    started.store().migrate();
-    started.inbox().migrate();
-    return started;
+    return new RedisTortured(EmbeddedRedis.start("--maxclients", CLIENTS));
   }
 
   /** Of a key: the number of its last message. */
@@ -146,12 +142,12 @@ final class RedisTortured implements Tortured {
 
   @Override
   public RedisOutboxStore store() {
-    return RedisOutboxStore.of(client, NAME);
+    return place.store();
   }
 
   @Override
-  public RedisInboxStore inbox() {
-    return RedisInboxStore.of(client, NAME);
+  public RedisPlace place() {
+    return place;
   }
 
   private <R> R ask(Function<RedisClient, R> question) {
@@ -220,14 +216,6 @@ final class RedisTortured implements Tortured {
   }
 
   @Override
-  public List<Effect> effects() {
-    return list(EFFECTS).stream()
-        .map(line -> line.split(" "))
-        .map(part -> new Effect(part[0], part[1]))
-        .toList();
-  }
-
-  @Override
   public List<DeadLetter> deadLetters() {
     return run(MESSAGES, "dead").stream()
         .map(line -> line.split(" "))
@@ -262,7 +250,7 @@ final class RedisTortured implements Tortured {
 
   @Override
   public void close() {
-    client.close();
+    place.close();
     server.close();
   }
 }

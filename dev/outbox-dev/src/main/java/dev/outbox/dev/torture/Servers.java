@@ -34,7 +34,7 @@ final class Servers implements AutoCloseable {
   /** What a process needs to reach both. */
   Map<String, String> settings() {
     Map<String, String> all = new LinkedHashMap<>(database.settings(toDatabase.port()));
-    all.put("database", settings.database());
+    all.put("database", settings.database().name());
     all.put("archive", settings.archive().name());
     all.put("broker", settings.broker().name());
     all.put("broker-address", broker.address());

@@ -1,13 +1,12 @@
 package dev.outbox.dev.torture;
 
 import dev.outbox.OutboxException;
-import dev.outbox.dev.torture.InboxOracle.Effect;
+import dev.outbox.dev.StoreKind;
 import dev.outbox.dev.torture.Oracle.Archived;
 import dev.outbox.dev.torture.Oracle.Committed;
 import dev.outbox.dev.torture.Oracle.DeadLetter;
 import dev.outbox.embedded.EmbeddedServer;
 import dev.outbox.spi.store.DeadLetterStore;
-import dev.outbox.spi.store.InboxStore;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -27,9 +26,13 @@ interface Tortured extends AutoCloseable {
    * @param keys how many
    */
   static Tortured start(Settings settings, int keys) {
-    return settings.database().equals(RedisTortured.NAME)
-        ? RedisTortured.start()
-        : JdbcTortured.start(Dialect.named(settings.database()), settings.archive(), keys);
+    Tortured started =
+        settings.database() == StoreKind.REDIS
+            ? RedisTortured.start()
+            : JdbcTortured.start(Dialect.of(settings.database()), settings.archive());
+    started.place().create(keys);
+    started.place().createInbox();
+    return started;
   }
 
   EmbeddedServer server();
@@ -41,7 +44,8 @@ interface Tortured extends AutoCloseable {
 
   DeadLetterStore store();
 
-  InboxStore<?> inbox();
+  /** By a pool of our own. */
+  Place<?> place();
 
   /** How many messages wait; dead letters that can be repaired count. */
   long waiting();
@@ -63,8 +67,6 @@ interface Tortured extends AutoCloseable {
 
   /** Dedup keys that were refused. */
   Set<String> refused();
-
-  List<Effect> effects();
 
   List<DeadLetter> deadLetters();
 

@@ -1,5 +1,5 @@
 Statements for MySQL and MariaDB, by name. ${s} is a schema, ${t} a table with its schema, ${collation} one that
-tells all texts apart, %s what the program fills in.
+tells all texts apart, ${q} stands before a table of a schema, %s for what the program fills in.
 
 --: enter
 use ${s}
@@ -81,10 +81,10 @@ from performance_schema.table_io_waits_summary_by_table
 where object_schema = '${s}' and object_name = '%s'
 
 --: torture lock key
-select 1 from torture_key where name = ? for update
+select 1 from ${q}torture_key where name = ? for update
 
 --: torture read key
-select last from torture_key where name = ? for update
+select last from ${q}torture_key where name = ? for update
 
 --: torture slow insert
 insert into outbox_message (id, aggregate_type, aggregate_id, event_type, payload, status)

@@ -1,4 +1,5 @@
-Statements for PostgreSQL, by name. ${s} is a schema, ${t} a table with its schema, %s what the program fills in.
+Statements for PostgreSQL, by name. ${s} is a schema, ${t} a table with its schema, ${q} stands before a
+table of a schema, %s for what the program fills in.
 
 --: grant
 select format('grant create on database "%s" to "%s"', current_database(), session_user)
@@ -97,7 +98,7 @@ select pg_current_wal_insert_lsn() - '0/0'::pg_lsn
 select pg_advisory_xact_lock(hashtextextended(?, 0))
 
 --: torture read key
-select last from torture_key where name = ?
+select last from ${q}torture_key where name = ?
 
 --: torture slow insert
 insert into outbox_message (id, aggregate_type, aggregate_id, event_type, payload, status)

@@ -9,3 +9,9 @@ where program_name like ? escape '!' and session_id <> @@spid
 
 --: end session
 kill %s
+
+--: torture lock key
+select 1 from ${q}torture_key with (updlock, rowlock) where name = ?
+
+--: torture read key
+select last from ${q}torture_key where name = ?
