@@ -5,8 +5,9 @@ import dev.outbox.cli.Cleanup;
 import dev.outbox.cli.DatabaseOptions;
 import dev.outbox.cli.Failure;
 import dev.outbox.cli.Logs;
-import dev.outbox.dev.bench.Bench;
 import dev.outbox.dev.bench.BenchDatabase;
+import dev.outbox.dev.bench.BenchDatabases;
+import dev.outbox.dev.bench.Benchmarks;
 import dev.outbox.dev.bench.CpuClock;
 import dev.outbox.dev.bench.Report;
 import dev.outbox.dev.broker.KafkaBroker;
@@ -85,18 +86,19 @@ final class BenchCommand implements Callable<Integer> {
     private static final long serialVersionUID = 1L;
 
     Scenarios() {
-      super(Bench.names());
+      super(Benchmarks.names());
     }
   }
 
   @Override
   public Integer call() throws Exception {
     Logs.off();
-    Bench.Settings settings = settings();
+    Benchmarks.Settings settings = settings();
     PrintWriter err = spec.commandLine().getErr();
     try (Cleanup ignored = Cleanup.atEnd(resources::closeAll)) {
       Report report =
-          Bench.run(settings, database(), cpu, this::kafka, text -> err.println("bench: " + text));
+          Benchmarks.run(
+              settings, database(), cpu, this::kafka, text -> err.println("bench: " + text));
       if (out != null) {
         write(out, report);
       }
@@ -106,12 +108,12 @@ final class BenchCommand implements Callable<Integer> {
     return 0;
   }
 
-  private Bench.Settings settings() {
+  private Benchmarks.Settings settings() {
     try {
-      return new Bench.Settings(
+      return new Benchmarks.Settings(
           scenarios,
-          runs != null ? runs : quick ? 1 : Bench.DEFAULT_RUNS,
-          scale != null ? scale : quick ? Bench.QUICK : 1);
+          runs != null ? runs : quick ? 1 : Benchmarks.DEFAULT_RUNS,
+          scale != null ? scale : quick ? Benchmarks.QUICK : 1);
     } catch (IllegalArgumentException e) {
       throw new ParameterException(spec.commandLine(), String.valueOf(e.getMessage()), e);
     }
@@ -125,11 +127,11 @@ final class BenchCommand implements Callable<Integer> {
       cpu.add(started.pid());
       address = started.address();
     } else {
-      own.withPassword(() -> Database.connect(own.address())).close();
+      own.withPassword(() -> StoreKind.connect(own.address())).close();
       address = own.address();
       cpu.add(OptionalLong.empty());
     }
-    return resources.add(BenchDatabase.open(address.url(), address.user(), address.password()));
+    return resources.add(BenchDatabases.open(address.url(), address.user(), address.password()));
   }
 
   private String kafka() {

@@ -1,7 +1,6 @@
 package dev.outbox.dev;
 
 import dev.outbox.cli.Address;
-import dev.outbox.cli.Stores;
 import java.util.List;
 
 /**
@@ -12,23 +11,6 @@ import java.util.List;
  * and MongoDB that is a database, and on Redis what stands in the braces of keys.
  */
 public interface Database extends AutoCloseable {
-
-  /** Connects to nothing yet. */
-  static Database at(Address address) {
-    return StoreKind.of(address.url()).open(address);
-  }
-
-  /** One that has answered; see {@link Stores#connect}. */
-  static Database connect(Address address) {
-    Database database = at(address);
-    try {
-      database.check();
-      return database;
-    } catch (RuntimeException e) {
-      database.close();
-      throw e;
-    }
-  }
 
   /** Connects, to see that it answers, is of the right kind, and lets this user in. */
   void check();

@@ -2,6 +2,7 @@ package dev.outbox.dev;
 
 import dev.outbox.cli.Address;
 import dev.outbox.cli.Failure;
+import dev.outbox.cli.Stores;
 import dev.outbox.dev.bench.JdbcKind;
 import dev.outbox.embedded.EmbeddedMysql;
 import dev.outbox.embedded.EmbeddedPostgres;
@@ -181,8 +182,20 @@ public enum StoreKind {
   }
 
   /** The database at an address; connects to nothing yet. */
-  Database open(Address address) {
-    return open.apply(address);
+  static Database at(Address address) {
+    return of(address.url()).open.apply(address);
+  }
+
+  /** One that has answered; see {@link Stores#connect}. */
+  public static Database connect(Address address) {
+    Database database = at(address);
+    try {
+      database.check();
+      return database;
+    } catch (RuntimeException e) {
+      database.close();
+      throw e;
+    }
   }
 
   /**

@@ -128,7 +128,7 @@ final class TckCommand implements Callable<Integer> {
   private int runOurs(DatabaseOptions database) {
     String name = BEGIN + UUID.randomUUID().toString().substring(0, 8);
     PrintWriter out = spec.commandLine().getOut();
-    try (Database connected = database.withPassword(() -> Database.connect(database.address()))) {
+    try (Database connected = database.withPassword(() -> StoreKind.connect(database.address()))) {
       List<String> left = leftovers(connected);
       if (clean) {
         left.forEach(connected::removeSchemas);

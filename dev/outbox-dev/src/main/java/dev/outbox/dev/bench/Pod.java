@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Pod implements AutoCloseable {
   private final ChildJvm jvm;
-  private final Traffic traffic;
+  private final Traffic<Pod> traffic;
 
   /**
    * What was done so far.
@@ -55,7 +55,7 @@ final class Pod implements AutoCloseable {
       Duration keep,
       int clients,
       @Nullable KafkaBroker topic,
-      Traffic traffic) {
+      Traffic<Pod> traffic) {
     this.traffic = traffic;
     Map<String, String> settings = new HashMap<>(database.address());
     settings.put("relays", "" + relays);
@@ -68,7 +68,7 @@ final class Pod implements AutoCloseable {
 
   /** One relay and no client; ready when it returns. */
   static Pod ofRelay(BenchDatabase database, KafkaBroker topic, Duration keep) {
-    Pod pod = new Pod(database, 1, keep, 0, topic, new Traffic());
+    Pod pod = new Pod(database, 1, keep, 0, topic, new Traffic<>());
     pod.awaitReady();
     return pod;
   }

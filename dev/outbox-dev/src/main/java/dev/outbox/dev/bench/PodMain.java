@@ -56,7 +56,7 @@ public final class PodMain {
     this.parent = parent;
     int forRelays = setting("relays") * (Relay.Builder.DEFAULT_WORKERS + 1);
     access =
-        BenchDatabase.attach(parent.settings())
+        BenchDatabases.attach(parent.settings())
             .open(Math.min(MOST_CONNECTIONS, forRelays) + setting("clients"), counter);
     clients = IntStream.range(0, setting("clients")).mapToObj(i -> access.business()).toList();
     String topic = parent.get("topic");

@@ -1,6 +1,6 @@
 package dev.outbox.dev.bench;
 
-/** One scenario. To add one takes a class, and a line in {@link Bench#SCENARIOS}. */
+/** One scenario. To add one takes a class, and a line in {@link Benchmarks#SCENARIOS}. */
 abstract class Scenario {
   private final String name;
   private final String what;

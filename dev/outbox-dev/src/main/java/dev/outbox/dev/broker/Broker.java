@@ -128,8 +128,11 @@ public abstract class Broker implements AutoCloseable {
    * Publishes to the topics.
    *
    * @param timeout null: the publisher's default
+   * @throws UnsupportedOperationException when only a relay's properties say how
    */
-  public abstract MessagePublisher publisher(@Nullable Duration timeout);
+  public MessagePublisher publisher(@Nullable Duration timeout) {
+    throw new UnsupportedOperationException(label + " is not published to from here");
+  }
 
   /** Begins to read what was published. */
   public abstract Source source(Reading reading);

@@ -19,7 +19,6 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -98,13 +97,6 @@ final class HttpBroker extends Broker {
         place() + "/{aggregateType}",
         "publisher.cloudEventsSource",
         SOURCE.toString());
-  }
-
-  @Override
-  public MessagePublisher publisher(@Nullable Duration timeout) {
-    HttpPublisher.Builder publisher =
-        HttpPublisher.builder().url(place() + "/{aggregateType}").cloudEvents(SOURCE);
-    return (timeout == null ? publisher : publisher.timeout(timeout)).build();
   }
 
   @Override

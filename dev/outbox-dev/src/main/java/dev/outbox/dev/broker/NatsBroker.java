@@ -82,20 +82,15 @@ final class NatsBroker extends Broker {
             });
   }
 
-  private String destination() {
-    return stream + ".{aggregateType}.{recordKey}";
-  }
-
   @Override
   public Map<String, String> relayProperties() {
-    return Map.of("publisher", "nats", "nats.servers", address(), "destination", destination());
-  }
-
-  @Override
-  public MessagePublisher publisher(@Nullable Duration timeout) {
-    NatsPublisher.Builder publisher =
-        NatsPublisher.builder().servers(address()).destination(Destination.pattern(destination()));
-    return (timeout == null ? publisher : publisher.timeout(timeout)).build();
+    return Map.of(
+        "publisher",
+        "nats",
+        "nats.servers",
+        address(),
+        "destination",
+        stream + ".{aggregateType}.{recordKey}");
   }
 
   @Override

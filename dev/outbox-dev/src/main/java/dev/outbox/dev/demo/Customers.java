@@ -23,12 +23,6 @@ import org.jspecify.annotations.Nullable;
  * (O5).
  */
 final class Customers implements AutoCloseable {
-  static final String ORDER = "order";
-  static final String SHIPMENT = "shipment";
-
-  /** Of the aggregates that their messages are about. */
-  static final List<String> TYPES = List.of(ORDER, SHIPMENT);
-
   /** In percent. */
   private static final int DECLINED = 5;
 
@@ -215,7 +209,8 @@ final class Customers implements AutoCloseable {
       }
 
       private OutboxMessage message(long version, int index) {
-        String type = index == 0 || random.nextBoolean() ? ORDER : SHIPMENT;
+        String type =
+            index == 0 || random.nextBoolean() ? DemoSettings.ORDER : DemoSettings.SHIPMENT;
         UUID id = new UUID(random.nextLong(), random.nextLong());
         OutboxMessage.Builder message =
             OutboxMessage.builder()

@@ -11,6 +11,7 @@ import dev.outbox.dev.StartedServer;
 import dev.outbox.dev.StoreKind;
 import dev.outbox.dev.broker.Broker;
 import dev.outbox.dev.torture.Place;
+import dev.outbox.dev.torture.Places;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -41,7 +42,7 @@ final class DemoServers implements AutoCloseable {
     broker =
         settings
             .broker()
-            .open(settings.bootstrapServers(), name.replace('_', '-'), Customers.TYPES);
+            .open(settings.bootstrapServers(), name.replace('_', '-'), DemoSettings.TYPES);
   }
 
   /** Starts what is not the user's, and makes the schema, the orders and the places. */
@@ -77,7 +78,7 @@ final class DemoServers implements AutoCloseable {
       server = started;
       address = started.address();
     }
-    Database connected = Database.connect(address);
+    Database connected = StoreKind.connect(address);
     database = connected;
     connected.createSchema(name);
     connected.createSchema(consumer());
@@ -90,7 +91,7 @@ final class DemoServers implements AutoCloseable {
 
   /** One of the databases, with so many connections. */
   static Place<?> open(Address address, int connections) {
-    return Place.open(StoreKind.of(address.url()), address, Archive.NONE, connections);
+    return Places.open(StoreKind.of(address.url()), address, Archive.NONE, connections);
   }
 
   /** Which servers these are, and where. */

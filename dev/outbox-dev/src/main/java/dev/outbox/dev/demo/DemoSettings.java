@@ -3,6 +3,7 @@ package dev.outbox.dev.demo;
 import dev.outbox.cli.Address;
 import dev.outbox.dev.StoreKind;
 import dev.outbox.dev.broker.BrokerKind;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,6 +29,12 @@ record DemoSettings(
     BrokerKind broker,
     @Nullable String bootstrapServers,
     boolean keep) {
+  static final String ORDER = "order";
+  static final String SHIPMENT = "shipment";
+
+  /** Of the aggregates that the customers' messages are about. */
+  static final List<String> TYPES = List.of(ORDER, SHIPMENT);
+
   private static final int QUIET_RATE = 200;
 
   /** Transactions a second in quiet times: so few that a machine with two cores can idle. */

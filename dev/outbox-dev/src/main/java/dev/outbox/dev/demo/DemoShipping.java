@@ -10,7 +10,9 @@ import dev.outbox.dev.broker.BrokerKind;
 import dev.outbox.dev.broker.Source;
 import dev.outbox.dev.broker.Source.Reading;
 import dev.outbox.dev.broker.Source.Received;
+import dev.outbox.dev.demo.Ledger.Shipment;
 import dev.outbox.dev.torture.Place;
+import dev.outbox.dev.torture.Places;
 import dev.outbox.embedded.ParentJvm;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.spi.store.InboxStore;
@@ -73,10 +75,10 @@ final class DemoShipping {
             parent.get("prefix"));
     BrokerKind broker = BrokerKind.valueOf(parent.get("broker"));
     StoreKind store = StoreKind.of(address.url());
-    try (Place<?> place = Place.open(store, address, Archive.NONE, 1);
+    try (Place<?> place = Places.open(store, address, Archive.NONE, 1);
         Source source =
             broker
-                .open(parent.get("broker.address"), parent.get("broker.name"), Customers.TYPES)
+                .open(parent.get("broker.address"), parent.get("broker.name"), DemoSettings.TYPES)
                 .source(Reading.ALONE)) {
       DemoShipping process = new DemoShipping(Shipping.in(place));
       parent.say(STARTED);
@@ -133,13 +135,6 @@ final class DemoShipping {
         Thread.sleep(PAUSE_MILLIS);
       }
     }
-  }
-
-  /** What became of a message. */
-  enum Shipment {
-    SHIPPED,
-    /** It had come before, and the inbox knew it. */
-    REPEATED
   }
 
   /**

@@ -1,6 +1,5 @@
 package dev.outbox.dev.demo;
 
-import dev.outbox.dev.demo.DemoShipping.Shipment;
 import dev.outbox.dev.torture.Delivery;
 import dev.outbox.dev.torture.Oracle;
 import dev.outbox.dev.torture.Oracle.Committed;
@@ -30,6 +29,13 @@ import org.jspecify.annotations.Nullable;
 final class Ledger {
   /** So many messages a transaction has at most, and some more. */
   private static final int PLACES = 100;
+
+  /** What the consumer made of a message. */
+  enum Shipment {
+    SHIPPED,
+    /** It had come before, and the inbox knew it. */
+    REPEATED
+  }
 
   private enum Fate {
     OPEN,

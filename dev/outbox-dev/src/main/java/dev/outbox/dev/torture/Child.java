@@ -68,7 +68,7 @@ final class Child implements AutoCloseable {
 
   /** The database, with a pool of this size. */
   Place<?> place(int size) {
-    return Place.open(
+    return Places.open(
         StoreKind.valueOf(parent.get("database")),
         new Address(parent.get("url"), parent.get("user"), parent.get("password")),
         Archive.valueOf(parent.get("archive")),

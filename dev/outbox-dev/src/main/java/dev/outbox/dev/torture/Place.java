@@ -1,10 +1,7 @@
 package dev.outbox.dev.torture;
 
-import dev.outbox.Archive;
 import dev.outbox.OutboxException;
 import dev.outbox.OutboxMessage;
-import dev.outbox.cli.Address;
-import dev.outbox.dev.StoreKind;
 import dev.outbox.spi.store.InboxStore;
 import dev.outbox.spi.store.KeepingStore.Uncommitted;
 import dev.outbox.spi.store.OutboxStore;
@@ -25,20 +22,6 @@ public interface Place<T> extends AutoCloseable {
 
   /** So long a client waits for a connection. */
   Duration PATIENCE = Duration.ofSeconds(5);
-
-  /**
-   * Opens one.
-   *
-   * @param archive what the outbox keeps of messages that leave it
-   * @param size of its pool
-   */
-  static Place<?> open(StoreKind kind, Address address, Archive archive, int size) {
-    return switch (kind) {
-      case REDIS -> new RedisPlace(address.url(), size);
-      case MONGO -> new MongoPlace(address);
-      default -> new JdbcPlace(kind.jdbc(), address, archive, size, PATIENCE);
-    };
-  }
 
   /** Makes the outbox, and beside it what producers write: so many keys, and what was appended. */
   void create(int keys);

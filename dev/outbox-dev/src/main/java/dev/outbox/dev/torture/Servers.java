@@ -1,5 +1,6 @@
 package dev.outbox.dev.torture;
 
+import dev.outbox.dev.StoreKind;
 import dev.outbox.dev.broker.Broker;
 import dev.outbox.dev.broker.Source;
 import dev.outbox.dev.broker.Source.Reading;
@@ -23,12 +24,23 @@ final class Servers implements AutoCloseable {
 
   Servers(Settings settings, int keys) throws Exception {
     this.settings = settings;
-    database = Tortured.start(settings, keys);
+    database = start(settings, keys);
     toDatabase.target(database.port());
     broker = settings.broker().open(null, "", Work.topics());
     broker.start(toBroker.port());
     toBroker.target(broker.server().port());
     broker.createTopics();
+  }
+
+  /** With an outbox, an inbox, and what producers and consumers need beside them. */
+  private static Tortured start(Settings settings, int keys) {
+    Tortured started =
+        settings.database() == StoreKind.REDIS
+            ? RedisTortured.start()
+            : JdbcTortured.start(Dialect.of(settings.database()), settings.archive());
+    started.place().create(keys);
+    started.place().createInbox();
+    return started;
   }
 
   /** What a process needs to reach both. */

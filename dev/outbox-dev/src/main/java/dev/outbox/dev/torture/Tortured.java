@@ -1,7 +1,6 @@
 package dev.outbox.dev.torture;
 
 import dev.outbox.OutboxException;
-import dev.outbox.dev.StoreKind;
 import dev.outbox.dev.torture.Oracle.Archived;
 import dev.outbox.dev.torture.Oracle.Committed;
 import dev.outbox.dev.torture.Oracle.DeadLetter;
@@ -20,26 +19,11 @@ import java.util.UUID;
  */
 interface Tortured extends AutoCloseable {
 
-  /**
-   * Starts one, with an outbox, an inbox, and what producers and consumers need beside them.
-   *
-   * @param keys how many
-   */
-  static Tortured start(Settings settings, int keys) {
-    Tortured started =
-        settings.database() == StoreKind.REDIS
-            ? RedisTortured.start()
-            : JdbcTortured.start(Dialect.of(settings.database()), settings.archive());
-    started.place().create(keys);
-    started.place().createInbox();
-    return started;
-  }
-
   EmbeddedServer server();
 
   int port();
 
-  /** What {@link Place#open} needs: url, user and password, by way of the proxy. */
+  /** What {@link Places#open} needs: url, user and password, by way of the proxy. */
   Map<String, String> settings(int proxyPort);
 
   DeadLetterStore store();

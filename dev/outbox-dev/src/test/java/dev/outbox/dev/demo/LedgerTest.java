@@ -2,7 +2,7 @@ package dev.outbox.dev.demo;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.outbox.dev.demo.DemoShipping.Shipment;
+import dev.outbox.dev.demo.Ledger.Shipment;
 import dev.outbox.dev.demo.Ledger.Verdict;
 import dev.outbox.dev.torture.Place.Effect;
 import java.util.ArrayList;
