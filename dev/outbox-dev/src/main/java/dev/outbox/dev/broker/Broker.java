@@ -137,9 +137,6 @@ public abstract class Broker implements AutoCloseable {
   /** Begins to read what was published. */
   public abstract Source source(Reading reading);
 
-  /** How to look at what is in it, a line each. */
-  public abstract List<String> waysToLook();
-
   /** The publisher that is measured, with its defaults, beside {@link #client}. */
   public abstract MessagePublisher measured() throws Exception;
 

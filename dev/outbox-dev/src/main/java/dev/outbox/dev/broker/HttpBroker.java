@@ -100,11 +100,6 @@ final class HttpBroker extends Broker {
   }
 
   @Override
-  public List<String> waysToLook() {
-    return List.of("tail " + address());
-  }
-
-  @Override
   public MessagePublisher measured() {
     return HttpPublisher.builder().url(place()).cloudEvents(SOURCE).build();
   }

@@ -119,15 +119,6 @@ public final class KafkaBroker extends Broker {
   }
 
   @Override
-  public List<String> waysToLook() {
-    String topic = topics().get(0);
-    return List.of(
-        "./outbox demo-read --bootstrap-servers %s --topic %s".formatted(address(), topic),
-        "kafka-console-consumer.sh --bootstrap-server %s --topic %s --from-beginning --property print.key=true --property print.headers=true"
-            .formatted(address(), topic));
-  }
-
-  @Override
   public MessagePublisher measured() {
     return publisher(null);
   }

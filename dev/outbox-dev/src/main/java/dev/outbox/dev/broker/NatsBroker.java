@@ -94,11 +94,6 @@ final class NatsBroker extends Broker {
   }
 
   @Override
-  public List<String> waysToLook() {
-    return List.of("nats --server %s stream view %s".formatted(address(), stream));
-  }
-
-  @Override
   public MessagePublisher measured() {
     return NatsPublisher.builder()
         .servers(address())

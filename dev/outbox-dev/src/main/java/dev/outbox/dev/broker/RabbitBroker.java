@@ -131,13 +131,6 @@ final class RabbitBroker extends Broker {
   }
 
   @Override
-  public List<String> waysToLook() {
-    return List.of(
-        "%s has the exchanges and queues %s; the demo has consumed what was in them"
-            .formatted(address(), String.join(", ", topics())));
-  }
-
-  @Override
   public MessagePublisher measured() {
     return RabbitPublisher.builder()
         .uri(address())

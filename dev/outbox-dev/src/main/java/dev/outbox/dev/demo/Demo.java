@@ -30,7 +30,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
-import java.util.concurrent.CountDownLatch;
 import java.util.stream.Stream;
 
 /** One run, from the servers' start to the table. */
@@ -79,9 +78,6 @@ final class Demo {
       out.println(lastSentence(verdict));
       out.flush();
       keepLogs = !verdict.good();
-      if (settings.keep()) {
-        awaitEnd();
-      }
       return verdict.good() ? 0 : Main.CHECK_FAILED;
     } finally {
       if (keepLogs && !Cleanup.interrupted()) {
@@ -95,20 +91,10 @@ final class Demo {
     if (!verdict.good()) {
       return "That must not be: please report it, with the logs and seed " + settings.seed() + ".";
     }
-    return "All that was committed is in %s, nothing that was rolled back is, the messages of each key came in order, and the consumer did what each asks for once, although a relay and the consumer were killed%s. Next: %sREADME.md shows an application, ./outbox tck checks a database of yours."
+    return "All that was committed is in %s, nothing that was rolled back is, the messages of each key came in order, and the consumer did what each asks for once, although a relay and the consumer were killed%s. Next: README.md shows an application, ./outbox tck checks a database of yours."
         .formatted(
             servers.broker().label(),
-            servers.broker().canStop() ? " and the broker was stopped" : "",
-            settings.keep() ? "" : "--keep leaves the servers running to look into, ");
-  }
-
-  /** Nothing of it outlives this process. */
-  private void awaitEnd() throws InterruptedException {
-    out.println();
-    out.println("Database and %s run until Ctrl-C:".formatted(servers.broker().label()));
-    servers.waysToLook().forEach(line -> out.println("  " + line));
-    out.flush();
-    new CountDownLatch(1).await();
+            servers.broker().canStop() ? " and the broker was stopped" : "");
   }
 
   private Verdict produceAndConsume() throws InterruptedException {

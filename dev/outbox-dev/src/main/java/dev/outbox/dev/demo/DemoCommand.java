@@ -35,12 +35,6 @@ public final class DemoCommand implements Callable<Integer> {
       description = "2,000 transactions, 400 a second; else 20,000, 1,000 a second.")
   private boolean quick;
 
-  @Option(
-      names = "--keep",
-      description =
-          "Leave database and broker running in the end, with all that is in them, until Ctrl-C.")
-  private boolean keep;
-
   @Mixin private final ServerOptions server = new ServerOptions();
 
   @Option(
@@ -73,8 +67,7 @@ public final class DemoCommand implements Callable<Integer> {
             server.kind(),
             own == null ? null : own.address(),
             broker(),
-            bootstrapServers,
-            keep);
+            bootstrapServers);
     return new Demo(settings, spec.commandLine().getOut()).run();
   }
 

@@ -4,7 +4,6 @@ import static java.util.Objects.requireNonNull;
 
 import dev.outbox.Archive;
 import dev.outbox.cli.Address;
-import dev.outbox.cli.DatabaseOptions;
 import dev.outbox.cli.Failure;
 import dev.outbox.dev.Database;
 import dev.outbox.dev.StartedServer;
@@ -16,8 +15,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -29,8 +26,6 @@ import org.jspecify.annotations.Nullable;
  * uses.
  */
 final class DemoServers implements AutoCloseable {
-  private static final String INDENT = " ".repeat(10);
-
   private final String name = "outbox_demo_" + UUID.randomUUID().toString().substring(0, 8);
   private final DemoSettings settings;
   private final Broker broker;
@@ -99,29 +94,6 @@ final class DemoServers implements AutoCloseable {
     Database connected = requireNonNull(database, "the database is not there yet");
     return "%s, at %s; %s at %s"
         .formatted(connected.server(), outbox(), broker.label(), broker.place());
-  }
-
-  /** How to look at what is in them. */
-  List<String> waysToLook() {
-    Address address = outbox();
-    StringBuilder where = new StringBuilder("--url \"" + address + "\"");
-    if (!address.user().isEmpty()) {
-      where.append(" --user ").append(address.user());
-    }
-    if (address.schema() != null) {
-      where.append(" --schema ").append(address.schema());
-    }
-    boolean own = settings.database() == null && !address.password().isEmpty();
-    List<String> lines = new ArrayList<>();
-    lines.add("Database  " + address);
-    lines.add(
-        INDENT
-            + (own ? DatabaseOptions.PASSWORD_VARIABLE + "=" + address.password() + " " : "")
-            + "./outbox status "
-            + where);
-    lines.add("Broker    " + broker.place());
-    broker.waysToLook().forEach(way -> lines.add(INDENT + way));
-    return lines;
   }
 
   /** Of the outbox that only this demo uses. */

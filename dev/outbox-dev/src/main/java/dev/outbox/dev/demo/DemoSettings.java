@@ -16,7 +16,6 @@ import org.jspecify.annotations.Nullable;
  * @param database the user's own, or null
  * @param broker the kind of broker
  * @param bootstrapServers of the user's own Kafka, or null
- * @param keep leave the servers running in the end, until the process is ended
  */
 record DemoSettings(
     int transactions,
@@ -27,8 +26,7 @@ record DemoSettings(
     StoreKind store,
     @Nullable Address database,
     BrokerKind broker,
-    @Nullable String bootstrapServers,
-    boolean keep) {
+    @Nullable String bootstrapServers) {
   static final String ORDER = "order";
   static final String SHIPMENT = "shipment";
 

@@ -20,8 +20,7 @@ class CustomersTest {
   @DisplayName("they make the part that is allowed, and then wait for more")
   void allowed() throws InterruptedException {
     DemoSettings settings =
-        new DemoSettings(
-            20, 5, 2, 1_000_000, 42, StoreKind.POSTGRES, null, BrokerKind.KAFKA, null, false);
+        new DemoSettings(20, 5, 2, 1_000_000, 42, StoreKind.POSTGRES, null, BrokerKind.KAFKA, null);
     Service service = new Service();
     try (Customers customers = new Customers(service::begin, ledger, settings)) {
       customers.start();
