@@ -14,6 +14,7 @@ import java.util.UUID;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -163,11 +164,12 @@ final class Customers implements AutoCloseable {
       double where = random.nextDouble();
       int order = (int) (settings.orders() * where * where);
       boolean paid = random.nextInt(100) >= DECLINED;
-      Purchase purchase = new Purchase(order);
+      List<OutboxMessage> messages = List.of();
       Business business = transactions.get();
       try (business) {
         int version = business.lock(Place.key(order)) + 1;
-        Set<UUID> unused = business.append(purchase.messages(version));
+        messages = messages(order, version);
+        Set<UUID> unused = business.append(messages);
         business.last(Place.key(order), version);
         if (paid) {
           business.commit();
@@ -180,65 +182,52 @@ final class Customers implements AutoCloseable {
         }
         LockSupport.parkNanos(CONFLICT_NANOS);
       }
-      if (paid) {
-        ledger.committed(purchase.ids, System.nanoTime());
-        dedupKeys.addAll(purchase.newDedupKeys);
-      } else {
-        ledger.rolledBack(purchase.ids);
+      List<UUID> ids = messages.stream().map(OutboxMessage::id).toList();
+      if (!paid) {
+        ledger.rolledBack(ids);
+        return false;
       }
-      return paid;
+      ledger.committed(ids, System.nanoTime());
+      for (OutboxMessage message : messages) {
+        if (message.dedupKey() != null && !dedupKeys.contains(message.dedupKey())) {
+          dedupKeys.add(message.dedupKey());
+        }
+      }
+      return true;
     }
 
-    /** The messages of one transaction. */
-    private final class Purchase {
-      private final int order;
-      private final List<UUID> ids = new ArrayList<>();
-      private final List<String> newDedupKeys = new ArrayList<>();
+    private List<OutboxMessage> messages(int order, int version) {
+      int count = 1 + (random.nextInt(4) == 0 ? random.nextInt(1, 4) : 0);
+      return IntStream.range(0, count).mapToObj(i -> message(order, version, i)).toList();
+    }
 
-      Purchase(int order) {
-        this.order = order;
+    private OutboxMessage message(int order, int version, int index) {
+      boolean ofOrder = index == 0 || random.nextBoolean();
+      String type = ofOrder ? DemoSettings.ORDER : DemoSettings.SHIPMENT;
+      UUID id = new UUID(random.nextLong(), random.nextLong());
+      OutboxMessage.Builder message =
+          OutboxMessage.builder()
+              .id(id)
+              .aggregate(type, type + "-" + order)
+              .eventType(index == 0 ? "ItemAdded" : "ItemReserved")
+              .payload(
+                  "{\"order\":%d,\"version\":%d,\"item\":\"%x\"}"
+                      .formatted(order, version, random.nextLong()))
+              .header("tenant", "demo")
+              .correlationId("purchase-" + order + "-" + version);
+      int dice = random.nextInt(100);
+      boolean delayed = dice < DELAYED;
+      boolean repeated = dice >= 100 - REPEATED && !dedupKeys.isEmpty();
+      if (delayed) {
+        message.deliverAfter(Duration.ofMillis(random.nextInt(100, 3_000)));
+      } else if (repeated) {
+        message.dedupKey(dedupKeys.get(random.nextInt(dedupKeys.size())));
+      } else if (dice % 10 == 0) {
+        message.dedupKey("purchase-%d-%s".formatted(number, id));
       }
-
-      List<OutboxMessage> messages(long version) {
-        int count = 1 + (random.nextInt(4) == 0 ? random.nextInt(1, 4) : 0);
-        List<OutboxMessage> messages = new ArrayList<>();
-        for (int i = 0; i < count; i++) {
-          messages.add(message(version, i));
-        }
-        return messages;
-      }
-
-      private OutboxMessage message(long version, int index) {
-        String type =
-            index == 0 || random.nextBoolean() ? DemoSettings.ORDER : DemoSettings.SHIPMENT;
-        UUID id = new UUID(random.nextLong(), random.nextLong());
-        OutboxMessage.Builder message =
-            OutboxMessage.builder()
-                .id(id)
-                .aggregate(type, type + "-" + order)
-                .eventType(index == 0 ? "ItemAdded" : "ItemReserved")
-                .payload(
-                    "{\"order\":%d,\"version\":%d,\"item\":\"%x\"}"
-                        .formatted(order, version, random.nextLong()))
-                .header("tenant", "demo")
-                .correlationId("purchase-" + order + "-" + version);
-        int dice = random.nextInt(100);
-        boolean delayed = dice < DELAYED;
-        boolean repeated = dice >= 100 - REPEATED && !dedupKeys.isEmpty();
-        if (delayed) {
-          message.deliverAfter(Duration.ofMillis(random.nextInt(100, 3_000)));
-        } else if (repeated) {
-          message.dedupKey(dedupKeys.get(random.nextInt(dedupKeys.size())));
-        } else if (dice % 10 == 0) {
-          String dedupKey = "purchase-%d-%s".formatted(number, id);
-          message.dedupKey(dedupKey);
-          newDedupKeys.add(dedupKey);
-        }
-        OutboxMessage built = message.build();
-        ledger.appended(id, built.recordKey(), version, index, delayed, repeated);
-        ids.add(id);
-        return built;
-      }
+      OutboxMessage built = message.build();
+      ledger.appended(id, built.recordKey(), version, index, delayed, repeated);
+      return built;
     }
   }
 }

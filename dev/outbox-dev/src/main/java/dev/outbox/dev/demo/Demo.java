@@ -29,7 +29,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.SplittableRandom;
 import java.util.UUID;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 
 /** One run, from the servers' start to the table. */
@@ -50,6 +53,7 @@ final class Demo {
   private final DemoServers servers;
   private final Path logs;
   private volatile boolean keepLogs;
+  private volatile boolean ended;
 
   Demo(DemoSettings settings, PrintWriter out) {
     this.settings = settings;
@@ -117,19 +121,11 @@ final class Demo {
     shipping.awaitStarted();
     progress.event("relays A and B and a consumer run; the order service starts");
     Customers customers = resources.add(new Customers(place::begin, ledger, settings));
-    Incidents incidents =
-        new Incidents(
-            servers.broker(),
-            a,
-            () -> relay("C"),
-            shipping,
-            this::done,
-            customers::allow,
-            progress,
-            settings);
     customers.start();
-    incidents.start();
-    while (!(customers.done() & incidents.over())) {
+    CompletableFuture<ChildJvm> incidents =
+        CompletableFuture.supplyAsync(
+            () -> incidents(a, shipping, customers), task -> new Thread(task, "incidents").start());
+    while (!(customers.done() & over(incidents))) {
       show();
     }
     progress.event("what waits is delivered");
@@ -143,7 +139,7 @@ final class Demo {
       show();
     }
     awaitDelivered(store);
-    for (ChildJvm relay : List.of(b, incidents.newcomer())) {
+    for (ChildJvm relay : List.of(b, incidents.join())) {
       stop(relay);
     }
     reader.readToTheEnd();
@@ -159,8 +155,75 @@ final class Demo {
     }
   }
 
-  private double done() {
-    return (double) ledger.commits() / settings.transactions();
+  private static boolean over(CompletableFuture<?> incidents) {
+    if (incidents.isCompletedExceptionally()) {
+      Throwable e = incidents.handle((nothing, failure) -> failure).join();
+      throw new Failure("an incident failed: " + e.getMessage(), e);
+    }
+    return incidents.isDone();
+  }
+
+  /**
+   * What goes wrong on purpose: kills, a newcomer, an outage. The customers wait for them where
+   * they would be done before, so that each of them meets messages. The last fifth of the
+   * transactions is left to quiet times.
+   *
+   * @return the newcomer
+   */
+  private ChildJvm incidents(ChildJvm victim, ShippingProcess shipping, Customers customers) {
+    SplittableRandom random = new SplittableRandom(settings.seed());
+    customers.allow(0.48);
+    awaitDone(random.nextDouble(0.08, 0.16));
+    kill(shipping);
+
+    awaitDone(random.nextDouble(0.2, 0.32));
+    victim.close();
+    progress.event("relay A was killed (SIGKILL)");
+
+    awaitDone(random.nextDouble(0.36, 0.44));
+    ChildJvm newcomer = relay("C");
+    newcomer.await(DemoRelay.STARTED);
+    progress.event("relay C was started");
+
+    customers.allow(0.64);
+    awaitDone(random.nextDouble(0.48, 0.6));
+    if (servers.broker().canStop()) {
+      servers.broker().stop();
+      progress.event("the broker was stopped");
+      customers.allow(0.8);
+      pause(random.nextInt(2_000, 4_000));
+      servers.broker().restart();
+      progress.event("the broker is back");
+    } else {
+      progress.event("the broker is yours: it is not stopped");
+      customers.allow(0.8);
+    }
+    kill(shipping);
+    return newcomer;
+  }
+
+  private void kill(ShippingProcess shipping) {
+    shipping.kill();
+    progress.event("the consumer was killed (SIGKILL), another one goes on");
+  }
+
+  /** Until this part of the transactions is committed, 0 to 1; ends with the demo. */
+  private void awaitDone(double part) {
+    while (ledger.commits() < part * settings.transactions()) {
+      pause(20);
+    }
+  }
+
+  private void pause(int millis) {
+    try {
+      Thread.sleep(millis);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      ended = true;
+    }
+    if (ended) {
+      throw new CancellationException("the demo has ended");
+    }
   }
 
   private void show() throws InterruptedException {
@@ -245,6 +308,7 @@ final class Demo {
   }
 
   private void cleanUp() {
+    ended = true;
     try {
       if (keepLogs && !Cleanup.interrupted()) {
         servers.copyLogs(logs);

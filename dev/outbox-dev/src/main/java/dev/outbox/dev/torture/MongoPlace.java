@@ -42,6 +42,8 @@ final class MongoPlace implements Place<ClientSession> {
           .writeConcern(WriteConcern.MAJORITY)
           .build();
 
+  private static final int TRIES = 10;
+
   private final MongoClient client;
   private final MongoDatabase database;
   private final MongoOutboxStore store;
@@ -211,13 +213,21 @@ final class MongoPlace implements Place<ClientSession> {
 
     @Override
     public void commit() {
-      boolean unused =
-          asked(
-              () -> {
-                session.commitTransaction();
-                return true;
-              });
+      for (int i = 1; !committed(i == TRIES); i++) {}
       appended.forEach(Uncommitted::committed);
+    }
+
+    /** Whether that is known: else it is asked for again, which the server understands. */
+    private boolean committed(boolean last) {
+      try {
+        session.commitTransaction();
+        return true;
+      } catch (MongoException e) {
+        if (!last && e.hasErrorLabel(MongoException.UNKNOWN_TRANSACTION_COMMIT_RESULT_LABEL)) {
+          return false;
+        }
+        throw new TransientOutboxException(String.valueOf(e.getMessage()), e);
+      }
     }
 
     @Override
