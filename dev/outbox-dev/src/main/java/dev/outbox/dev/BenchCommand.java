@@ -5,11 +5,12 @@ import dev.outbox.cli.Cleanup;
 import dev.outbox.cli.DatabaseOptions;
 import dev.outbox.cli.Failure;
 import dev.outbox.cli.Logs;
-import dev.outbox.dev.bench.Bench;
 import dev.outbox.dev.bench.BenchDatabase;
+import dev.outbox.dev.bench.BenchDatabases;
+import dev.outbox.dev.bench.Benchmarks;
 import dev.outbox.dev.bench.CpuClock;
 import dev.outbox.dev.bench.Report;
-import dev.outbox.embedded.EmbeddedKafka;
+import dev.outbox.dev.broker.KafkaBroker;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -38,9 +39,6 @@ import picocli.CommandLine.Spec;
       "\"./outbox bench peers\" in a checkout measures other outboxes beside this one."
     })
 final class BenchCommand implements Callable<Integer> {
-  /** With Kafka's 11 seconds, a client may send what 10 seconds allow at once, and then waits. */
-  private static final String QUOTA_WINDOWS = "quota.window.num";
-
   @Parameters(
       arity = "0..*",
       paramLabel = "SCENARIO",
@@ -88,18 +86,19 @@ final class BenchCommand implements Callable<Integer> {
     private static final long serialVersionUID = 1L;
 
     Scenarios() {
-      super(Bench.names());
+      super(Benchmarks.names());
     }
   }
 
   @Override
   public Integer call() throws Exception {
     Logs.off();
-    Bench.Settings settings = settings();
+    Benchmarks.Settings settings = settings();
     PrintWriter err = spec.commandLine().getErr();
     try (Cleanup ignored = Cleanup.atEnd(resources::closeAll)) {
       Report report =
-          Bench.run(settings, database(), cpu, this::kafka, text -> err.println("bench: " + text));
+          Benchmarks.run(
+              settings, database(), cpu, this::kafka, text -> err.println("bench: " + text));
       if (out != null) {
         write(out, report);
       }
@@ -109,12 +108,12 @@ final class BenchCommand implements Callable<Integer> {
     return 0;
   }
 
-  private Bench.Settings settings() {
+  private Benchmarks.Settings settings() {
     try {
-      return new Bench.Settings(
+      return new Benchmarks.Settings(
           scenarios,
-          runs != null ? runs : quick ? 1 : Bench.DEFAULT_RUNS,
-          scale != null ? scale : quick ? Bench.QUICK : 1);
+          runs != null ? runs : quick ? 1 : Benchmarks.DEFAULT_RUNS,
+          scale != null ? scale : quick ? Benchmarks.QUICK : 1);
     } catch (IllegalArgumentException e) {
       throw new ParameterException(spec.commandLine(), String.valueOf(e.getMessage()), e);
     }
@@ -128,20 +127,20 @@ final class BenchCommand implements Callable<Integer> {
       cpu.add(started.pid());
       address = started.address();
     } else {
-      own.withPassword(() -> Database.connect(own.address())).close();
+      own.withPassword(() -> StoreKind.connect(own.address())).close();
       address = own.address();
       cpu.add(OptionalLong.empty());
     }
-    return resources.add(BenchDatabase.open(address.url(), address.user(), address.password()));
+    return resources.add(BenchDatabases.open(address.url(), address.user(), address.password()));
   }
 
   private String kafka() {
     if (kafka == null) {
       if (bootstrapServers == null) {
-        EmbeddedKafka started =
-            resources.add(EmbeddedKafka.builder().setting(QUOTA_WINDOWS, "2").start());
-        cpu.add(OptionalLong.of(started.pid()));
-        kafka = started.bootstrapServers();
+        KafkaBroker started = resources.add(new KafkaBroker(null, "", List.of()));
+        started.start();
+        cpu.add(started.pid());
+        kafka = started.address();
       } else {
         cpu.add(OptionalLong.empty());
         kafka = bootstrapServers;

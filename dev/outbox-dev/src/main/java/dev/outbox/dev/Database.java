@@ -1,44 +1,40 @@
 package dev.outbox.dev;
 
 import dev.outbox.cli.Address;
-import dev.outbox.cli.Failure;
-import dev.outbox.cli.Stores;
-import dev.outbox.dev.demo.OrderService;
-import dev.outbox.dev.demo.ShippingService;
-import dev.outbox.store.core.BucketStore;
+import java.util.List;
 
-/** A database of any kind but Redis: all that the demo and the benchmarks do with one. */
-public interface Database extends TckDatabase {
+/**
+ * A database of any kind: a place for outboxes that a program makes and removes. What goes wrong is
+ * a {@link dev.outbox.cli.Failure} that says it in a sentence.
+ *
+ * <p>A schema is what separates the tables of one outbox from those of others; on MySQL, MariaDB
+ * and MongoDB that is a database, and on Redis what stands in the braces of keys.
+ */
+public interface Database extends AutoCloseable {
+
+  /** Connects, to see that it answers, is of the right kind, and lets this user in. */
+  void check();
+
+  /** Which server it is, and by which driver it is reached, with their versions. */
+  String server();
+
+  /** Makes a schema. */
+  void createSchema(String name);
+
+  /** The schemas whose names begin so. */
+  List<String> schemas(String begin);
 
   /**
-   * Connects to nothing yet.
-   *
-   * @throws Failure when the URL is of a kind that these commands do not know
+   * Ends what still works in the schemas whose names begin so, as after Ctrl-C, and removes them.
    */
-  static Database at(Address address) {
-    if (StoreKind.of(address.url()).open(address) instanceof Database database) {
-      return database;
-    }
-    throw new Failure("the demo and the benchmarks do not know the database at " + address);
-  }
-
-  /** One that has answered; see {@link Stores#connect}. */
-  static Database connect(Address address) {
-    return TckDatabase.checked(at(address));
-  }
-
-  /** The same with so many connections that are kept open, and tries when the database is away. */
-  Database pool(int connections);
-
-  /** The outbox at the address. */
-  BucketStore<?> store();
-
-  /** The demo's order service, with its orders beside the outbox. */
-  OrderService orderService();
-
-  /** The demo's shipping, with an inbox and what is shipped at the address. */
-  ShippingService shippingService();
+  void removeSchemas(String begin);
 
   /** The address of an outbox in a schema. */
   Address in(String schema);
+
+  /** The address for sessions that {@link #removeSchemas} finds by their name. */
+  Address named(String name);
+
+  @Override
+  void close();
 }

@@ -5,11 +5,6 @@ import dev.outbox.cli.Address;
 import dev.outbox.cli.Failure;
 import dev.outbox.cli.Stores;
 import dev.outbox.dev.bench.JdbcKind;
-import dev.outbox.dev.demo.JdbcOrderService;
-import dev.outbox.dev.demo.JdbcShippingService;
-import dev.outbox.dev.demo.OrderService;
-import dev.outbox.dev.demo.ShippingService;
-import dev.outbox.store.jdbc.JdbcOutboxStore;
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
 import java.sql.SQLException;
@@ -22,21 +17,11 @@ final class DatabaseByJdbc implements Database {
   private final Address address;
   private final HikariDataSource dataSource;
 
-  private DatabaseByJdbc(JdbcKind kind, Address address, int connections) {
+  DatabaseByJdbc(JdbcKind kind, Address address) {
     this.kind = kind;
     this.address = address;
     dataSource =
-        Jdbc.pool(
-            address.url(), address.user(), address.password(), connections, Duration.ofSeconds(10));
-  }
-
-  static DatabaseByJdbc at(JdbcKind kind, Address address) {
-    return new DatabaseByJdbc(kind, address, 1);
-  }
-
-  @Override
-  public DatabaseByJdbc pool(int connections) {
-    return new DatabaseByJdbc(kind, address, connections);
+        Jdbc.pool(address.url(), address.user(), address.password(), 1, Duration.ofSeconds(10));
   }
 
   @Override
@@ -44,75 +29,67 @@ final class DatabaseByJdbc implements Database {
     Stores.connect(address).close();
   }
 
-  @Override
-  public String server() {
+  /** What is asked of a connection. */
+  private interface Question<R> {
+    R of(Connection connection) throws SQLException;
+  }
+
+  private <R> R ask(String problem, Question<R> question) {
     try (Connection connection = dataSource.getConnection()) {
-      DatabaseMetaData about = connection.getMetaData();
-      return "%s %s, by %s %s"
-          .formatted(
-              kind.name(),
-              about.getDatabaseProductVersion(),
-              about.getDriverName(),
-              about.getDriverVersion());
+      return question.of(connection);
     } catch (SQLException e) {
-      throw new Failure("the server's version cannot be read: " + e.getMessage(), e);
+      throw new Failure(problem + ": " + e.getMessage(), e);
     }
   }
 
   @Override
-  public JdbcOutboxStore store() {
-    return kind.store(dataSource).schema(address.schema()).prefix(address.prefix()).build();
-  }
-
-  @Override
-  public OrderService orderService() {
-    return new JdbcOrderService(dataSource, store(), qualified("demo_order"));
-  }
-
-  @Override
-  public ShippingService shippingService() {
-    return new JdbcShippingService(
-        dataSource, kind.inbox(dataSource).schema(address.schema()).build(), this::qualified);
-  }
-
-  private String qualified(String table) {
-    return address.schema() == null ? table : address.schema() + "." + table;
+  public String server() {
+    return ask(
+        "the server's version cannot be read",
+        connection -> {
+          DatabaseMetaData about = connection.getMetaData();
+          return "%s %s, by %s %s"
+              .formatted(
+                  kind.name(),
+                  about.getDatabaseProductVersion(),
+                  about.getDriverName(),
+                  about.getDriverVersion());
+        });
   }
 
   @Override
   public void createSchema(String name) {
-    try (Connection connection = dataSource.getConnection()) {
-      String grant = kind.grant(connection);
-      try {
-        kind.createSchema(connection, name);
-      } catch (SQLException e) {
-        throw new Failure(
-            "no schema can be made in this database: %s; as who may give rights, run: %s"
-                .formatted(e.getMessage(), grant),
-            e);
-      }
-    } catch (SQLException e) {
-      throw new Failure("no schema can be made in this database: " + e.getMessage(), e);
-    }
+    boolean unused =
+        ask(
+            "no schema can be made in this database",
+            connection -> {
+              String grant = kind.grant(connection);
+              try {
+                kind.createSchema(connection, name);
+                return true;
+              } catch (SQLException e) {
+                throw new Failure(
+                    "no schema can be made in this database: %s; as who may give rights, run: %s"
+                        .formatted(e.getMessage(), grant),
+                    e);
+              }
+            });
   }
 
   @Override
   public List<String> schemas(String begin) {
-    try (Connection connection = dataSource.getConnection()) {
-      return JdbcKind.schemas(connection, begin);
-    } catch (SQLException e) {
-      throw new Failure("the schemas cannot be read: " + e.getMessage(), e);
-    }
+    return ask("the schemas cannot be read", connection -> JdbcKind.schemas(connection, begin));
   }
 
   @Override
   public void removeSchemas(String begin) {
-    try (Connection connection = dataSource.getConnection()) {
-      kind.removeSchemas(connection, begin);
-    } catch (SQLException e) {
-      throw new Failure(
-          "the schemas %s* could not be removed: %s".formatted(begin, e.getMessage()), e);
-    }
+    boolean unused =
+        ask(
+            "the schemas %s* could not be removed".formatted(begin),
+            connection -> {
+              kind.removeSchemas(connection, begin);
+              return true;
+            });
   }
 
   @Override

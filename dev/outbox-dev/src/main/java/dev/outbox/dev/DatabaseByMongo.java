@@ -9,12 +9,6 @@ import dev.outbox.cli.Address;
 import dev.outbox.cli.Failure;
 import dev.outbox.cli.Stores;
 import dev.outbox.dev.bench.MongoCleanup;
-import dev.outbox.dev.demo.MongoOrderService;
-import dev.outbox.dev.demo.MongoShippingService;
-import dev.outbox.dev.demo.OrderService;
-import dev.outbox.dev.demo.ShippingService;
-import dev.outbox.store.mongo.MongoInboxStore;
-import dev.outbox.store.mongo.MongoOutboxStore;
 import dev.outbox.store.mongo.MongoUrl;
 import java.util.ArrayList;
 import java.util.List;
@@ -47,12 +41,6 @@ final class DatabaseByMongo implements Database {
     }
   }
 
-  /** The driver's pool is large enough. */
-  @Override
-  public DatabaseByMongo pool(int connections) {
-    return at(address);
-  }
-
   @Override
   public void check() {
     Stores.connect(url.database().isEmpty() ? in(ANY) : address).close();
@@ -67,23 +55,6 @@ final class DatabaseByMongo implements Database {
     } catch (MongoException e) {
       throw new Failure("the server's version cannot be read: " + e.getMessage(), e);
     }
-  }
-
-  @Override
-  public MongoOutboxStore store() {
-    return MongoOutboxStore.builder(client, url.database()).prefix(address.prefix()).build();
-  }
-
-  @Override
-  public OrderService orderService() {
-    return new MongoOrderService(
-        client, store(), client.getDatabase(url.database()).getCollection("demo_order"));
-  }
-
-  @Override
-  public ShippingService shippingService() {
-    return new MongoShippingService(
-        client, MongoInboxStore.of(client, url.database()), client.getDatabase(url.database()));
   }
 
   /** Sees whether it may. */

@@ -16,7 +16,7 @@ import redis.clients.jedis.params.ScanParams;
 import redis.clients.jedis.resps.ScanResult;
 
 /** A Redis. What others call a schema is what stands in the braces of keys. */
-final class DatabaseByRedis implements TckDatabase {
+final class DatabaseByRedis implements Database {
   /** Nothing is made in it. */
   private static final String ANY = "outbox";
 
@@ -49,9 +49,7 @@ final class DatabaseByRedis implements TckDatabase {
 
   @Override
   public void check() {
-    Stores.connect(
-            new Address(address.url(), address.user(), address.password(), ANY, address.prefix()))
-        .close();
+    Stores.connect(in(ANY)).close();
   }
 
   @Override
@@ -115,6 +113,11 @@ final class DatabaseByRedis implements TckDatabase {
     } catch (JedisException e) {
       throw new Failure("%s: %s".formatted(otherwise, e.getMessage()), e);
     }
+  }
+
+  @Override
+  public Address in(String schema) {
+    return new Address(address.url(), address.user(), address.password(), schema, address.prefix());
   }
 
   /** Connections need no name: none of them outlives this process, or holds anything. */

@@ -1,18 +1,14 @@
 package dev.outbox.dev;
 
 import dev.outbox.cli.Main;
+import dev.outbox.dev.broker.BrokerKind;
 import dev.outbox.dev.demo.DemoCommand;
-import dev.outbox.dev.demo.DemoReadCommand;
 import picocli.CommandLine;
 
 /** All commands: those of an operator and those of a developer. A checkout runs it. */
 public final class DevMain {
   private static final Class<?>[] COMMANDS = {
-    DemoCommand.class,
-    DemoReadCommand.class,
-    TckCommand.class,
-    BenchCommand.class,
-    TortureCommand.class
+    DemoCommand.class, TckCommand.class, BenchCommand.class, TortureCommand.class
   };
 
   private DevMain() {}

@@ -2,6 +2,7 @@ package dev.outbox.dev;
 
 import dev.outbox.cli.Address;
 import dev.outbox.cli.Failure;
+import dev.outbox.cli.Stores;
 import dev.outbox.dev.bench.JdbcKind;
 import dev.outbox.embedded.EmbeddedMysql;
 import dev.outbox.embedded.EmbeddedPostgres;
@@ -71,7 +72,7 @@ public enum StoreKind {
   private final String exampleUrl;
   private final List<Class<?>> tcks;
   private final @Nullable Supplier<StartedServer> server;
-  private final Function<Address, ? extends TckDatabase> open;
+  private final Function<Address, Database> open;
 
   /** A relational one. */
   StoreKind(
@@ -82,7 +83,7 @@ public enum StoreKind {
         url + rest,
         tcks,
         server,
-        address -> DatabaseByJdbc.at(jdbc(url), address));
+        address -> new DatabaseByJdbc(jdbc(url), address));
   }
 
   /**
@@ -97,7 +98,7 @@ public enum StoreKind {
       String exampleUrl,
       List<Class<?>> tcks,
       @Nullable Supplier<StartedServer> server,
-      Function<Address, ? extends TckDatabase> open) {
+      Function<Address, Database> open) {
     this.label = label;
     this.urls = urls;
     this.exampleUrl = exampleUrl;
@@ -166,6 +167,11 @@ public enum StoreKind {
     return name().toLowerCase(Locale.ROOT);
   }
 
+  /** Of a relational one. */
+  public JdbcKind jdbc() {
+    return jdbc(urls.get(0));
+  }
+
   String exampleUrl() {
     return exampleUrl;
   }
@@ -176,8 +182,20 @@ public enum StoreKind {
   }
 
   /** The database at an address; connects to nothing yet. */
-  TckDatabase open(Address address) {
-    return open.apply(address);
+  static Database at(Address address) {
+    return of(address.url()).open.apply(address);
+  }
+
+  /** One that has answered; see {@link Stores#connect}. */
+  public static Database connect(Address address) {
+    Database database = at(address);
+    try {
+      database.check();
+      return database;
+    } catch (RuntimeException e) {
+      database.close();
+      throw e;
+    }
   }
 
   /**

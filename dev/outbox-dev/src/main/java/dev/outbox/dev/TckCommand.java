@@ -128,8 +128,7 @@ final class TckCommand implements Callable<Integer> {
   private int runOurs(DatabaseOptions database) {
     String name = BEGIN + UUID.randomUUID().toString().substring(0, 8);
     PrintWriter out = spec.commandLine().getOut();
-    try (TckDatabase connected =
-        database.withPassword(() -> TckDatabase.connect(database.address()))) {
+    try (Database connected = database.withPassword(() -> StoreKind.connect(database.address()))) {
       List<String> left = leftovers(connected);
       if (clean) {
         left.forEach(connected::removeSchemas);
@@ -159,7 +158,7 @@ final class TckCommand implements Callable<Integer> {
   }
 
   /** How the schemas of runs begin, each run's with a name of its own. */
-  private static List<String> leftovers(TckDatabase database) {
+  private static List<String> leftovers(Database database) {
     return database.schemas(BEGIN).stream()
         .map(LEFTOVER::matcher)
         .filter(Matcher::lookingAt)
@@ -169,7 +168,7 @@ final class TckCommand implements Callable<Integer> {
   }
 
   /** Not at the first try alone: it may have no connection left for the moment. */
-  static boolean answers(TckDatabase database) {
+  static boolean answers(Database database) {
     for (int i = 1; ; i++) {
       try {
         database.check();
@@ -208,7 +207,7 @@ final class TckCommand implements Callable<Integer> {
   }
 
   /** Ends what still works in our schemas, as after Ctrl-C, and removes them. */
-  static void removeSchemas(TckDatabase database, String name) {
+  static void removeSchemas(Database database, String name) {
     try {
       database.removeSchemas(name);
     } catch (Failure e) {

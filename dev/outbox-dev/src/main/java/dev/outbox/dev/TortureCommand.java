@@ -7,6 +7,7 @@ import dev.outbox.cli.Cleanup;
 import dev.outbox.cli.Failure;
 import dev.outbox.cli.Logs;
 import dev.outbox.cli.Main;
+import dev.outbox.dev.broker.BrokerKind;
 import dev.outbox.dev.torture.Settings;
 import dev.outbox.dev.torture.Summary;
 import dev.outbox.dev.torture.Torture;
@@ -15,6 +16,7 @@ import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.stream.Stream;
@@ -91,7 +93,7 @@ final class TortureCommand implements Callable<Integer> {
   @Override
   public Integer call() throws Exception {
     Logs.off();
-    String database = database();
+    StoreKind database = database();
     check();
     Path directory = Files.createTempDirectory("outbox-torture-");
     long ofRun = seed != null ? seed : ThreadLocalRandom.current().nextInt(1, Integer.MAX_VALUE);
@@ -105,7 +107,7 @@ final class TortureCommand implements Callable<Integer> {
   }
 
   /** Each is tortured now and then where nobody says which. */
-  private Archive archive(String ofDatabase, long ofRun) {
+  private Archive archive(StoreKind ofDatabase, long ofRun) {
     if (!Settings.keepsArchive(ofDatabase)) {
       if (archive != null && archive != Archive.NONE) {
         throw new ParameterException(
@@ -148,25 +150,26 @@ final class TortureCommand implements Callable<Integer> {
     return 0;
   }
 
-  private String database() {
-    String name = StoreKind.orDefault(store).toString();
-    if (!Settings.databases().contains(name)) {
+  private StoreKind database() {
+    StoreKind chosen = StoreKind.orDefault(store);
+    if (!Settings.databases().contains(chosen)) {
       throw new ParameterException(
           spec.commandLine(),
           "--store is %s, but it takes a database that can be started and killed here: one of %s"
-              .formatted(name, String.join(", ", Settings.databases())));
+              .formatted(chosen, names(Settings.databases())));
     }
-    return name;
+    return chosen;
+  }
+
+  private static String names(List<?> all) {
+    return all.stream().map(Object::toString).collect(joining(", "));
   }
 
   private void check() {
     if (!Settings.brokers().contains(broker)) {
       throw new ParameterException(
           spec.commandLine(),
-          "--broker is %s, but it takes one of %s"
-              .formatted(
-                  broker,
-                  Settings.brokers().stream().map(Object::toString).collect(joining(", "))));
+          "--broker is %s, but it takes one of %s".formatted(broker, names(Settings.brokers())));
     }
     if (time.toMillis() < 1) {
       throw new ParameterException(spec.commandLine(), "--time is 0, at least 1ms is needed");

@@ -37,7 +37,7 @@ class LeftoversTest {
   @DisplayName("by tck --clean")
   void clean(String store) throws Exception {
     try (DatabaseServer server = server(store);
-        Database database = Database.connect(address(server))) {
+        Database database = StoreKind.connect(address(server))) {
       String left = "outbox_tck_00c0ffee";
       List.of(left + "_1", left + "_2", mine).forEach(database::createSchema);
       Cli cli =
@@ -60,7 +60,7 @@ class LeftoversTest {
   @DisplayName("also while it is still in use")
   void inUse(String store) throws Exception {
     try (DatabaseServer server = server(store);
-        Database database = Database.connect(address(server))) {
+        Database database = StoreKind.connect(address(server))) {
       String name = mine + "_tck";
       List.of(name + "_1", mine + "xtck_1").forEach(database::createSchema);
       Address named = database.named(name);
@@ -102,7 +102,7 @@ class LeftoversTest {
       if (isMysql) {
         statement.execute("grant select on `%s`.* to %s".formatted(owner.getCatalog(), mine));
       }
-      try (Database database = Database.connect(new Address(url, mine, password))) {
+      try (Database database = StoreKind.connect(new Address(url, mine, password))) {
         Cli cli = Cli.run("tck", "--url=" + url, "--user=" + mine, "--password=" + password);
         assertThat(cli.code()).isEqualTo(2);
         assertThat(cli.err()).contains("; as who may give rights, run: grant ").hasLineCount(1);
@@ -122,7 +122,7 @@ class LeftoversTest {
   @DisplayName("of MongoDB")
   void mongo() {
     try (MongoServer server = MongoServer.start();
-        Database database = Database.connect(new Address(server.connectionString(), "", ""));
+        Database database = StoreKind.connect(new Address(server.connectionString(), "", ""));
         var client = com.mongodb.client.MongoClients.create(server.connectionString())) {
       String begin = mine + "_tck";
       try {
@@ -144,7 +144,7 @@ class LeftoversTest {
   @DisplayName("of Redis")
   void redis() {
     try (RedisServer server = RedisServer.forTests();
-        TckDatabase database = TckDatabase.connect(new Address(server.url(), "", ""));
+        Database database = StoreKind.connect(new Address(server.url(), "", ""));
         RedisClient client = RedisUrl.of(server.url()).client(1)) {
       String left = "{outbox_tck_00c0ffee-1}:outbox:schema";
       String other = "{%s}:outbox:schema".formatted(mine);

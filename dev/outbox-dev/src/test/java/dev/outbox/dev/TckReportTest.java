@@ -205,7 +205,7 @@ class TckReportTest {
   void serverDies() {
     StringWriter out = new StringWriter();
     try (Database nobody =
-        Database.at(new Address("jdbc:postgresql://127.0.0.1:1/x?connectTimeout=1", "a", ""))) {
+        StoreKind.at(new Address("jdbc:postgresql://127.0.0.1:1/x?connectTimeout=1", "a", ""))) {
       assertThat(
               TckCommand.run(
                   List.of(Dying.class),

@@ -16,28 +16,24 @@ import java.util.Map;
 import java.util.stream.IntStream;
 
 /** What appending adds to a business transaction. */
-final class AppendScenario implements Scenario {
+final class AppendScenario extends Scenario {
   private static final int TRANSACTIONS = 5_000;
   private static final int WARM_UP = 2_000;
   private static final int PAYLOAD = 200;
   static final int[] MESSAGES = {1, 10};
 
-  @Override
-  public String name() {
-    return "append";
-  }
-
-  @Override
-  public String what() {
-    return """
+  AppendScenario() {
+    super(
+        "append",
+        """
         One client; a transaction writes one business row and appends messages of 200 bytes. \
         Time of the whole transaction, commit included; the kinds take turns, transaction by transaction. \
         CPU is that of as many transactions of one kind after the other. \
-        Limit: the same with bare inserts of a like row, or with none.""";
+        Limit: the same with bare inserts of a like row, or with none.""");
   }
 
   @Override
-  public void run(Bench bench) throws Exception {
+  void run(Bench bench) throws Exception {
     for (int messages : MESSAGES) {
       measure(bench, messages);
     }
@@ -51,8 +47,7 @@ final class AppendScenario implements Scenario {
     try (Access access = bench.database().open(1);
         Business business = access.business()) {
       for (int run = 0; run <= bench.runs(); run++) {
-        String which = run == 0 ? "warm-up" : "run %d of %d".formatted(run, bench.runs());
-        bench.progress("%s, %s: %s".formatted(name(), name, which));
+        say(bench, name, run);
         empty(bench);
         bench.settle();
         int count = run == 0 ? Math.min(transactions, WARM_UP) : transactions;
@@ -66,7 +61,7 @@ final class AppendScenario implements Scenario {
         }
       }
     }
-    bench.progress("%s, %s: counting".formatted(name(), name));
+    say(bench, name, "counting");
     Cost ours = counted(bench, Append.OUTBOX, Side.OURS, transactions, messages);
     Cost bare = counted(bench, Append.BARE, Side.LIMIT, transactions, messages);
     for (Append beside : List.of(Append.BARE, Append.NONE)) {

@@ -8,24 +8,20 @@ import java.util.List;
 import java.util.Locale;
 
 /** What an archive costs: a relay that keeps one, beside the same relay without. */
-final class ArchiveScenario implements Scenario {
+final class ArchiveScenario extends Scenario {
   private static final int[] WORKERS = {1, 4};
 
-  @Override
-  public String name() {
-    return "archive";
-  }
-
-  @Override
-  public String what() {
-    return """
+  ArchiveScenario() {
+    super(
+        "archive",
+        """
         200,000 messages of 200 bytes and 10,000 keys drained into an archive of metadata, and into a full one, \
         by one relay whose publisher takes everything at once and answers each. Limit: the same relay by turns, \
-        whose store keeps no archive.""";
+        whose store keeps no archive.""");
   }
 
   @Override
-  public void run(Bench bench) throws Exception {
+  void run(Bench bench) throws Exception {
     Throughput throughput = new Throughput(bench, name(), Part.WHOLE);
     Load load = new Load(bench.scaled(DrainScenario.MESSAGES), DrainScenario.MANY_KEYS);
     for (Archive archive : List.of(Archive.METADATA, Archive.FULL)) {

@@ -1,125 +1,44 @@
 package dev.outbox.dev.bench;
 
+import dev.outbox.dev.broker.KafkaBroker;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
+import java.util.UUID;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
-/** Runs scenarios; what they need, and where they report to. */
-public final class Bench {
-  /** Default of {@link Settings#runs()}. */
-  public static final int DEFAULT_RUNS = 3;
-
-  /** The scale at which all scenarios together take a minute or two. */
-  public static final double QUICK = 0.05;
-
-  static final List<Scenario> SCENARIOS =
-      List.of(
-          new DrainScenario(),
-          new AppendScenario(),
-          new ArchiveScenario(),
-          new InboxScenario(),
-          new PinnedScenario(),
-          new EndToEndScenario(),
-          new LatencyScenario(),
-          new HeldScenario(),
-          new IdleScenario(),
-          new FleetScenario(),
-          new WorkScenario(),
-          new PublishScenario());
-
+/** What scenarios need, and where they report to. */
+final class Bench {
   private static final Duration BREATH = Duration.ofMillis(100);
   private static final int LEAST = 100;
 
-  private final Settings settings;
+  private final int runs;
+  private final double scale;
   private final BenchDatabase database;
   private final CpuClock cpu;
   private final Supplier<String> kafka;
   private final Consumer<String> progress;
   private final List<Line> lines = new ArrayList<>();
 
-  private Bench(
-      Settings settings,
+  Bench(
+      int runs,
+      double scale,
       BenchDatabase database,
       CpuClock cpu,
       Supplier<String> kafka,
       Consumer<String> progress) {
-    this.settings = settings;
+    this.runs = runs;
+    this.scale = scale;
     this.database = database;
     this.cpu = cpu;
     this.kafka = kafka;
     this.progress = progress;
   }
 
-  /**
-   * What is run.
-   *
-   * @param scenarios names, each one of {@link Bench#names()}; empty: all
-   * @param runs timed ones, at least 1
-   * @param scale of all sizes and durations; 1: the full ones
-   */
-  public record Settings(List<String> scenarios, int runs, double scale) {
-    public Settings {
-      scenarios = List.copyOf(scenarios);
-      for (String scenario : scenarios) {
-        if (!names().contains(scenario)) {
-          throw new IllegalArgumentException(
-              "there is no scenario %s, only %s".formatted(scenario, String.join(", ", names())));
-        }
-      }
-      if (runs < 1 || runs > 100) {
-        throw new IllegalArgumentException("runs is " + runs + ", allowed is from 1 to 100");
-      }
-      if (!(scale > 0 && scale <= 100)) {
-        throw new IllegalArgumentException(
-            "scale is " + scale + ", allowed is more than 0 and up to 100");
-      }
-    }
-  }
-
-  /** Of all scenarios, in the order in which they run. */
-  public static List<String> names() {
-    return SCENARIOS.stream().map(Scenario::name).toList();
-  }
-
-  /**
-   * Runs the scenarios, one after the other.
-   *
-   * @param cpu with the servers; {@code kafka} may add one
-   * @param kafka the bootstrap servers; asked only when a scenario needs a broker
-   * @param progress told what is being done, in a few words
-   */
-  public static Report run(
-      Settings settings,
-      BenchDatabase database,
-      CpuClock cpu,
-      Supplier<String> kafka,
-      Consumer<String> progress)
-      throws Exception {
-    Bench bench = new Bench(settings, database, cpu, kafka, progress);
-    Map<String, String> about = new LinkedHashMap<>(Machine.describe());
-    about.putAll(database.describe());
-    about.put("runs", "" + settings.runs());
-    about.put("scale", "" + settings.scale());
-    List<Scenario> chosen =
-        SCENARIOS.stream()
-            .filter(s -> settings.scenarios().isEmpty() || settings.scenarios().contains(s.name()))
-            .toList();
-    for (Scenario scenario : chosen) {
-      scenario.run(bench);
-    }
-    Map<String, String> notes = new LinkedHashMap<>();
-    chosen.forEach(scenario -> notes.put(scenario.name(), scenario.what()));
-    about.put("server CPU", cpu.describe());
-    return new Report(about, bench.lines, notes);
-  }
-
   int runs() {
-    return settings.runs();
+    return runs;
   }
 
   /** A number of messages, keys, transactions; at least {@value #LEAST}. */
@@ -129,12 +48,12 @@ public final class Bench {
 
   /** A number of something; at least {@code least}. */
   int scaled(int full, int least) {
-    return (int) Math.max(least, Math.round(full * settings.scale()));
+    return (int) Math.max(least, Math.round(full * scale));
   }
 
   /** How long something is watched; at least a second. */
   Duration scaled(Duration full) {
-    return Duration.ofMillis(Math.max(1_000, Math.round(full.toMillis() * settings.scale())));
+    return Duration.ofMillis(Math.max(1_000, Math.round(full.toMillis() * scale)));
   }
 
   BenchDatabase database() {
@@ -145,13 +64,21 @@ public final class Bench {
     return cpu;
   }
 
-  /** Bootstrap servers; the first call may start a broker. */
-  String kafka() {
-    return kafka.get();
+  /** A topic for messages of orders that nobody else uses; the first call may start a broker. */
+  KafkaBroker topic() {
+    String name = "outbox-bench-" + UUID.randomUUID().toString().substring(0, 8);
+    KafkaBroker topic = new KafkaBroker(kafka.get(), name, List.of(OpenLoad.ORDER));
+    topic.createTopics();
+    return topic;
   }
 
   void progress(String text) {
     progress.accept(text);
+  }
+
+  /** What was reported so far. */
+  List<Line> lines() {
+    return lines;
   }
 
   void report(Line line) {
@@ -161,6 +88,6 @@ public final class Bench {
   /** Before each timed run: no garbage of the last one, and a moment of rest. */
   void settle() {
     System.gc();
-    LockSupport.parkNanos((long) (BREATH.toNanos() * Math.min(1, settings.scale())));
+    LockSupport.parkNanos((long) (BREATH.toNanos() * Math.min(1, scale)));
   }
 }

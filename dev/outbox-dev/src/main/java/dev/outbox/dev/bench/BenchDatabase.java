@@ -6,7 +6,6 @@ import dev.outbox.dev.bench.Cost.ServerWork;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.relay.Relay;
 import dev.outbox.spi.store.OutboxStore;
-import dev.outbox.store.mongo.MongoUrl;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -86,26 +85,11 @@ public interface BenchDatabase extends AutoCloseable {
   /** A pool whose work is counted when there is a counter. Counting is not free. */
   Access open(int connections, @Nullable WorkCounter counter);
 
-  /** What a process of its own needs to {@link #attach} to the same tables; may hold a password. */
-  Map<String, String> address();
-
   /**
-   * Connects and makes a schema with all tables.
-   *
-   * @throws IllegalStateException when it is not possible, with what the database said
+   * What a process of its own needs to {@link BenchDatabases#attach} to the same tables; may hold a
+   * password.
    */
-  static BenchDatabase open(String url, String user, String password) {
-    return MongoUrl.isOne(url)
-        ? MongoBenchDatabase.open(url, user, password)
-        : JdbcBenchDatabase.open(url, user, password);
-  }
-
-  /** The tables of another process's database. It is that process's to close. */
-  static BenchDatabase attach(Map<String, String> address) {
-    return MongoUrl.isOne(address.getOrDefault("url", ""))
-        ? MongoBenchDatabase.attach(address)
-        : JdbcBenchDatabase.attach(address);
-  }
+  Map<String, String> address();
 
   /** Empties one side's tables, so that a run does not pay for another's. */
   void empty(Side side);

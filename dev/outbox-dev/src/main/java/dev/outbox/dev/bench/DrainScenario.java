@@ -5,7 +5,7 @@ import dev.outbox.dev.bench.Throughput.Case;
 import dev.outbox.dev.bench.Throughput.Part;
 
 /** The rate at which a backlog goes away, by number of keys and workers. */
-final class DrainScenario implements Scenario {
+final class DrainScenario extends Scenario {
   static final int MESSAGES = 200_000;
   static final int MANY_KEYS = 10_000;
 
@@ -13,20 +13,16 @@ final class DrainScenario implements Scenario {
   private static final int[] KEYS = {MANY_KEYS, 10, 1, UNORDERED};
   private static final int[] WORKERS = {1, 2, 4};
 
-  @Override
-  public String name() {
-    return "drain";
-  }
-
-  @Override
-  public String what() {
-    return """
+  DrainScenario() {
+    super(
+        "drain",
+        """
         200,000 messages of 200 bytes drained by one relay whose publisher takes everything at once. \
-        Limit: select and delete in a loop, without order, with as many workers.""";
+        Limit: select and delete in a loop, without order, with as many workers.""");
   }
 
   @Override
-  public void run(Bench bench) throws Exception {
+  void run(Bench bench) throws Exception {
     Throughput throughput = new Throughput(bench, name(), Part.WHOLE);
     for (int keys : KEYS) {
       for (int workers : WORKERS) {

@@ -8,19 +8,22 @@ import dev.outbox.dev.bench.BenchDatabase.Side;
 import dev.outbox.dev.bench.Throughput.Case;
 import dev.outbox.dev.bench.Throughput.Part;
 import dev.outbox.dev.bench.Throughput.Round;
-import dev.outbox.publisher.kafka.KafkaPublisher;
+import dev.outbox.dev.broker.Client;
+import dev.outbox.dev.broker.KafkaBroker;
 import dev.outbox.relay.Relay;
+import dev.outbox.spi.publisher.MessagePublisher;
+import dev.outbox.spi.store.StoredMessage;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.IntStream;
-import org.apache.kafka.clients.producer.KafkaProducer;
 import org.jspecify.annotations.Nullable;
 
 /** Appending and relaying to Kafka at once, beside a producer that only sends. */
-final class EndToEndScenario implements Scenario {
+final class EndToEndScenario extends Scenario {
   private static final int MESSAGES = 100_000;
   private static final int A_TRANSACTION = 50;
   private static final int KEYS = 10_000;
@@ -31,29 +34,26 @@ final class EndToEndScenario implements Scenario {
 
   private static final int MESSAGES_WITH_QUOTA = 60_000;
 
-  @Override
-  public String name() {
-    return "end-to-end";
-  }
-
-  @Override
-  public String what() {
-    return """
+  EndToEndScenario() {
+    super(
+        "end-to-end",
+        """
         2 clients append, 50 messages of 200 bytes a transaction, as fast as they can, while a relay with defaults \
         publishes to Kafka; from the first append until the last message is settled. Limit: a bare KafkaProducer with \
         its defaults, idempotent, acks=all, that sends the same records. Where the broker takes 2 MB a second (a quota, \
-        of both alike) the producer is what limits; otherwise appending is.""";
+        of both alike) the producer is what limits; otherwise appending is.""");
   }
 
   @Override
-  public void run(Bench bench) throws Exception {
-    try (KafkaTopic topic = new KafkaTopic(bench.kafka())) {
+  void run(Bench bench) throws Exception {
+    try (KafkaBroker topic = bench.topic()) {
       measure(bench, topic, "the broker takes 2 MB a second", QUOTA, MESSAGES_WITH_QUOTA);
       measure(bench, topic, "as fast as it goes", null, MESSAGES);
     }
   }
 
-  private void measure(Bench bench, KafkaTopic topic, String name, @Nullable Double quota, int full)
+  private void measure(
+      Bench bench, KafkaBroker topic, String name, @Nullable Double quota, int full)
       throws Exception {
     topic.quota(quota);
     long messages = bench.scaled(full) / A_TRANSACTION * A_TRANSACTION;
@@ -93,11 +93,11 @@ final class EndToEndScenario implements Scenario {
     };
   }
 
-  private static Pace ours(Access access, KafkaTopic topic, long messages) throws Exception {
+  private static Pace ours(Access access, KafkaBroker topic, long messages) throws Exception {
     List<Business> clients = IntStream.range(0, CLIENTS).mapToObj(i -> access.business()).toList();
     ExecutorService threads = Executors.newFixedThreadPool(CLIENTS);
     List<Future<?>> appending = new ArrayList<>();
-    try (KafkaPublisher publisher = topic.publisher()) {
+    try (MessagePublisher publisher = topic.measured()) {
       for (int client = 0; client < CLIENTS; client++) {
         long first = client;
         Business business = clients.get(client);
@@ -123,21 +123,15 @@ final class EndToEndScenario implements Scenario {
     }
   }
 
-  private static Pace bare(KafkaTopic topic, long messages) throws InterruptedException {
+  private static Pace bare(KafkaBroker topic, long messages) throws Exception {
     Meter meter = new Meter(messages);
-    try (KafkaProducer<byte[], byte[]> producer = topic.producer()) {
+    try (Client producer = topic.client()) {
       meter.begin();
       for (long i = 0; i < messages; i++) {
         OutboxMessage message = OpenLoad.message((int) (i % KEYS));
         producer.send(
-            topic.record(message, i),
-            (metadata, error) -> {
-              if (error == null) {
-                meter.done(1);
-              }
-            });
+            StoredMessage.of(i, 0, Instant.now(), message), taken -> meter.done(taken ? 1 : 0));
       }
-      producer.flush();
       meter.await(() -> "the producer had errors");
       return meter.pace();
     }

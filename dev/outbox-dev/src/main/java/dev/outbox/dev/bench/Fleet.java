@@ -21,7 +21,7 @@ final class Fleet implements AutoCloseable {
   private final Bench bench;
   private final int relays;
   private final int clients;
-  private final Traffic traffic = new Traffic();
+  private final Traffic<Pod> traffic = new Traffic<>();
   private final Pod[] pods;
 
   /**
@@ -46,7 +46,7 @@ final class Fleet implements AutoCloseable {
     return List.of(pods);
   }
 
-  Traffic traffic() {
+  Traffic<Pod> traffic() {
     return traffic;
   }
 

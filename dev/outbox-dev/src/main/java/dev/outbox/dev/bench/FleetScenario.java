@@ -16,7 +16,7 @@ import java.util.function.Consumer;
 import java.util.function.Predicate;
 
 /** What many relays on one outbox cost, and how long keys stand still when one of them ends. */
-final class FleetScenario implements Scenario {
+final class FleetScenario extends Scenario {
   private static final int[] PODS = {1, 2, 8, 20};
   private static final int[] PODS_THAT_END = {2, 8};
   private static final int IN_ONE_PROCESS = 100;
@@ -34,24 +34,20 @@ final class FleetScenario implements Scenario {
   /** At less than this scale, times this, fleets are smaller. */
   private static final int MOST = 400;
 
-  @Override
-  public String name() {
-    return "fleet";
-  }
-
-  @Override
-  public String what() {
-    return """
+  FleetScenario() {
+    super(
+        "fleet",
+        """
         Pods of a service, each a process of its own with one relay with defaults, whose publisher takes everything at once, \
         and clients (4 in all, at least one each) that append one message of 200 bytes a transaction and wake their relay after each commit; \
         1,000 keys, a fixed schedule. And one process with 100 relays. Rates are of all pods together; times are from the commit in any pod to the publisher. \
         Statements and CPU are those of all pods and of the server; commits are no statements. A backlog is of 200,000 messages. \
         At 200/s one pod is killed (SIGKILL) or ends in good order: the one that published last for most keys, and of those keys the longest time in which there was something to publish and nothing was published; \
-        or all pods are replaced one after another: the same of all keys. There is no limit to compare with.""";
+        or all pods are replaced one after another: the same of all keys. There is no limit to compare with.""");
   }
 
   @Override
-  public void run(Bench bench) throws Exception {
+  void run(Bench bench) throws Exception {
     int most = bench.scaled(MOST, 2);
     for (int pods : PODS) {
       if (pods <= most) {
@@ -68,7 +64,7 @@ final class FleetScenario implements Scenario {
   }
 
   private void measure(Bench bench, String who, int pods, int relays) throws Exception {
-    bench.progress(name() + ", " + who + ": warm-up");
+    say(bench, who, 0);
     try (Fleet fleet = new Fleet(bench, pods, relays)) {
       OpenRun ignored = fleet.run(RATE, bench.scaled(WARM_UP));
       idle(bench, who + ", idle", fleet);
@@ -84,10 +80,6 @@ final class FleetScenario implements Scenario {
       }
       backlog(bench, who + ", backlog", fleet);
     }
-  }
-
-  private void say(Bench bench, String name, int run) {
-    bench.progress("%s, %s: run %d of %d".formatted(name(), name, run, bench.runs()));
   }
 
   private void idle(Bench bench, String name, Fleet fleet) throws InterruptedException {
@@ -160,7 +152,7 @@ final class FleetScenario implements Scenario {
   private void endings(Bench bench, int pods) throws Exception {
     try (Fleet fleet = new Fleet(bench, pods, 1)) {
       String who = DrainScenario.count(pods, "pod");
-      bench.progress(name() + ", " + who + ": warm-up");
+      say(bench, who, 0);
       OpenRun ignored = fleet.run(RATE, bench.scaled(WARM_UP));
       measure(bench, who + ", one is killed", fleet, (f, after) -> one(f, after, Pod::kill));
       measure(bench, who + ", one ends", fleet, (f, after) -> one(f, after, Pod::end));

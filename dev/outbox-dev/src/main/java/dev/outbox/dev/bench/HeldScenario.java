@@ -13,7 +13,7 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /** How long messages take while a transaction stays open that has appended a message itself. */
-final class HeldScenario implements Scenario {
+final class HeldScenario extends Scenario {
   private static final int RATE = 2_000;
   private static final int CLIENTS = 4;
   private static final int PARTS = 5;
@@ -22,22 +22,18 @@ final class HeldScenario implements Scenario {
   private static final Duration KEEP = Duration.ofSeconds(1);
   private static final double[] PERCENTILES = {50, 99};
 
-  @Override
-  public String name() {
-    return "held";
-  }
-
-  @Override
-  public String what() {
-    return """
+  HeldScenario() {
+    super(
+        "held",
+        """
         From when a commit has returned to the call of the publisher, with 2,000 transactions a second for 10 minutes: \
         4 clients and a relay in the same process, which is woken by appends, and keeps keys for a second where the store can. Beside nothing, and beside a \
         transaction that has appended a message and stays open all the time. In each fifth, with the CPU time of a \
-        message. There is no limit to compare with.""";
+        message. There is no limit to compare with.""");
   }
 
   @Override
-  public void run(Bench bench) throws Exception {
+  void run(Bench bench) throws Exception {
     measure(bench, "nothing", null);
     measure(bench, "one that has appended", Pin.APPENDER);
   }
@@ -56,7 +52,7 @@ final class HeldScenario implements Scenario {
         relay.start();
         List<Business> business =
             IntStream.range(0, CLIENTS).mapToObj(i -> clients.business(relay)).toList();
-        bench.progress("%s, %s: warm-up %d".formatted(name(), beside, run));
+        say(bench, beside, "warm-up " + run);
         OpenRun ignored =
             OpenRun.of(
                 bench,
@@ -66,7 +62,7 @@ final class HeldScenario implements Scenario {
                 Work::nothing);
         try (AutoCloseable held = pin == null ? () -> {} : database.pin(pin)) {
           for (int part = 0; part < PARTS; part++) {
-            bench.progress("%s, %s: run %d, part %d".formatted(name(), beside, run, part + 1));
+            say(bench, beside, "run %d, part %d".formatted(run, part + 1));
             parts
                 .get(part)
                 .add(

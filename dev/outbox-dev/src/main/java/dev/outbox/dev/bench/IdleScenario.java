@@ -4,37 +4,34 @@ import dev.outbox.dev.bench.BenchDatabase.Access;
 import dev.outbox.dev.bench.BenchDatabase.Business;
 import dev.outbox.dev.bench.BenchDatabase.Side;
 import dev.outbox.dev.bench.Pod.Work;
+import dev.outbox.dev.broker.KafkaBroker;
 import dev.outbox.relay.Relay;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
 /** What a relay costs that has nothing to do. */
-final class IdleScenario implements Scenario {
+final class IdleScenario extends Scenario {
   private static final Duration BEFORE = Duration.ofMinutes(1);
   private static final Duration TIME = Duration.ofSeconds(10);
 
-  @Override
-  public String name() {
-    return "idle";
-  }
-
-  @Override
-  public String what() {
-    return """
+  IdleScenario() {
+    super(
+        "idle",
+        """
         A relay with defaults in a process of its own, to Kafka, after a last message and a time of nothing \
         (a minute at full scale): statements (on MongoDB commands) a second, counted in that process, commits not, and CPU time of that \
-        process. There is no limit to compare with.""";
+        process. There is no limit to compare with.""");
   }
 
   @Override
-  public void run(Bench bench) throws Exception {
+  void run(Bench bench) throws Exception {
     bench.database().empty(Side.OURS);
     Duration before = bench.scaled(BEFORE);
     Duration time = bench.scaled(TIME);
     List<Double> statements = new ArrayList<>();
     List<Double> cpu = new ArrayList<>();
-    try (KafkaTopic topic = new KafkaTopic(bench.kafka());
+    try (KafkaBroker topic = bench.topic();
         Access access = bench.database().open(1);
         Business client = access.business();
         Pod relay = Pod.ofRelay(bench.database(), topic, Relay.Builder.DEFAULT_KEEP)) {

@@ -7,31 +7,26 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** What remembering a message adds to the transaction of a consumer. */
-final class InboxScenario implements Scenario {
+final class InboxScenario extends Scenario {
   private static final int TRANSACTIONS = 5_000;
 
-  @Override
-  public String name() {
-    return "inbox";
-  }
-
-  @Override
-  public String what() {
-    return """
+  InboxScenario() {
+    super(
+        "inbox",
+        """
         One consumer; a transaction writes one business row, and firstTime records a new message. \
         Time of the whole transaction, commit included. \
-        Limit: the same without firstTime; the two take turns, transaction by transaction.""";
+        Limit: the same without firstTime; the two take turns, transaction by transaction.""");
   }
 
   @Override
-  public void run(Bench bench) throws Exception {
+  void run(Bench bench) throws Exception {
     try (Access access = bench.database().open(1);
         Business consumer = access.business()) {
       List<Double> with = new ArrayList<>();
       List<Double> without = new ArrayList<>();
       for (int run = 0; run <= bench.runs(); run++) {
-        bench.progress(
-            "inbox: " + (run == 0 ? "warm-up" : "run %d of %d".formatted(run, bench.runs())));
+        say(bench, "firstTime", run);
         bench.settle();
         String prefix = run + "-";
         double[] medians =

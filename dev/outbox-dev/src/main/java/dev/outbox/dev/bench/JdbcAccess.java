@@ -19,7 +19,7 @@ record JdbcAccess(
     HikariDataSource pool,
     DataSource dataSource,
     JdbcOutboxStore store,
-    BenchKind kind,
+    JdbcKind kind,
     String schema)
     implements BenchDatabase.Access {
 

@@ -37,7 +37,7 @@ final class JdbcBenchDatabase implements BenchDatabase {
 
   private static final int TRIES = 60;
 
-  private final BenchKind kind;
+  private final JdbcKind kind;
   private final String url;
   private final String user;
   private final String password;
@@ -50,8 +50,7 @@ final class JdbcBenchDatabase implements BenchDatabase {
       throws SQLException {
     kind =
         JdbcKind.of(url)
-            .filter(BenchKind.class::isInstance)
-            .map(BenchKind.class::cast)
+            .filter(JdbcKind::hasBenchmarks)
             .orElseThrow(() -> new IllegalArgumentException("there are no benchmarks for it"));
     this.url = url;
     this.user = user;
@@ -116,8 +115,9 @@ final class JdbcBenchDatabase implements BenchDatabase {
       kind.store(pool).schema(schema).archive(Archive.FULL).build().migrate();
       kind.inbox(pool).schema(schema).build().migrate();
     }
-    for (String sql : List.of(kind.limitTable(), kind.businessTable(), NUMBER, numbers())) {
-      admin.execute(JdbcLimit.in(schema, sql));
+    for (String sql :
+        List.of(kind.sql("limit table"), kind.sql("business table"), NUMBER, numbers())) {
+      admin.execute(JdbcKind.in(schema, sql));
     }
   }
 
@@ -169,7 +169,7 @@ final class JdbcBenchDatabase implements BenchDatabase {
       throw admin.failed("version", e);
     }
     for (String setting : kind.settings()) {
-      all.put(setting, admin.text(kind.setting().formatted(setting)));
+      all.put(setting, admin.text(kind.sql("setting").formatted(setting)));
     }
     all.put("round trip of select 1", "%.0f µs".formatted(roundTripMicros()));
     return all;
@@ -245,8 +245,7 @@ final class JdbcBenchDatabase implements BenchDatabase {
   @Override
   public void fill(Side side, Load load) {
     String sql =
-        JdbcLimit.in(schema, kind.fill())
-            .replace("${t}", table(side == Side.OURS ? MESSAGES : LIMIT));
+        kind.sql("fill", schema).replace("${t}", table(side == Side.OURS ? MESSAGES : LIMIT));
     byte[] payload = new byte[Load.PAYLOAD];
     Arrays.fill(payload, (byte) 'x');
     synchronized (admin) {
@@ -272,15 +271,15 @@ final class JdbcBenchDatabase implements BenchDatabase {
         side == Side.OURS
             ? List.of(MESSAGES, "outbox_blocked_key", "outbox_bucket")
             : List.of(LIMIT);
-    tables.forEach(table -> admin.execute(kind.tidy(table(table))));
+    tables.forEach(table -> admin.execute(kind.sql("tidy").replace("${t}", table(table))));
   }
 
   @Override
   public void checkpoint() {
-    String sql = kind.checkpoint();
-    if (sql == null || !mayCheckpoint) {
+    if (!kind.has("checkpoint") || !mayCheckpoint) {
       return;
     }
+    String sql = kind.sql("checkpoint");
     try {
       admin.run(sql);
     } catch (SQLException e) {
@@ -311,7 +310,11 @@ final class JdbcBenchDatabase implements BenchDatabase {
       enter(session);
       session.connection().setAutoCommit(false);
       switch (pin) {
-        case SNAPSHOT -> kind.pinSnapshot(session, schema);
+        case SNAPSHOT -> {
+          for (String sql : kind.all("pin snapshot")) {
+            session.run(sql);
+          }
+        }
         case WRITER -> session.run(JdbcBusiness.insert(schema));
         case APPENDER -> {
           try (HikariDataSource pool = pool(1)) {

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Transactions with one row of four columns each, and what is appended or recorded. */
 final class JdbcBusiness implements BenchDatabase.Business {
-  private final BenchKind kind;
+  private final JdbcKind kind;
   private final Connection connection;
   private final Appending appending;
   private final Inbox<Connection> inbox;
@@ -33,7 +33,7 @@ final class JdbcBusiness implements BenchDatabase.Business {
 
   /** Begins transactions on the connection. */
   JdbcBusiness(
-      BenchKind kind,
+      JdbcKind kind,
       Connection connection,
       Appending appending,
       Inbox<Connection> inbox,

@@ -55,17 +55,13 @@ final class JdbcLimit {
 
   private JdbcLimit() {}
 
-  /** A statement with the schema filled in. */
-  static String in(String schema, String sql) {
-    return sql.replace("${s}", schema);
-  }
-
   /** Inserts messages in the connection's transaction. */
   static void insert(
-      BenchKind kind, Connection connection, String schema, List<OutboxMessage> messages)
+      JdbcKind kind, Connection connection, String schema, List<OutboxMessage> messages)
       throws SQLException {
-    String rows = String.join(", ", Collections.nCopies(messages.size(), kind.row()));
-    try (PreparedStatement insert = connection.prepareStatement(in(schema, INSERT) + rows)) {
+    String rows = String.join(", ", Collections.nCopies(messages.size(), kind.sql("limit row")));
+    try (PreparedStatement insert =
+        connection.prepareStatement(JdbcKind.in(schema, INSERT) + rows)) {
       int i = 0;
       for (OutboxMessage message : messages) {
         kind.setId(insert, ++i, message.id());
@@ -79,8 +75,7 @@ final class JdbcLimit {
         insert.setString(++i, message.dedupKey());
         insert.setString(++i, message.correlationId());
         insert.setObject(++i, message.maxAttempts(), Types.INTEGER);
-        insert.setString(
-            ++i, message.availableAt() == null ? null : kind.time(message.availableAt()));
+        insert.setString(++i, null); // when it is due: at once
       }
       insert.executeUpdate();
     }
@@ -88,21 +83,26 @@ final class JdbcLimit {
 
   /** One worker of the loop. */
   static final class Worker implements BenchDatabase.LimitWorker {
-    private final BenchKind kind;
+    private final JdbcKind kind;
     private final Connection connection;
     private final PreparedStatement take;
     private final PreparedStatement remove;
     private final long[] sequences;
 
-    Worker(BenchKind kind, Connection connection, String schema, int most) throws SQLException {
+    Worker(JdbcKind kind, Connection connection, String schema, int most) throws SQLException {
       this.kind = kind;
       this.connection = connection;
       sequences = new long[most];
       connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
       connection.setAutoCommit(false);
-      take = connection.prepareStatement(in(schema, TAKE));
+      take = connection.prepareStatement(JdbcKind.in(schema, TAKE));
       take.setInt(1, most);
-      remove = connection.prepareStatement(in(schema, kind.remove(most)));
+      remove =
+          connection.prepareStatement(
+              JdbcKind.in(
+                  schema,
+                  kind.sql("limit remove")
+                      .formatted(String.join(", ", Collections.nCopies(most, "?")))));
     }
 
     @Override

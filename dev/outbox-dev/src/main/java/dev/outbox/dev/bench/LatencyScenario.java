@@ -9,6 +9,7 @@ import dev.outbox.dev.bench.BenchDatabase.Business;
 import dev.outbox.dev.bench.BenchDatabase.Side;
 import dev.outbox.dev.bench.Pod.Work;
 import dev.outbox.dev.bench.Stamps.Stamp;
+import dev.outbox.dev.broker.KafkaBroker;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.relay.Relay;
 import dev.outbox.spi.store.KeepingStore;
@@ -23,7 +24,7 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /** How long a message takes from its commit to the publisher, and to Kafka's acknowledgement. */
-final class LatencyScenario implements Scenario {
+final class LatencyScenario extends Scenario {
   private static final int[] RATES = {200, 2_000};
   private static final double[] PERCENTILES = {50, 99, 99.9};
   private static final int CLIENTS = 4;
@@ -45,23 +46,19 @@ final class LatencyScenario implements Scenario {
     }
   }
 
-  @Override
-  public String name() {
-    return "latency";
-  }
-
-  @Override
-  public String what() {
-    return """
+  LatencyScenario() {
+    super(
+        "latency",
+        """
         From when a commit has returned to the call of the publisher, and to the end of that call, when Kafka has \
         acknowledged all of it. Transactions with one message of 200 bytes, 10,000 keys, 4 clients on a fixed schedule; \
         a relay with defaults, and one that keeps keys for five seconds, where the store can: in the same process, \
         woken by appends or after each commit, or given what was committed, or in another, which polls. Of a message also the statements of clients and \
-        relay together, and the CPU time of their processes. There is no limit to compare with.""";
+        relay together, and the CPU time of their processes. There is no limit to compare with.""");
   }
 
   @Override
-  public void run(Bench bench) throws Exception {
+  void run(Bench bench) throws Exception {
     boolean keeps;
     try (Access access = bench.database().open(1)) {
       keeps = access.store() instanceof KeepingStore;
@@ -74,7 +71,7 @@ final class LatencyScenario implements Scenario {
         String name = woken.name + (keep.isZero() ? "" : ", keeps keys");
         bench.database().empty(Side.OURS);
         WorkCounter counter = new WorkCounter();
-        try (KafkaTopic topic = new KafkaTopic(bench.kafka());
+        try (KafkaBroker topic = bench.topic();
             Access clients = bench.database().open(CLIENTS, counter)) {
           if (woken == Woken.NOT) {
             try (Pod other = Pod.ofRelay(bench.database(), topic, keep)) {
@@ -88,7 +85,7 @@ final class LatencyScenario implements Scenario {
             }
           } else {
             try (Access access = bench.database().open(Relay.Builder.DEFAULT_WORKERS + 1, counter);
-                Stamps stamps = new Stamps(topic.publisher());
+                Stamps stamps = new Stamps(topic.measured());
                 Relay relay =
                     Relay.builder(access.store(), stamps)
                         .keep(keep)
@@ -162,10 +159,7 @@ final class LatencyScenario implements Scenario {
         List<OpenRun> runs = new ArrayList<>();
         for (int run = 0; run <= bench.runs(); run++) {
           boolean warmUp = run == 0;
-          bench.progress(
-              "%s, %s: %s"
-                  .formatted(
-                      name(), name, warmUp ? "warm-up" : "run " + run + " of " + bench.runs()));
+          say(bench, name, run);
           OpenRun done =
               OpenRun.of(
                   bench,

@@ -183,7 +183,7 @@ final class MongoBenchDatabase implements BenchDatabase {
         ours ? written(MESSAGES) + written(ARCHIVE) : written(MongoAccess.LIMIT),
         ours ? written("outbox_bucket") : 0,
         ours ? written(BLOCKED_KEYS) : 0,
-        BenchKind.UNKNOWN);
+        JdbcKind.UNKNOWN);
   }
 
   private long written(String collection) {

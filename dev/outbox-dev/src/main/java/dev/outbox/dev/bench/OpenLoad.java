@@ -28,6 +28,8 @@ import java.util.concurrent.locks.LockSupport;
  * @param all clients of all processes; they take turns
  */
 record OpenLoad(int keys, int rate, Duration time, int first, int all) {
+  static final String ORDER = "order";
+
   private static final int KEYS = 10_000;
   private static final int PAYLOAD = 200;
 
@@ -89,7 +91,7 @@ record OpenLoad(int keys, int rate, Duration time, int first, int all) {
 
   static OutboxMessage message(int key) {
     return OutboxMessage.builder()
-        .aggregate("order", "order-" + key)
+        .aggregate(ORDER, "order-" + key)
         .eventType("OrderPlaced")
         .payload(new byte[PAYLOAD])
         .build();

@@ -17,7 +17,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** What a transaction of somebody else costs that stays open, so that vacuum can remove nothing. */
-final class PinnedScenario implements Scenario {
+final class PinnedScenario extends Scenario {
   private static final int MESSAGES = 500_000;
   private static final int BLOCKED = 100_000;
   private static final int[] WORKERS = {1, 4};
@@ -31,21 +31,17 @@ final class PinnedScenario implements Scenario {
     new Part("5th fifth", 8, 10),
   };
 
-  @Override
-  public String name() {
-    return "pinned";
-  }
-
-  @Override
-  public String what() {
-    return """
+  PinnedScenario() {
+    super(
+        "pinned",
+        """
         500,000 messages of 10,000 keys drained while another session holds a transaction open, from before the fill to the end: \
         a read-only snapshot, or one that has written. And one key with 100,000 messages that were blocked \
-        behind its head until the broker took it. Limit: its loop on as many messages under the same pin.""";
+        behind its head until the broker took it. Limit: its loop on as many messages under the same pin.""");
   }
 
   @Override
-  public void run(Bench bench) throws Exception {
+  void run(Bench bench) throws Exception {
     BenchDatabase database = bench.database();
     Throughput throughput = new Throughput(bench, name(), PARTS);
     for (Pin pin : List.of(Pin.SNAPSHOT, Pin.WRITER)) {

@@ -1,6 +1,7 @@
 package dev.outbox.dev.bench;
 
 import dev.outbox.dev.bench.Stamps.Stamp;
+import dev.outbox.dev.broker.KafkaBroker;
 import dev.outbox.embedded.ChildJvm;
 import java.time.Duration;
 import java.util.HashMap;
@@ -14,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Pod implements AutoCloseable {
   private final ChildJvm jvm;
-  private final Traffic traffic;
+  private final Traffic<Pod> traffic;
 
   /**
    * What was done so far.
@@ -53,21 +54,21 @@ final class Pod implements AutoCloseable {
       int relays,
       Duration keep,
       int clients,
-      @Nullable KafkaTopic topic,
-      Traffic traffic) {
+      @Nullable KafkaBroker topic,
+      Traffic<Pod> traffic) {
     this.traffic = traffic;
     Map<String, String> settings = new HashMap<>(database.address());
     settings.put("relays", "" + relays);
     settings.put("keep", "" + keep);
     settings.put("clients", "" + clients);
-    settings.put("bootstrap", topic == null ? "" : topic.bootstrap());
+    settings.put("bootstrap", topic == null ? "" : topic.address());
     settings.put("topic", topic == null ? "" : topic.name());
     jvm = ChildJvm.startWithDefaults(PodMain.class, settings);
   }
 
   /** One relay and no client; ready when it returns. */
-  static Pod ofRelay(BenchDatabase database, KafkaTopic topic, Duration keep) {
-    Pod pod = new Pod(database, 1, keep, 0, topic, new Traffic());
+  static Pod ofRelay(BenchDatabase database, KafkaBroker topic, Duration keep) {
+    Pod pod = new Pod(database, 1, keep, 0, topic, new Traffic<>());
     pod.awaitReady();
     return pod;
   }

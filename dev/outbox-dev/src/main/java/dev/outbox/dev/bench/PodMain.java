@@ -4,6 +4,7 @@ import com.sun.management.OperatingSystemMXBean;
 import dev.outbox.OutboxMessage;
 import dev.outbox.dev.bench.BenchDatabase.Access;
 import dev.outbox.dev.bench.BenchDatabase.Business;
+import dev.outbox.dev.broker.KafkaBroker;
 import dev.outbox.embedded.ParentJvm;
 import dev.outbox.relay.Relay;
 import dev.outbox.spi.publisher.MessagePublisher;
@@ -55,13 +56,16 @@ public final class PodMain {
     this.parent = parent;
     int forRelays = setting("relays") * (Relay.Builder.DEFAULT_WORKERS + 1);
     access =
-        BenchDatabase.attach(parent.settings())
+        BenchDatabases.attach(parent.settings())
             .open(Math.min(MOST_CONNECTIONS, forRelays) + setting("clients"), counter);
     clients = IntStream.range(0, setting("clients")).mapToObj(i -> access.business()).toList();
     String topic = parent.get("topic");
     stamps =
         new Stamps(
-            topic.isEmpty() ? Drain.NO_OP : KafkaTopic.publisher(parent.get("bootstrap"), topic));
+            topic.isEmpty()
+                ? Drain.NO_OP
+                : new KafkaBroker(parent.get("bootstrap"), topic, List.of(OpenLoad.ORDER))
+                    .measured());
   }
 
   public static void main(String[] arguments) throws Exception {

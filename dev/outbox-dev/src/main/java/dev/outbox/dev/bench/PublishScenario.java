@@ -1,7 +1,9 @@
 package dev.outbox.dev.bench;
 
 import dev.outbox.OutboxMessage;
-import dev.outbox.dev.bench.PublishBroker.Client;
+import dev.outbox.dev.broker.Broker;
+import dev.outbox.dev.broker.BrokerKind;
+import dev.outbox.dev.broker.Client;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
@@ -18,11 +20,10 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.function.Supplier;
 import java.util.stream.IntStream;
 
 /** Publishers beside the clients of their brokers. The database takes no part. */
-final class PublishScenario implements Scenario {
+final class PublishScenario extends Scenario {
   private static final int MESSAGES = 20_000;
   private static final int KEYS = 10_000;
   private static final int PAYLOAD = 200;
@@ -32,28 +33,25 @@ final class PublishScenario implements Scenario {
   /** Where a key is expected. */
   private static final String REFUSED = "";
 
-  private static final List<Supplier<PublishBroker>> BROKERS =
-      List.of(PublishRabbit::new, PublishNats::new, PublishHttp::new);
+  private static final List<BrokerKind> BROKERS =
+      List.of(BrokerKind.RABBITMQ, BrokerKind.NATS, BrokerKind.HTTP);
 
-  @Override
-  public String name() {
-    return "publish";
-  }
-
-  @Override
-  public String what() {
-    return """
+  PublishScenario() {
+    super(
+        "publish",
+        """
         Two threads give our publisher batches of 1,000 messages of 200 bytes, of 10,000 keys. Limit: two threads send \
         the same by the broker's own client, with the same guarantee: of each key one message at a time until it is \
         acknowledged, all keys at once. RabbitMQ: a durable queue. NATS: a stream in files. HTTP: a server that \
         only counts, and as many requests at a time as our publisher has by default. A broker that cannot be started \
-        here has no line.""";
+        here has no line.""");
   }
 
   @Override
-  public void run(Bench bench) throws Exception {
-    for (Supplier<PublishBroker> start : BROKERS) {
-      try (PublishBroker broker = start.get()) {
+  void run(Bench bench) throws Exception {
+    for (BrokerKind kind : BROKERS) {
+      try (Broker broker = kind.open(null, "", List.of())) {
+        broker.start();
         new Race(bench, broker).run();
       } catch (UnsupportedOperationException e) {
         bench.progress("%s: left out: %s".formatted(name(), e.getMessage()));
@@ -64,12 +62,12 @@ final class PublishScenario implements Scenario {
   /** Ours and the client's at one broker; each is first in turn. */
   private final class Race {
     private final Bench bench;
-    private final PublishBroker broker;
+    private final Broker broker;
     private final CpuClock cpu = new CpuClock();
     private final int keys;
     private final int messages;
 
-    private Race(Bench bench, PublishBroker broker) {
+    private Race(Bench bench, Broker broker) {
       this.bench = bench;
       this.broker = broker;
       cpu.add(broker.pid());
@@ -81,14 +79,9 @@ final class PublishScenario implements Scenario {
       List<Timed> ours = new ArrayList<>();
       List<Timed> limit = new ArrayList<>();
       List<Client> clients = List.of(broker.client(), broker.client());
-      try (MessagePublisher publisher = broker.publisher()) {
+      try (MessagePublisher publisher = broker.measured()) {
         for (int run = 0; run <= bench.runs(); run++) {
-          bench.progress(
-              "%s, %s: %s"
-                  .formatted(
-                      name(),
-                      broker,
-                      run == 0 ? "warm-up" : "run %d of %d".formatted(run, bench.runs())));
+          say(bench, broker.toString(), run);
           for (boolean isOurs : run % 2 == 0 ? List.of(true, false) : List.of(false, true)) {
             Timed timed =
                 time(

@@ -1,14 +1,41 @@
 package dev.outbox.dev.bench;
 
-/** One scenario. To add one takes a class, and a line in {@link Bench#SCENARIOS}. */
-interface Scenario {
+/** One scenario. To add one takes a class, and a line in {@link Benchmarks#SCENARIOS}. */
+abstract class Scenario {
+  private final String name;
+  private final String what;
 
-  /** As on the command line. */
-  String name();
+  /**
+   * @param name as on the command line
+   * @param what is measured, and what its limit is: one or two sentences for below the table
+   */
+  Scenario(String name, String what) {
+    this.name = name;
+    this.what = what;
+  }
 
-  /** What is measured, and what its limit is: one or two sentences for below the table. */
-  String what();
+  final String name() {
+    return name;
+  }
+
+  final String what() {
+    return what;
+  }
 
   /** Measures and adds lines to the report; leaves no relay, pool or transaction open. */
-  void run(Bench bench) throws Exception;
+  abstract void run(Bench bench) throws Exception;
+
+  /** Says what is measured now. */
+  final void say(Bench bench, String name, String doing) {
+    bench.progress("%s, %s: %s".formatted(this.name, name, doing));
+  }
+
+  /**
+   * Says which run of it is under way.
+   *
+   * @param run from 1; 0: the warm-up
+   */
+  final void say(Bench bench, String name, int run) {
+    say(bench, name, run == 0 ? "warm-up" : "run %d of %d".formatted(run, bench.runs()));
+  }
 }

@@ -11,21 +11,25 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.function.Predicate;
 
-/** What pods have committed and published, as they say it. Used by one thread. */
-final class Traffic {
+/**
+ * What pods have committed and published, as they say it. Used by one thread.
+ *
+ * @param <P> a pod
+ */
+final class Traffic<P> {
   private final Map<UUID, Commit> commits = new HashMap<>();
-  private final Map<UUID, Publication> publications = new HashMap<>();
+  private final Map<UUID, Publication<P>> publications = new HashMap<>();
   private int repeats;
 
   private record Commit(String key, long at) {}
 
-  private record Publication(Pod by, Stamp stamp) {}
+  private record Publication<P>(P by, Stamp stamp) {}
 
   /** Both ends of a message. */
-  private record Message(String key, long committed, long published, Pod by) {}
+  private record Message<P>(String key, long committed, long published, P by) {}
 
   /** Returns whether the line told of it. */
-  boolean heard(Pod pod, String line) {
+  boolean heard(P pod, String line) {
     String[] part = line.split(" ");
     switch (part[0]) {
       case PodMain.COMMITTED ->
@@ -34,7 +38,7 @@ final class Traffic {
         for (int i = 1; i < part.length; i += 3) {
           Stamp stamp = new Stamp(Long.parseLong(part[i + 1]), Long.parseLong(part[i + 2]));
           UUID id = UUID.fromString(part[i]);
-          if (publications.putIfAbsent(id, new Publication(pod, stamp)) != null) {
+          if (publications.putIfAbsent(id, new Publication<>(pod, stamp)) != null) {
             repeats++;
           }
         }
@@ -72,14 +76,14 @@ final class Traffic {
   }
 
   /** All that is committed and published, in the order of the commits. */
-  private List<Message> messages() {
-    List<Message> messages = new ArrayList<>();
+  private List<Message<P>> messages() {
+    List<Message<P>> messages = new ArrayList<>();
     commits.forEach(
         (id, commit) -> {
-          Publication publication = publications.get(id);
+          Publication<P> publication = publications.get(id);
           if (publication != null) {
             messages.add(
-                new Message(commit.key, commit.at, publication.stamp.called(), publication.by));
+                new Message<>(commit.key, commit.at, publication.stamp.called(), publication.by));
           }
         });
     messages.sort(Comparator.comparing(Message::committed));
@@ -87,10 +91,10 @@ final class Traffic {
   }
 
   /** The keys so far, by the pod that has published their last message. */
-  Map<Pod, Set<String>> keys() {
-    Map<String, Pod> last = new HashMap<>();
+  Map<P, Set<String>> keys() {
+    Map<String, P> last = new HashMap<>();
     messages().forEach(message -> last.put(message.key, message.by));
-    Map<Pod, Set<String>> keys = new HashMap<>();
+    Map<P, Set<String>> keys = new HashMap<>();
     last.forEach((key, pod) -> keys.computeIfAbsent(pod, p -> new HashSet<>()).add(key));
     return keys;
   }
@@ -104,7 +108,7 @@ final class Traffic {
   double[] standstills(Predicate<String> keys, long from) {
     Map<String, Long> last = new HashMap<>();
     Map<String, Double> longest = new HashMap<>();
-    for (Message message : messages()) {
+    for (Message<P> message : messages()) {
       long begin = Math.max(message.committed, last.getOrDefault(message.key, 0L));
       last.merge(message.key, message.published, Math::max);
       if (message.published >= from && keys.test(message.key)) {

@@ -10,26 +10,22 @@ import java.util.TreeSet;
 import java.util.function.ToDoubleFunction;
 
 /** What a message costs in statements and writes; nothing is timed. */
-final class WorkScenario implements Scenario {
+final class WorkScenario extends Scenario {
   private static final int TRANSACTIONS = 5_000;
   private static final int WORKERS = 1;
 
-  @Override
-  public String name() {
-    return "work";
-  }
-
-  @Override
-  public String what() {
-    return """
+  WorkScenario() {
+    super(
+        "work",
+        """
         Drain with one worker, and append, counted and not timed. For a message: statements in all and by their first word, \
         commits not, or on MongoDB commands in all and by name, commits too; how often clients wait for the server; \
         the rows or documents written, with the insert that brought the message. Limit: the loop of drain, \
-        the bare inserts of append. The insert of append's business row is among the statements of both.""";
+        the bare inserts of append. The insert of append's business row is among the statements of both.""");
   }
 
   @Override
-  public void run(Bench bench) throws Exception {
+  void run(Bench bench) throws Exception {
     for (int keys : List.of(DrainScenario.MANY_KEYS, 1)) {
       String name = "drain, " + DrainScenario.keys(keys);
       bench.progress(name() + ", " + name);

@@ -1,35 +1,41 @@
 package dev.outbox.dev.demo;
 
 import dev.outbox.OutboxMessage;
+import dev.outbox.TransientOutboxException;
 import dev.outbox.cli.Failure;
-import dev.outbox.dev.demo.OrderService.CardDeclined;
+import dev.outbox.dev.torture.Place;
+import dev.outbox.dev.torture.Place.Business;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Uses the order service on some threads, at random, and tells the ledger what it did: first as
- * often as was asked for, in the end quietly.
+ * Order on some threads, at random, and tell the ledger what they did: first as often as was asked
+ * for, in the end quietly. Each locks its order before it appends, so that the messages of one
+ * order are appended one transaction after the other; that is what makes their order mean something
+ * (O5).
  */
 final class Customers implements AutoCloseable {
-  static final String ORDER = "order";
-  static final String SHIPMENT = "shipment";
-
-  /** Of the aggregates that their messages are about. */
-  static final List<String> TYPES = List.of(ORDER, SHIPMENT);
-
   /** In percent. */
   private static final int DECLINED = 5;
+
+  /** One after the other: databases that do not wait for locks let one of two begin anew. */
+  private static final int MOST_CONFLICTS = 100;
+
+  private static final long CONFLICT_NANOS = 5_000_000;
 
   private static final int DELAYED = 2;
   private static final int REPEATED = 3;
 
-  private final OrderService service;
+  private final Supplier<Business> transactions;
   private final Ledger ledger;
   private final DemoSettings settings;
   private final List<Customer> customers = new ArrayList<>();
@@ -39,8 +45,8 @@ final class Customers implements AutoCloseable {
   private volatile int rate;
   private volatile boolean stopped;
 
-  Customers(OrderService service, Ledger ledger, DemoSettings settings) {
-    this.service = service;
+  Customers(Supplier<Business> transactions, Ledger ledger, DemoSettings settings) {
+    this.transactions = transactions;
     this.ledger = ledger;
     this.settings = settings;
     rate = settings.rate();
@@ -104,6 +110,7 @@ final class Customers implements AutoCloseable {
     /** The part that it is not allowed to begin, or 1 in the end; negative while it works. */
     private volatile double waitsAt = -1;
 
+    private int conflicts;
     private long paceBegin;
     private int paced;
 
@@ -121,7 +128,7 @@ final class Customers implements AutoCloseable {
           awaitAllowance((double) i / mine);
           pace();
           while (!commit()) {
-            // declined: the customer tries another card
+            // the card was declined, or the order is somebody else's at the moment: once more
           }
         }
         waitsAt = 1;
@@ -152,78 +159,75 @@ final class Customers implements AutoCloseable {
     }
 
     /** Returns false when it was rolled back. */
-    private boolean commit() throws Exception {
+    private boolean commit() {
       // Squared: some orders are much busier than others.
       double where = random.nextDouble();
       int order = (int) (settings.orders() * where * where);
-      boolean card = random.nextInt(100) >= DECLINED;
-      Purchase purchase = new Purchase(order);
-      try {
-        service.add("order-" + order, random.nextInt(1, 100), card, purchase::messages);
-        ledger.committed(purchase.ids, System.nanoTime());
-        dedupKeys.addAll(purchase.newDedupKeys);
-        return true;
-      } catch (CardDeclined e) {
-        ledger.rolledBack(purchase.ids);
+      boolean paid = random.nextInt(100) >= DECLINED;
+      List<OutboxMessage> messages = List.of();
+      Business business = transactions.get();
+      try (business) {
+        int version = business.lock(Place.key(order)) + 1;
+        messages = messages(order, version);
+        Set<UUID> unused = business.append(messages);
+        business.last(Place.key(order), version);
+        if (paid) {
+          business.commit();
+        }
+        conflicts = 0;
+      } catch (TransientOutboxException e) {
+        paid = false;
+        if (++conflicts > MOST_CONFLICTS) {
+          throw e;
+        }
+        LockSupport.parkNanos(CONFLICT_NANOS);
+      }
+      List<UUID> ids = messages.stream().map(OutboxMessage::id).toList();
+      if (!paid) {
+        ledger.rolledBack(ids);
         return false;
       }
+      ledger.committed(ids, System.nanoTime());
+      for (OutboxMessage message : messages) {
+        if (message.dedupKey() != null && !dedupKeys.contains(message.dedupKey())) {
+          dedupKeys.add(message.dedupKey());
+        }
+      }
+      return true;
     }
 
-    /** The messages of one transaction. */
-    private final class Purchase {
-      private final int order;
-      private final List<UUID> ids = new ArrayList<>();
-      private final List<String> newDedupKeys = new ArrayList<>();
+    private List<OutboxMessage> messages(int order, int version) {
+      int count = 1 + (random.nextInt(4) == 0 ? random.nextInt(1, 4) : 0);
+      return IntStream.range(0, count).mapToObj(i -> message(order, version, i)).toList();
+    }
 
-      Purchase(int order) {
-        this.order = order;
+    private OutboxMessage message(int order, int version, int index) {
+      boolean ofOrder = index == 0 || random.nextBoolean();
+      String type = ofOrder ? DemoSettings.ORDER : DemoSettings.SHIPMENT;
+      UUID id = new UUID(random.nextLong(), random.nextLong());
+      OutboxMessage.Builder message =
+          OutboxMessage.builder()
+              .id(id)
+              .aggregate(type, type + "-" + order)
+              .eventType(index == 0 ? "ItemAdded" : "ItemReserved")
+              .payload(
+                  "{\"order\":%d,\"version\":%d,\"item\":\"%x\"}"
+                      .formatted(order, version, random.nextLong()))
+              .header("tenant", "demo")
+              .correlationId("purchase-" + order + "-" + version);
+      int dice = random.nextInt(100);
+      boolean delayed = dice < DELAYED;
+      boolean repeated = dice >= 100 - REPEATED && !dedupKeys.isEmpty();
+      if (delayed) {
+        message.deliverAfter(Duration.ofMillis(random.nextInt(100, 3_000)));
+      } else if (repeated) {
+        message.dedupKey(dedupKeys.get(random.nextInt(dedupKeys.size())));
+      } else if (dice % 10 == 0) {
+        message.dedupKey("purchase-%d-%s".formatted(number, id));
       }
-
-      /** Begins anew where it was asked before: that transaction was rolled back. */
-      List<OutboxMessage> messages(long version) {
-        if (!ids.isEmpty()) {
-          ledger.rolledBack(ids);
-          ids.clear();
-          newDedupKeys.clear();
-        }
-        int count = 1 + (random.nextInt(4) == 0 ? random.nextInt(1, 4) : 0);
-        List<OutboxMessage> messages = new ArrayList<>();
-        for (int i = 0; i < count; i++) {
-          messages.add(message(version, i));
-        }
-        return messages;
-      }
-
-      private OutboxMessage message(long version, int index) {
-        String type = index == 0 || random.nextBoolean() ? ORDER : SHIPMENT;
-        UUID id = new UUID(random.nextLong(), random.nextLong());
-        OutboxMessage.Builder message =
-            OutboxMessage.builder()
-                .id(id)
-                .aggregate(type, type + "-" + order)
-                .eventType(index == 0 ? "ItemAdded" : "ItemReserved")
-                .payload(
-                    "{\"order\":%d,\"version\":%d,\"item\":\"%x\"}"
-                        .formatted(order, version, random.nextLong()))
-                .header("tenant", "demo")
-                .correlationId("purchase-" + order + "-" + version);
-        int dice = random.nextInt(100);
-        boolean delayed = dice < DELAYED;
-        boolean repeated = dice >= 100 - REPEATED && !dedupKeys.isEmpty();
-        if (delayed) {
-          message.deliverAfter(Duration.ofMillis(random.nextInt(100, 3_000)));
-        } else if (repeated) {
-          message.dedupKey(dedupKeys.get(random.nextInt(dedupKeys.size())));
-        } else if (dice % 10 == 0) {
-          String dedupKey = "purchase-%d-%s".formatted(number, id);
-          message.dedupKey(dedupKey);
-          newDedupKeys.add(dedupKey);
-        }
-        OutboxMessage built = message.build();
-        ledger.appended(id, built.recordKey(), version, index, delayed, repeated);
-        ids.add(id);
-        return built;
-      }
+      OutboxMessage built = message.build();
+      ledger.appended(id, built.recordKey(), version, index, delayed, repeated);
+      return built;
     }
   }
 }

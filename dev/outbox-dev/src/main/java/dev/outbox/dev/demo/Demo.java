@@ -1,21 +1,22 @@
 package dev.outbox.dev.demo;
 
-import dev.outbox.OutboxException;
 import dev.outbox.cli.Address;
 import dev.outbox.cli.Cleanup;
 import dev.outbox.cli.DatabaseOptions;
 import dev.outbox.cli.Failure;
 import dev.outbox.cli.Logs;
 import dev.outbox.cli.Main;
-import dev.outbox.dev.Database;
 import dev.outbox.dev.Resources;
+import dev.outbox.dev.broker.Source.Reading;
 import dev.outbox.dev.demo.Ledger.Verdict;
-import dev.outbox.dev.demo.ShippingService.Shipped;
+import dev.outbox.dev.torture.Place;
+import dev.outbox.dev.torture.Place.Effect;
 import dev.outbox.embedded.ChildJvm;
 import dev.outbox.spi.store.DeadLetterStore;
 import dev.outbox.spi.store.DeadLetterStore.DeadLetter;
 import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.spi.store.StatisticsStore.Statistics;
+import dev.outbox.store.core.BucketStore;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
@@ -28,8 +29,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.SplittableRandom;
 import java.util.UUID;
-import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 
 /** One run, from the servers' start to the table. */
@@ -50,6 +53,7 @@ final class Demo {
   private final DemoServers servers;
   private final Path logs;
   private volatile boolean keepLogs;
+  private volatile boolean ended;
 
   Demo(DemoSettings settings, PrintWriter out) {
     this.settings = settings;
@@ -78,9 +82,6 @@ final class Demo {
       out.println(lastSentence(verdict));
       out.flush();
       keepLogs = !verdict.good();
-      if (settings.keep()) {
-        awaitEnd();
-      }
       return verdict.good() ? 0 : Main.CHECK_FAILED;
     } finally {
       if (keepLogs && !Cleanup.interrupted()) {
@@ -94,20 +95,10 @@ final class Demo {
     if (!verdict.good()) {
       return "That must not be: please report it, with the logs and seed " + settings.seed() + ".";
     }
-    return "All that was committed is in %s, nothing that was rolled back is, the messages of each key came in order, and the consumer did what each asks for once, although a relay and the consumer were killed%s. Next: %sREADME.md shows an application, ./outbox tck checks a database of yours."
+    return "All that was committed is in %s, nothing that was rolled back is, the messages of each key came in order, and the consumer did what each asks for once, although a relay and the consumer were killed%s. Next: README.md shows an application, ./outbox tck checks a database of yours."
         .formatted(
             servers.broker().label(),
-            servers.broker().canStop() ? " and the broker was stopped" : "",
-            settings.keep() ? "" : "--keep leaves the servers running to look into, ");
-  }
-
-  /** Nothing of it outlives this process. */
-  private void awaitEnd() throws InterruptedException {
-    out.println();
-    out.println("Database and %s run until Ctrl-C:".formatted(servers.broker().label()));
-    servers.waysToLook().forEach(line -> out.println("  " + line));
-    out.flush();
-    new CountDownLatch(1).await();
+            servers.broker().canStop() ? " and the broker was stopped" : "");
   }
 
   private Verdict produceAndConsume() throws InterruptedException {
@@ -118,34 +109,27 @@ final class Demo {
     }
     progress.event(servers.names());
     keepLogs = true;
-    Database database = resources.add(pool());
+    Place<?> place = resources.add(DemoServers.open(servers.outbox(), settings.threads() + 1));
+    BucketStore<?> store = (BucketStore<?>) place.store();
     ChildJvm a = relay("A");
     ChildJvm b = relay("B");
-    Reader reader = resources.add(new Reader(servers.broker().source(), ledger));
+    Reader reader = resources.add(new Reader(servers.broker().source(Reading.WHOLE), ledger));
     reader.start();
     ShippingProcess shipping = resources.add(new ShippingProcess(this::shipping));
     a.await(DemoRelay.STARTED);
     b.await(DemoRelay.STARTED);
     shipping.awaitStarted();
     progress.event("relays A and B and a consumer run; the order service starts");
-    Customers customers = resources.add(new Customers(database.orderService(), ledger, settings));
-    Incidents incidents =
-        new Incidents(
-            servers.broker(),
-            a,
-            () -> relay("C"),
-            shipping,
-            this::done,
-            customers::allow,
-            progress,
-            settings);
+    Customers customers = resources.add(new Customers(place::begin, ledger, settings));
     customers.start();
-    incidents.start();
-    while (!(customers.done() & incidents.over())) {
+    CompletableFuture<ChildJvm> incidents =
+        CompletableFuture.supplyAsync(
+            () -> incidents(a, shipping, customers), task -> new Thread(task, "incidents").start());
+    while (!(customers.done() & over(incidents))) {
       show();
     }
     progress.event("what waits is delivered");
-    awaitDelivered(database.store());
+    awaitDelivered(store);
     ledger.quietFromNow();
     customers.allowQuietly();
     progress.event(
@@ -154,35 +138,92 @@ final class Demo {
     while (!customers.done()) {
       show();
     }
-    awaitDelivered(database.store());
-    for (ChildJvm relay : List.of(b, incidents.newcomer())) {
+    awaitDelivered(store);
+    for (ChildJvm relay : List.of(b, incidents.join())) {
       stop(relay);
     }
     reader.readToTheEnd();
     shipping.finish();
     show();
     progress.wipe();
-    return ledger.verdict(dead(database.store()), shipped());
+    return ledger.verdict(dead(store), shipped());
   }
 
-  private Shipped shipped() {
-    try (Database consumers = Database.at(servers.inbox())) {
-      return consumers.shippingService().shipped();
-    } catch (OutboxException e) {
-      throw e;
-    } catch (Exception e) {
-      throw new Failure("what was shipped cannot be read: " + e.getMessage(), e);
+  private List<Effect> shipped() {
+    try (Place<?> consumers = DemoServers.open(servers.inbox(), 1)) {
+      return consumers.effects();
     }
   }
 
-  private Database pool() {
-    try (Database one = Database.at(servers.outbox())) {
-      return one.pool(settings.threads() + 1);
+  private static boolean over(CompletableFuture<?> incidents) {
+    if (incidents.isCompletedExceptionally()) {
+      Throwable e = incidents.handle((nothing, failure) -> failure).join();
+      throw new Failure("an incident failed: " + e.getMessage(), e);
+    }
+    return incidents.isDone();
+  }
+
+  /**
+   * What goes wrong on purpose: kills, a newcomer, an outage. The customers wait for them where
+   * they would be done before, so that each of them meets messages. The last fifth of the
+   * transactions is left to quiet times.
+   *
+   * @return the newcomer
+   */
+  private ChildJvm incidents(ChildJvm victim, ShippingProcess shipping, Customers customers) {
+    SplittableRandom random = new SplittableRandom(settings.seed());
+    customers.allow(0.48);
+    awaitDone(random.nextDouble(0.08, 0.16));
+    kill(shipping);
+
+    awaitDone(random.nextDouble(0.2, 0.32));
+    victim.close();
+    progress.event("relay A was killed (SIGKILL)");
+
+    awaitDone(random.nextDouble(0.36, 0.44));
+    ChildJvm newcomer = relay("C");
+    newcomer.await(DemoRelay.STARTED);
+    progress.event("relay C was started");
+
+    customers.allow(0.64);
+    awaitDone(random.nextDouble(0.48, 0.6));
+    if (servers.broker().canStop()) {
+      servers.broker().stop();
+      progress.event("the broker was stopped");
+      customers.allow(0.8);
+      pause(random.nextInt(2_000, 4_000));
+      servers.broker().restart();
+      progress.event("the broker is back");
+    } else {
+      progress.event("the broker is yours: it is not stopped");
+      customers.allow(0.8);
+    }
+    kill(shipping);
+    return newcomer;
+  }
+
+  private void kill(ShippingProcess shipping) {
+    shipping.kill();
+    progress.event("the consumer was killed (SIGKILL), another one goes on");
+  }
+
+  /** Until this part of the transactions is committed, 0 to 1; ends with the demo. */
+  private void awaitDone(double part) {
+    while (ledger.commits() < part * settings.transactions()) {
+      pause(20);
     }
   }
 
-  private double done() {
-    return (double) ledger.commits() / settings.transactions();
+  private void pause(int millis) {
+    try {
+      Thread.sleep(millis);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      ended = true;
+    }
+    if (ended) {
+      throw new CancellationException("the demo has ended");
+    }
   }
 
   private void show() throws InterruptedException {
@@ -254,7 +295,7 @@ final class Demo {
     return resources.add(
         ChildJvm.start(
             DemoShipping.class,
-            DemoShipping.settings(inbox, settings.broker(), servers.broker().place()),
+            DemoShipping.settings(inbox, settings.broker(), servers.broker()),
             Map.of(DatabaseOptions.PASSWORD_VARIABLE, inbox.password()),
             logs.resolve("shipping-" + number + ".log")));
   }
@@ -267,6 +308,7 @@ final class Demo {
   }
 
   private void cleanUp() {
+    ended = true;
     try {
       if (keepLogs && !Cleanup.interrupted()) {
         servers.copyLogs(logs);

@@ -1,8 +1,8 @@
 package dev.outbox.dev.demo;
 
 import dev.outbox.cli.DatabaseOptions;
-import dev.outbox.dev.BrokerKind;
 import dev.outbox.dev.ServerOptions;
+import dev.outbox.dev.broker.BrokerKind;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
@@ -34,12 +34,6 @@ public final class DemoCommand implements Callable<Integer> {
       names = "--quick",
       description = "2,000 transactions, 400 a second; else 20,000, 1,000 a second.")
   private boolean quick;
-
-  @Option(
-      names = "--keep",
-      description =
-          "Leave database and broker running in the end, with all that is in them, until Ctrl-C.")
-  private boolean keep;
 
   @Mixin private final ServerOptions server = new ServerOptions();
 
@@ -73,8 +67,7 @@ public final class DemoCommand implements Callable<Integer> {
             server.kind(),
             own == null ? null : own.address(),
             broker(),
-            bootstrapServers,
-            keep);
+            bootstrapServers);
     return new Demo(settings, spec.commandLine().getOut()).run();
   }
 

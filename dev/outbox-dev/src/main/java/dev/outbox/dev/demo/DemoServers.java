@@ -2,17 +2,19 @@ package dev.outbox.dev.demo;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.outbox.OutboxException;
+import dev.outbox.Archive;
 import dev.outbox.cli.Address;
-import dev.outbox.cli.DatabaseOptions;
 import dev.outbox.cli.Failure;
 import dev.outbox.dev.Database;
 import dev.outbox.dev.StartedServer;
+import dev.outbox.dev.StoreKind;
+import dev.outbox.dev.broker.Broker;
+import dev.outbox.dev.torture.Place;
+import dev.outbox.dev.torture.Places;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -24,22 +26,23 @@ import org.jspecify.annotations.Nullable;
  * uses.
  */
 final class DemoServers implements AutoCloseable {
-  private static final String INDENT = " ".repeat(10);
-
   private final String name = "outbox_demo_" + UUID.randomUUID().toString().substring(0, 8);
   private final DemoSettings settings;
-  private final DemoBroker broker;
+  private final Broker broker;
   private volatile @Nullable StartedServer server;
   private volatile @Nullable Database database;
 
   DemoServers(DemoSettings settings) {
     this.settings = settings;
-    broker = DemoBroker.of(settings, name.replace('_', '-'));
+    broker =
+        settings
+            .broker()
+            .open(settings.bootstrapServers(), name.replace('_', '-'), DemoSettings.TYPES);
   }
 
   /** Starts what is not the user's, and makes the schema, the orders and the places. */
   void start() {
-    CompletableFuture<Void> starting = CompletableFuture.runAsync(broker::start);
+    CompletableFuture<Void> starting = CompletableFuture.runAsync(this::startBroker);
     try {
       startDatabase();
     } finally {
@@ -51,6 +54,18 @@ final class DemoServers implements AutoCloseable {
     }
   }
 
+  private void startBroker() {
+    try {
+      broker.start();
+    } catch (UnsupportedOperationException | IllegalArgumentException | UncheckedIOException e) {
+      throw new Failure(
+          "there is no %s to be started here; install %s (%s)"
+              .formatted(broker.label(), broker.needs(), e.getMessage()),
+          e);
+    }
+    broker.createTopics();
+  }
+
   private void startDatabase() {
     Address address = settings.database();
     if (address == null) {
@@ -58,50 +73,27 @@ final class DemoServers implements AutoCloseable {
       server = started;
       address = started.address();
     }
-    Database connected = Database.connect(address);
+    Database connected = StoreKind.connect(address);
     database = connected;
     connected.createSchema(name);
     connected.createSchema(consumer());
-    try (Database demo = Database.at(outbox());
-        Database consumers = Database.at(inbox())) {
-      demo.store().migrate();
-      demo.orderService().create(settings.orders());
-      consumers.shippingService().create();
-    } catch (Failure | OutboxException e) {
-      throw e;
-    } catch (Exception e) {
-      throw new Failure("the tables could not be made: " + e.getMessage(), e);
+    try (Place<?> demo = open(outbox(), 1);
+        Place<?> consumers = open(inbox(), 1)) {
+      demo.create(settings.orders());
+      consumers.createInbox();
     }
+  }
+
+  /** One of the databases, with so many connections. */
+  static Place<?> open(Address address, int connections) {
+    return Places.open(StoreKind.of(address.url()), address, Archive.NONE, connections);
   }
 
   /** Which servers these are, and where. */
   String names() {
     Database connected = requireNonNull(database, "the database is not there yet");
     return "%s, at %s; %s at %s"
-        .formatted(connected.server(), outbox(), broker.label(), broker.address());
-  }
-
-  /** How to look at what is in them. */
-  List<String> waysToLook() {
-    Address address = outbox();
-    StringBuilder where = new StringBuilder("--url \"" + address + "\"");
-    if (!address.user().isEmpty()) {
-      where.append(" --user ").append(address.user());
-    }
-    if (address.schema() != null) {
-      where.append(" --schema ").append(address.schema());
-    }
-    boolean own = settings.database() == null && !address.password().isEmpty();
-    List<String> lines = new ArrayList<>();
-    lines.add("Database  " + address);
-    lines.add(
-        INDENT
-            + (own ? DatabaseOptions.PASSWORD_VARIABLE + "=" + address.password() + " " : "")
-            + "./outbox status "
-            + where);
-    lines.add("Broker    " + broker.address());
-    broker.waysToLook().forEach(way -> lines.add(INDENT + way));
-    return lines;
+        .formatted(connected.server(), outbox(), broker.label(), broker.place());
   }
 
   /** Of the outbox that only this demo uses. */
@@ -118,7 +110,7 @@ final class DemoServers implements AutoCloseable {
     return name + "_shipping";
   }
 
-  DemoBroker broker() {
+  Broker broker() {
     return broker;
   }
 

@@ -1,8 +1,9 @@
 package dev.outbox.dev.demo;
 
 import dev.outbox.cli.Address;
-import dev.outbox.dev.BrokerKind;
 import dev.outbox.dev.StoreKind;
+import dev.outbox.dev.broker.BrokerKind;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,7 +16,6 @@ import org.jspecify.annotations.Nullable;
  * @param database the user's own, or null
  * @param broker the kind of broker
  * @param bootstrapServers of the user's own Kafka, or null
- * @param keep leave the servers running in the end, until the process is ended
  */
 record DemoSettings(
     int transactions,
@@ -26,8 +26,13 @@ record DemoSettings(
     StoreKind store,
     @Nullable Address database,
     BrokerKind broker,
-    @Nullable String bootstrapServers,
-    boolean keep) {
+    @Nullable String bootstrapServers) {
+  static final String ORDER = "order";
+  static final String SHIPMENT = "shipment";
+
+  /** Of the aggregates that the customers' messages are about. */
+  static final List<String> TYPES = List.of(ORDER, SHIPMENT);
+
   private static final int QUIET_RATE = 200;
 
   /** Transactions a second in quiet times: so few that a machine with two cores can idle. */

@@ -1,20 +1,26 @@
 package dev.outbox.dev.demo;
 
-import dev.outbox.OutboxException;
+import dev.outbox.Archive;
 import dev.outbox.TransientOutboxException;
 import dev.outbox.cli.Address;
 import dev.outbox.cli.DatabaseOptions;
-import dev.outbox.dev.BrokerKind;
-import dev.outbox.dev.Database;
-import dev.outbox.dev.demo.DemoBroker.Place;
-import dev.outbox.dev.demo.DemoBroker.Source;
+import dev.outbox.dev.StoreKind;
+import dev.outbox.dev.broker.Broker;
+import dev.outbox.dev.broker.BrokerKind;
+import dev.outbox.dev.broker.Source;
+import dev.outbox.dev.broker.Source.Reading;
+import dev.outbox.dev.broker.Source.Received;
+import dev.outbox.dev.demo.Ledger.Shipment;
+import dev.outbox.dev.torture.Place;
+import dev.outbox.dev.torture.Places;
 import dev.outbox.embedded.ParentJvm;
+import dev.outbox.inbox.InboxKey;
+import dev.outbox.spi.store.InboxStore;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
-import java.util.function.BooleanSupplier;
 
 /** The consumer of the demo, in a process of its own, with a database of its own. */
 final class DemoShipping {
@@ -31,15 +37,15 @@ final class DemoShipping {
 
   private static final int TRIES = 20;
 
-  private final ShippingService shipping;
+  private final Shipping<?> shipping;
   private final List<UUID> received = new ArrayList<>();
   private volatile boolean toTheEnd;
 
-  private DemoShipping(ShippingService shipping) {
+  private DemoShipping(Shipping<?> shipping) {
     this.shipping = shipping;
   }
 
-  static Map<String, String> settings(Address database, BrokerKind broker, Place place) {
+  static Map<String, String> settings(Address database, BrokerKind kind, Broker broker) {
     return Map.of(
         "url",
         database.url(),
@@ -50,11 +56,11 @@ final class DemoShipping {
         "prefix",
         database.prefix(),
         "broker",
-        broker.name(),
-        "place.address",
-        place.address(),
-        "place.name",
-        place.name());
+        kind.name(),
+        "broker.address",
+        broker.address(),
+        "broker.name",
+        broker.name());
   }
 
   public static void main(String[] args) throws Exception {
@@ -68,10 +74,13 @@ final class DemoShipping {
             schema.isEmpty() ? null : schema,
             parent.get("prefix"));
     BrokerKind broker = BrokerKind.valueOf(parent.get("broker"));
-    Place place = new Place(parent.get("place.address"), parent.get("place.name"));
-    try (Database database = Database.at(address);
-        Source source = DemoBroker.source(broker, place)) {
-      DemoShipping process = new DemoShipping(database.shippingService());
+    StoreKind store = StoreKind.of(address.url());
+    try (Place<?> place = Places.open(store, address, Archive.NONE, 1);
+        Source source =
+            broker
+                .open(parent.get("broker.address"), parent.get("broker.name"), DemoSettings.TYPES)
+                .source(Reading.ALONE)) {
+      DemoShipping process = new DemoShipping(Shipping.in(place));
       parent.say(STARTED);
       Thread commands = new Thread(() -> process.listen(parent), "commands");
       commands.setDaemon(true);
@@ -90,29 +99,20 @@ final class DemoShipping {
   }
 
   private void run(Source source) throws InterruptedException {
-    DemoBroker.Sink sink =
-        new DemoBroker.Sink() {
+    source.read(
+        () -> toTheEnd,
+        new Source.Sink() {
           @Override
-          public void received(UUID id, String key) {
-            received.add(id);
+          public void received(Received message) {
+            received.add(message.id());
           }
 
           @Override
           public void complete() throws InterruptedException {
             shipReceived();
+            Thread.sleep(PAUSE_MILLIS);
           }
-        };
-    while (true) {
-      boolean last = toTheEnd;
-      BooleanSupplier end = last ? source.end() : () -> true;
-      do {
-        source.poll(sink);
-      } while (!end.getAsBoolean());
-      if (last) {
-        return;
-      }
-      Thread.sleep(PAUSE_MILLIS);
-    }
+        });
   }
 
   private void shipReceived() throws InterruptedException {
@@ -133,11 +133,30 @@ final class DemoShipping {
           throw e;
         }
         Thread.sleep(PAUSE_MILLIS);
-      } catch (OutboxException | InterruptedException e) {
-        throw e;
-      } catch (Exception e) {
-        throw new IllegalStateException("nothing could be shipped: " + e.getMessage(), e);
       }
+    }
+  }
+
+  /**
+   * What the consumer does about messages, and the inbox's record of them, in one transaction.
+   * Nothing but the inbox keeps it from shipping the same twice.
+   */
+  private record Shipping<T>(Place<T> place, InboxStore<T> inbox) {
+    static <T> Shipping<T> in(Place<T> place) {
+      return new Shipping<>(place, place.inbox(null));
+    }
+
+    void ship(List<UUID> messages) {
+      boolean ignored =
+          place.run(
+              transaction -> {
+                for (UUID message : messages) {
+                  InboxKey key = new InboxKey("shipping", message.toString());
+                  boolean first = inbox.firstTime(transaction, key);
+                  place.effect(transaction, first ? Shipment.SHIPPED : Shipment.REPEATED, message);
+                }
+                return true;
+              });
     }
   }
 }

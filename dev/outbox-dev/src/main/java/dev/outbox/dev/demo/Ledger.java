@@ -1,11 +1,11 @@
 package dev.outbox.dev.demo;
 
-import dev.outbox.dev.demo.ShippingService.Shipped;
 import dev.outbox.dev.torture.Delivery;
 import dev.outbox.dev.torture.Oracle;
 import dev.outbox.dev.torture.Oracle.Committed;
 import dev.outbox.dev.torture.Oracle.DeadLetter;
 import dev.outbox.dev.torture.Oracle.Wrong;
+import dev.outbox.dev.torture.Place.Effect;
 import dev.outbox.dev.torture.Work;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -29,6 +29,13 @@ import org.jspecify.annotations.Nullable;
 final class Ledger {
   /** So many messages a transaction has at most, and some more. */
   private static final int PLACES = 100;
+
+  /** What the consumer made of a message. */
+  enum Shipment {
+    SHIPPED,
+    /** It had come before, and the inbox knew it. */
+    REPEATED
+  }
 
   private enum Fate {
     OPEN,
@@ -134,9 +141,9 @@ final class Ledger {
 
   /**
    * @param dead the ids of the dead letters
-   * @param shipped what a consumer made of it
+   * @param effects what a consumer made of it: {@link Shipment}s
    */
-  Verdict verdict(Set<UUID> dead, Shipped shipped) {
+  Verdict verdict(Set<UUID> dead, List<Effect> effects) {
     List<Arrival> log;
     synchronized (arrivals) {
       log = List.copyOf(arrivals);
@@ -147,7 +154,12 @@ final class Ledger {
     Set<UUID> delivered = oracle.compareDeliveries(log.stream().map(this::delivery).toList());
     oracle.compareLost(
         delivered, dead.stream().map(id -> new DeadLetter(id, 0)).toList(), Set.of());
-    Set<UUID> shippedOnce = Set.copyOf(shipped.messages());
+    List<UUID> shipped =
+        effects.stream()
+            .filter(effect -> effect.way().equals(Shipment.SHIPPED.name()))
+            .map(effect -> UUID.fromString(effect.message()))
+            .toList();
+    Set<UUID> shippedOnce = Set.copyOf(shipped);
     Latencies all = new Latencies();
     Latencies quiet = new Latencies();
     Set<UUID> first = new HashSet<>();
@@ -174,9 +186,9 @@ final class Ledger {
         oracle.count(Wrong.LEAKED),
         oracle.count(Wrong.OUT_OF_ORDER),
         dead.size(),
-        shipped.messages().size(),
-        shipped.repeated(),
-        shipped.messages().size() - shippedOnce.size(),
+        shipped.size(),
+        effects.size() - shipped.size(),
+        shipped.size() - shippedOnce.size(),
         delivered.stream().filter(id -> !shippedOnce.contains(id)).count(),
         throughput(expected, log),
         all,

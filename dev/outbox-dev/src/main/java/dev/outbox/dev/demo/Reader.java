@@ -1,10 +1,9 @@
 package dev.outbox.dev.demo;
 
 import dev.outbox.cli.Failure;
-import dev.outbox.dev.demo.DemoBroker.Source;
+import dev.outbox.dev.broker.Source;
+import dev.outbox.dev.broker.Source.Received;
 import java.time.Duration;
-import java.util.UUID;
-import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** Reads everything from the broker, on a thread of its own, and tells the ledger. */
@@ -15,7 +14,6 @@ final class Reader implements AutoCloseable {
   private final Ledger ledger;
   private final Thread thread = new Thread(this::run, "reader");
   private volatile boolean toTheEnd;
-  private volatile boolean stopped;
   private volatile @Nullable Throwable failure;
 
   Reader(Source source, Ledger ledger) {
@@ -44,28 +42,19 @@ final class Reader implements AutoCloseable {
 
   private void run() {
     try (source) {
-      while (!stopped) {
-        boolean last = toTheEnd;
-        BooleanSupplier end = last ? source.end() : () -> true;
-        do {
-          source.poll(this::tell);
-        } while (!stopped && !end.getAsBoolean());
-        if (last) {
-          return;
-        }
-      }
+      source.read(() -> toTheEnd, this::tell);
     } catch (RuntimeException | InterruptedException e) {
       failure = e;
     }
   }
 
-  private void tell(UUID id, String key) {
-    ledger.delivered(id, key, System.nanoTime());
+  private void tell(Received message) {
+    ledger.delivered(message.id(), message.key(), System.nanoTime());
   }
 
   @Override
   public void close() {
-    stopped = true;
+    thread.interrupt();
     try {
       thread.join(Duration.ofSeconds(5).toMillis());
     } catch (InterruptedException e) {

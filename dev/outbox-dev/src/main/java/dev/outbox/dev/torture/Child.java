@@ -1,7 +1,10 @@
 package dev.outbox.dev.torture;
 
 import dev.outbox.Archive;
-import dev.outbox.dev.BrokerKind;
+import dev.outbox.cli.Address;
+import dev.outbox.dev.StoreKind;
+import dev.outbox.dev.broker.Broker;
+import dev.outbox.dev.broker.BrokerKind;
 import dev.outbox.embedded.ParentJvm;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -49,8 +52,8 @@ final class Child implements AutoCloseable {
     return Long.parseLong(parent.get("seed"));
   }
 
-  String get(String setting) {
-    return parent.get(setting);
+  ParentJvm parent() {
+    return parent;
   }
 
   Journal journal() {
@@ -59,25 +62,16 @@ final class Child implements AutoCloseable {
 
   /** As this process reaches it. */
   Broker broker() {
-    return Broker.of(BrokerKind.valueOf(get("broker")), get("broker-address"));
-  }
-
-  void say(String line) {
-    parent.say(line);
-  }
-
-  String command() throws InterruptedException {
-    return parent.command();
+    return BrokerKind.valueOf(parent.get("broker"))
+        .open(parent.get("broker-address"), "", Work.topics());
   }
 
   /** The database, with a pool of this size. */
   Place<?> place(int size) {
-    return Place.open(
-        get("database"),
-        Archive.valueOf(get("archive")),
-        get("url"),
-        get("user"),
-        get("password"),
+    return Places.open(
+        StoreKind.valueOf(parent.get("database")),
+        new Address(parent.get("url"), parent.get("user"), parent.get("password")),
+        Archive.valueOf(parent.get("archive")),
         size);
   }
 

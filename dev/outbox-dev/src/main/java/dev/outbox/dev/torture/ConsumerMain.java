@@ -1,5 +1,9 @@
 package dev.outbox.dev.torture;
 
+import dev.outbox.cli.Failure;
+import dev.outbox.dev.broker.Source;
+import dev.outbox.dev.broker.Source.Reading;
+import dev.outbox.dev.broker.Source.Received;
 import java.util.Random;
 
 /**
@@ -24,25 +28,32 @@ final class ConsumerMain {
       ConsumerMain consumer = new ConsumerMain(child, handling);
       Thread thread = new Thread(consumer::consume, "consumer");
       thread.start();
-      child.say(Child.STARTED);
-      while (!child.command().equals(Child.END)) {}
+      child.parent().say(Child.STARTED);
+      while (!child.parent().command().equals(Child.END)) {}
       consumer.ending = true;
       thread.join();
     }
   }
 
   private void consume() {
-    try {
-      child.broker().consume(() -> ending, this::got);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
+    while (!ending) {
+      try (Source source = child.broker().source(Reading.TOGETHER)) {
+        while (!ending) {
+          source.poll(this::got);
+        }
+      } catch (Failure e) {
+        System.err.println("once more, after " + e);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        return;
+      }
     }
   }
 
-  private void got(Delivery delivery) {
+  private void got(Received message) {
     child
         .journal()
-        .write("got", delivery.partition(), delivery.offset(), delivery.id(), delivery.key());
-    handling.handle(delivery.id(), random);
+        .write("got", message.partition(), message.offset(), message.id(), message.key());
+    handling.handle(message.id(), random);
   }
 }

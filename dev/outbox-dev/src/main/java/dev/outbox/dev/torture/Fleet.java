@@ -40,7 +40,9 @@ final class Fleet implements AutoCloseable {
   final class Member {
     final Role role;
     private String name = "";
-    private ChildJvm jvm;
+
+    /** The process that has the place now. */
+    ChildJvm jvm;
 
     private Member(Role role) {
       this.role = role;
@@ -62,26 +64,10 @@ final class Fleet implements AutoCloseable {
       return name;
     }
 
-    boolean isStopped() {
-      return jvm.isStopped();
-    }
-
     /** SIGKILL; another takes its place. */
     void replace() {
       jvm.close();
       jvm = start();
-    }
-
-    void stop() {
-      jvm.stop();
-    }
-
-    void go() {
-      jvm.go();
-    }
-
-    void send(String command) {
-      jvm.send(command);
     }
 
     void shiftClock(Duration by) {
@@ -112,7 +98,9 @@ final class Fleet implements AutoCloseable {
   /** One of those that run, by chance; empty when all of the role are stopped. */
   Optional<Member> pick(double which, Role... roles) {
     List<Member> running =
-        members.stream().filter(m -> List.of(roles).contains(m.role) && !m.isStopped()).toList();
+        members.stream()
+            .filter(m -> List.of(roles).contains(m.role) && !m.jvm.isStopped())
+            .toList();
     return running.isEmpty()
         ? Optional.empty()
         : Optional.of(running.get((int) (which * running.size())));
@@ -135,10 +123,10 @@ final class Fleet implements AutoCloseable {
    */
   void pause() {
     for (Member member : members) {
-      member.go();
+      member.jvm.go();
       member.shiftClock(Duration.ZERO);
       if (member.role != Role.CONSUMER) {
-        member.send(Child.PAUSE);
+        member.jvm.send(Child.PAUSE);
       }
     }
     members.stream()
@@ -149,7 +137,7 @@ final class Fleet implements AutoCloseable {
   void goOn() {
     for (Member member : members) {
       if (member.role != Role.CONSUMER) {
-        member.send(Child.GO_ON);
+        member.jvm.send(Child.GO_ON);
       }
     }
   }
@@ -158,7 +146,7 @@ final class Fleet implements AutoCloseable {
   List<String> end(Role... roles) {
     List<Member> ending =
         members.stream().filter(member -> List.of(roles).contains(member.role)).toList();
-    ending.forEach(member -> member.send(Child.END));
+    ending.forEach(member -> member.jvm.send(Child.END));
     List<String> bad = new ArrayList<>();
     for (Member member : ending) {
       try {

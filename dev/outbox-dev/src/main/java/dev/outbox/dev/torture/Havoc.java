@@ -3,6 +3,7 @@ package dev.outbox.dev.torture;
 import dev.outbox.dev.torture.Fleet.Member;
 import dev.outbox.dev.torture.Fleet.Role;
 import dev.outbox.dev.torture.TcpProxy.Link;
+import dev.outbox.embedded.ChildJvm;
 import dev.outbox.embedded.EmbeddedServer;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -137,14 +138,15 @@ final class Havoc {
   private Optional<String> stop(Optional<Member> member, Fault fault) {
     member.ifPresent(
         m -> {
-          m.stop();
-          after(fault.length(), m::go);
+          ChildJvm stopped = m.jvm;
+          stopped.stop();
+          after(fault.length(), stopped::go);
         });
     return member.map(Member::name);
   }
 
   private static Optional<String> tell(Optional<Member> member, String command, Fault fault) {
-    member.ifPresent(m -> m.send(command + " " + fault.length().toMillis()));
+    member.ifPresent(m -> m.jvm.send(command + " " + fault.length().toMillis()));
     return member.map(Member::name);
   }
 

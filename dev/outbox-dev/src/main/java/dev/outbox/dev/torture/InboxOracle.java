@@ -2,6 +2,7 @@ package dev.outbox.dev.torture;
 
 import dev.outbox.dev.torture.Handling.Way;
 import dev.outbox.dev.torture.Journal.Line;
+import dev.outbox.dev.torture.Place.Effect;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -15,13 +16,6 @@ import java.util.stream.Stream;
 final class InboxOracle {
   private final List<Line> lines;
   private final Consumer<String> wrong;
-
-  /**
-   * An effect that is in the database.
-   *
-   * @param way one of {@link Way}
-   */
-  record Effect(String way, String message) {}
 
   /**
    * @param wrong is told a sentence for each thing that is wrong

@@ -1,13 +1,12 @@
 package dev.outbox.dev.torture;
 
-import static java.util.Objects.requireNonNull;
-
 import com.zaxxer.hikari.HikariDataSource;
 import dev.outbox.Archive;
 import dev.outbox.OutboxMessage;
 import dev.outbox.TransientOutboxException;
+import dev.outbox.cli.Address;
 import dev.outbox.dev.Jdbc;
-import dev.outbox.dev.torture.Handling.Way;
+import dev.outbox.dev.bench.JdbcKind;
 import dev.outbox.spi.store.KeepingStore.Uncommitted;
 import dev.outbox.store.jdbc.JdbcInboxStore;
 import dev.outbox.store.jdbc.JdbcOutboxStore;
@@ -22,21 +21,91 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /** A relational database, as a process uses it. */
 final class JdbcPlace implements Place<Connection> {
-  /** Of a pool: so long a client waits for a connection. */
-  private static final Duration PATIENCE = Duration.ofSeconds(5);
+  private static final String TABLES =
+      """
+      create table ${q}torture_key (name varchar(64) primary key, last integer not null default 0);
+      create table ${q}torture_work (id varchar(36) primary key, name varchar(64) not null,
+        nth integer not null, kind varchar(16) not null, dedup varchar(80));
+      create table ${q}torture_refused (id varchar(36) primary key, dedup varchar(80) not null)
+      """;
 
-  private final Dialect dialect;
+  private static final String EFFECTS =
+      "create table ${q}torture_effect (way varchar(16) not null, message varchar(36) not null)";
+
+  /** Of one insert. */
+  private static final int ROWS = 500;
+
+  private static final String COMMIT_LATER = "torture commit later";
+
+  private final JdbcKind kind;
+  private final @Nullable String schema;
   private final HikariDataSource pool;
   private final JdbcOutboxStore store;
 
-  JdbcPlace(Dialect dialect, Archive archive, String url, String user, String password, int size) {
-    this.dialect = dialect;
-    pool = Jdbc.pool(url, user, password, size, PATIENCE);
-    store = dialect.kind().store(pool).archive(archive).build();
+  JdbcPlace(JdbcKind kind, Address address, Archive archive, int size, Duration patience) {
+    this.kind = kind;
+    schema = address.schema();
+    pool = Jdbc.pool(address.url(), address.user(), address.password(), size, patience);
+    store = kind.store(pool).schema(schema).prefix(address.prefix()).archive(archive).build();
+  }
+
+  private String in(String sql) {
+    return sql.replace("${q}", schema == null ? "" : schema + ".");
+  }
+
+  @Override
+  public void create(int keys) {
+    store.migrate();
+    List<String> statements = new ArrayList<>(List.of(TABLES.split(";")));
+    for (int from = 0; from < keys; from += ROWS) {
+      statements.add(
+          IntStream.range(from, Math.min(keys, from + ROWS))
+              .mapToObj(n -> "('%s')".formatted(Place.key(n)))
+              .collect(Collectors.joining(", ", "insert into ${q}torture_key (name) values ", "")));
+    }
+    execute(statements);
+  }
+
+  @Override
+  public void createInbox() {
+    inbox(null).migrate();
+    execute(List.of(EFFECTS));
+  }
+
+  private void execute(List<String> statements) {
+    try (Connection connection = pool.getConnection();
+        Statement statement = connection.createStatement()) {
+      for (String sql : statements) {
+        statement.execute(in(sql));
+      }
+    } catch (SQLException e) {
+      throw away(e);
+    }
+  }
+
+  /** The rows of a query, a list of columns each, as text. */
+  List<List<String>> rows(String sql) {
+    try (Connection connection = pool.getConnection();
+        PreparedStatement statement = connection.prepareStatement(in(sql));
+        ResultSet rows = statement.executeQuery()) {
+      List<List<String>> all = new ArrayList<>();
+      while (rows.next()) {
+        List<String> row = new ArrayList<>();
+        for (int i = 1; i <= rows.getMetaData().getColumnCount(); i++) {
+          row.add(String.valueOf(rows.getString(i)));
+        }
+        all.add(row);
+      }
+      return all;
+    } catch (SQLException e) {
+      throw away(e);
+    }
   }
 
   @Override
@@ -46,7 +115,7 @@ final class JdbcPlace implements Place<Connection> {
 
   @Override
   public JdbcInboxStore inbox(@Nullable Duration retention) {
-    JdbcInboxStore.Builder<?, ?> inbox = dialect.kind().inbox(pool);
+    JdbcInboxStore.Builder<?, ?> inbox = kind.inbox(pool).schema(schema);
     return (retention == null ? inbox : inbox.retention(retention)).build();
   }
 
@@ -60,17 +129,24 @@ final class JdbcPlace implements Place<Connection> {
   }
 
   @Override
-  public void effect(Connection connection, Way way, UUID message) {
+  public void effect(Connection connection, Enum<?> way, UUID message) {
     update(
         connection,
-        "insert into torture_effect (way, message) values (?, ?)",
+        "insert into ${q}torture_effect (way, message) values (?, ?)",
         way.name(),
         message.toString());
   }
 
   @Override
+  public List<Effect> effects() {
+    return rows("select way, message from ${q}torture_effect").stream()
+        .map(row -> new Effect(row.get(0), row.get(1)))
+        .toList();
+  }
+
+  @Override
   public boolean canCommitLater() {
-    return dialect.commitLater() != null;
+    return kind.has(COMMIT_LATER);
   }
 
   @Override
@@ -94,8 +170,8 @@ final class JdbcPlace implements Place<Connection> {
     return new TransientOutboxException(String.valueOf(e.getMessage()), e);
   }
 
-  private static void update(Connection connection, String sql, @Nullable Object... parameters) {
-    try (PreparedStatement update = connection.prepareStatement(sql)) {
+  private void update(Connection connection, String sql, @Nullable Object... parameters) {
+    try (PreparedStatement update = connection.prepareStatement(in(sql))) {
       for (int i = 0; i < parameters.length; i++) {
         update.setObject(i + 1, parameters[i]);
       }
@@ -119,7 +195,7 @@ final class JdbcPlace implements Place<Connection> {
     @Override
     public void commitLater() {
       try (Statement statement = connection.createStatement()) {
-        statement.execute(requireNonNull(dialect.commitLater()));
+        statement.execute(kind.sql(COMMIT_LATER));
       } catch (SQLException e) {
         throw away(e);
       }
@@ -127,12 +203,12 @@ final class JdbcPlace implements Place<Connection> {
 
     @Override
     public int lock(String key) {
-      query(dialect.lockKey(), key);
-      return query(dialect.readKey(), key);
+      query(kind.sql("torture lock key"), key);
+      return query(kind.sql("torture read key"), key);
     }
 
     private int query(String sql, String parameter) {
-      try (PreparedStatement select = connection.prepareStatement(sql)) {
+      try (PreparedStatement select = connection.prepareStatement(in(sql))) {
         select.setString(1, parameter);
         try (ResultSet rows = select.executeQuery()) {
           if (!rows.next()) {
@@ -169,7 +245,7 @@ final class JdbcPlace implements Place<Connection> {
     public void appendPlain(OutboxMessage message, int stallMillis) {
       update(
           connection,
-          dialect.slowInsert(),
+          kind.sql("torture slow insert"),
           message.id().toString(),
           message.aggregateType(),
           message.aggregateId(),
@@ -182,7 +258,7 @@ final class JdbcPlace implements Place<Connection> {
     public void appended(Work work, @Nullable String dedup) {
       update(
           connection,
-          "insert into torture_work (id, name, nth, kind, dedup) values (?, ?, ?, ?, ?)",
+          "insert into ${q}torture_work (id, name, nth, kind, dedup) values (?, ?, ?, ?, ?)",
           work.id().toString(),
           work.key(),
           work.nth(),
@@ -194,14 +270,14 @@ final class JdbcPlace implements Place<Connection> {
     public void refused(UUID id, String dedup) {
       update(
           connection,
-          "insert into torture_refused (id, dedup) values (?, ?)",
+          "insert into ${q}torture_refused (id, dedup) values (?, ?)",
           id.toString(),
           dedup);
     }
 
     @Override
     public void last(String key, int number) {
-      update(connection, "update torture_key set last = ? where name = ?", number, key);
+      update(connection, "update ${q}torture_key set last = ? where name = ?", number, key);
     }
 
     @Override

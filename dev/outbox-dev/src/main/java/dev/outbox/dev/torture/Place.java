@@ -1,9 +1,7 @@
 package dev.outbox.dev.torture;
 
-import dev.outbox.Archive;
 import dev.outbox.OutboxException;
 import dev.outbox.OutboxMessage;
-import dev.outbox.dev.torture.Handling.Way;
 import dev.outbox.spi.store.InboxStore;
 import dev.outbox.spi.store.KeepingStore.Uncommitted;
 import dev.outbox.spi.store.OutboxStore;
@@ -20,20 +18,20 @@ import org.jspecify.annotations.Nullable;
  *
  * @param <T> a transaction
  */
-interface Place<T> extends AutoCloseable {
+public interface Place<T> extends AutoCloseable {
 
-  /**
-   * Opens one.
-   *
-   * @param database as {@link Settings#database}
-   * @param archive as {@link Settings#archive}
-   * @param size of its pool
-   */
-  static Place<?> open(
-      String database, Archive archive, String url, String user, String password, int size) {
-    return database.equals(RedisTortured.NAME)
-        ? new RedisPlace(url, size)
-        : new JdbcPlace(Dialect.named(database), archive, url, user, password, size);
+  /** So long a client waits for a connection. */
+  Duration PATIENCE = Duration.ofSeconds(5);
+
+  /** Makes the outbox, and beside it what producers write: so many keys, and what was appended. */
+  void create(int keys);
+
+  /** Makes the inbox, and beside it a place for effects, which takes the same twice. */
+  void createInbox();
+
+  /** The name of a key that is there, from 0. */
+  static String key(int number) {
+    return "key-" + number;
   }
 
   OutboxStore<T> store();
@@ -55,7 +53,17 @@ interface Place<T> extends AutoCloseable {
   boolean run(Doing<T> doing);
 
   /** Makes the effect of a message: one more each time. */
-  void effect(T transaction, Way way, UUID message);
+  void effect(T transaction, Enum<?> way, UUID message);
+
+  /** All that are committed. */
+  List<Effect> effects();
+
+  /**
+   * An effect that is in the database.
+   *
+   * @param way the name of how the message was handled
+   */
+  record Effect(String way, String message) {}
 
   /** Whether commits can return before they are durable. */
   boolean canCommitLater();

@@ -10,7 +10,7 @@ final class ProducerMain {
     try (Child child = Child.connect();
         Place<?> place = child.place(THREADS)) {
       Producers producers = new Producers(child, THREADS, place::begin, place.canCommitLater());
-      child.say(Child.STARTED);
+      child.parent().say(Child.STARTED);
       producers.obey(place, calm -> {});
     }
   }

@@ -63,7 +63,7 @@ final class Producers {
    */
   Producers(Child child, int count, Supplier<Business> transactions, boolean canCommitLater) {
     this.child = child;
-    keys = Integer.parseInt(child.get("keys"));
+    keys = Integer.parseInt(child.parent().get("keys"));
     this.transactions = transactions;
     this.canCommitLater = canCommitLater;
     for (int i = 0; i < count; i++) {
@@ -80,7 +80,9 @@ final class Producers {
    * @param calm told before they pause and before they go on
    */
   void obey(Place<?> place, Consumer<Boolean> calm) throws InterruptedException {
-    for (String command = child.command(); !command.equals(Child.END); command = child.command()) {
+    for (String command = child.parent().command();
+        !command.equals(Child.END);
+        command = child.parent().command()) {
       String[] words = command.split(" ");
       switch (words[0]) {
         case Child.PAUSE -> {
@@ -88,7 +90,7 @@ final class Producers {
           paused = new CountDownLatch(threads.size());
           pausing = true;
           paused.await(); // all transactions have ended
-          child.say(Child.PAUSED);
+          child.parent().say(Child.PAUSED);
         }
         case Child.GO_ON -> {
           calm.accept(false);
@@ -168,7 +170,7 @@ final class Producers {
       Map<String, Integer> last = new TreeMap<>(); // locked in one order by all
       for (int i = isQuiet() ? 0 : random.nextInt(2); i >= 0; i--) {
         int among = isQuiet() ? QUIET_KEYS : random.nextBoolean() ? keys : FEW_KEYS;
-        last.put("key-" + random.nextInt(among), 0);
+        last.put(Place.key(random.nextInt(among)), 0);
       }
       last.entrySet().forEach(key -> key.setValue(business.lock(key.getKey())));
       return last;

@@ -2,7 +2,6 @@ package dev.outbox.dev.torture;
 
 import dev.outbox.OutboxMessage;
 import dev.outbox.TransientOutboxException;
-import dev.outbox.dev.torture.Handling.Way;
 import dev.outbox.spi.store.KeepingStore.Uncommitted;
 import dev.outbox.store.redis.RedisInboxStore;
 import dev.outbox.store.redis.RedisOutboxStore;
@@ -23,6 +22,14 @@ import redis.clients.jedis.exceptions.JedisException;
  * Redis, as a process uses it. Effects, and what producers write, are in lists beside the outbox.
  */
 final class RedisPlace implements Place<RedisTransaction> {
+  static final String NAME = "redis";
+
+  /** Lists: "WAY MESSAGE"; "ID KEY NTH KIND DEDUP"; dedup keys. */
+  static final String EFFECTS = "{redis}:torture:effects";
+
+  static final String COMMITTED = "{redis}:torture:committed";
+  static final String REFUSED = "{redis}:torture:refused";
+
   private final int size;
   private final RedisClient client;
   private final RedisOutboxStore store;
@@ -30,7 +37,28 @@ final class RedisPlace implements Place<RedisTransaction> {
   RedisPlace(String url, int size) {
     this.size = 2 * size; // a transaction reads beside itself
     client = RedisUrl.of(url).client(this.size);
-    store = RedisOutboxStore.of(client, RedisTortured.NAME);
+    store = RedisOutboxStore.of(client, NAME);
+  }
+
+  /** Of a key: the number of its last message. */
+  static String lastOf(String key) {
+    return "{redis}:torture:last:" + key;
+  }
+
+  /** Keys need not be made. */
+  @Override
+  public void create(int keys) {
+    store.migrate();
+  }
+
+  @Override
+  public void createInbox() {
+    inbox(null).migrate();
+  }
+
+  /** For questions beside what it is. */
+  RedisClient client() {
+    return client;
   }
 
   @Override
@@ -40,7 +68,7 @@ final class RedisPlace implements Place<RedisTransaction> {
 
   @Override
   public RedisInboxStore inbox(@Nullable Duration retention) {
-    RedisInboxStore.Builder inbox = RedisInboxStore.builder(client, RedisTortured.NAME);
+    RedisInboxStore.Builder inbox = RedisInboxStore.builder(client, NAME);
     return (retention == null ? inbox : inbox.retention(retention)).build();
   }
 
@@ -65,8 +93,16 @@ final class RedisPlace implements Place<RedisTransaction> {
   }
 
   @Override
-  public void effect(RedisTransaction transaction, Way way, UUID message) {
-    var unused = transaction.rpush(RedisTortured.EFFECTS, way + " " + message);
+  public void effect(RedisTransaction transaction, Enum<?> way, UUID message) {
+    var unused = transaction.rpush(EFFECTS, way + " " + message);
+  }
+
+  @Override
+  public List<Effect> effects() {
+    return read(() -> client.lrange(EFFECTS, 0, -1)).stream()
+        .map(line -> line.split(" "))
+        .map(part -> new Effect(part[0], part[1]))
+        .toList();
   }
 
   @Override
@@ -107,8 +143,8 @@ final class RedisPlace implements Place<RedisTransaction> {
     public int lock(String key) {
       return read(
           () -> {
-            String unused = transaction.watch(RedisTortured.last(key));
-            String last = client.get(RedisTortured.last(key));
+            String unused = transaction.watch(lastOf(key));
+            String last = client.get(lastOf(key));
             return last == null ? 0 : Integer.parseInt(last);
           });
     }
@@ -134,7 +170,7 @@ final class RedisPlace implements Place<RedisTransaction> {
     public void appended(Work work, @Nullable String dedup) {
       var unused =
           transaction.rpush(
-              RedisTortured.COMMITTED,
+              COMMITTED,
               "%s %s %d %s %s"
                   .formatted(
                       work.id(), work.key(), work.nth(), work.kind(), dedup == null ? "" : dedup));
@@ -142,12 +178,12 @@ final class RedisPlace implements Place<RedisTransaction> {
 
     @Override
     public void refused(UUID id, String dedup) {
-      var unused = transaction.rpush(RedisTortured.REFUSED, dedup);
+      var unused = transaction.rpush(REFUSED, dedup);
     }
 
     @Override
     public void last(String key, int number) {
-      var unused = transaction.set(RedisTortured.last(key), Integer.toString(number));
+      var unused = transaction.set(lastOf(key), Integer.toString(number));
     }
 
     @Override

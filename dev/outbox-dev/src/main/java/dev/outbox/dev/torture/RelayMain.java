@@ -64,7 +64,7 @@ final class RelayMain {
     MessagePublisher broker = child.broker().publisher(PUBLISH_TIMEOUT);
     try (TroubledPublisher publisher =
         new TroubledPublisher(broker, child.journal(), repairs, SLOW.toMillis(), child.seed())) {
-      boolean keeps = Integer.parseInt(child.get("number")) % 3 != 0;
+      boolean keeps = Integer.parseInt(child.parent().get("number")) % 3 != 0;
       JournalingStore<T> store =
           new JournalingStore<>(
               place.store(), child.journal(), new AtomicLong(), this::perhapsLate);
@@ -89,7 +89,7 @@ final class RelayMain {
               PRODUCERS,
               () -> place.begin((transaction, all) -> append(relay, store, transaction, all)),
               place.canCommitLater());
-      child.say(Child.STARTED);
+      child.parent().say(Child.STARTED);
       producers.obey(
           place,
           yes -> {

@@ -1,10 +1,15 @@
 package dev.outbox.dev.torture;
 
+import dev.outbox.dev.StoreKind;
+import dev.outbox.dev.broker.Broker;
+import dev.outbox.dev.broker.Source;
+import dev.outbox.dev.broker.Source.Reading;
 import dev.outbox.embedded.EmbeddedServer;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -15,29 +20,46 @@ final class Servers implements AutoCloseable {
   private final TcpProxy toDatabase = new TcpProxy();
   private final TcpProxy toBroker = new TcpProxy();
   private final Tortured database;
-  private final Broker.Started broker;
+  private final Broker broker;
 
   Servers(Settings settings, int keys) throws Exception {
     this.settings = settings;
-    database = Tortured.start(settings, keys);
+    database = start(settings, keys);
     toDatabase.target(database.port());
-    broker = Broker.start(settings.broker(), toBroker);
-    client().createTopics();
+    broker = settings.broker().open(null, "", Work.topics());
+    broker.start(toBroker.port());
+    toBroker.target(broker.server().port());
+    broker.createTopics();
+  }
+
+  /** With an outbox, an inbox, and what producers and consumers need beside them. */
+  private static Tortured start(Settings settings, int keys) {
+    Tortured started =
+        settings.database() == StoreKind.REDIS
+            ? RedisTortured.start()
+            : JdbcTortured.start(Dialect.of(settings.database()), settings.archive());
+    started.place().create(keys);
+    started.place().createInbox();
+    return started;
   }
 
   /** What a process needs to reach both. */
   Map<String, String> settings() {
     Map<String, String> all = new LinkedHashMap<>(database.settings(toDatabase.port()));
-    all.put("database", settings.database());
+    all.put("database", settings.database().name());
     all.put("archive", settings.archive().name());
     all.put("broker", settings.broker().name());
     all.put("broker-address", broker.address());
     return all;
   }
 
-  /** For clients of our own, by way of the proxy too. */
-  Broker client() {
-    return Broker.of(settings.broker(), broker.address());
+  /** All that the broker has, in the order of each partition; by way of the proxy too. */
+  List<Delivery> log() throws InterruptedException {
+    List<Delivery> log = new ArrayList<>();
+    try (Source source = broker.source(Reading.WHOLE)) {
+      source.read(() -> true, message -> log.add(Delivery.of(message)));
+    }
+    return log;
   }
 
   TcpProxy toDatabase() {
@@ -72,7 +94,7 @@ final class Servers implements AutoCloseable {
   public void close() throws Exception {
     toDatabase.close();
     toBroker.close();
-    broker().close();
+    broker.close();
     database.close();
   }
 }

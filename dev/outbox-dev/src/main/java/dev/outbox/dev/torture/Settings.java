@@ -1,7 +1,8 @@
 package dev.outbox.dev.torture;
 
 import dev.outbox.Archive;
-import dev.outbox.dev.BrokerKind;
+import dev.outbox.dev.StoreKind;
+import dev.outbox.dev.broker.BrokerKind;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -19,7 +20,7 @@ import java.util.stream.Stream;
  * @param history an empty directory for what happened
  */
 public record Settings(
-    String database,
+    StoreKind database,
     BrokerKind broker,
     Duration time,
     long seed,
@@ -30,18 +31,18 @@ public record Settings(
   public static final double DEFAULT_FAULTS_PER_MINUTE = 40;
 
   /** Which databases can be tortured: postgres and others. */
-  public static List<String> databases() {
-    return Stream.concat(Dialect.ALL.stream().map(Dialect::name), Stream.of(RedisTortured.NAME))
+  public static List<StoreKind> databases() {
+    return Stream.concat(Dialect.ALL.stream().map(Dialect::kind), Stream.of(StoreKind.REDIS))
         .toList();
   }
 
   /** Whether an outbox in one of them can keep an archive. */
-  public static boolean keepsArchive(String database) {
-    return !database.equals(RedisTortured.NAME);
+  public static boolean keepsArchive(StoreKind database) {
+    return database != StoreKind.REDIS;
   }
 
   /** Which brokers can be tortured. */
   public static List<BrokerKind> brokers() {
-    return Broker.KINDS;
+    return List.of(BrokerKind.KAFKA, BrokerKind.RABBITMQ);
   }
 }

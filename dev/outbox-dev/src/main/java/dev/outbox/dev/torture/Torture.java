@@ -7,9 +7,9 @@ import dev.outbox.Archive;
 import dev.outbox.OutboxException;
 import dev.outbox.dev.torture.Fleet.Role;
 import dev.outbox.dev.torture.Handling.Way;
-import dev.outbox.dev.torture.InboxOracle.Effect;
 import dev.outbox.dev.torture.Journal.Line;
 import dev.outbox.dev.torture.Oracle.DeadLetter;
+import dev.outbox.dev.torture.Place.Effect;
 import dev.outbox.dev.torture.Tortured.Kept;
 import dev.outbox.embedded.ChildJvm;
 import dev.outbox.inbox.Begin;
@@ -23,7 +23,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
@@ -243,7 +245,7 @@ public final class Torture implements AutoCloseable {
     if (held > 0) {
       saw(List.of(held + " buckets or keys are still leased after all relays have ended"));
     }
-    List<Delivery> log = servers.client().readLog();
+    List<Delivery> log = servers.log();
     awaitConsumers(log);
     saw(fleet.end(Role.CONSUMER));
     List<Line> lines = Journal.readAll(directory);
@@ -272,7 +274,7 @@ public final class Torture implements AutoCloseable {
       oracle.saw("no message was handed over: see the relays' logs");
     }
     oracle.compareReasons(lines, letters);
-    List<Effect> effects = servers.database().effects();
+    List<Effect> effects = servers.database().place().effects();
     InboxOracle inbox = new InboxOracle(lines, oracle::saw);
     inbox.compareEffects(effects);
     inbox.compareLocks();
@@ -281,24 +283,43 @@ public final class Torture implements AutoCloseable {
     if (effects.isEmpty() || inbox.count("completed") == 0) {
       oracle.saw("no consumer handled anything: see the processes' logs");
     }
-    Summary summary =
-        new Summary(
-            settings,
-            havoc.happened(),
-            troubles(lines),
-            oracle.count(),
-            log.size(),
-            log.size() - delivered.size(),
-            letters.size(),
-            operator.discarded().size(),
-            kept.map(archive -> archive.archived().size()).orElse(0),
-            claims,
-            handedOver,
-            effects.size() + inbox.count("completed"),
-            inbox.count("repeated"),
-            inbox.count("locked"),
-            longestStandstill,
-            oracle.violations());
+    Map<String, String> did = new LinkedHashMap<>();
+    did.put(
+        "servers",
+        "%s and %s, seed %d, %d s of faults"
+            .formatted(
+                settings.database(),
+                settings.broker(),
+                settings.seed(),
+                settings.time().toSeconds()));
+    did.put("faults", havoc.count() + ": " + Summary.list(havoc.happened()));
+    did.put("troubles", Summary.list(troubles(lines)));
+    did.put(
+        "messages",
+        "%d committed, %d deliveries of which %d again, %d dead letters left, %d discarded"
+            .formatted(
+                oracle.count(),
+                log.size(),
+                log.size() - delivered.size(),
+                letters.size(),
+                operator.discarded().size()));
+    did.put(
+        "archive",
+        "%s, %d messages"
+            .formatted(
+                settings.archive().name().toLowerCase(Locale.ROOT),
+                kept.map(archive -> archive.archived().size()).orElse(0)));
+    did.put("claims", "" + claims);
+    did.put("handed over", handedOver + " appends");
+    did.put(
+        "inboxes",
+        "%d effects, %d repetitions told, %d locks"
+            .formatted(
+                effects.size() + inbox.count("completed"),
+                inbox.count("repeated"),
+                inbox.count("locked")));
+    did.put("standstill", longestStandstill.toMillis() + " ms at most, once all faults were over");
+    Summary summary = new Summary(did, havoc.count(), oracle.violations());
     write(summary, lines);
     return summary;
   }
@@ -324,7 +345,7 @@ public final class Torture implements AutoCloseable {
   /** All consumers have ended, and what they held runs out: whatever is not done can be begun. */
   private void compareStuck(List<Line> lines, Oracle oracle) throws InterruptedException {
     Thread.sleep(Math.max(Handling.LOCK_MILLIS, servers.database().longestHold().toMillis()));
-    InboxStore<?> inbox = servers.database().inbox();
+    InboxStore<?> inbox = servers.database().place().inbox(null);
     List<Line> locked = lines.stream().filter(line -> line.what().equals("locked")).toList();
     for (Line line : locked.subList(Math.max(0, locked.size() - BEGUN_AGAIN), locked.size())) {
       UUID message = UUID.fromString(line.detail(2));

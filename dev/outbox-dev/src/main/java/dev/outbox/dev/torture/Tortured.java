@@ -1,13 +1,11 @@
 package dev.outbox.dev.torture;
 
 import dev.outbox.OutboxException;
-import dev.outbox.dev.torture.InboxOracle.Effect;
 import dev.outbox.dev.torture.Oracle.Archived;
 import dev.outbox.dev.torture.Oracle.Committed;
 import dev.outbox.dev.torture.Oracle.DeadLetter;
 import dev.outbox.embedded.EmbeddedServer;
 import dev.outbox.spi.store.DeadLetterStore;
-import dev.outbox.spi.store.InboxStore;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -21,27 +19,17 @@ import java.util.UUID;
  */
 interface Tortured extends AutoCloseable {
 
-  /**
-   * Starts one, with an outbox, an inbox, and what producers and consumers need beside them.
-   *
-   * @param keys how many
-   */
-  static Tortured start(Settings settings, int keys) {
-    return settings.database().equals(RedisTortured.NAME)
-        ? RedisTortured.start()
-        : JdbcTortured.start(Dialect.named(settings.database()), settings.archive(), keys);
-  }
-
   EmbeddedServer server();
 
   int port();
 
-  /** What {@link Place#open} needs: url, user and password, by way of the proxy. */
+  /** What {@link Places#open} needs: url, user and password, by way of the proxy. */
   Map<String, String> settings(int proxyPort);
 
   DeadLetterStore store();
 
-  InboxStore<?> inbox();
+  /** By a pool of our own. */
+  Place<?> place();
 
   /** How many messages wait; dead letters that can be repaired count. */
   long waiting();
@@ -63,8 +51,6 @@ interface Tortured extends AutoCloseable {
 
   /** Dedup keys that were refused. */
   Set<String> refused();
-
-  List<Effect> effects();
 
   List<DeadLetter> deadLetters();
 

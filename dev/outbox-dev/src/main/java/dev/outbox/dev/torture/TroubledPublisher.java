@@ -77,7 +77,10 @@ final class TroubledPublisher implements MessagePublisher {
       if (chance(0.02, "throws")) {
         throw new IllegalStateException("thrown before anything was delivered");
       }
-      String dead = chance(0.03, "one-topic-away") ? Work.topic(random.nextInt(Work.topics())) : "";
+      String dead =
+          chance(0.03, "one-topic-away")
+              ? Work.topics().get(random.nextInt(Work.topics().size()))
+              : "";
       List<Result> results = results(messages, dead);
       if (chance(0.01, "hangs")) {
         Thread.sleep(slowMillis);

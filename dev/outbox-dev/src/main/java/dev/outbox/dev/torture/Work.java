@@ -3,7 +3,9 @@ package dev.outbox.dev.torture;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.outbox.OutboxMessage;
+import dev.outbox.dev.broker.Broker;
 import java.util.Arrays;
+import java.util.List;
 import java.util.UUID;
 
 /**
@@ -50,21 +52,14 @@ public record Work(UUID id, String key, int nth, Kind kind) {
   /** The same of {@link Kind#DOOMED}. */
   static final int DOOMED_ATTEMPTS = 3;
 
-  /** The largest record that the topics take, in bytes. */
-  static final int MOST_BYTES = 20_000;
-
-  private static final int TOPICS = 3;
+  private static final List<String> TOPICS = List.of("type-0", "type-1", "type-2");
 
   static int attempts(Kind kind) {
     return kind == Kind.DOOMED ? DOOMED_ATTEMPTS : ATTEMPTS;
   }
 
   /** A topic is an aggregate type, of which there are some, so that one can be out of reach. */
-  static String topic(int number) {
-    return "type-" + number;
-  }
-
-  static int topics() {
+  static List<String> topics() {
     return TOPICS;
   }
 
@@ -85,13 +80,13 @@ public record Work(UUID id, String key, int nth, Kind kind) {
   OutboxMessage.Builder message() {
     return OutboxMessage.builder()
         .id(id)
-        .aggregate(topic(Math.floorMod(key.hashCode(), TOPICS)), key)
+        .aggregate(TOPICS.get(Math.floorMod(key.hashCode(), TOPICS.size())), key)
         .eventType(kind.name())
         .payload(payload());
   }
 
   byte[] payload() {
     byte[] number = (nth + " ").getBytes(UTF_8);
-    return kind == Kind.TOO_LARGE ? Arrays.copyOf(number, 2 * MOST_BYTES) : number;
+    return kind == Kind.TOO_LARGE ? Arrays.copyOf(number, 2 * Broker.MOST_BYTES) : number;
   }
 }

@@ -46,7 +46,7 @@ abstract class BenchTest {
     CpuClock cpu = new CpuClock();
     cpu.add(server.embedded().stream().mapToLong(EmbeddedServer::pid).findFirst());
     return run(
-        BenchDatabase.open(server.jdbcUrl(), server.user(), server.password()),
+        BenchDatabases.open(server.jdbcUrl(), server.user(), server.password()),
         cpu,
         scenario,
         scale,
@@ -58,8 +58,8 @@ abstract class BenchTest {
       BenchDatabase database, CpuClock cpu, String scenario, double scale, List<String> progress)
       throws Exception {
     try (database) {
-      return Bench.run(
-          new Bench.Settings(List.of(scenario), 1, scale),
+      return Benchmarks.run(
+          new Benchmarks.Settings(List.of(scenario), 1, scale),
           database,
           cpu,
           () -> {

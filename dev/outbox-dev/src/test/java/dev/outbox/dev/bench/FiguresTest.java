@@ -112,7 +112,7 @@ class FiguresTest {
   @Test
   @DisplayName("an unknown scenario is refused with the names of those that exist")
   void unknownScenario() {
-    assertThatThrownBy(() -> new Bench.Settings(List.of("drian"), 1, 1))
+    assertThatThrownBy(() -> new Benchmarks.Settings(List.of("drian"), 1, 1))
         .hasMessageStartingWith("there is no scenario drian, only drain, append");
   }
 

@@ -32,10 +32,10 @@ class KafkaScenariosTest {
 
   private static List<Line> run(String scenario, double scale) throws Exception {
     try (BenchDatabase database =
-        BenchDatabase.open(postgres.jdbcUrl(), postgres.user(), postgres.password())) {
+        BenchDatabases.open(postgres.jdbcUrl(), postgres.user(), postgres.password())) {
       List<Line> lines =
-          Bench.run(
-                  new Bench.Settings(List.of(scenario), 1, scale),
+          Benchmarks.run(
+                  new Benchmarks.Settings(List.of(scenario), 1, scale),
                   database,
                   new CpuClock(),
                   kafka::bootstrapServers,

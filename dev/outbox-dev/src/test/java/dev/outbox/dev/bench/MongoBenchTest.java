@@ -35,7 +35,7 @@ class MongoBenchTest {
 
   /** Also asserts that nothing is left behind. */
   private Report run(String scenario, double scale) throws Exception {
-    BenchDatabase database = BenchDatabase.open(server.connectionString(), "", "");
+    BenchDatabase database = BenchDatabases.open(server.connectionString(), "", "");
     String name = database.address().get("database");
     Report report = BenchTest.run(database, new CpuClock(), scenario, scale, new ArrayList<>());
     try (MongoClient client = MongoClients.create(server.connectionString())) {

@@ -18,10 +18,10 @@ class PublishScenarioTest {
     List<Line> lines;
     try (DatabaseServer postgres = DatabaseServer.postgres();
         BenchDatabase database =
-            BenchDatabase.open(postgres.jdbcUrl(), postgres.user(), postgres.password())) {
+            BenchDatabases.open(postgres.jdbcUrl(), postgres.user(), postgres.password())) {
       lines =
-          Bench.run(
-                  new Bench.Settings(List.of("publish"), 1, 0.05),
+          Benchmarks.run(
+                  new Benchmarks.Settings(List.of("publish"), 1, 0.05),
                   database,
                   new CpuClock(),
                   () -> {

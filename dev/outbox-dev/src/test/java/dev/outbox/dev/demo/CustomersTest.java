@@ -3,13 +3,13 @@ package dev.outbox.dev.demo;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.outbox.OutboxMessage;
-import dev.outbox.dev.BrokerKind;
 import dev.outbox.dev.StoreKind;
-import java.util.List;
+import dev.outbox.dev.broker.BrokerKind;
+import dev.outbox.dev.torture.Place.Business;
+import java.lang.reflect.Proxy;
+import java.util.Set;
 import java.util.concurrent.Semaphore;
-import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.LongFunction;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
@@ -20,10 +20,9 @@ class CustomersTest {
   @DisplayName("they make the part that is allowed, and then wait for more")
   void allowed() throws InterruptedException {
     DemoSettings settings =
-        new DemoSettings(
-            20, 5, 2, 1_000_000, 42, StoreKind.POSTGRES, null, BrokerKind.KAFKA, null, false);
+        new DemoSettings(20, 5, 2, 1_000_000, 42, StoreKind.POSTGRES, null, BrokerKind.KAFKA, null);
     Service service = new Service();
-    try (Customers customers = new Customers(service, ledger, settings)) {
+    try (Customers customers = new Customers(service::begin, ledger, settings)) {
       customers.start();
       customers.allow(0.5);
       await().until(customers::done);
@@ -47,23 +46,27 @@ class CustomersTest {
   }
 
   /** Has no database. */
-  private static final class Service implements OrderService {
-    private final AtomicLong version = new AtomicLong();
+  private static final class Service {
+    private final AtomicInteger version = new AtomicInteger();
     private final Semaphore gate = new Semaphore(1);
 
-    @Override
-    public void create(int orders) {}
+    private Business begin() {
+      return (Business)
+          Proxy.newProxyInstance(
+              Business.class.getClassLoader(),
+              new Class<?>[] {Business.class},
+              (self, method, arguments) ->
+                  switch (method.getName()) {
+                    case "lock" -> lock();
+                    case "append" -> Set.of();
+                    default -> null;
+                  });
+    }
 
-    @Override
-    public void add(
-        String order, int amount, boolean card, LongFunction<List<OutboxMessage>> messages)
-        throws CardDeclined {
+    private int lock() {
       gate.acquireUninterruptibly();
       gate.release();
-      List<OutboxMessage> ignored = messages.apply(version.incrementAndGet());
-      if (!card) {
-        throw new CardDeclined(order);
-      }
+      return version.getAndIncrement();
     }
   }
 }

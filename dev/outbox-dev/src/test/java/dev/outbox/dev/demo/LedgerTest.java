@@ -2,8 +2,9 @@ package dev.outbox.dev.demo;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.outbox.dev.demo.Ledger.Shipment;
 import dev.outbox.dev.demo.Ledger.Verdict;
-import dev.outbox.dev.demo.ShippingService.Shipped;
+import dev.outbox.dev.torture.Place.Effect;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -43,7 +44,7 @@ class LedgerTest {
   }
 
   private Verdict verdict() {
-    return ledger.verdict(Set.of(), new Shipped(shipments, 0));
+    return ledger.verdict(Set.of(), shipments());
   }
 
   private static void assertTrouble(
@@ -54,6 +55,12 @@ class LedgerTest {
         .as("lost, leaked, order violations, dead letters")
         .containsExactly(lost, leaked, disorder, dead);
     assertThat(verdict.good()).isEqualTo(lost + leaked + disorder + dead == 0);
+  }
+
+  private List<Effect> shipments() {
+    return shipments.stream()
+        .map(id -> new Effect(Shipment.SHIPPED.name(), id.toString()))
+        .toList();
   }
 
   @Test
@@ -114,7 +121,7 @@ class LedgerTest {
   @DisplayName("a dead letter is dead, not lost")
   void dead() {
     UUID id = commit(1);
-    assertTrouble(ledger.verdict(Set.of(id), new Shipped(shipments, 0)), 0, 0, 0, 1);
+    assertTrouble(ledger.verdict(Set.of(id), shipments()), 0, 0, 0, 1);
   }
 
   @Test

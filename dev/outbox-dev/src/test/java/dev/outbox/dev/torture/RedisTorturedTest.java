@@ -3,9 +3,9 @@ package dev.outbox.dev.torture;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.dev.torture.Handling.Way;
-import dev.outbox.dev.torture.InboxOracle.Effect;
 import dev.outbox.dev.torture.Oracle.Committed;
 import dev.outbox.dev.torture.Place.Business;
+import dev.outbox.dev.torture.Place.Effect;
 import dev.outbox.dev.torture.Work.Kind;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Decision;
@@ -36,6 +36,8 @@ class RedisTorturedTest {
   void start() {
     try {
       tortured = RedisTortured.start();
+      tortured.place().create(1);
+      tortured.place().createInbox();
     } catch (UnsupportedOperationException e) {
       throw new TestAbortedException("skipped: " + e.getMessage());
     }
@@ -113,7 +115,7 @@ class RedisTorturedTest {
       assertThat(did).isEqualTo(commits);
     }
     Effect effect = new Effect("LOCKED", first.id().toString());
-    assertThat(tortured.effects()).containsExactly(effect, effect);
+    assertThat(tortured.place().effects()).containsExactly(effect, effect);
   }
 
   @Test

@@ -1,4 +1,4 @@
-package dev.outbox.dev.demo;
+package dev.outbox.dev.broker;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
@@ -14,12 +14,14 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.concurrent.Executors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Receives CloudEvents, in a process of its own: appends each to a file, as "ID KEY PAYLOAD", and
- * answers when it is on the disk. A crash loses nothing that was acknowledged.
+ * answers when it is on the disk; a crash loses nothing that was acknowledged. Without a file it
+ * only counts them. Asked anything by its parent, it says how many there were.
  */
-final class DemoReceiver {
+final class Receiver {
   static final String PORT = "port";
   static final String FILE = "file";
   static final String STARTED = "started";
@@ -27,31 +29,25 @@ final class DemoReceiver {
   /** The parts of a line; not in the first two, which are percent-encoded. */
   static final String BETWEEN = "\t";
 
-  private static final int NO_CONTENT = 204;
+  static final int NO_CONTENT = 204;
   private static final int BAD_REQUEST = 400;
   private static final int NO_BODY = -1;
 
-  private final FileChannel file;
+  private final @Nullable FileChannel file;
   private final Object writing = new Object();
   private StringBuilder waiting = new StringBuilder();
   private long appended;
   private long durable;
 
-  private DemoReceiver(FileChannel file) {
+  private Receiver(@Nullable FileChannel file) {
     this.file = file;
   }
 
   public static void main(String[] args) throws Exception {
     System.setProperty("sun.net.httpserver.nodelay", "true");
     ParentJvm parent = ParentJvm.connect();
-    FileChannel file =
-        FileChannel.open(
-            Path.of(parent.get(FILE)),
-            StandardOpenOption.CREATE,
-            StandardOpenOption.READ,
-            StandardOpenOption.WRITE);
-    DemoReceiver receiver = new DemoReceiver(file);
-    receiver.cutBrokenLine();
+    String path = parent.get(FILE);
+    Receiver receiver = new Receiver(path.isEmpty() ? null : open(path));
     int port = Integer.parseInt(parent.get(PORT));
     HttpServer server =
         HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 0);
@@ -59,16 +55,29 @@ final class DemoReceiver {
     server.createContext("/", receiver::handle);
     server.start();
     parent.say(STARTED);
+    while (!parent.command().isEmpty()) {
+      parent.say("" + receiver.arrived());
+    }
+  }
+
+  private synchronized long arrived() {
+    return appended;
   }
 
   /** A crash may have left a part of a line, which nobody was told of. */
-  private void cutBrokenLine() throws IOException {
+  private static FileChannel open(String path) throws IOException {
+    FileChannel file =
+        FileChannel.open(
+            Path.of(path),
+            StandardOpenOption.CREATE,
+            StandardOpenOption.READ,
+            StandardOpenOption.WRITE);
     long end = file.size();
     ByteBuffer one = ByteBuffer.allocate(1);
     while (end > 0 && file.read(one.clear(), end - 1) == 1 && one.get(0) != '\n') {
       end--;
     }
-    file.truncate(end).position(end);
+    return file.truncate(end).position(end);
   }
 
   private void handle(HttpExchange exchange) throws IOException {
@@ -95,13 +104,15 @@ final class DemoReceiver {
   private void append(String line) {
     long mine;
     synchronized (this) {
-      waiting.append(line).append('\n');
+      if (file != null) {
+        waiting.append(line).append('\n');
+      }
       mine = ++appended;
     }
     synchronized (writing) {
-      if (durable < mine) {
+      if (file != null && durable < mine) {
         try {
-          write();
+          write(file);
         } catch (IOException e) {
           e.printStackTrace();
           Runtime.getRuntime().halt(1);
@@ -110,7 +121,7 @@ final class DemoReceiver {
     }
   }
 
-  private void write() throws IOException {
+  private void write(FileChannel file) throws IOException {
     String lines;
     long last;
     synchronized (this) {

@@ -1,0 +1,204 @@
+package dev.outbox.dev.broker;
+
+import dev.outbox.cli.Failure;
+import dev.outbox.dev.broker.Source.Reading;
+import dev.outbox.embedded.EmbeddedServer;
+import dev.outbox.spi.publisher.MessagePublisher;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A broker with a place, here a topic, for each type of aggregate: how to start, reach, break and
+ * mend it. What goes wrong is a {@link Failure} that says it in a sentence.
+ */
+public abstract class Broker implements AutoCloseable {
+  /** The largest message that its topics take, where they have a limit, in bytes. */
+  public static final int MOST_BYTES = 20_000;
+
+  private final String label;
+  private final String name;
+  private final String prefix;
+  private final List<String> types;
+  private volatile @Nullable String address;
+  private volatile @Nullable EmbeddedServer server;
+
+  /**
+   * A server that was started.
+   *
+   * @param address ends with its port
+   */
+  record Started(EmbeddedServer server, String address) {}
+
+  /** See {@link BrokerKind#open}. */
+  Broker(String label, @Nullable String address, String name, List<String> types) {
+    this.label = label;
+    this.address = address;
+    this.name = name;
+    this.prefix = name.isEmpty() ? "" : name + "-";
+    this.types = types;
+  }
+
+  /** For people, as {@code Kafka}. */
+  public final String label() {
+    return label;
+  }
+
+  /** With its version where we know it. */
+  @Override
+  public String toString() {
+    EmbeddedServer ours = server;
+    return ours == null ? label : ours.toString().replace("embedded ", "");
+  }
+
+  /** Where it is, with its user; a file where it writes one. */
+  public final String address() {
+    String known = address;
+    if (known == null) {
+      throw new IllegalStateException(label + " is not there yet");
+    }
+    return known;
+  }
+
+  final void address(String known) {
+    address = known;
+  }
+
+  /** Of what is made there. */
+  public final String name() {
+    return name;
+  }
+
+  /** Where it is, for people: without secrets. */
+  public String place() {
+    return address();
+  }
+
+  final String prefix() {
+    return prefix;
+  }
+
+  final List<String> types() {
+    return types;
+  }
+
+  final List<String> topics() {
+    return types.stream().map(type -> prefix + type).toList();
+  }
+
+  /** Starts a server of its own, unless it is reached where it is. */
+  public final void start() {
+    start(0);
+  }
+
+  /**
+   * The same, for clients that come by way of a proxy.
+   *
+   * @param proxyPort the proxy's; 0: there is none
+   * @throws UnsupportedOperationException when it cannot be started here
+   */
+  public void start(int proxyPort) {
+    if (address == null) {
+      Started started = launch(proxyPort);
+      server = started.server();
+      address =
+          proxyPort == 0
+              ? started.address()
+              : started.address().replaceFirst(":\\d+$", ":" + proxyPort);
+    }
+  }
+
+  abstract Started launch(int proxyPort);
+
+  /** What to install where it cannot be started. */
+  public abstract String needs();
+
+  /** Makes the topics. */
+  public abstract void createTopics();
+
+  /** What relays' properties say of it. */
+  public abstract Map<String, String> relayProperties();
+
+  /**
+   * Publishes to the topics.
+   *
+   * @param timeout null: the publisher's default
+   * @throws UnsupportedOperationException when only a relay's properties say how
+   */
+  public MessagePublisher publisher(@Nullable Duration timeout) {
+    throw new UnsupportedOperationException(label + " is not published to from here");
+  }
+
+  /** Begins to read what was published. */
+  public abstract Source source(Reading reading);
+
+  /** The publisher that is measured, with its defaults, beside {@link #client}. */
+  public abstract MessagePublisher measured() throws Exception;
+
+  /** The broker's own; those of several threads share a connection, as our publisher has one. */
+  public abstract Client client() throws Exception;
+
+  /** How many messages of those that are measured have arrived since it was started. */
+  public abstract long arrived() throws Exception;
+
+  /** The one that was started here. */
+  public final EmbeddedServer server() {
+    EmbeddedServer ours = server;
+    if (ours == null) {
+      throw new IllegalStateException(label + " was not started here");
+    }
+    return ours;
+  }
+
+  /** Its first process, where it is one of ours. */
+  public OptionalLong pid() {
+    EmbeddedServer ours = server;
+    return ours == null ? OptionalLong.empty() : OptionalLong.of(ours.pid());
+  }
+
+  /** Whether it is ours to stop. */
+  public boolean canStop() {
+    return server != null;
+  }
+
+  public void stop() {
+    server().stop();
+  }
+
+  /** Starts it again, with all that it has acknowledged. */
+  public void restart() {
+    server().restart();
+  }
+
+  /** What it writes, where that can be read. */
+  public Optional<Path> log() {
+    return Optional.ofNullable(server).map(EmbeddedServer::log);
+  }
+
+  /** Ends it; removes what was made where it is the user's. */
+  @Override
+  public void close() {
+    EmbeddedServer ours = server;
+    if (ours != null) {
+      ours.close();
+    }
+  }
+
+  /** Does it, and says what has failed where it fails; what the broker said is the cause's. */
+  static <R> R tried(String problem, Callable<R> work) {
+    try {
+      return work.call();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new Failure(problem + ": interrupted", e);
+    } catch (Exception e) {
+      Throwable cause = e.getCause() != null ? e.getCause() : e;
+      throw new Failure(problem + ": " + cause.getMessage(), e);
+    }
+  }
+}
