@@ -9,6 +9,7 @@ import dev.outbox.inbox.InboxKey;
 import dev.outbox.inbox.InboxResult;
 import dev.outbox.tck.FailsOnConflict;
 import dev.outbox.tck.Rule;
+import dev.outbox.tck.internal.Beside;
 import dev.outbox.tck.internal.Deadline;
 import dev.outbox.tck.internal.Sentence;
 import java.util.ArrayList;
@@ -16,7 +17,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.Random;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -46,29 +46,27 @@ abstract class InboxConcurrencyTests<T> extends InboxTests<T> {
 
   /** All consumers go over all messages, in different orders. */
   private void run(Handling handling) {
-    List<CompletableFuture<Void>> consumers =
+    List<Beside<Boolean>> consumers =
         IntStream.range(0, CONSUMERS)
             .mapToObj(
                 consumer ->
-                    start(
+                    new Beside<>(
+                        "beside",
                         () -> {
                           Random random = new Random(seed + consumer);
                           for (int i = 0; i < tck.load(); i++) {
                             // Mostly the same ones at once.
                             handling.handle(key("m" + (i ^ random.nextInt(2))), random);
                           }
-                          return (Void) null;
+                          return true;
                         }))
             .toList();
-    for (CompletableFuture<Void> consumer : consumers) {
+    for (Beside<Boolean> consumer : consumers) {
       try {
-        Void ended = new Deadline(tck.patience().multipliedBy(3)).get(consumer);
+        boolean ended = new Deadline(tck.patience().multipliedBy(3)).get(consumer);
       } catch (TimeoutException e) {
         throw new AssertionFailedError(
             "a consumer among others did not come to its end" + again(), e);
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-        throw new AssertionFailedError("interrupted", e);
       } catch (java.util.concurrent.ExecutionException | CompletionException e) {
         throw new AssertionFailedError(
             "a consumer among others failed: " + e.getCause() + again(), e.getCause());
@@ -175,7 +173,7 @@ abstract class InboxConcurrencyTests<T> extends InboxTests<T> {
                     .formatted(key, results.element(), told(begin(key))));
           }
         });
-    assertThat(wrong).as("what came of them%s", again()).isEmpty();
+    expect("what came of them%s".formatted(again()), wrong).isEmpty();
   }
 
   /** Runs it again while the inbox says that this can help. */

@@ -9,6 +9,7 @@ import dev.outbox.inbox.InboxKey;
 import dev.outbox.inbox.InboxResult;
 import dev.outbox.tck.FailsOnConflict;
 import dev.outbox.tck.Rule;
+import dev.outbox.tck.internal.Beside;
 import dev.outbox.tck.internal.OpenWork;
 import dev.outbox.tck.internal.Sentence;
 import java.util.concurrent.CompletableFuture;
@@ -18,19 +19,18 @@ import org.opentest4j.AssertionFailedError;
 
 /** I2. */
 @DisplayName("Duplicates")
+@Rule("I2")
 abstract class InboxDuplicateTests<T> extends InboxTests<T> {
-  @Rule("I2")
   @Sentence("while the first is in an open transaction, firstTime waits; it commits: not the first")
   void waitsForCommit() {
     besideAnOpenOne(true);
-    assertThat(firstTime(KEY)).as("firstTime at the end").isFalse();
+    expect("firstTime at the end", firstTime(KEY)).isFalse();
   }
 
-  @Rule("I2")
   @Sentence("while the first is in an open transaction, firstTime waits; it rolls back: the first")
   void waitsForRollback() {
     besideAnOpenOne(false);
-    assertThat(firstTime(KEY)).as("firstTime at the end").isFalse();
+    expect("firstTime at the end", firstTime(KEY)).isFalse();
   }
 
   /** What the second says must be what the first's end means. */
@@ -38,29 +38,27 @@ abstract class InboxDuplicateTests<T> extends InboxTests<T> {
     try (OpenWork<T> one = open();
         OpenWork<T> other = open()) {
       boolean first = one.get("firstTime", one.start(t -> store().firstTime(t, KEY)));
-      assertThat(first).as("firstTime of a new key").isTrue();
+      expect("firstTime of a new key", first).isTrue();
       other.get("firstTime", other.start(t -> store().firstTime(t, key("before"))));
       CompletableFuture<Boolean> waiting = other.start(t -> store().firstTime(t, KEY));
       if (tck.is(FailsOnConflict.class)) {
         other.assertToRunAgain("firstTime", waiting);
         end(one, commits);
-        assertThat(firstTime(KEY))
-            .as("firstTime, when run again after the other transaction ended")
+        expect("firstTime, when run again after the other transaction ended", firstTime(KEY))
             .isNotEqualTo(commits);
         return;
       }
-      assertThat(firstTime(key("beside"))).as("firstTime of another key meanwhile").isTrue();
+      expect("firstTime of another key meanwhile", firstTime(key("beside"))).isTrue();
       end(one, commits);
       assertThat(other.get("firstTime", waiting))
           .as(
-              "firstTime beside an open transaction with the same key, which then %s: nobody can"
-                  + " know before its end whether it is the first, so it has to wait for it",
+              "firstTime beside an open transaction with the same key, which then %s: nobody can know before its end whether it is the first, so it has to wait for it",
               commits ? "committed" : "rolled back")
           .isNotEqualTo(commits);
       other.get("firstTime", other.start(t -> store().firstTime(t, key("more"))));
       other.commit();
     }
-    assertThat(firstTime(key("more"))).as("what the second recorded beside").isFalse();
+    expect("what the second recorded beside", firstTime(key("more"))).isFalse();
   }
 
   private static void end(OpenWork<?> transaction, boolean commits) {
@@ -71,7 +69,6 @@ abstract class InboxDuplicateTests<T> extends InboxTests<T> {
     }
   }
 
-  @Rule("I2")
   @Sentence("begin beside an open transaction that recorded the key does not start before its end")
   void beginBesideRecord() {
     for (boolean commits : new boolean[] {true, false}) {
@@ -88,7 +85,6 @@ abstract class InboxDuplicateTests<T> extends InboxTests<T> {
     }
   }
 
-  @Rule("I2")
   @Sentence("begin beside an open transaction that completes the key does not start before its end")
   void beginBesideComplete() {
     for (boolean commits : new boolean[] {true, false}) {
@@ -103,8 +99,7 @@ abstract class InboxDuplicateTests<T> extends InboxTests<T> {
         if (commits) {
           assertDone("a key that was completed meanwhile", begun, result("r"));
         } else {
-          assertThat(begun)
-              .as("what begin says of a key whose completion was rolled back")
+          expect("what begin says of a key whose completion was rolled back", begun)
               .isNotInstanceOf(Begin.Done.class);
         }
       }
@@ -116,9 +111,8 @@ abstract class InboxDuplicateTests<T> extends InboxTests<T> {
    * that it is in progress, or that it has to run again, does so after the end.
    */
   private Begin<T> besideOpen(OpenWork<T> transaction, boolean commits, InboxKey key) {
-    CompletableFuture<Begin<T>> beside = start(() -> store().begin(key, LONG));
-    assertThat(firstTime(key("beside " + key.messageId())))
-        .as("firstTime of another key meanwhile")
+    CompletableFuture<Begin<T>> beside = new Beside<>("beside", () -> store().begin(key, LONG));
+    expect("firstTime of another key meanwhile", firstTime(key("beside " + key.messageId())))
         .isTrue();
     assertNotBegun(beside);
     end(transaction, commits);

@@ -41,7 +41,7 @@ abstract class InboxLockTests<T> extends InboxTests<T> {
     requires("I4", () -> assertAccepted("renew", renew(lock, LONG)));
     letLeaseEnd();
     assertNotStarted("its lock was renewed for " + LONG, begin(KEY));
-    assertThat(renew(lock, LONG)).as("renew once more").isTrue();
+    expect("renew once more", renew(lock, LONG)).isTrue();
   }
 
   @Rule("I3")
@@ -87,7 +87,7 @@ abstract class InboxLockTests<T> extends InboxTests<T> {
   void inProgress() {
     Lock<T> lock = started(KEY);
     assertInProgress(begin(KEY), LONG);
-    assertThat(renew(lock, LONG.multipliedBy(2))).as("renew").isTrue();
+    expect("renew", renew(lock, LONG.multipliedBy(2))).isTrue();
     Begin<T> renewed = begin(KEY);
     requires("I3", () -> assertInProgress(renewed, LONG.multipliedBy(2)));
     complete(lock, result("r"));
@@ -97,8 +97,7 @@ abstract class InboxLockTests<T> extends InboxTests<T> {
   /** With a minute for a slow database, and no assertion about its speed. */
   private static void assertInProgress(Begin<?> begin, Duration most) {
     requires("I3", () -> assertNotStarted("its lock has hours left", begin));
-    assertThat(begin)
-        .as("what begin says of a key in progress")
+    expect("what begin says of a key in progress", begin)
         .withFailMessage(() -> "begin of a key in progress says '%s'".formatted(told(begin)))
         .isInstanceOfSatisfying(
             Begin.InProgress.class,
@@ -115,16 +114,14 @@ abstract class InboxLockTests<T> extends InboxTests<T> {
   void firstTimeInProgress() {
     Lock<T> lock = started(KEY);
     Throwable failure = catchThrowable(() -> tck.inTransaction(t -> store().firstTime(t, KEY)));
-    assertThat(failure)
-        .as("firstTime of a key in progress, which is neither to be handled nor done")
+    expect("firstTime of a key in progress, which is neither to be handled nor done", failure)
         .isInstanceOf(InProgressException.class);
     assertThat(((InProgressException) failure).left())
         .as("time left of a lock of %s", LONG)
         .isPositive()
         .isLessThanOrEqualTo(LONG);
-    assertThat(complete(lock, result("r")))
-        .as("complete, after somebody else's firstTime failed")
+    expect("complete, after somebody else's firstTime failed", complete(lock, result("r")))
         .isTrue();
-    assertThat(firstTime(KEY)).as("firstTime of a key that was completed").isFalse();
+    expect("firstTime of a key that was completed", firstTime(KEY)).isFalse();
   }
 }

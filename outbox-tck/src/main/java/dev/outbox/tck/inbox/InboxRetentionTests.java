@@ -18,6 +18,7 @@ import org.junit.jupiter.api.DisplayName;
 
 /** I8. */
 @DisplayName("Forgetting")
+@Rule("I8")
 abstract class InboxRetentionTests<T> extends InboxTests<T> {
   private void housekeep() {
     run("housekeep", () -> store().housekeep());
@@ -39,7 +40,6 @@ abstract class InboxRetentionTests<T> extends InboxTests<T> {
         });
   }
 
-  @Rule("I8")
   @Sentence("within its retention a key is not forgotten, whatever housekeeping does")
   void kept() {
     firstTime(key("recorded"));
@@ -56,13 +56,11 @@ abstract class InboxRetentionTests<T> extends InboxTests<T> {
         .isEqualTo(2);
     List<Lock<T>> again = new ArrayList<>();
     requires("I4", () -> again.add(awaitStarted(key("over"), endOfLock())));
-    assertThat(again.get(0).attempts())
-        .as("attempts of a key whose lock ran out, after housekeeping")
+    expect("attempts of a key whose lock ran out, after housekeeping", again.get(0).attempts())
         .isEqualTo(2);
-    assertThat(complete(lock, result("r"))).as("complete, after housekeeping").isTrue();
+    expect("complete, after housekeeping", complete(lock, result("r"))).isTrue();
   }
 
-  @Rule("I8")
   @Sentence("after its retention a key is forgotten, whether recorded, completed or given up")
   void forgotten() {
     rememberFor(tck.shortTime());
@@ -82,7 +80,6 @@ abstract class InboxRetentionTests<T> extends InboxTests<T> {
     }
   }
 
-  @Rule("I8")
   @Sentence("a live lock is not forgotten, however short the retention is")
   void liveLock() {
     rememberFor(tck.shortTime());
@@ -97,10 +94,8 @@ abstract class InboxRetentionTests<T> extends InboxTests<T> {
           assertNotStartedAnew(key("locked"));
           assertNotStartedAnew(key("renewed"));
         });
-    assertThat(complete(lock, result("r"))).as("complete, after housekeeping").isTrue();
-    assertThat(complete(renewed, result("r")))
-        .as("complete, after renew and housekeeping")
-        .isTrue();
+    expect("complete, after housekeeping", complete(lock, result("r"))).isTrue();
+    expect("complete, after renew and housekeeping", complete(renewed, result("r"))).isTrue();
   }
 
   /** Attempts tell what was forgotten from what is taken over. */
@@ -112,14 +107,13 @@ abstract class InboxRetentionTests<T> extends InboxTests<T> {
     assertNotStarted("its lock has hours left", begin);
   }
 
-  @Rule("I8")
   @Sentence("the retention counts from when a key was done, not from when it was begun")
   void countsFromTheEnd() {
     MovesClock clock = tck.fixture(MovesClock.class);
     rememberFor(Duration.ofHours(1));
     Lock<T> lock = started(KEY, LONG);
     clock.moveClock(Duration.ofMinutes(50));
-    assertThat(complete(lock, result("r"))).as("complete").isTrue();
+    expect("complete", complete(lock, result("r"))).isTrue();
     clock.moveClock(Duration.ofMinutes(50));
     housekeep();
     assertDone(
@@ -131,7 +125,6 @@ abstract class InboxRetentionTests<T> extends InboxTests<T> {
     started("a key that was done longer ago than it is remembered", begin(KEY));
   }
 
-  @Rule("I8")
   @Sentence("housekeeping does not wait for an open transaction, and spares what that changes")
   void waitsForNobody() {
     rememberFor(tck.shortTime());

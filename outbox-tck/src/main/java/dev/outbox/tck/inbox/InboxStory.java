@@ -1,7 +1,5 @@
 package dev.outbox.tck.inbox;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import dev.outbox.inbox.Begin;
 import dev.outbox.inbox.Begin.Lock;
 import dev.outbox.inbox.Fingerprint;
@@ -221,8 +219,7 @@ final class InboxStory<T> extends InboxTests<T> implements Story<InboxStory.Step
 
   private void compareStatistics() {
     if (actual instanceof InboxStatisticsStore figures) {
-      assertThat(figures.statistics(100))
-          .as("statistics after the last of these steps")
+      expect("statistics after the last of these steps", figures.statistics(100))
           .isEqualTo(expected.statistics(100));
     }
   }
@@ -231,7 +228,7 @@ final class InboxStory<T> extends InboxTests<T> implements Story<InboxStory.Step
     String should = asExpected.get();
     lines.add(what + " should say: " + should);
     String said = call(what, actually::get);
-    assertThat(said).as("what the last of these steps says").isEqualTo(should);
+    expect("what the last of these steps says", said).isEqualTo(should);
     seen.merge(what.split(" ")[0] + ": " + should.split(" ")[0], 1, Integer::sum);
   }
 

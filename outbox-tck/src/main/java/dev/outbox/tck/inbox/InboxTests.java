@@ -1,7 +1,5 @@
 package dev.outbox.tck.inbox;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import dev.outbox.inbox.Begin;
 import dev.outbox.inbox.Begin.Lock;
 import dev.outbox.inbox.Fingerprint;
@@ -15,9 +13,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.function.Predicate;
-import java.util.function.Supplier;
 import org.opentest4j.AssertionFailedError;
 
 /** What the tests of inboxes say, in words of the contract. */
@@ -75,17 +71,6 @@ abstract class InboxTests<T> extends SuiteTests<PatientInbox<T>> {
     return new OpenWork<>(tck);
   }
 
-  /** Does something that may have to wait, in a thread of its own. */
-  static <R> CompletableFuture<R> start(Supplier<R> action) {
-    return CompletableFuture.supplyAsync(
-        action,
-        task -> {
-          Thread thread = new Thread(task, "beside");
-          thread.setDaemon(true);
-          thread.start();
-        });
-  }
-
   // ---- begin
 
   Begin<T> begin(InboxKey key) {
@@ -129,8 +114,7 @@ abstract class InboxTests<T> extends SuiteTests<PatientInbox<T>> {
   }
 
   static void assertDone(String what, Begin<?> begin, InboxResult expected) {
-    assertThat(begin)
-        .as("what begin says of %s", what)
+    expect("what begin says of %s".formatted(what), begin)
         .withFailMessage(
             () ->
                 "begin of %s says '%s' instead of done with %s"
@@ -194,7 +178,7 @@ abstract class InboxTests<T> extends SuiteTests<PatientInbox<T>> {
 
   /** By a lock that nobody took over, whether it has ended by then or not. */
   static void assertAccepted(String what, boolean said) {
-    assertThat(said).as("%s by a lock that nobody took over", what).isTrue();
+    expect("%s by a lock that nobody took over".formatted(what), said).isTrue();
   }
 
   String endOfLock() {

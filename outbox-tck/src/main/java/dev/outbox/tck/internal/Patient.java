@@ -32,15 +32,17 @@ public abstract class Patient<T, S> {
   private final Suite<T, S> suite;
   private final Causes causes;
   private final Numbers numbers = new Numbers();
-  private Patience patience = new Patience();
+  private final Patience patience;
   private @Nullable S store;
 
   /**
    * @param suite the test class
+   * @param patience of the whole run
    * @param causes with the rule that is broken when a fixture hangs
    */
-  protected Patient(Suite<T, S> suite, Causes causes) {
+  protected Patient(Suite<T, S> suite, Patience patience, Causes causes) {
     this.suite = suite;
+    this.patience = patience;
     this.causes = causes;
   }
 
@@ -130,12 +132,6 @@ public abstract class Patient<T, S> {
 
   public final Patience waits() {
     return patience;
-  }
-
-  /** The patience of a whole run. */
-  final void begin(Patience ofTheRun) {
-    patience = ofTheRun;
-    patience.begin();
   }
 
   /** Waits until the condition gives something. */

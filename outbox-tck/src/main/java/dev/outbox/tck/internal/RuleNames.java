@@ -1,7 +1,6 @@
 package dev.outbox.tck.internal;
 
 import dev.outbox.tck.Rule;
-import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.util.List;
 import org.junit.jupiter.api.DisplayName;
@@ -26,9 +25,16 @@ public final class RuleNames extends DisplayNameGenerator.Standard {
         : prefix(method) + sentence.value();
   }
 
-  /** {@code O2: }, or nothing. */
-  static String prefix(AnnotatedElement test) {
+  /** The rules of a test: its own, or those of its class. */
+  public static List<String> rules(Method test) {
     Rule rule = test.getAnnotation(Rule.class);
-    return rule == null ? "" : String.join(", ", rule.value()) + ": ";
+    rule = rule == null ? test.getDeclaringClass().getAnnotation(Rule.class) : rule;
+    return rule == null ? List.of() : List.of(rule.value());
+  }
+
+  /** {@code O2: }, or nothing. */
+  static String prefix(Method test) {
+    List<String> rules = rules(test);
+    return rules.isEmpty() ? "" : String.join(", ", rules) + ": ";
   }
 }

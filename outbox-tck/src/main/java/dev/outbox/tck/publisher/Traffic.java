@@ -52,7 +52,7 @@ record Traffic(Duration slow, @Nullable String hung) {
    * Compares the test's publisher, with a message to a destination that hangs in each call, with
    * another that has none. It has met that destination before.
    */
-  static Compared compare(PublisherTck tck, PublisherTck.DestinationHangs broker) {
+  static Compared compare(PatientPublisher tck, PublisherFixture.DestinationHangs broker) {
     Duration part = tck.timeout().dividedBy(PART_TOLERATED);
     Duration tolerated = part.compareTo(LEAST_TOLERATED) > 0 ? part : LEAST_TOLERATED;
     MessagePublisher other = tck.create();
@@ -84,7 +84,7 @@ record Traffic(Duration slow, @Nullable String hung) {
    * @param beside each call has one of them
    */
   private static Traffic flow(
-      PublisherTck tck, MessagePublisher to, String when, List<StoredMessage> beside) {
+      PatientPublisher tck, MessagePublisher to, String when, List<StoredMessage> beside) {
     Duration every = tck.timeout().dividedBy(PART * MESSAGES);
     List<Waiting> waiting = new ArrayList<>();
     List<Duration> waited = new ArrayList<>();

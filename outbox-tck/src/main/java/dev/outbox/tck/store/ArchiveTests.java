@@ -15,7 +15,6 @@ import dev.outbox.spi.store.HousekeepingStore;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.BreaksConnections;
 import dev.outbox.tck.LosesReplies;
-import dev.outbox.tck.Rule;
 import dev.outbox.tck.internal.Sentence;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -38,11 +37,10 @@ abstract class ArchiveTests<T> extends ArchiveStoreTests<T> {
 
   // ---- what is kept
 
-  @Rule("S7")
   @Sentence("a delivered message is in the archive as it was appended, with the broker's answer")
   void archivesInFull() {
     ArchiveStore store = with(Archive.FULL);
-    assertThat(store.archive()).as("what the store says that it keeps").isEqualTo(Archive.FULL);
+    expect("what the store says that it keeps", store.archive()).isEqualTo(Archive.FULL);
     OutboxMessage message = committed(full("k"));
     assertArchived("while the message waits", List.of());
     Claim claim = claim();
@@ -51,19 +49,18 @@ abstract class ArchiveTests<T> extends ArchiveStoreTests<T> {
     settle(claim, Map.of(claimed.sequence(), delivered(() -> "orders-3@1742")));
     Archived archived = one(ALL);
     requires("A3", () -> assertThat(claimed.message()).isEqualTo(message));
-    assertThat(archived.message().message()).as("the archived message").isEqualTo(message);
-    assertThat(archived.message().sequence()).as("sequence").isEqualTo(claimed.sequence());
-    assertThat(archived.message().createdAt()).as("createdAt").isEqualTo(claimed.createdAt());
-    assertThat(archived.message().attempts()).as("failed attempts").isZero();
-    assertThat(archived.whole()).as("whether it is whole").isTrue();
-    assertThat(archived.outcome()).as("outcome").isEqualTo(Outcome.DELIVERED);
-    assertThat(archived.answer()).as("the broker's answer").isEqualTo("orders-3@1742");
-    assertThat(archived.error()).as("error of a delivered message").isNull();
+    expect("the archived message", archived.message().message()).isEqualTo(message);
+    expect("sequence", archived.message().sequence()).isEqualTo(claimed.sequence());
+    expect("createdAt", archived.message().createdAt()).isEqualTo(claimed.createdAt());
+    expect("failed attempts", archived.message().attempts()).isZero();
+    expect("whether it is whole", archived.whole()).isTrue();
+    expect("outcome", archived.outcome()).isEqualTo(Outcome.DELIVERED);
+    expect("the broker's answer", archived.answer()).isEqualTo("orders-3@1742");
+    expect("error of a delivered message", archived.error()).isNull();
     assertThat(archived.at()).as("when it left").isAfterOrEqualTo(claimed.createdAt());
     assertNothingDue("what is archived is not claimed");
   }
 
-  @Rule("S7")
   @Sentence("an archive of metadata has all but payload and headers")
   void archiveMetadata() {
     with(Archive.METADATA);
@@ -72,17 +69,16 @@ abstract class ArchiveTests<T> extends ArchiveStoreTests<T> {
     requires("A3", () -> assertThat(first(claim).message()).isEqualTo(message));
     settle(claim, Decision.delivered());
     Archived archived = one(ALL);
-    assertThat(archived.whole()).as("whether it is whole").isFalse();
+    expect("whether it is whole", archived.whole()).isFalse();
     OutboxMessage kept = archived.message().message();
-    assertThat(kept.payloadSize()).as("size of the payload that was kept").isZero();
-    assertThat(kept.headers()).as("headers that were kept").isEmpty();
+    expect("size of the payload that was kept", kept.payloadSize()).isZero();
+    expect("headers that were kept", kept.headers()).isEmpty();
     assertThat(kept.toBuilder().payload(message.payload()).addHeaders(message.headers()).build())
         .as("all the rest")
         .isEqualTo(message);
-    assertThat(archived.answer()).as("the answer of a broker that gave none").isNull();
+    expect("the answer of a broker that gave none", archived.answer()).isNull();
   }
 
-  @Rule("S7")
   @Sentence("a store that keeps no archive archives nothing, and asks no broker's answer")
   void archiveNone() {
     with(Archive.NONE);
@@ -96,20 +92,18 @@ abstract class ArchiveTests<T> extends ArchiveStoreTests<T> {
     for (Claim claim = claim(); !claim.messages().isEmpty(); claim = claim()) {
       settle(claim, delivered(answer));
     }
-    assertThat(asked).as("answers that were asked for").isEmpty();
+    expect("answers that were asked for", asked).isEmpty();
     with(Archive.FULL);
     assertArchived("of what was delivered without one", List.of());
   }
 
-  @Rule("S7")
   @Sentence("no answer of a broker makes settle fail: it is cut and cleaned, and may even throw")
   void archiveHostileAnswers() {
     with(Archive.FULL);
     String hostile = "\u0000\uD800' \\ \u202E" + "x".repeat(3 * Texts.MAX_ERROR);
     committed(message("long"));
     settle(claim(), delivered(() -> hostile));
-    assertThat(one(ALL.key(key("long"))).answer())
-        .as("a long answer with what no database stores")
+    expect("a long answer with what no database stores", one(ALL.key(key("long"))).answer())
         .isEqualTo(Texts.clean(hostile));
     committed(message("throws"));
     settle(
@@ -118,10 +112,9 @@ abstract class ArchiveTests<T> extends ArchiveStoreTests<T> {
             () -> {
               throw new IllegalStateException("the connection is gone");
             }));
-    assertThat(one(ALL.key(key("throws"))).answer()).as("one that throws").isNotBlank();
+    expect("one that throws", one(ALL.key(key("throws"))).answer()).isNotBlank();
   }
 
-  @Rule("S7")
   @Sentence("attempts are those that failed; what is retried or dead has not left")
   void archiveAttempts() {
     with(Archive.FULL);
@@ -129,13 +122,12 @@ abstract class ArchiveTests<T> extends ArchiveStoreTests<T> {
     retryFirst(claim(), Duration.ZERO, true);
     assertArchived("after a retry", List.of());
     settle(awaitClaim("the retry"), Decision.delivered());
-    assertThat(one(ALL.id(message.id())).message().attempts()).as("failed attempts").isEqualTo(1);
+    expect("failed attempts", one(ALL.id(message.id())).message().attempts()).isEqualTo(1);
     committed("other", 1);
     settle(claim(), Decision.dead("rejected"));
     assertArchived("beside a dead letter", List.of(message.id()));
   }
 
-  @Rule("S7")
   @Sentence("a dead letter that is discarded is archived with its error, one that is requeued not")
   void archiveDiscarded() {
     with(Archive.FULL);
@@ -157,15 +149,14 @@ abstract class ArchiveTests<T> extends ArchiveStoreTests<T> {
         call("discard", () -> letters.discard(sequence));
       }
       Archived archived = one(ALL);
-      assertThat(id(archived.message())).as("id").isEqualTo(message.id());
-      assertThat(archived.outcome()).as("outcome").isEqualTo(Outcome.DISCARDED);
-      assertThat(archived.error()).as("error").isEqualTo("rejected again");
-      assertThat(archived.message().attempts()).as("attempts since the requeue").isEqualTo(2);
-      assertThat(archived.answer()).as("answer of what no broker has").isNull();
+      expect("id", id(archived.message())).isEqualTo(message.id());
+      expect("outcome", archived.outcome()).isEqualTo(Outcome.DISCARDED);
+      expect("error", archived.error()).isEqualTo("rejected again");
+      expect("attempts since the requeue", archived.message().attempts()).isEqualTo(2);
+      expect("answer of what no broker has", archived.answer()).isNull();
     }
   }
 
-  @Rule("S7")
   @Sentence("a row that cannot be decoded is archived with its key when it is discarded")
   void archiveUndecodable() {
     RawRows<T> rows = tck.fixture(RawRows.class);
@@ -180,8 +171,8 @@ abstract class ArchiveTests<T> extends ArchiveStoreTests<T> {
     settle(claims.get(0), Decision.dead("undecodable"));
     call("discard", () -> letters.discard(sequence));
     Archived archived = one(ALL);
-    assertThat(archived.message().sequence()).as("sequence").isEqualTo(sequence);
-    assertThat(archived.message().key()).as("key").isEqualTo(key("k"));
+    expect("sequence", archived.message().sequence()).isEqualTo(sequence);
+    expect("key", archived.message().key()).isEqualTo(key("k"));
   }
 
   // ---- expiry
@@ -196,7 +187,6 @@ abstract class ArchiveTests<T> extends ArchiveStoreTests<T> {
     run("housekeep", store::housekeep);
   }
 
-  @Rule("S7")
   @Sentence("a dead letter that expires is archived with its error; one that halts its key stays")
   void archiveExpired() {
     withRetention();
@@ -222,15 +212,14 @@ abstract class ArchiveTests<T> extends ArchiveStoreTests<T> {
                       .toList();
               return dead.size() < 2 ? dead : null;
             });
-    assertCame(left).as("dead letters that stay").containsExactly(halts.id());
+    assertCame("dead letters that stay", left).inOrder(halts);
     Archived archived = one(ALL);
-    assertThat(id(archived.message())).as("id").isEqualTo(expires.id());
-    assertThat(archived.outcome()).as("outcome").isEqualTo(Outcome.EXPIRED);
-    assertThat(archived.error()).as("error").isEqualTo("rejected");
-    assertThat(archived.message().attempts()).as("attempts").isEqualTo(1);
+    expect("id", id(archived.message())).isEqualTo(expires.id());
+    expect("outcome", archived.outcome()).isEqualTo(Outcome.EXPIRED);
+    expect("error", archived.error()).isEqualTo("rejected");
+    expect("attempts", archived.message().attempts()).isEqualTo(1);
   }
 
-  @Rule("S7")
   @Sentence("of a dead letter that is requeued while it expires, either has it, and never both")
   void archiveExpiredOrRequeued() {
     withRetention();
@@ -255,12 +244,11 @@ abstract class ArchiveTests<T> extends ArchiveStoreTests<T> {
     }
     run("housekeep", housekeeping::join);
     assertArchived("after each was requeued or was gone", expired);
-    assertCame(drain()).as("due after it").containsExactlyInAnyOrderElementsOf(requeued);
+    assertCame("due after it", drain()).inAnyOrder(requeued);
   }
 
   // ---- exactly once
 
-  @Rule("S7")
   @Sentence("of many messages of many keys each is archived once, with its own answer")
   void archiveMany() {
     with(Archive.FULL);
@@ -287,16 +275,14 @@ abstract class ArchiveTests<T> extends ArchiveStoreTests<T> {
         claim = claim();
       }
     }
-    requires("C6", () -> assertCame(came).containsExactlyInAnyOrderElementsOf(ids));
+    requires("C6", () -> assertCame(came).inAnyOrder(ids));
     assertArchived("after all were delivered", ids);
     for (Archived archived : archived(ALL)) {
-      assertThat(archived.answer())
-          .as("the answer for %s", archived.message())
+      expect("the answer for %s".formatted(archived.message()), archived.answer())
           .isEqualTo(answers.get(id(archived.message())));
     }
   }
 
-  @Rule("S7")
   @Sentence("a settle that is repeated archives nothing twice")
   void archiveRepeated() {
     with(Archive.FULL);
@@ -309,7 +295,6 @@ abstract class ArchiveTests<T> extends ArchiveStoreTests<T> {
     assertArchived("after each settle was repeated", ids);
   }
 
-  @Rule("S7")
   @Sentence("a settle whose reply was lost, repeated, archives nothing twice")
   void archiveLostReply() {
     LosesReplies fixture = tck.fixture(LosesReplies.class);
@@ -326,7 +311,6 @@ abstract class ArchiveTests<T> extends ArchiveStoreTests<T> {
     assertArchived("after the settle was repeated", ids);
   }
 
-  @Rule("S7")
   @Sentence("a settle after another took over archives nothing; the other's does")
   void archiveStale() {
     with(Archive.FULL);
@@ -335,14 +319,13 @@ abstract class ArchiveTests<T> extends ArchiveStoreTests<T> {
     settle(claims.stale(), delivered(() -> "stale"));
     settle(claims.current(), Map.of());
     Claim again = claim();
-    requires("S1", () -> assertCame(ids(again)).containsExactly(message.id()));
+    requires("S1", () -> assertCame(again).inOrder(message));
     assertArchived("after the stale settle", List.of());
     settle(again, delivered(() -> "current"));
     settle(claims.stale(), delivered(() -> "stale"));
-    assertThat(one(ALL.id(message.id())).answer()).as("whose answer").isEqualTo("current");
+    expect("whose answer", one(ALL.id(message.id())).answer()).isEqualTo("current");
   }
 
-  @Rule("S7")
   @Sentence("a settle whose connection breaks has archived what is gone, and nothing else")
   void archiveBreaksOff() {
     BreaksConnections fixture = tck.fixture(BreaksConnections.class);
@@ -365,18 +348,17 @@ abstract class ArchiveTests<T> extends ArchiveStoreTests<T> {
             return came.contains(last.id()) ? true : null;
           });
       came.remove(last.id());
-      assertCame(Stream.concat(gone.stream(), came.stream()).toList())
-          .as(
-              "archived when write %d of a settle had broken, or still due then, which is one of the two",
-              write)
-          .containsExactlyInAnyOrderElementsOf(ids);
+      assertCame(
+              "archived when write %d of a settle had broken, or still due then, which is one of the two"
+                  .formatted(write),
+              Stream.concat(gone.stream(), came.stream()).toList())
+          .inAnyOrder(ids);
       List<UUID> expected = new ArrayList<>(ids);
       expected.add(last.id());
       assertArchived("after write %d of a settle had broken".formatted(write), expected);
     }
   }
 
-  @Rule("S7")
   @Sentence("a settle of messages that are gone archives none that was given their sequences")
   void archiveSequencesGivenAgain() {
     RestartsSequences fixture = tck.fixture(RestartsSequences.class);

@@ -32,12 +32,12 @@ abstract class ClaimTests<T> extends StoreTests<T> {
   void notTwice() {
     OutboxMessage message = committed(message("k"));
     Claim claim = claim();
-    assertCame(ids(claim)).as("what was claimed").containsExactly(message.id());
+    assertCame("what was claimed", claim).inOrder(message);
     assertNothingDue("claimed a second time, by the same store");
     assertThat(claim(tck.createStore(), request(100, LONG)).messages())
         .as("claimed a second time, by another store")
         .isEmpty();
-    assertThat(settle(claim, Decision.delivered())).as("what settle says was lost").isEmpty();
+    expect("what settle says was lost", settle(claim, Decision.delivered())).isEmpty();
   }
 
   @Rule("C1")
@@ -45,12 +45,12 @@ abstract class ClaimTests<T> extends StoreTests<T> {
   void keyNotTwice() {
     committed("k", 5);
     Claim claim = claim(2, LONG);
-    assertThat(claim.messages().size()).as("messages of a claim of at most 2").isBetween(1, 2);
+    expect("messages of a claim of at most 2", claim.messages().size()).isBetween(1, 2);
     assertNothingDue("messages of a key that is claimed");
     committed("k", 5);
     assertNothingDue("messages that were appended to a key that is claimed");
     release(claim);
-    assertCame(drain()).as("claimed, after the claim was settled").hasSize(10);
+    assertCame("claimed, after the claim was settled", drain()).hasSize(10);
   }
 
   @Rule("C1")
@@ -102,18 +102,16 @@ abstract class ClaimTests<T> extends StoreTests<T> {
   void inOrderWithoutGap() {
     List<OutboxMessage> messages = committed("k", 60);
     Claim claim = claim();
-    assertThat(claim.messages()).as("what is due now").isNotEmpty();
-    assertCame(ids(claim))
-        .as("the claim begins with the oldest and has no gap")
-        .isEqualTo(idsOf(messages).subList(0, claim.messages().size()));
+    expect("what is due now", claim.messages()).isNotEmpty();
+    assertCame("the claim begins with the oldest and has no gap", claim)
+        .inOrder(idsOf(messages).subList(0, claim.messages().size()));
     assertThat(claim.messages().stream().map(StoredMessage::sequence))
         .as("sequences of one key in a claim")
         .isSorted()
         .doesNotHaveDuplicates();
     settle(claim, Decision.delivered());
-    assertCame(ids(drain()))
-        .as("the rest follows in order")
-        .isEqualTo(idsOf(messages).subList(claim.messages().size(), messages.size()));
+    assertCame("the rest follows in order", drain())
+        .inOrder(idsOf(messages).subList(claim.messages().size(), messages.size()));
   }
 
   @Rule("C2")
@@ -130,8 +128,7 @@ abstract class ClaimTests<T> extends StoreTests<T> {
     assertThat(came).as("keys of a claim").isNotEmpty();
     came.forEach(
         (key, ids) ->
-            assertThat(ids)
-                .as("messages of key %s in the claim", key)
+            expect("messages of key %s in the claim".formatted(key), ids)
                 .isEqualTo(requireNonNull(expected.get(key)).subList(0, ids.size())));
   }
 
@@ -141,7 +138,7 @@ abstract class ClaimTests<T> extends StoreTests<T> {
     committed(30, i -> "k" + i % 3);
     for (int max : List.of(1, 2, 7, 1_000_000)) {
       Claim claim = claim(max, LONG);
-      assertThat(claim.messages().size()).as("messages of a claim").isBetween(1, max);
+      expect("messages of a claim", claim.messages().size()).isBetween(1, max);
       release(claim);
     }
   }
@@ -155,17 +152,14 @@ abstract class ClaimTests<T> extends StoreTests<T> {
             .toList();
     commit(messages);
     Claim some = claim(new Claim.Request("tck", 100, 3_500, LONG));
-    assertThat(some.messages().size()).as("messages of 1,000 bytes in 3,500").isBetween(1, 3);
-    assertCame(ids(some))
-        .as("the oldest")
-        .isEqualTo(idsOf(messages).subList(0, some.messages().size()));
+    expect("messages of 1,000 bytes in 3,500", some.messages().size()).isBetween(1, 3);
+    assertCame("the oldest", some).inOrder(idsOf(messages).subList(0, some.messages().size()));
     release(some);
     Claim one = claim(new Claim.Request("tck", 100, 1, LONG));
-    assertCame(ids(one))
-        .as("a message larger than all that was asked for comes alone")
-        .containsExactly(messages.get(0).id());
+    assertCame("a message larger than all that was asked for comes alone", one)
+        .inOrder(messages.get(0));
     release(one);
-    assertCame(ids(drain())).as("all that came").containsExactlyElementsOf(idsOf(messages));
+    assertCame("all that came", drain()).inOrder(messages);
   }
 
   @Rule("C3")
@@ -177,7 +171,7 @@ abstract class ClaimTests<T> extends StoreTests<T> {
           IntStream.range(0, 200).mapToObj(i -> message("k" + i % 50).build()).toList();
       transaction.get("append", transaction.startAppend(open));
       List<UUID> delivered = ids(drain());
-      assertCame(delivered).as("due beside an open transaction").contains(before.id());
+      assertCame("due beside an open transaction", delivered).contains(before);
       transaction.rollback();
     }
   }
@@ -197,13 +191,13 @@ abstract class ClaimTests<T> extends StoreTests<T> {
   @Sentence("a claim of nothing is empty, and can be renewed and settled")
   void empty() {
     Claim claim = claim();
-    assertThat(claim.messages()).as("claimed from an empty store").isEmpty();
-    assertThat(call("renew", () -> claim.renew(LONG))).as("renewed").isEmpty();
-    assertThat(settle(claim, Map.of())).as("what settle says was lost").isEmpty();
+    expect("claimed from an empty store", claim.messages()).isEmpty();
+    expect("renewed", call("renew", () -> claim.renew(LONG))).isEmpty();
+    expect("what settle says was lost", settle(claim, Map.of())).isEmpty();
     committed("k", 1);
-    assertCame(drain()).as("due, after an empty claim was settled").hasSize(1);
+    assertCame("due, after an empty claim was settled", drain()).hasSize(1);
     claim(); // and an empty claim that is never settled holds nothing
     committed("k", 1);
-    assertCame(drain()).as("due, beside an empty claim that is not settled").hasSize(1);
+    assertCame("due, beside an empty claim that is not settled", drain()).hasSize(1);
   }
 }

@@ -24,6 +24,7 @@ import org.junit.jupiter.api.DisplayName;
 
 /** O3: dead letters, those that halt their key, and what people decide about them. */
 @DisplayName("Dead letters")
+@Rule("O3")
 abstract class DeadLetterTests<T> extends StoreTests<T> {
   /** A decision about three dead letters that needs more is not broken at each of them. */
   private static final int MOST_WRITES = 15;
@@ -41,60 +42,45 @@ abstract class DeadLetterTests<T> extends StoreTests<T> {
   }
 
   private void requeue(long sequence) {
-    assertThat(call("requeue", () -> letters().requeue(sequence)))
-        .as("whether it was requeued")
-        .isTrue();
+    expect("whether it was requeued", call("requeue", () -> letters().requeue(sequence))).isTrue();
   }
 
   private void discard(long sequence) {
-    assertThat(call("discard", () -> letters().discard(sequence)))
-        .as("whether it was discarded")
-        .isTrue();
+    expect("whether it was discarded", call("discard", () -> letters().discard(sequence))).isTrue();
   }
 
-  @Rule("O3")
   @Sentence("a dead letter lets its successors pass")
   void successorsPass() {
     List<OutboxMessage> messages = committed("k", 3);
     die(false);
-    assertCame(ids(drain()))
-        .as("due behind a dead letter")
-        .containsExactlyElementsOf(idsOf(messages.subList(1, 3)));
+    assertCame("due behind a dead letter", drain()).inOrder(messages.subList(1, 3));
   }
 
-  @Rule("O3")
   @Sentence(
-      "a dead letter that halts its key holds back the key, for later appends too, and no other"
-          + " key")
+      "a dead letter that halts its key holds back the key, for later appends too, and no other key")
   void haltsKey() {
     committed("k", 3);
     die(true);
     assertNothingDue("behind a dead letter that halts its key");
     committed("k", 2);
     OutboxMessage other = committed(message("other"));
-    assertCame(ids(drain()))
-        .as("due beside a blocked key, and messages appended to it")
-        .containsExactly(other.id());
+    assertCame("due beside a blocked key, and messages appended to it", drain()).inOrder(other);
     assertNothingDue("a blocked key stays blocked");
   }
 
-  @Rule("O3")
   @Sentence(
-      "behind a dead letter that halts its key a delayed message of the key waits too, even when it"
-          + " is due")
+      "behind a dead letter that halts its key a delayed message of the key waits too, even when it is due")
   void blocksDelayed() {
     committed("k", 1);
     committed(message("k").deliverAfter(tck.shortTime()));
     Claim claim = claim();
     settle(claim, Map.of(first(claim).sequence(), Decision.deadHaltingKey("rejected")));
     OutboxMessage clock = committed(message("clock").deliverAfter(tck.shortTime()));
-    assertCame(ids(awaitDrained(1))).as("what is due now").containsExactly(clock.id());
+    assertCame("what is due now", awaitDrained(1)).inOrder(clock);
   }
 
-  @Rule("O3")
   @Sentence(
-      "behind a dead letter that halts its key a low sequence that commits late waits too, and is"
-          + " not lost")
+      "behind a dead letter that halts its key a low sequence that commits late waits too, and is not lost")
   void blocksLateCommit() {
     letters();
     OutboxMessage low = message("k").build();
@@ -105,13 +91,11 @@ abstract class DeadLetterTests<T> extends StoreTests<T> {
       late.commit();
       assertNothingDue("committed late to a blocked key");
       discard(dead);
-      assertCame(ids(awaitDrained(2)))
-          .as("due after the dead letter was discarded")
-          .containsExactlyInAnyOrder(low.id(), high.get(1).id());
+      assertCame("due after the dead letter was discarded", awaitDrained(2))
+          .inAnyOrder(low, high.get(1));
     }
   }
 
-  @Rule("O3")
   @Sentence("requeue of the dead letter that blocks: the key goes on with it first, in order")
   void requeueBlocking() {
     List<OutboxMessage> messages = new ArrayList<>(committed("k", 3));
@@ -119,16 +103,13 @@ abstract class DeadLetterTests<T> extends StoreTests<T> {
     messages.addAll(committed("k", 1));
     requeue(dead);
     Claim claim = awaitClaim("the requeued dead letter");
-    assertThat(first(claim).sequence()).as("sequence of the head").isEqualTo(dead);
-    assertThat(first(claim).attempts()).as("attempts of a requeued message").isZero();
+    expect("sequence of the head", first(claim).sequence()).isEqualTo(dead);
+    expect("attempts of a requeued message", first(claim).attempts()).isZero();
     release(claim);
-    assertCame(ids(awaitDrained(4)))
-        .as("what came in the end")
-        .containsExactlyElementsOf(idsOf(messages));
-    assertThat(letters().deadLetters(0, 10)).as("the dead letters listed").isEmpty();
+    assertCame("what came in the end", awaitDrained(4)).inOrder(messages);
+    expect("the dead letters listed", letters().deadLetters(0, 10)).isEmpty();
   }
 
-  @Rule("O3")
   @Sentence("a list of no dead letters is refused, not taken for an empty one")
   void limitOfAList() {
     DeadLetterStore letters = letters();
@@ -140,34 +121,29 @@ abstract class DeadLetterTests<T> extends StoreTests<T> {
     }
   }
 
-  @Rule("O3")
   @Sentence("discard of the dead letter that blocks: the key goes on without it")
   void discardBlocking() {
     List<OutboxMessage> messages = new ArrayList<>(committed("k", 3));
     long dead = die(true);
     messages.addAll(committed("k", 1));
     discard(dead);
-    assertCame(ids(awaitDrained(3)))
-        .as("what came in the end")
-        .containsExactlyElementsOf(idsOf(messages.subList(1, 4)));
+    assertCame("what came in the end", awaitDrained(3)).inOrder(messages.subList(1, 4));
     committed("k", 1);
-    assertCame(drain()).as("due, appended after the key was free again").hasSize(1);
+    assertCame("due, appended after the key was free again", drain()).hasSize(1);
   }
 
-  @Rule("O3")
   @Sentence("deciding about the only message of a blocked key frees it")
   void onlyMessage() {
     committed("k", 1);
     requeue(die(true));
-    assertCame(awaitDrained(1)).as("due after requeue").hasSize(1);
+    assertCame("due after requeue", awaitDrained(1)).hasSize(1);
     committed("k", 1);
     discard(die(true));
     assertNothingDue("the dead letter was discarded");
     committed("k", 1);
-    assertCame(drain()).as("due after discard").hasSize(1);
+    assertCame("due after discard", drain()).hasSize(1);
   }
 
-  @Rule("O3")
   @Sentence("whatever the key holds, its dead letter blocks it until it is discarded")
   void discardBlockingWhateverTheKey() {
     for (String key : FieldTests.NASTY) {
@@ -176,13 +152,13 @@ abstract class DeadLetterTests<T> extends StoreTests<T> {
       long dead = die(true);
       assertNothingDue("behind a dead letter that halts the key " + shown(key));
       discard(dead);
-      assertCame(ids(awaitDrained(1)))
-          .as("behind the discarded dead letter of the key %s", shown(key))
-          .containsExactly(messages.get(1).id());
+      assertCame(
+              "behind the discarded dead letter of the key %s".formatted(shown(key)),
+              awaitDrained(1))
+          .inOrder(messages.get(1));
     }
   }
 
-  @Rule("O3")
   @Sentence("a requeued dead letter that dies again halts its key again")
   void diesAgain() {
     List<OutboxMessage> messages = committed("k", 2);
@@ -190,12 +166,9 @@ abstract class DeadLetterTests<T> extends StoreTests<T> {
     long again = die(true);
     assertNothingDue("behind a dead letter that halts its key again");
     discard(again);
-    assertCame(ids(awaitDrained(1)))
-        .as("what came in the end")
-        .containsExactly(messages.get(1).id());
+    assertCame("what came in the end", awaitDrained(1)).inOrder(messages.get(1));
   }
 
-  @Rule("O3")
   @Sentence("a decision about another dead letter of the key does not free it")
   void otherDeadLetter() {
     letters();
@@ -211,11 +184,10 @@ abstract class DeadLetterTests<T> extends StoreTests<T> {
       }
       assertNothingDue("blocked by another dead letter than the one decided about");
       discard(second);
-      assertCame(awaitDrained(requeue ? 2 : 1)).as("due at last").hasSize(requeue ? 2 : 1);
+      assertCame("due at last", awaitDrained(requeue ? 2 : 1)).hasSize(requeue ? 2 : 1);
     }
   }
 
-  @Rule("O3")
   @Sentence("a dead letter that does not block is requeued while its key is claimed or waits")
   void requeueWhileBusy() {
     List<OutboxMessage> messages = committed("k", 3);
@@ -224,27 +196,22 @@ abstract class DeadLetterTests<T> extends StoreTests<T> {
     requeue(dead);
     settle(claim, Decision.retry(tck.shortTime(), "refused"));
     List<UUID> came = ids(awaitDrained(3));
-    requires(
-        "O2",
-        () -> assertCame(came).containsSubsequence(messages.get(1).id(), messages.get(2).id()));
-    assertCame(came)
-        .as("what came in the end")
-        .containsExactlyInAnyOrderElementsOf(idsOf(messages));
+    requires("O2", () -> assertCame(came).containsInOrder(messages.get(1), messages.get(2)));
+    assertCame("what came in the end", came).inAnyOrder(messages);
   }
 
-  @Rule("O3")
   @Sentence("a dead letter and its successors never come in one claim")
   void neverInOneClaim() {
     List<OutboxMessage> messages = committed("k", 4);
     Set<UUID> dead = new HashSet<>();
     for (int i = 0; i < 3; i++) {
       Claim claim = claim();
-      assertThat(ids(claim)).as("a claim after %d messages died", i).noneMatch(dead::contains);
-      assertThat(id(first(claim))).as("the head of the key").isEqualTo(messages.get(i).id());
+      expect("a claim after %d messages died".formatted(i), ids(claim)).noneMatch(dead::contains);
+      expect("the head of the key", id(first(claim))).isEqualTo(messages.get(i).id());
       dead.add(id(first(claim)));
       settle(claim, Map.of(first(claim).sequence(), Decision.dead("rejected")));
     }
-    assertCame(ids(drain())).as("came at last").containsExactly(messages.get(3).id());
+    assertCame("came at last", drain()).inOrder(messages.get(3));
   }
 
   @Rule("S2")
@@ -258,15 +225,15 @@ abstract class DeadLetterTests<T> extends StoreTests<T> {
       settle(claim, Decision.dead("rejected"));
     }
     List<Long> all = sequences(letters.deadLetters(0, 100));
-    assertThat(all).as("the dead letters listed").hasSize(5).isSorted();
+    expect("the dead letters listed", all).hasSize(5).isSorted();
     List<Long> paged = new ArrayList<>();
     for (List<Long> page = sequences(letters.deadLetters(0, 2));
         !page.isEmpty() && paged.size() < 100;
         page = sequences(letters.deadLetters(paged.get(paged.size() - 1), 2))) {
-      assertThat(page.size()).as("size of a page of 2").isLessThanOrEqualTo(2);
+      expect("size of a page of 2", page.size()).isLessThanOrEqualTo(2);
       paged.addAll(page);
     }
-    assertThat(paged).as("the same, in pages of 2").isEqualTo(all);
+    expect("the same, in pages of 2", paged).isEqualTo(all);
   }
 
   private List<Long> sequences(List<DeadLetter> letters) {
@@ -281,20 +248,16 @@ abstract class DeadLetterTests<T> extends StoreTests<T> {
     Claim claim = claim();
     long sequence = first(claim).sequence();
     for (long wrong : List.of(sequence, -1L, Long.MAX_VALUE)) {
-      assertThat(call("requeue", () -> letters.requeue(wrong)))
-          .as("whether it was requeued")
-          .isFalse();
-      assertThat(call("discard", () -> letters.discard(wrong)))
-          .as("whether it was discarded")
-          .isFalse();
+      expect("whether it was requeued", call("requeue", () -> letters.requeue(wrong))).isFalse();
+      expect("whether it was discarded", call("discard", () -> letters.discard(wrong))).isFalse();
     }
     settle(claim, Map.of(sequence, Decision.dead("rejected")));
     requeue(sequence);
-    assertThat(letters.requeue(sequence)).as("requeued twice").isFalse();
+    expect("requeued twice", letters.requeue(sequence)).isFalse();
     die(false);
     discard(sequence);
-    assertThat(letters.discard(sequence)).as("discarded twice").isFalse();
-    assertThat(letters.requeue(sequence)).as("requeued after discard").isFalse();
+    expect("discarded twice", letters.discard(sequence)).isFalse();
+    expect("requeued after discard", letters.requeue(sequence)).isFalse();
     assertNothingDue("discarded");
   }
 
@@ -325,7 +288,6 @@ abstract class DeadLetterTests<T> extends StoreTests<T> {
     return dead.stream().map(Dead::sequence).collect(Collectors.toSet());
   }
 
-  @Rule("O3")
   @Sentence("several dead letters are decided about at once, and what is none of them is named")
   void several() {
     DeadLetterStore letters = letters();
@@ -349,21 +311,17 @@ abstract class DeadLetterTests<T> extends StoreTests<T> {
         all.forEach(dead -> due.add(dead.letter().id()));
       }
       List<UUID> came = ids(awaitDrained(due.size()));
-      assertCame(came).as("what came in the end").containsExactlyInAnyOrderElementsOf(due);
+      assertCame("what came in the end", came).inAnyOrder(due);
       if (requeue) {
         halting.forEach(
             dead ->
-                assertCame(came)
-                    .as("a key that was halted goes on with its dead letter")
-                    .containsSubsequence(dead.letter().id(), dead.next().id()));
+                assertCame("a key that was halted goes on with its dead letter", came)
+                    .containsInOrder(dead.letter(), dead.next()));
       }
     }
-    assertThat(call("requeue of none", () -> letters.requeue(Set.of())))
-        .as("requeued of none")
-        .isEmpty();
+    expect("requeued of none", call("requeue of none", () -> letters.requeue(Set.of()))).isEmpty();
   }
 
-  @Rule("O3")
   @Sentence("what is decided about several dead letters happens to all of them or to none")
   void severalOrNone() {
     BreaksConnections fixture = tck.fixture(BreaksConnections.class);
@@ -382,21 +340,18 @@ abstract class DeadLetterTests<T> extends StoreTests<T> {
         List<Long> left = sequences(call("deadLetters", () -> letters.deadLetters(0, 10)));
         assertThat(left.size())
             .as(
-                "how many of 3 dead letters are left after write %d of a decision about all had"
-                    + " broken",
+                "how many of 3 dead letters are left after write %d of a decision about all had broken",
                 write)
             .isIn(0, 3);
         Set<Long> rest = Set.copyOf(left);
         Set<Long> ignored =
             call("decide", () -> requeue ? letters.requeue(rest) : letters.discard(rest));
-        assertCame(awaitDrained(requeue ? 6 : 3))
-            .as("what came when all were decided about")
+        assertCame("what came when all were decided about", awaitDrained(requeue ? 6 : 3))
             .hasSize(requeue ? 6 : 3);
       }
     }
   }
 
-  @Rule("O3")
   @Sentence("which dead letters halt their keys is listed, and which keys are halted")
   void listsWhatHalts() {
     DeadLetterStore letters = letters();
@@ -407,12 +362,11 @@ abstract class DeadLetterTests<T> extends StoreTests<T> {
         .filteredOn(DeadLetter::haltsKey)
         .extracting(letter -> letter.message().sequence())
         .containsExactlyElementsOf(halting.stream().map(Dead::sequence).toList());
-    assertThat(call("haltedKeys", () -> letters.haltedKeys(10)))
-        .as("halted keys")
+    expect("halted keys", call("haltedKeys", () -> letters.haltedKeys(10)))
         .containsExactlyInAnyOrder(
             new HaltedKey(key("a"), halting.get(0).sequence()),
             new HaltedKey(key("b"), halting.get(1).sequence()));
-    assertThat(call("haltedKeys", () -> letters.haltedKeys(1))).as("one halted key").hasSize(1);
+    expect("one halted key", call("haltedKeys", () -> letters.haltedKeys(1))).hasSize(1);
     assertThatThrownBy(() -> letters.haltedKeys(0))
         .as("haltedKeys with a limit of 0")
         .isInstanceOf(IllegalArgumentException.class)

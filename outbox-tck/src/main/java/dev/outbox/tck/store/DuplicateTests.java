@@ -23,39 +23,33 @@ import org.opentest4j.AssertionFailedError;
 
 /** A4. */
 @DisplayName("Duplicates")
+@Rule("A4")
 abstract class DuplicateTests<T> extends StoreTests<T> {
   private static OutboxMessage dedup(String key, String dedupKey) {
     return message(key).dedupKey(dedupKey).build();
   }
 
-  @Rule("A4")
   @Sentence("a dedup key that was appended before is not stored again, and the transaction goes on")
   void duplicate() {
     OutboxMessage first = dedup("k", "d");
-    assertThat(commit(List.of(first))).as("duplicates of the first append").isEmpty();
+    expect("duplicates of the first append", commit(List.of(first))).isEmpty();
     OutboxMessage again = dedup("other key", "d");
     OutboxMessage other = message("k").build();
-    assertThat(commit(List.of(again, other)))
-        .as("duplicates of the second append")
+    expect("duplicates of the second append", commit(List.of(again, other)))
         .containsExactly(again.id());
-    assertCame(ids(drain()))
-        .as("what was stored and comes")
-        .containsExactlyInAnyOrder(first.id(), other.id());
+    assertCame("what was stored and comes", drain()).inAnyOrder(first, other);
   }
 
-  @Rule("A4")
   @Sentence("a dedup key is remembered after its message was delivered")
   void rememberedAfterDelivery() {
     commit(List.of(dedup("k", "d")));
     drain();
     OutboxMessage again = dedup("k", "d");
-    assertThat(commit(List.of(again)))
-        .as("duplicates, after the first message was delivered")
+    expect("duplicates, after the first message was delivered", commit(List.of(again)))
         .containsExactly(again.id());
     assertNothingDue("a duplicate");
   }
 
-  @Rule("A4")
   @Sentence("duplicates within one append and within one transaction are found too")
   void withinOneTransaction() {
     OutboxMessage first = dedup("k", "d");
@@ -71,15 +65,11 @@ abstract class DuplicateTests<T> extends StoreTests<T> {
                   duplicates.add(store().append(t, List.of(first, different, second)).duplicates());
                   duplicates.add(store().append(t, List.of(third)).duplicates());
                 }));
-    assertThat(duplicates)
-        .as("duplicates of two appends in one transaction")
+    expect("duplicates of two appends in one transaction", duplicates)
         .containsExactly(Set.of(second.id()), Set.of(third.id()));
-    assertCame(ids(drain()))
-        .as("what was stored and comes")
-        .containsExactly(first.id(), different.id());
+    assertCame("what was stored and comes", drain()).inOrder(first, different);
   }
 
-  @Rule("A4")
   @Sentence("append says what it stored, and under which sequences where it knows them")
   void saysWhatItStored() {
     OutboxMessage first = dedup("k", "d");
@@ -95,13 +85,11 @@ abstract class DuplicateTests<T> extends StoreTests<T> {
     Map<UUID, Long> sequences = new HashMap<>();
     drain().forEach(m -> sequences.put(m.message().id(), m.sequence()));
     if (!said.sequences().isEmpty()) {
-      assertThat(said.sequences())
-          .as("the sequences that append named, against those that came")
+      expect("the sequences that append named, against those that came", said.sequences())
           .isEqualTo(sequences);
     }
   }
 
-  @Rule("A4")
   @Sentence("dedup keys that differ in case, spaces or normal form are different")
   void differentDedupKeys() {
     List<OutboxMessage> messages =
@@ -115,19 +103,15 @@ abstract class DuplicateTests<T> extends StoreTests<T> {
                 .map(message -> shown(requireNonNull(message.dedupKey()))))
         .as("dedup keys that the store takes for one before them, which only looks like them")
         .isEmpty();
-    assertCame(ids(drain()))
-        .as("what was stored and comes")
-        .containsExactlyElementsOf(idsOf(messages));
+    assertCame("what was stored and comes", drain()).inOrder(messages);
   }
 
-  @Rule("A4")
   @Sentence("messages without a dedup key are never duplicates")
   void withoutDedupKey() {
     assertThat(commit(List.of(message("k").build(), message("k").build()))).isEmpty();
-    assertCame(drain()).as("what was stored and comes").hasSize(2);
+    assertCame("what was stored and comes", drain()).hasSize(2);
   }
 
-  @Rule("A4")
   @Sentence("a dedup key that was rolled back can be used again")
   void rolledBackDedupKey() {
     try (OpenTransaction<T> transaction = open()) {
@@ -135,11 +119,10 @@ abstract class DuplicateTests<T> extends StoreTests<T> {
       transaction.rollback();
     }
     OutboxMessage again = dedup("k", "d");
-    assertThat(commit(List.of(again))).as("duplicates, after the first rolled back").isEmpty();
-    assertCame(ids(drain())).as("what was stored and comes").containsExactly(again.id());
+    expect("duplicates, after the first rolled back", commit(List.of(again))).isEmpty();
+    assertCame("what was stored and comes", drain()).inOrder(again);
   }
 
-  @Rule("A4")
   @Sentence("while the first is in an open transaction, append waits; it commits: a duplicate")
   void waitsForCommit() {
     OutboxMessage first = dedup("k", "d");
@@ -162,20 +145,15 @@ abstract class DuplicateTests<T> extends StoreTests<T> {
       one.commit();
       if (other.get("append", waiting).isEmpty()) {
         throw new AssertionFailedError(
-            "append stored a message beside an open transaction with the same dedup key, which then"
-                + " committed: nobody can know before its end whether it is a duplicate, so append"
-                + " has to wait for it");
+            "append stored a message beside an open transaction with the same dedup key, which then committed: nobody can know before its end whether it is a duplicate, so append has to wait for it");
       }
       OutboxMessage more = message("k").build();
       other.append(more);
       other.commit();
-      assertCame(ids(drain()))
-          .as("what was stored and comes")
-          .containsExactlyInAnyOrder(first.id(), before.id(), meanwhile.id(), more.id());
+      assertCame("what was stored and comes", drain()).inAnyOrder(first, before, meanwhile, more);
     }
   }
 
-  @Rule("A4")
   @Sentence("while the first is in an open transaction, append waits; it rolls back: stored")
   void waitsForRollback() {
     OutboxMessage second = dedup("k", "d");
@@ -189,20 +167,18 @@ abstract class DuplicateTests<T> extends StoreTests<T> {
         assertThat(commit(List.of(second)))
             .as("duplicates, when run again after the other transaction rolled back")
             .isEmpty();
-        assertCame(ids(drain())).as("what was stored and comes").containsExactly(second.id());
+        assertCame("what was stored and comes", drain()).inOrder(second);
         return;
       }
       committed(message("l"));
       one.rollback();
-      assertThat(other.get("append", waiting))
-          .as("duplicates, after the other transaction rolled back")
+      expect("duplicates, after the other transaction rolled back", other.get("append", waiting))
           .isEmpty();
       other.commit();
     }
-    assertCame(ids(drain())).as("what was stored and comes").contains(second.id());
+    assertCame("what was stored and comes", drain()).contains(second);
   }
 
-  @Rule("A4")
   @Sentence("after the dedup window, a dedup key can be used again")
   void window() {
     DedupWindows<T> fixture = tck.fixture(DedupWindows.class);
@@ -220,6 +196,6 @@ abstract class DuplicateTests<T> extends StoreTests<T> {
           tck.inTransaction(t -> stored.add(store.append(t, dedup("k", "d")).allStored()));
           return stored.get(0) ? true : null;
         });
-    assertCame(drain()).as("what was stored and comes").hasSize(2);
+    assertCame("what was stored and comes", drain()).hasSize(2);
   }
 }

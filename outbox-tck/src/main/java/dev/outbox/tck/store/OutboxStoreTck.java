@@ -4,6 +4,7 @@ import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.tck.Rule;
 import dev.outbox.tck.internal.Suite;
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
  * What every store must pass. The author of a store writes one test class with three methods:
@@ -33,11 +34,8 @@ import org.junit.jupiter.api.Nested;
  *
  * @param <T> the transaction's type
  */
+@ExtendWith(StoreFrame.class)
 public abstract class OutboxStoreTck<T> extends Suite<T, OutboxStore<T>> {
-  protected OutboxStoreTck() {
-    super(PatientFixture::new);
-  }
-
   /**
    * Removes all messages, dead letters, leases and remembered dedup keys, and what they took up:
    * with {@code TRUNCATE} where {@code DELETE} leaves something to read over (C5).

@@ -1,7 +1,5 @@
 package dev.outbox.tck.store;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Decision;
@@ -171,7 +169,7 @@ abstract class StoreTests<T> extends SuiteTests<PatientFixture<T>> {
   }
 
   void assertNothingDue(String why) {
-    assertCame(claim().messages()).as("%s", why).isEmpty();
+    assertCame(why, claim()).isEmpty();
   }
 
   /** Delivers all that is due now, in the order in which it was claimed. */
@@ -259,13 +257,17 @@ abstract class StoreTests<T> extends SuiteTests<PatientFixture<T>> {
 
   // ---- words
 
-  /** What came, of ids or stored messages. */
-  CameAssert assertCame(List<?> came) {
-    return new CameAssert(tck.numbers(), came);
+  /** What came, in a claim, or as messages or ids. */
+  CameAssert assertCame(String what, Object came) {
+    return new CameAssert(tck.numbers(), what, came);
+  }
+
+  CameAssert assertCame(Object came) {
+    return assertCame("", came);
   }
 
   static UUID id(StoredMessage message) {
-    assertThat(message.problem()).as("problem in decoding " + message).isNull();
+    expect("problem in decoding " + message, message.problem()).isNull();
     return message.message().id();
   }
 

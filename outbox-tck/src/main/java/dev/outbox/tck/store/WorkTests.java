@@ -25,6 +25,7 @@ import org.opentest4j.AssertionFailedError;
 
 /** C5 and F1, by counted work. */
 @DisplayName("Work")
+@Rule("C5")
 @Tag("slow")
 abstract class WorkTests<T> extends StoreTests<T> {
   private static final int MANY = 9_000;
@@ -60,7 +61,7 @@ abstract class WorkTests<T> extends StoreTests<T> {
       }
       release(counted.result());
     }
-    assertThat(least).as("counted work of a claim that brings something").isBetween(1L, 1L << 40);
+    expect("counted work of a claim that brings something", least).isBetween(1L, 1L << 40);
     return least;
   }
 
@@ -69,8 +70,7 @@ abstract class WorkTests<T> extends StoreTests<T> {
     long many = work(() -> build.accept(MANY));
     if (many > most(alone)) {
       throw new AssertionFailedError(
-          ("a claim costs %,d beside %,d %s, and %,d beside nothing: does it read or sort"
-                  + " all that waits? An index that leads to what is due, and to no more, avoids that")
+          ("a claim costs %,d beside %,d %s, and %,d beside nothing: does it read or sort all that waits? An index that leads to what is due, and to no more, avoids that")
               .formatted(many, MANY, what, alone));
     }
   }
@@ -80,7 +80,6 @@ abstract class WorkTests<T> extends StoreTests<T> {
     return 3 * alone + 50;
   }
 
-  @Rule("C5")
   @Sentence("a claim costs no more after reset() of a large backlog than before it")
   void workAfterReset() {
     long before = work(() -> {});
@@ -88,8 +87,7 @@ abstract class WorkTests<T> extends StoreTests<T> {
     long after = work(() -> {});
     if (after > most(before)) {
       throw new AssertionFailedError(
-          ("a claim costs %,d after reset() of %,d messages, and %,d before: reset() has to"
-                  + " leave an empty table, as TRUNCATE does and DELETE in many databases does not")
+          ("a claim costs %,d after reset() of %,d messages, and %,d before: reset() has to leave an empty table, as TRUNCATE does and DELETE in many databases does not")
               .formatted(after, MANY, before));
     }
   }
@@ -110,21 +108,18 @@ abstract class WorkTests<T> extends StoreTests<T> {
     }
   }
 
-  @Rule("C5")
   @Sentence("a claim does not cost more the more messages of many keys wait")
   void manyKeys() {
     assertDoesNotGrow(
         "messages of as many keys", size -> commitEach(size, i -> message("k" + i).build()));
   }
 
-  @Rule("C5")
   @Sentence("a claim does not cost more the more messages of few keys wait")
   void fewKeys() {
     assertDoesNotGrow(
         "messages of three keys", size -> commitEach(size, i -> message("k" + i % 3).build()));
   }
 
-  @Rule("C5")
   @Sentence("a claim does not cost more the more keys wait for a retry")
   void failingKeys() {
     assertDoesNotGrow(
@@ -135,7 +130,6 @@ abstract class WorkTests<T> extends StoreTests<T> {
         });
   }
 
-  @Rule("C5")
   @Sentence("a claim does not cost more the more messages wait behind a failing head")
   void blockedFollowers() {
     assertDoesNotGrow(
@@ -148,7 +142,6 @@ abstract class WorkTests<T> extends StoreTests<T> {
         });
   }
 
-  @Rule("C5")
   @Sentence("a claim does not cost more the more delayed messages there are")
   void manyDelayed() {
     assertDoesNotGrow(
@@ -156,7 +149,6 @@ abstract class WorkTests<T> extends StoreTests<T> {
         size -> commitEach(size, i -> message("k" + i % 100).deliverAfter(LONG).build()));
   }
 
-  @Rule("C5")
   @Sentence("a claim does not cost more the more dead letters there are")
   void deadLetters() {
     assertDoesNotGrow(
@@ -189,8 +181,7 @@ abstract class WorkTests<T> extends StoreTests<T> {
     }
     if (least > alone + MOST_FOR_EACH_COUNTED * CAP) {
       throw new AssertionFailedError(
-          ("statistics with a cap of %,d cost %,d beside %,d %s, and %,d beside nothing: do they"
-                  + " count to the end? A count of the first entries of an index, with a limit, does not")
+          ("statistics with a cap of %,d cost %,d beside %,d %s, and %,d beside nothing: do they count to the end? A count of the first entries of an index, with a limit, does not")
               .formatted(CAP, least, MANY, what, alone));
     }
   }
