@@ -9,16 +9,14 @@ import dev.outbox.inbox.InboxKey;
 import dev.outbox.inbox.InboxResult;
 import dev.outbox.tck.FailsOnConflict;
 import dev.outbox.tck.Rule;
-import dev.outbox.tck.internal.Beside;
+import dev.outbox.tck.internal.InThread;
 import dev.outbox.tck.internal.OpenWork;
 import dev.outbox.tck.internal.Sentence;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import org.junit.jupiter.api.DisplayName;
 import org.opentest4j.AssertionFailedError;
 
 /** I2. */
-@DisplayName("Duplicates")
 @Rule("I2")
 abstract class InboxDuplicateTests<T> extends InboxTests<T> {
   @Sentence("while the first is in an open transaction, firstTime waits; it commits: not the first")
@@ -43,13 +41,13 @@ abstract class InboxDuplicateTests<T> extends InboxTests<T> {
       CompletableFuture<Boolean> waiting = other.start(t -> store().firstTime(t, KEY));
       if (tck.is(FailsOnConflict.class)) {
         other.assertToRunAgain("firstTime", waiting);
-        end(one, commits);
+        one.end(commits);
         expect("firstTime, when run again after the other transaction ended", firstTime(KEY))
             .isNotEqualTo(commits);
         return;
       }
       expect("firstTime of another key meanwhile", firstTime(key("beside"))).isTrue();
-      end(one, commits);
+      one.end(commits);
       assertThat(other.get("firstTime", waiting))
           .as(
               "firstTime beside an open transaction with the same key, which then %s: nobody can know before its end whether it is the first, so it has to wait for it",
@@ -59,14 +57,6 @@ abstract class InboxDuplicateTests<T> extends InboxTests<T> {
       other.commit();
     }
     expect("what the second recorded beside", firstTime(key("more"))).isFalse();
-  }
-
-  private static void end(OpenWork<?> transaction, boolean commits) {
-    if (commits) {
-      transaction.commit();
-    } else {
-      transaction.rollback();
-    }
   }
 
   @Sentence("begin beside an open transaction that recorded the key does not start before its end")
@@ -111,11 +101,11 @@ abstract class InboxDuplicateTests<T> extends InboxTests<T> {
    * that it is in progress, or that it has to run again, does so after the end.
    */
   private Begin<T> besideOpen(OpenWork<T> transaction, boolean commits, InboxKey key) {
-    CompletableFuture<Begin<T>> beside = new Beside<>("beside", () -> store().begin(key, LONG));
+    CompletableFuture<Begin<T>> beside = new InThread<>("beside", () -> store().begin(key, LONG));
     expect("firstTime of another key meanwhile", firstTime(key("beside " + key.messageId())))
         .isTrue();
     assertNotBegun(beside);
-    end(transaction, commits);
+    transaction.end(commits);
     Begin<T> said =
         tck.await(
             "the return of begin, after the end of the transaction beside it",

@@ -6,10 +6,8 @@ import dev.outbox.inbox.Fingerprint;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.tck.Rule;
 import dev.outbox.tck.internal.Sentence;
-import org.junit.jupiter.api.DisplayName;
 
 /** I7. */
-@DisplayName("Fingerprints")
 @Rule("I7")
 abstract class InboxFingerprintTests<T> extends InboxTests<T> {
   private static final Fingerprint ONE = fingerprint("one");

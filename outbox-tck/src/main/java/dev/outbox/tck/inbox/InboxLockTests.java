@@ -1,7 +1,6 @@
 package dev.outbox.tck.inbox;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.outbox.OutboxMessage;
@@ -15,10 +14,8 @@ import dev.outbox.tck.Rule;
 import dev.outbox.tck.internal.Sentence;
 import java.time.Duration;
 import java.util.List;
-import org.junit.jupiter.api.DisplayName;
 
 /** I3 and I5. */
-@DisplayName("Locks")
 abstract class InboxLockTests<T> extends InboxTests<T> {
 
   /** A time that is not over when a test is. */
@@ -66,14 +63,11 @@ abstract class InboxLockTests<T> extends InboxTests<T> {
             Duration.ofSeconds(-1),
             OutboxMessage.MAX_DELAY.plusNanos(1),
             Duration.ofSeconds(Long.MAX_VALUE))) {
-      assertThatThrownBy(() -> store().begin(KEY, wrong, Fingerprint.none()))
-          .as("begin with a lock of %s", wrong)
-          .isInstanceOf(IllegalArgumentException.class)
-          .hasMessageContaining(Texts.time(wrong));
-      assertThatThrownBy(() -> lock.renew(wrong))
-          .as("renew for %s", wrong)
-          .isInstanceOf(IllegalArgumentException.class)
-          .hasMessageContaining(Texts.time(wrong));
+      assertRefused(
+          "begin with a lock of %s".formatted(wrong),
+          Texts.time(wrong),
+          () -> store().begin(KEY, wrong, Fingerprint.none()));
+      assertRefused("renew for %s".formatted(wrong), Texts.time(wrong), () -> lock.renew(wrong));
     }
     assertThat(started("a key of which only a wrong lock was asked for", begin(KEY)).attempts())
         .as("attempts, after some that were refused")

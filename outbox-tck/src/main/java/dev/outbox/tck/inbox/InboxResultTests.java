@@ -10,10 +10,9 @@ import dev.outbox.tck.internal.Sentence;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.DisplayName;
+import java.util.function.BiPredicate;
 
 /** I6. */
-@DisplayName("Results")
 @Rule("I6")
 abstract class InboxResultTests<T> extends InboxTests<T> {
   private static Map<String, InboxResult> results() {
@@ -35,26 +34,23 @@ abstract class InboxResultTests<T> extends InboxTests<T> {
 
   @Sentence("a key that is done gives exactly the result that was stored, again and again")
   void exactResult() {
-    results()
-        .forEach(
-            (name, result) -> {
-              InboxKey key = key(name);
-              expect("complete with a result %s".formatted(name), complete(started(key), result))
-                  .isTrue();
-              assertDone("a key with a result " + name, begin(key), result);
-              assertDone("a key with a result " + name + ", once more", begin(key), result);
-            });
+    assertComeBack(InboxTests::complete);
   }
 
   @Sentence("a result that is stored in a transaction comes back exactly, too")
   void exactResultInTransaction() {
+    assertComeBack(this::completeInTransaction);
+  }
+
+  private void assertComeBack(BiPredicate<Lock<T>, InboxResult> complete) {
     results()
         .forEach(
             (name, result) -> {
               InboxKey key = key(name);
-              Lock<T> lock = started(key);
-              assertThat(completeInTransaction(lock, result)).isTrue();
+              expect("complete with a result " + name, complete.test(started(key), result))
+                  .isTrue();
               assertDone("a key with a result " + name, begin(key), result);
+              assertDone("a key with a result " + name + ", once more", begin(key), result);
             });
   }
 

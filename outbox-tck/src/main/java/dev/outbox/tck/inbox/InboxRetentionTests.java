@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.inbox.Begin;
 import dev.outbox.inbox.Begin.Lock;
-import dev.outbox.inbox.Fingerprint;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.inbox.InboxResult;
 import dev.outbox.tck.MovesClock;
@@ -12,12 +11,8 @@ import dev.outbox.tck.Rule;
 import dev.outbox.tck.internal.OpenWork;
 import dev.outbox.tck.internal.Sentence;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
-import org.junit.jupiter.api.DisplayName;
 
 /** I8. */
-@DisplayName("Forgetting")
 @Rule("I8")
 abstract class InboxRetentionTests<T> extends InboxTests<T> {
   private void housekeep() {
@@ -36,7 +31,7 @@ abstract class InboxRetentionTests<T> extends InboxTests<T> {
         "housekeeping to forget a key that was done",
         () -> {
           housekeep();
-          return begin(done, LONG, Fingerprint.none()) instanceof Begin.Started<T> ? true : null;
+          return begin(done) instanceof Begin.Started<T> ? true : null;
         });
   }
 
@@ -54,9 +49,8 @@ abstract class InboxRetentionTests<T> extends InboxTests<T> {
     assertThat(started("a released key", begin(key("released"))).attempts())
         .as("attempts of a key that was released, after housekeeping")
         .isEqualTo(2);
-    List<Lock<T>> again = new ArrayList<>();
-    requires("I4", () -> again.add(awaitStarted(key("over"), endOfLock())));
-    expect("attempts of a key whose lock ran out, after housekeeping", again.get(0).attempts())
+    Lock<T> again = requires("I4", () -> awaitStarted(key("over"), endOfLock()));
+    expect("attempts of a key whose lock ran out, after housekeeping", again.attempts())
         .isEqualTo(2);
     expect("complete, after housekeeping", complete(lock, result("r"))).isTrue();
   }
@@ -141,7 +135,7 @@ abstract class InboxRetentionTests<T> extends InboxTests<T> {
             housekeep();
             transaction.rollback();
           }
-          return begin(KEY, LONG, Fingerprint.none()) instanceof Begin.Started<T> ? true : null;
+          return begin(KEY) instanceof Begin.Started<T> ? true : null;
         });
   }
 }

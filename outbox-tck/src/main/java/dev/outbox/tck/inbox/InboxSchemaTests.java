@@ -6,10 +6,8 @@ import dev.outbox.tck.Rule;
 import dev.outbox.tck.SchemaFixture;
 import dev.outbox.tck.internal.Sentence;
 import java.util.function.Consumer;
-import org.junit.jupiter.api.DisplayName;
 
 /** E1. */
-@DisplayName("Schema")
 @Rule("E1")
 abstract class InboxSchemaTests<T> extends InboxTests<T> {
   private void whileDamaged(Consumer<SchemaFixture> damage, Runnable test) {

@@ -1,7 +1,6 @@
 package dev.outbox.tck.inbox;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.inbox.Begin.Lock;
 import dev.outbox.spi.store.InboxStatisticsStore;
@@ -65,10 +64,7 @@ abstract class InboxStatisticsTests<T> extends InboxTests<T> {
   void statisticsRefuseNoCap() {
     InboxStatisticsStore store = tck.ability(InboxStatisticsStore.class);
     for (int cap : List.of(0, -1, Integer.MIN_VALUE)) {
-      assertThatThrownBy(() -> store.statistics(cap))
-          .as("statistics(%d)", cap)
-          .isInstanceOf(IllegalArgumentException.class)
-          .hasMessageContaining("" + cap);
+      assertRefused("statistics(%d)".formatted(cap), "" + cap, () -> store.statistics(cap));
     }
   }
 }

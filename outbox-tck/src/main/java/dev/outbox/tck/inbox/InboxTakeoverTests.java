@@ -11,10 +11,8 @@ import dev.outbox.tck.LosesReplies;
 import dev.outbox.tck.Rule;
 import dev.outbox.tck.internal.OpenWork;
 import dev.outbox.tck.internal.Sentence;
-import org.junit.jupiter.api.DisplayName;
 
 /** I4. */
-@DisplayName("Taking over")
 @Rule("I4")
 abstract class InboxTakeoverTests<T> extends InboxTests<T> {
   @Sentence("after the end of a lock begin takes it over, and the attempt counts")

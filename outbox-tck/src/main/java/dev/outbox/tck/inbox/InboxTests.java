@@ -11,10 +11,7 @@ import dev.outbox.tck.internal.Patience;
 import dev.outbox.tck.internal.SuiteTests;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.function.Predicate;
-import org.opentest4j.AssertionFailedError;
 
 /** What the tests of inboxes say, in words of the contract. */
 abstract class InboxTests<T> extends SuiteTests<PatientInbox<T>> {
@@ -52,9 +49,7 @@ abstract class InboxTests<T> extends SuiteTests<PatientInbox<T>> {
 
   /** What is said in a transaction that commits. */
   boolean inTransaction(String what, Predicate<T> work) {
-    List<Boolean> said = new ArrayList<>();
-    run(what, () -> tck.inTransaction(t -> said.add(work.test(t))));
-    return said.get(0);
+    return call(what, () -> tck.commit(work::test));
   }
 
   /** The same in one that rolls back. */
@@ -98,8 +93,7 @@ abstract class InboxTests<T> extends SuiteTests<PatientInbox<T>> {
     if (begin instanceof Begin.Started<T> started) {
       return started.lock();
     }
-    throw new AssertionFailedError(
-        "begin of %s says '%s' instead of started".formatted(what, told(begin)));
+    throw failed("begin of %s says '%s' instead of started", what, told(begin));
   }
 
   /** Waits until the lock that somebody has is over. */
@@ -125,16 +119,16 @@ abstract class InboxTests<T> extends SuiteTests<PatientInbox<T>> {
   /** That nobody is given the lock that somebody has; what else is said is another rule's. */
   static void assertNotStarted(String what, Begin<?> begin) {
     if (begin instanceof Begin.Started<?>) {
-      throw new AssertionFailedError(
-          "two have the lock of a key at the same time: begin started once more, though " + what);
+      throw failed(
+          "two have the lock of a key at the same time: begin started once more, though %s", what);
     }
   }
 
   static void assertMismatch(String what, Begin<?> begin) {
     if (!(begin instanceof Begin.Mismatch<?>)) {
-      throw new AssertionFailedError(
-          "begin with another fingerprint says '%s' instead of mismatch, where the key %s"
-              .formatted(told(begin), what));
+      throw failed(
+          "begin with another fingerprint says '%s' instead of mismatch, where the key %s",
+          told(begin), what);
     }
   }
 

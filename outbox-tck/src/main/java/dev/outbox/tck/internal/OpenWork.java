@@ -27,7 +27,7 @@ public class OpenWork<T> implements AutoCloseable {
 
   public OpenWork(Patient<T, ?> tck) {
     this.tck = tck;
-    ended = new Beside<>("open transaction", this::run);
+    ended = new InThread<>("open transaction", this::run);
   }
 
   /** Whether it was committed. */
@@ -80,6 +80,14 @@ public class OpenWork<T> implements AutoCloseable {
           throw new RollBack();
         });
     get("rollback", ended);
+  }
+
+  public final void end(boolean commits) {
+    if (commits) {
+      commit();
+    } else {
+      rollback();
+    }
   }
 
   public final <R> R get(String what, CompletableFuture<R> future) {

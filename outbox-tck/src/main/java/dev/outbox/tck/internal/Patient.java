@@ -6,11 +6,14 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -65,6 +68,13 @@ public abstract class Patient<T, S> {
     run("inTransaction()", causes.transaction(), () -> suite.inTransaction(work));
   }
 
+  /** Does it in a transaction that commits, and gives what it gave. */
+  public final <R> R commit(Function<T, R> work) {
+    List<R> given = new ArrayList<>();
+    inTransaction(t -> given.add(work.apply(t)));
+    return given.get(0);
+  }
+
   private void run(String what, String cause, Runnable action) {
     patience.callUnchecked(
         what,
@@ -113,7 +123,7 @@ public abstract class Patient<T, S> {
   /** The store as one that has an optional ability. */
   public final <A> A ability(Class<A> type) {
     if (!type.isInstance(store)) {
-      throw new NotUnlocked("the store", type);
+      throw new NotUnlocked("the store", type.getSimpleName());
     }
     return type.cast(store);
   }
@@ -173,7 +183,7 @@ public abstract class Patient<T, S> {
   @SuppressWarnings("unchecked")
   public final <F> F fixture(Class<? super F> type) {
     if (!is(type)) {
-      throw new NotUnlocked("the test class", type);
+      throw new NotUnlocked("the test class", type.getSimpleName());
     }
     return (F) patient(type, suite);
   }

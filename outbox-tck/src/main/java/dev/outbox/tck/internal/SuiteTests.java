@@ -27,6 +27,7 @@ import org.assertj.core.api.AbstractStringAssert;
 import org.assertj.core.api.AbstractThrowableAssert;
 import org.assertj.core.api.ListAssert;
 import org.assertj.core.api.ObjectAssert;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jspecify.annotations.Nullable;
 import org.opentest4j.AssertionFailedError;
 import org.opentest4j.TestAbortedException;
@@ -135,6 +136,14 @@ public abstract class SuiteTests<P extends Patient<?, ?>> {
 
   protected static <A> ObjectAssert<A> expect(String what, @Nullable A actual) {
     return assertThatObject(actual).as("%s", what);
+  }
+
+  /** That it is no argument, and that this is said. */
+  protected static void assertRefused(String what, String says, ThrowingCallable call) {
+    assertThatThrownBy(call)
+        .as("%s", what)
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining(says);
   }
 
   /** Fails with this sentence. */

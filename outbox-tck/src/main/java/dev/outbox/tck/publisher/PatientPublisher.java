@@ -7,8 +7,8 @@ import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.publisher.ReachablePublisher;
 import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
-import dev.outbox.tck.internal.Beside;
 import dev.outbox.tck.internal.Deadline;
+import dev.outbox.tck.internal.InThread;
 import dev.outbox.tck.internal.NotUnlocked;
 import dev.outbox.tck.internal.Numbers;
 import dev.outbox.tck.internal.Patience;
@@ -84,7 +84,7 @@ final class PatientPublisher {
   /** The test class as the fixture that unlocks a test; its calls may hang. */
   <F> F fixture(Class<F> type) {
     if (!type.isInstance(fixture)) {
-      throw new NotUnlocked("the test class", type);
+      throw new NotUnlocked("the test class", "PublisherTck." + type.getSimpleName());
     }
     return type.cast(
         Proxy.newProxyInstance(
@@ -102,7 +102,7 @@ final class PatientPublisher {
     if (publisher instanceof ReachablePublisher reachable) {
       return reachable;
     }
-    throw new NotUnlocked("the publisher", ReachablePublisher.class);
+    throw new NotUnlocked("the publisher", ReachablePublisher.class.getSimpleName());
   }
 
   OutboxMessage.Builder message(String key) {
@@ -191,13 +191,13 @@ final class PatientPublisher {
     private final String when;
     private final List<StoredMessage> messages;
     private final Deadline deadline = new Deadline(limit());
-    private final Beside<@Nullable List<Result>> results;
+    private final InThread<@Nullable List<Result>> results;
 
     private Publishing(MessagePublisher to, String when, List<StoredMessage> messages) {
       this.to = to;
       this.when = when;
       this.messages = messages;
-      results = new Beside<>("publisher tck", () -> to.publish(messages));
+      results = new InThread<>("publisher tck", () -> to.publish(messages));
     }
 
     Published await() {
@@ -269,8 +269,8 @@ final class PatientPublisher {
    * @return what is wrong with that; null is nothing
    */
   @Nullable String close(MessagePublisher closing) {
-    Beside<Boolean> closed =
-        new Beside<>(
+    InThread<Boolean> closed =
+        new InThread<>(
             "publisher tck close",
             () -> {
               closing.close();

@@ -22,8 +22,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
  *
  * <p>That runs what needs nothing but a broker that works. The rest is unlocked when the class also
  * implements the interfaces of {@link PublisherFixture}, as {@link BrokerStops}; what is not
- * unlocked is skipped and says what would unlock it. Rule numbers are on each test as {@link Rule},
- * in its name and at the begin of its failures.
+ * unlocked is skipped and says what would unlock it. Rule numbers are on each test, or its class,
+ * as {@link Rule}, in its name and at the begin of its failures.
  *
  * <p>No call of the publisher or of the test class can hang the suite: each is given up after a
  * time, publish and close 5 s after {@link #timeout}. The tests of the fixture run first, and

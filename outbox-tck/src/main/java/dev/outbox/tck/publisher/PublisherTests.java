@@ -165,18 +165,15 @@ abstract class PublisherTests {
   }
 
   /** P1. */
-  @DisplayName("Results")
   abstract static class ResultTests extends PublisherTests {
     private static final int MANY = 300;
     private static final int WORKERS = 4;
     private static final int CALLS = 10;
 
     private List<StoredMessage> many(int count, String keys) {
-      List<StoredMessage> messages = new ArrayList<>();
-      for (int i = 0; i < count; i++) {
-        messages.add(tck.stored(tck.message(keys + i % 40)));
-      }
-      return messages;
+      return IntStream.range(0, count)
+          .mapToObj(i -> tck.stored(tck.message(keys + i % 40)))
+          .toList();
     }
 
     private static void checkNotThrown(Published published) {
@@ -252,16 +249,16 @@ abstract class PublisherTests {
     @Rule("P1")
     @Sentence("a message that the broker refuses is not delivered, and the others are not blamed")
     void resultsBesideRejected() {
-      Beside beside = besideRejected();
-      Published.because("P5", beside.published().hung(), "P1");
-      check(beside.published().notThere(beside.arrived()));
-      check(beside.published().blamed("good", beside.arrived()));
+      checkHonest(besideRejected());
     }
 
     @Rule("P1")
     @Sentence("a message to a missing destination is not delivered, and others are not blamed")
     void resultsBesideMissing() {
-      Beside beside = besideMissing();
+      checkHonest(besideMissing());
+    }
+
+    private static void checkHonest(Beside beside) {
       Published.because("P5", beside.published().hung(), "P1");
       check(beside.published().notThere(beside.arrived()));
       check(beside.published().blamed("good", beside.arrived()));
@@ -325,17 +322,14 @@ abstract class PublisherTests {
   }
 
   /** P2 and what follows from it. */
-  @DisplayName("Order")
   abstract static class OrderTests extends PublisherTests {
     @Rule("P2")
     @Sentence("messages of a key arrive in their order, call after call")
     void inOrder() {
       List<StoredMessage> all = new ArrayList<>();
       for (int call = 0; call < 5; call++) {
-        List<StoredMessage> messages = new ArrayList<>();
-        for (int i = 0; i < 60; i++) {
-          messages.add(tck.stored(tck.message("k" + i % 7)));
-        }
+        List<StoredMessage> messages =
+            IntStream.range(0, 60).mapToObj(i -> tck.stored(tck.message("k" + i % 7))).toList();
         Published.because("P1", tck.publishUntilDelivered(messages), "P2");
         all.addAll(messages);
       }

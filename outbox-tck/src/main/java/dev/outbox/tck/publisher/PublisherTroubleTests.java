@@ -9,6 +9,7 @@ import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.Rule;
 import dev.outbox.tck.internal.Deadline;
+import dev.outbox.tck.internal.InThread;
 import dev.outbox.tck.internal.Patience;
 import dev.outbox.tck.internal.Place;
 import dev.outbox.tck.internal.Sentence;
@@ -17,14 +18,12 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
 
 /** P3, P5 and P6: what a publisher says and does when something is wrong. */
-@DisplayName("Trouble")
 abstract class PublisherTroubleTests extends PublisherTests {
   // ---- P3
 
@@ -187,8 +186,9 @@ abstract class PublisherTroubleTests extends PublisherTests {
     MessagePublisher closing = tck.create();
     AtomicBoolean closed = new AtomicBoolean();
     CountDownLatch called = new CountDownLatch(1);
-    CompletableFuture<Published> last =
-        CompletableFuture.supplyAsync(
+    InThread<Published> last =
+        new InThread<>(
+            "publisher tck",
             () -> {
               Published published;
               do {

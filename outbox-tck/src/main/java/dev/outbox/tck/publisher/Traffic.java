@@ -3,10 +3,10 @@ package dev.outbox.tck.publisher;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.internal.Deadline;
+import dev.outbox.tck.internal.InThread;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -63,10 +63,9 @@ record Traffic(Duration slow, @Nullable String hung) {
           IntStream.range(0, MESSAGES)
               .mapToObj(i -> tck.stored(broker.toHanging(tck.message(key + i))))
               .toList();
-      CompletableFuture<Traffic> without =
-          CompletableFuture.supplyAsync(
-              () -> flow(tck, other, PublisherRun.WELL, List.of()),
-              task -> new Thread(task, "publisher tck traffic").start());
+      InThread<Traffic> without =
+          new InThread<>(
+              "publisher tck traffic", () -> flow(tck, other, PublisherRun.WELL, List.of()));
       Traffic beside = flow(tck, tck.publisher(), PublisherRun.BESIDE_HANGING, hanging);
       Compared compared = new Compared(beside, without.join(), tolerated);
       if (compared.hung() != null || !compared.isSlower() || look == LOOKS) {

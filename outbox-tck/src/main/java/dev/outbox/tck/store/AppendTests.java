@@ -12,9 +12,7 @@ import dev.outbox.tck.Rule;
 import dev.outbox.tck.internal.Sentence;
 import java.util.ArrayList;
 import java.util.List;
-import org.junit.jupiter.api.DisplayName;
 
-@DisplayName("Append")
 abstract class AppendTests<T> extends StoreTests<T> {
   @Rule("A1")
   @Sentence("what is not committed yet is not claimed; once committed, it is")

@@ -41,7 +41,7 @@ abstract class ArchiveStoreTests<T> extends StoreTests<T> {
     return archived.stream().map(Archived::message).toList();
   }
 
-  final void assertArchived(String when, List<UUID> expected) {
+  final void assertArchived(String when, Object... expected) {
     assertCame("the archive, %s".formatted(when), messages(archived(ALL))).inAnyOrder(expected);
   }
 

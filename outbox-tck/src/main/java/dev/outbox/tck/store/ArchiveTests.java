@@ -11,7 +11,6 @@ import dev.outbox.spi.store.ArchiveStore.Outcome;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.DeadLetterStore;
 import dev.outbox.spi.store.Decision;
-import dev.outbox.spi.store.HousekeepingStore;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.BreaksConnections;
 import dev.outbox.tck.LosesReplies;
@@ -20,13 +19,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
 
 /** S7: what leaves the store is in its archive, once. */
@@ -42,10 +39,10 @@ abstract class ArchiveTests<T> extends ArchiveStoreTests<T> {
     ArchiveStore store = with(Archive.FULL);
     expect("what the store says that it keeps", store.archive()).isEqualTo(Archive.FULL);
     OutboxMessage message = committed(full("k"));
-    assertArchived("while the message waits", List.of());
+    assertArchived("while the message waits");
     Claim claim = claim();
     StoredMessage claimed = first(claim);
-    assertArchived("while it is claimed", List.of());
+    assertArchived("while it is claimed");
     settle(claim, Map.of(claimed.sequence(), delivered(() -> "orders-3@1742")));
     Archived archived = one(ALL);
     requires("A3", () -> assertThat(claimed.message()).isEqualTo(message));
@@ -89,12 +86,10 @@ abstract class ArchiveTests<T> extends ArchiveStoreTests<T> {
           asked.add("asked");
           return "orders-3@1742";
         };
-    for (Claim claim = claim(); !claim.messages().isEmpty(); claim = claim()) {
-      settle(claim, delivered(answer));
-    }
+    decideAll(100, m -> delivered(answer));
     expect("answers that were asked for", asked).isEmpty();
     with(Archive.FULL);
-    assertArchived("of what was delivered without one", List.of());
+    assertArchived("of what was delivered without one");
   }
 
   @Sentence("no answer of a broker makes settle fail: it is cut and cleaned, and may even throw")
@@ -120,33 +115,30 @@ abstract class ArchiveTests<T> extends ArchiveStoreTests<T> {
     with(Archive.FULL);
     OutboxMessage message = committed(message("k"));
     retryFirst(claim(), Duration.ZERO, true);
-    assertArchived("after a retry", List.of());
+    assertArchived("after a retry");
     settle(awaitClaim("the retry"), Decision.delivered());
     expect("failed attempts", one(ALL.id(message.id())).message().attempts()).isEqualTo(1);
     committed("other", 1);
     settle(claim(), Decision.dead("rejected"));
-    assertArchived("beside a dead letter", List.of(message.id()));
+    assertArchived("beside a dead letter", message);
   }
 
   @Sentence("a dead letter that is discarded is archived with its error, one that is requeued not")
   void archiveDiscarded() {
     with(Archive.FULL);
-    DeadLetterStore letters = tck.ability(DeadLetterStore.class);
     for (boolean halts : List.of(false, true)) {
       tck.reset();
       OutboxMessage message = committed(message("k"));
       Claim claim = claim();
       long sequence = first(claim).sequence();
       settle(claim, dead(halts));
-      call("requeue", () -> letters.requeue(sequence));
-      assertArchived("after a requeue", List.of());
+      requeue(sequence);
+      assertArchived("after a requeue");
       retryFirst(awaitClaim("the requeued message"), Duration.ZERO, true);
       settle(awaitClaim("its retry"), Decision.dead("rejected again"));
-      requires(
-          "S2",
-          () -> assertThat(letters.deadLetters(0, 10).get(0).error()).isEqualTo("rejected again"));
+      requires("S2", () -> assertThat(listedDead().get(0).error()).isEqualTo("rejected again"));
       for (int i = 0; i < 2; i++) {
-        call("discard", () -> letters.discard(sequence));
+        discard(sequence);
       }
       Archived archived = one(ALL);
       expect("id", id(archived.message())).isEqualTo(message.id());
@@ -159,17 +151,12 @@ abstract class ArchiveTests<T> extends ArchiveStoreTests<T> {
 
   @Sentence("a row that cannot be decoded is archived with its key when it is discarded")
   void archiveUndecodable() {
-    RawRows<T> rows = tck.fixture(RawRows.class);
     with(Archive.FULL);
-    DeadLetterStore letters = tck.ability(DeadLetterStore.class);
-    run(
-        "insert a row that cannot be decoded",
-        () -> tck.inTransaction(t -> rows.insertUndecodable(t, RawRows.RawRow.of("k"))));
-    List<Claim> claims = new ArrayList<>();
-    requires("C7", () -> claims.add(claim()));
-    long sequence = first(claims.get(0)).sequence();
-    settle(claims.get(0), Decision.dead("undecodable"));
-    call("discard", () -> letters.discard(sequence));
+    insertUndecodable("k");
+    Claim claim = requires("C7", () -> claim());
+    long sequence = first(claim).sequence();
+    settle(claim, Decision.dead("undecodable"));
+    discard(sequence);
     Archived archived = one(ALL);
     expect("sequence", archived.message().sequence()).isEqualTo(sequence);
     expect("key", archived.message().key()).isEqualTo(key("k"));
@@ -182,15 +169,9 @@ abstract class ArchiveTests<T> extends ArchiveStoreTests<T> {
     tck.use(fixture.createStore(Archive.FULL, soon()));
   }
 
-  private void housekeep() {
-    HousekeepingStore store = tck.ability(HousekeepingStore.class);
-    run("housekeep", store::housekeep);
-  }
-
   @Sentence("a dead letter that expires is archived with its error; one that halts its key stays")
   void archiveExpired() {
     withRetention();
-    DeadLetterStore letters = tck.ability(DeadLetterStore.class);
     OutboxMessage halts = committed(message("halts"));
     settle(claim(), Decision.deadHaltingKey("rejected"));
     OutboxMessage expires = committed(message("expires"));
@@ -198,7 +179,7 @@ abstract class ArchiveTests<T> extends ArchiveStoreTests<T> {
     requires(
         "S2",
         () ->
-            assertThat(letters.deadLetters(0, 10))
+            assertThat(listedDead())
                 .extracting(DeadLetterStore.DeadLetter::error)
                 .containsExactly("rejected", "rejected"));
     List<StoredMessage> left =
@@ -207,9 +188,7 @@ abstract class ArchiveTests<T> extends ArchiveStoreTests<T> {
             () -> {
               housekeep();
               List<StoredMessage> dead =
-                  letters.deadLetters(0, 10).stream()
-                      .map(DeadLetterStore.DeadLetter::message)
-                      .toList();
+                  listedDead().stream().map(DeadLetterStore.DeadLetter::message).toList();
               return dead.size() < 2 ? dead : null;
             });
     assertCame("dead letters that stay", left).inOrder(halts);
@@ -223,25 +202,14 @@ abstract class ArchiveTests<T> extends ArchiveStoreTests<T> {
   @Sentence("of a dead letter that is requeued while it expires, either has it, and never both")
   void archiveExpiredOrRequeued() {
     withRetention();
-    DeadLetterStore letters = tck.ability(DeadLetterStore.class);
-    for (int i = 0; i < 30; i++) {
-      committed("k" + i, 1);
-    }
-    Map<Long, UUID> dead = new LinkedHashMap<>();
-    for (Claim claim = claim(); !claim.messages().isEmpty(); claim = claim()) {
-      claim.messages().forEach(message -> dead.put(message.sequence(), id(message)));
-      settle(claim, Decision.dead("rejected"));
-    }
+    committed(30, i -> "k" + i);
+    List<StoredMessage> fromTheOtherEnd = new ArrayList<>(decideAll(100, m -> dead(false)));
+    Collections.reverse(fromTheOtherEnd);
     letLeaseEnd();
     CompletableFuture<Void> housekeeping = CompletableFuture.runAsync(this::housekeep);
-    List<Long> fromTheOtherEnd = new ArrayList<>(dead.keySet());
-    Collections.reverse(fromTheOtherEnd);
-    List<UUID> requeued = new ArrayList<>();
-    List<UUID> expired = new ArrayList<>();
-    for (long sequence : fromTheOtherEnd) {
-      boolean was = call("requeue", () -> letters.requeue(sequence));
-      (was ? requeued : expired).add(dead.get(sequence));
-    }
+    List<StoredMessage> requeued = new ArrayList<>();
+    List<StoredMessage> expired = new ArrayList<>();
+    fromTheOtherEnd.forEach(m -> (requeue(m.sequence()) ? requeued : expired).add(m));
     run("housekeep", housekeeping::join);
     assertArchived("after each was requeued or was gone", expired);
     assertCame("due after it", drain()).inAnyOrder(requeued);
@@ -267,10 +235,7 @@ abstract class ArchiveTests<T> extends ArchiveStoreTests<T> {
         answers.put(id(message), answer);
         decisions.put(message.sequence(), delivered(() -> answer));
       }
-      Claim done = claim;
-      claim =
-          call("settleAndClaim", () -> store().settleAndClaim(done, decisions, request(100, LONG)))
-              .next();
+      claim = settleAndClaim(claim, decisions, request(100, LONG)).next();
       if (claim.messages().isEmpty()) {
         claim = claim();
       }
@@ -320,7 +285,7 @@ abstract class ArchiveTests<T> extends ArchiveStoreTests<T> {
     settle(claims.current(), Map.of());
     Claim again = claim();
     requires("S1", () -> assertCame(again).inOrder(message));
-    assertArchived("after the stale settle", List.of());
+    assertArchived("after the stale settle");
     settle(again, delivered(() -> "current"));
     settle(claims.stale(), delivered(() -> "stale"));
     expect("whose answer", one(ALL.id(message.id())).answer()).isEqualTo("current");
@@ -339,23 +304,19 @@ abstract class ArchiveTests<T> extends ArchiveStoreTests<T> {
       broke = fixture.breakingAtWrite(write, () -> claim.settle(decisions));
       List<UUID> gone = ids(messages(archived(ALL)));
       OutboxMessage last = committed(message("k"));
-      List<UUID> came = new ArrayList<>();
-      await(
-          "a message appended to the key after its connection had broken at write %d of a settle"
-              .formatted(write),
-          () -> {
-            came.addAll(ids(drain()));
-            return came.contains(last.id()) ? true : null;
-          });
+      List<UUID> came =
+          awaitCame(
+              "a message appended to the key after its connection had broken at write %d of a settle"
+                  .formatted(write),
+              List.of(),
+              last);
       came.remove(last.id());
       assertCame(
               "archived when write %d of a settle had broken, or still due then, which is one of the two"
                   .formatted(write),
-              Stream.concat(gone.stream(), came.stream()).toList())
+              List.of(gone, came))
           .inAnyOrder(ids);
-      List<UUID> expected = new ArrayList<>(ids);
-      expected.add(last.id());
-      assertArchived("after write %d of a settle had broken".formatted(write), expected);
+      assertArchived("after write %d of a settle had broken".formatted(write), ids, last);
     }
   }
 
@@ -371,7 +332,7 @@ abstract class ArchiveTests<T> extends ArchiveStoreTests<T> {
     settle(claim, Decision.delivered());
     Claim after = claim(3, LONG);
     requires("S1", () -> assertThat(id(first(after))).isEqualTo(others.get(0)));
-    assertArchived("after a settle of messages that are gone", List.of());
+    assertArchived("after a settle of messages that are gone");
     settle(after, Decision.delivered());
     requires("S3", () -> assertCame(drain()).hasSize(others.size() - after.messages().size()));
     assertArchived("after the others were delivered", others);

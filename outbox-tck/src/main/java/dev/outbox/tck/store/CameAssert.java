@@ -48,7 +48,7 @@ final class CameAssert {
     return Stream.of((UUID) requireNonNull(one));
   }
 
-  private static List<UUID> ids(Object[] expected) {
+  static List<UUID> ids(Object... expected) {
     return Stream.of(expected).flatMap(CameAssert::ids).toList();
   }
 

@@ -9,6 +9,7 @@ import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.Rule;
+import dev.outbox.tck.internal.InThread;
 import dev.outbox.tck.internal.Sentence;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -18,7 +19,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CyclicBarrier;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -68,20 +68,19 @@ abstract class ClaimTests<T> extends StoreTests<T> {
   /** Two claims of each store, which begin at the same time. */
   private List<Claim> claimedAtOnce(List<OutboxStore<T>> stores) {
     CyclicBarrier start = new CyclicBarrier(stores.size());
-    List<CompletableFuture<List<Claim>>> running = new ArrayList<>();
-    for (OutboxStore<T> store : stores) {
-      running.add(
-          CompletableFuture.supplyAsync(
-              () -> {
-                call("start", start::await);
-                return Stream.generate(() -> claim(store, request(3, LONG))).limit(2).toList();
-              },
-              task -> new Thread(task, "claiming").start()));
-    }
+    List<InThread<List<Claim>>> running =
+        stores.stream()
+            .map(store -> new InThread<>("claiming", () -> claimedTwice(store, start)))
+            .toList();
     return running.stream().flatMap(claims -> returns("claim", claims::join).stream()).toList();
   }
 
-  private void assertShareNothing(List<Claim> claims) {
+  private List<Claim> claimedTwice(OutboxStore<T> store, CyclicBarrier start) {
+    call("start", start::await);
+    return List.of(claim(store, request(3, LONG)), claim(store, request(3, LONG)));
+  }
+
+  private static void assertShareNothing(List<Claim> claims) {
     Set<Long> sequences = new HashSet<>();
     Map<String, Claim> holders = new HashMap<>();
     for (Claim claim : claims) {
@@ -89,10 +88,9 @@ abstract class ClaimTests<T> extends StoreTests<T> {
         assertThat(sequences.add(message.sequence()))
             .as("message %d is in one live claim only", message.sequence())
             .isTrue();
-        Claim holder = holders.putIfAbsent(message.key(), claim);
-        assertThat(holder == null || holder == claim)
+        assertThat(holders.computeIfAbsent(message.key(), key -> claim))
             .as("key %s is in one live claim only", message.key())
-            .isTrue();
+            .isSameAs(claim);
       }
     }
   }
@@ -118,10 +116,8 @@ abstract class ClaimTests<T> extends StoreTests<T> {
   @Sentence("each key of a claim begins with its oldest message, also when several keys mix")
   void severalKeys() {
     Map<String, List<UUID>> expected = new LinkedHashMap<>();
-    List<OutboxMessage> messages =
-        IntStream.range(0, 60).mapToObj(i -> message("k" + i % 7).build()).toList();
-    messages.forEach(m -> expected.computeIfAbsent(m.key(), k -> new ArrayList<>()).add(m.id()));
-    commit(messages);
+    committed(60, i -> "k" + i % 7)
+        .forEach(m -> expected.computeIfAbsent(m.key(), k -> new ArrayList<>()).add(m.id()));
     Claim claim = claim(10, LONG);
     Map<String, List<UUID>> came = new LinkedHashMap<>();
     claim.messages().forEach(m -> came.computeIfAbsent(m.key(), k -> new ArrayList<>()).add(id(m)));
@@ -180,11 +176,9 @@ abstract class ClaimTests<T> extends StoreTests<T> {
   @Sentence("claim returns while other claims are live, and while other relays claim and settle")
   void doesNotWaitForRelays() {
     committed(50, i -> "k" + i);
-    List<Claim> live = new ArrayList<>();
-    live.add(claim(1, LONG));
-    OutboxStore<T> other = tck.createStore();
-    claim(other, request(1, LONG));
-    live.forEach(claim -> settle(claim, Decision.delivered()));
+    Claim live = claim(1, LONG);
+    claim(tck.createStore(), request(1, LONG));
+    settle(live, Decision.delivered());
   }
 
   @Rule("C3")

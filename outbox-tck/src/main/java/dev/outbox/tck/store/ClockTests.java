@@ -17,12 +17,9 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import org.junit.jupiter.api.DisplayName;
-import org.opentest4j.AssertionFailedError;
 import org.opentest4j.TestAbortedException;
 
 /** T1. */
-@DisplayName("Clock")
 @Rule("T1")
 abstract class ClockTests<T> extends StoreTests<T> {
 
@@ -92,7 +89,7 @@ abstract class ClockTests<T> extends StoreTests<T> {
 
   private static void assertNotOver(String what, Claim next) {
     if (!next.messages().isEmpty()) {
-      throw new AssertionFailedError("%s is over at once%s".formatted(what, OTHER_CLOCK));
+      throw failed("%s is over at once%s", what, OTHER_CLOCK);
     }
   }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.DeadLetterStore;
+import dev.outbox.spi.store.DeadLetterStore.DeadLetter;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.Rule;
@@ -12,18 +13,14 @@ import dev.outbox.tck.internal.Place;
 import dev.outbox.tck.internal.Sentence;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.TestMethodOrder;
-import org.opentest4j.AssertionFailedError;
 
 /** S2 and S5: what each decision does. */
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 @Place(1)
-@DisplayName("Decisions")
 @Rule("S2")
 abstract class DecisionTests<T> extends StoreTests<T> {
 
@@ -39,7 +36,7 @@ abstract class DecisionTests<T> extends StoreTests<T> {
   void delivered() {
     committed("k", 2);
     Claim claim = claim();
-    settle(claim, Map.of(first(claim).sequence(), Decision.delivered()));
+    settleFirst(claim, Decision.delivered());
     assertThat(drain().stream().map(StoredMessage::sequence))
         .as("due after the first of two was delivered")
         .hasSize(1)
@@ -81,10 +78,9 @@ abstract class DecisionTests<T> extends StoreTests<T> {
     Claim claim = awaitClaim("the message after its retry");
     settle(claim, Decision.dead("too large for the broker"));
     assertNothingDue("settled as dead");
-    DeadLetterStore letters = tck.ability(DeadLetterStore.class);
-    List<DeadLetterStore.DeadLetter> dead = call("list", () -> letters.deadLetters(0, 10));
+    List<DeadLetter> dead = listedDead();
     expect("the dead letters listed", dead).hasSize(1);
-    DeadLetterStore.DeadLetter letter = dead.get(0);
+    DeadLetter letter = dead.get(0);
     FieldTests.assertSame(letter.message().message(), message);
     expect("sequence of the message", letter.message().sequence())
         .isEqualTo(first(claim).sequence());
@@ -100,7 +96,7 @@ abstract class DecisionTests<T> extends StoreTests<T> {
     Claim claim = claim();
     expect("the head of the key", id(first(claim))).isEqualTo(messages.get(0).id());
     expect("attempts of the claimed message", claim.messages()).allMatch(m -> m.attempts() == 0);
-    settle(claim, Map.of(first(claim).sequence(), at(Duration.ZERO)));
+    settleFirst(claim, at(Duration.ZERO));
     Claim retried = awaitClaim("the head after its retry");
     release(retried);
     Claim again = awaitClaim("the head, given back");
@@ -112,11 +108,7 @@ abstract class DecisionTests<T> extends StoreTests<T> {
   void mixed() {
     List<OutboxMessage> messages = committed("k", 4);
     Claim claim = claimAtLeast(3);
-    settle(
-        claim,
-        Map.of(
-            claim.messages().get(0).sequence(), Decision.delivered(),
-            claim.messages().get(1).sequence(), at(Duration.ZERO)));
+    settle(claim, Decision.delivered(), at(Duration.ZERO));
     Claim second = awaitClaim("the second message after its retry");
     expect("the head of the key", id(first(second))).isEqualTo(messages.get(1).id());
     expect("attempts of the second", first(second).attempts()).isEqualTo(1);
@@ -133,11 +125,7 @@ abstract class DecisionTests<T> extends StoreTests<T> {
   void deliveredBehindFailed() {
     List<OutboxMessage> messages = committed("k", 3);
     Claim claim = claimAtLeast(3);
-    settle(
-        claim,
-        Map.of(
-            claim.messages().get(0).sequence(), at(Duration.ZERO),
-            claim.messages().get(1).sequence(), Decision.delivered()));
+    settle(claim, at(Duration.ZERO), Decision.delivered());
     assertCame("due after the second of three was delivered", awaitDrained(2))
         .inOrder(messages.get(0), messages.get(2));
   }
@@ -174,11 +162,10 @@ abstract class DecisionTests<T> extends StoreTests<T> {
   }
 
   private <R> @Nullable R noneDead(int retries) {
-    if (store() instanceof DeadLetterStore letters
-        && !call("list", () -> letters.deadLetters(0, 10)).isEmpty()) {
-      throw new AssertionFailedError(
-          ("after %d counted retries the message is a dead letter, and no decision made it one: how often to try is the relay's choice, not the store's")
-              .formatted(retries));
+    if (store() instanceof DeadLetterStore && !listedDead().isEmpty()) {
+      throw failed(
+          "after %d counted retries the message is a dead letter, and no decision made it one: how often to try is the relay's choice, not the store's",
+          retries);
     }
     return null;
   }
@@ -207,9 +194,8 @@ abstract class DecisionTests<T> extends StoreTests<T> {
       expect("attempts of the claimed message", first(again).attempts()).isEqualTo(1);
       expect("what settle says was lost", settle(again, Decision.dead(text))).isEmpty();
       assertNothingDue("settled as dead");
-      if (store() instanceof DeadLetterStore letters) {
-        expect("the dead letters listed", call("list", () -> letters.deadLetters(0, 10)))
-            .hasSize(1);
+      if (store() instanceof DeadLetterStore) {
+        expect("the dead letters listed", listedDead()).hasSize(1);
       }
     }
   }

@@ -22,10 +22,8 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.UUID;
 import java.util.function.Function;
-import org.junit.jupiter.api.DisplayName;
 
 /** C6: nothing starves, and no key is left without a head. */
-@DisplayName("Fairness")
 @Rule("C6")
 abstract class FairnessTests<T> extends StoreTests<T> {
 
@@ -33,8 +31,7 @@ abstract class FairnessTests<T> extends StoreTests<T> {
   private static final int MAX_CLAIMS = 500;
 
   private List<OutboxMessage> oneOfEach(int keys) {
-    List<OutboxMessage> messages = committed(keys, i -> "k" + i);
-    return messages;
+    return committed(keys, i -> "k" + i);
   }
 
   /** Claims until the message comes, deciding by {@code others} on what comes instead. */
@@ -50,8 +47,7 @@ abstract class FairnessTests<T> extends StoreTests<T> {
       claim.messages().forEach(m -> decisions.put(m.sequence(), others.apply(m)));
       settle(claim, decisions);
     }
-    throw new AssertionError(
-        "a due message did not come in %d claims: others keep it away".formatted(MAX_CLAIMS));
+    throw failed("a due message did not come in %d claims: others keep it away", MAX_CLAIMS);
   }
 
   private static Decision again() {
@@ -231,11 +227,10 @@ abstract class FairnessTests<T> extends StoreTests<T> {
         for (DeadLetter letter : letters.deadLetters(0, 100)) {
           boolean requeue = random.nextBoolean();
           log.add(requeue ? "requeue" : "discard");
-          long sequence = letter.message().sequence();
           if (requeue) {
-            letters.requeue(sequence);
+            letters.requeue(letter.message().sequence());
           } else {
-            letters.discard(sequence);
+            letters.discard(letter.message().sequence());
             expected.remove(id(letter.message()));
           }
         }

@@ -3,6 +3,7 @@ package dev.outbox.tck.store;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.OutboxMessage;
+import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.Rule;
@@ -15,12 +16,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
-import java.util.stream.Collectors;
-import org.junit.jupiter.api.DisplayName;
-import org.opentest4j.AssertionFailedError;
 
 /** A3. */
-@DisplayName("Fields")
 @Rule("A3")
 abstract class FieldTests<T> extends StoreTests<T> {
 
@@ -158,9 +155,9 @@ abstract class FieldTests<T> extends StoreTests<T> {
       }
     }
     if (!confused.isEmpty()) {
-      throw new AssertionFailedError(
-          "while the first waits for its retry, a key that only looks like it waits too: the store takes %s for one key"
-              .formatted(String.join(", ", confused)));
+      throw failed(
+          "while the first waits for its retry, a key that only looks like it waits too: the store takes %s for one key",
+          String.join(", ", confused));
     }
   }
 
@@ -178,13 +175,8 @@ abstract class FieldTests<T> extends StoreTests<T> {
   }
 
   private void retryOnly(String order, OutboxMessage message) {
-    var claim = claimOf(order);
-    Map<Long, Decision> retry =
-        claim.messages().stream()
-            .filter(m -> id(m).equals(message.id()))
-            .collect(
-                Collectors.toMap(StoredMessage::sequence, m -> Decision.retry(LONG, "refused")));
-    settle(claim, retry);
+    Claim claim = claimOf(order);
+    settle(claim, Map.of(sequenceOf(claim, message), Decision.retry(LONG, "refused")));
   }
 
   private void assertComesBack(OutboxMessage sent) {

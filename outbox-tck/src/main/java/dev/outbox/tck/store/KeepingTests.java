@@ -13,11 +13,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 
 /** C8. A store may keep a key or not: what is said of what is kept holds for what is not, too. */
-@DisplayName("Keeping")
 abstract class KeepingTests<T> extends KeeperTests<T> {
 
   @Rule("C8")

@@ -15,10 +15,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.function.Supplier;
-import org.junit.jupiter.api.DisplayName;
 
 /** C4 and S4: leases, late settles, crashes. */
-@DisplayName("Leases")
 abstract class LeaseTests<T> extends StoreTests<T> {
   @Rule("C4")
   @Sentence("when the lease has ended, another may have the message")

@@ -11,10 +11,8 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.function.BiFunction;
-import org.junit.jupiter.api.DisplayName;
 
 /** A5: each limit from both sides. */
-@DisplayName("Limits")
 @Rule("A5")
 abstract class LimitTests<T> extends StoreTests<T> {
   private static final String EMOJI = "\uD83D\uDE00";

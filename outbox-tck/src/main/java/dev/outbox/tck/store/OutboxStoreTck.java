@@ -21,8 +21,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
  * implements small interfaces of this package or of {@code dev.outbox.tck}, as {@link RawRows}, or
  * when the store implements small interfaces of the SPI, as {@link
  * dev.outbox.spi.store.DeadLetterStore}. What is not unlocked is skipped and says what would unlock
- * it. Rule numbers are on each test as {@link Rule}, in its name and at the begin of its failures;
- * the tag {@code slow} is on those that take seconds on a database.
+ * it. Rule numbers are on each test or its class as {@link Rule}, in its name and at the begin of
+ * its failures; the tag {@code slow} is on those that take seconds on a database.
  *
  * <p>The tests of the fixture run first; when one of them fails, or {@link #reset} does not return,
  * nothing else runs. When the tests that failed took a minute altogether the rest is skipped,

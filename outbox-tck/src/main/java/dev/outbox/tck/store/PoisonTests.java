@@ -8,10 +8,8 @@ import dev.outbox.tck.internal.Sentence;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.DisplayName;
 
 /** S6. */
-@DisplayName("Poison")
 @Rule("S6")
 abstract class PoisonTests<T> extends StoreTests<T> {
   private static final int SOME = 7;

@@ -11,10 +11,8 @@ import dev.outbox.tck.SchemaFixture;
 import dev.outbox.tck.internal.Sentence;
 import java.util.List;
 import java.util.function.Consumer;
-import org.junit.jupiter.api.DisplayName;
 
 /** E1. */
-@DisplayName("Schema")
 @Rule("E1")
 abstract class SchemaTests<T> extends StoreTests<T> {
   private void whileDamaged(Consumer<SchemaFixture> damage, Runnable test) {

@@ -1,12 +1,11 @@
 package dev.outbox.tck.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Claim.Settled;
-import dev.outbox.spi.store.DeadLetterStore;
+import dev.outbox.spi.store.DeadLetterStore.DeadLetter;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.BreaksConnections;
@@ -20,12 +19,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
-import org.junit.jupiter.api.DisplayName;
-import org.opentest4j.AssertionFailedError;
 
 /** S1 and S3. */
 @Place(2)
-@DisplayName("Settle")
 @Rule("S1")
 abstract class SettleTests<T> extends StoreTests<T> {
   private static final List<Decision> ALL =
@@ -59,9 +55,9 @@ abstract class SettleTests<T> extends StoreTests<T> {
 
   private static void assertRefused(Set<Long> lost, StoredMessage claimed, Decision decision) {
     if (!lost.equals(Set.of(claimed.sequence()))) {
-      throw new AssertionFailedError(
-          ("a settle as %s does not say that its message was lost, though another has taken it over: a settle must ask whether the claim still holds the key")
-              .formatted(decision));
+      throw failed(
+          "a settle as %s does not say that its message was lost, though another has taken it over: a settle must ask whether the claim still holds the key",
+          decision);
     }
   }
 
@@ -106,7 +102,7 @@ abstract class SettleTests<T> extends StoreTests<T> {
 
   @Sentence("a repeated settle as dead counts once, and does not undo what followed")
   void repeatedDead() {
-    DeadLetterStore letters = tck.ability(DeadLetterStore.class);
+    letters();
     for (boolean blocks : List.of(false, true)) {
       tck.prepare();
       committed("k", 2);
@@ -115,12 +111,12 @@ abstract class SettleTests<T> extends StoreTests<T> {
       Map<Long, Decision> decisions = Map.of(sequence, dead(blocks));
       settle(claim, decisions);
       settle(claim, decisions);
-      List<DeadLetterStore.DeadLetter> dead = call("list", () -> letters.deadLetters(0, 10));
+      List<DeadLetter> dead = listedDead();
       expect("dead letters after a repeated settle", dead).hasSize(1);
       expect("attempts of the claimed message", dead.get(0).message().attempts()).isEqualTo(1);
-      expect("whether it was requeued", call("requeue", () -> letters.requeue(sequence))).isTrue();
+      expect("whether it was requeued", requeue(sequence)).isTrue();
       settle(claim, decisions);
-      assertThat(letters.deadLetters(0, 10))
+      assertThat(listedDead())
           .as("dead letters, when the settle is repeated once more after a requeue")
           .isEmpty();
       assertCame("due after the requeue", drain()).hasSize(2);
@@ -160,7 +156,7 @@ abstract class SettleTests<T> extends StoreTests<T> {
   @Sentence("a settle whose reply was lost, repeated after a requeue, does not undo the requeue")
   void repeatedAfterRequeue() {
     LosesReplies fixture = tck.fixture(LosesReplies.class);
-    DeadLetterStore letters = tck.ability(DeadLetterStore.class);
+    letters();
     for (boolean blocks : List.of(false, true)) {
       tck.prepare();
       List<OutboxMessage> messages = committed("k", 3);
@@ -168,11 +164,11 @@ abstract class SettleTests<T> extends StoreTests<T> {
       long sequence = first(claim).sequence();
       Map<Long, Decision> decisions = Map.of(sequence, dead(blocks));
       settleUnheard(fixture, claim, decisions);
-      assertThat(call("requeue", () -> letters.requeue(sequence)))
+      assertThat(requeue(sequence))
           .as("whether the dead letter was there to requeue, when the reply to its settle was lost")
           .isTrue();
       settle(claim, decisions);
-      assertThat(letters.deadLetters(0, 10))
+      assertThat(listedDead())
           .as("dead letters: a repeated settle changed a message that was requeued in between")
           .isEmpty();
       assertCame("came after the requeue", awaitDrained(messages.size())).inAnyOrder(messages);
@@ -199,19 +195,18 @@ abstract class SettleTests<T> extends StoreTests<T> {
       Map<Long, Decision> decisions = all(claim, Decision.delivered());
       broke = fixture.breakingAtWrite(write, () -> claim.settle(decisions));
       OutboxMessage last = committed(message("k"));
-      Set<UUID> came = new HashSet<>();
-      await(
-          "a message appended to the key after its connection had broken at write %d of a settle"
-              .formatted(write),
-          () -> {
-            came.addAll(ids(drain()));
-            return came.contains(last.id()) ? true : null;
-          });
+      Set<UUID> came =
+          new HashSet<>(
+              awaitCame(
+                  "a message appended to the key after its connection had broken at write %d of a settle"
+                      .formatted(write),
+                  List.of(),
+                  last));
       came.retainAll(idsOf(messages));
       if (!came.isEmpty() && came.size() < messages.size()) {
-        throw new AssertionFailedError(
-            ("the connection broke at write %d of a settle that delivers 3 messages of a key, and %d are left: what a settle does to a key is one transaction")
-                .formatted(write, came.size()));
+        throw failed(
+            "the connection broke at write %d of a settle that delivers 3 messages of a key, and %d are left: what a settle does to a key is one transaction",
+            write, came.size());
       }
     }
   }
@@ -249,12 +244,12 @@ abstract class SettleTests<T> extends StoreTests<T> {
     Claim claim = claim();
     Decision delivered = Decision.delivered();
     Map<Long, Decision> decisions = Map.of(first(claim).sequence(), delivered, -1L, delivered);
-    assertThatThrownBy(() -> claim.settle(decisions))
-        .as("settle with a sequence that the claim does not have")
-        .isInstanceOf(IllegalArgumentException.class);
-    assertThatThrownBy(() -> store().settleAndClaim(claim, decisions, request(1, LONG)))
-        .as("settleAndClaim with a sequence that the claim does not have")
-        .isInstanceOf(IllegalArgumentException.class);
+    assertRefused(
+        "settle with a sequence that the claim does not have", "", () -> claim.settle(decisions));
+    assertRefused(
+        "settleAndClaim with a sequence that the claim does not have",
+        "",
+        () -> store().settleAndClaim(claim, decisions, request(1, LONG)));
     assertNothingDue("still held after a settle that was refused");
     expect("lost after a settle that was refused", settle(claim, Map.of())).isEmpty();
     assertCame("due: the settle that was refused changed nothing", drain()).hasSize(1);
@@ -279,10 +274,7 @@ abstract class SettleTests<T> extends StoreTests<T> {
     Claim claim = claim(1, LONG);
     for (int i = 0; i < messages.size(); i++) {
       assertCame("claim number %d".formatted(i), claim).inOrder(messages.get(i));
-      Claim done = claim;
-      Map<Long, Decision> delivered = Map.of(first(done).sequence(), Decision.delivered());
-      Settled settled =
-          call("settleAndClaim", () -> store().settleAndClaim(done, delivered, request(1, LONG)));
+      Settled settled = settleAndClaim(claim, all(claim, Decision.delivered()), request(1, LONG));
       expect("what settle says was lost", settled.lost()).isEmpty();
       claim = settled.next();
       if (claim.messages().isEmpty() && claim.pollAgain()) {
@@ -300,12 +292,7 @@ abstract class SettleTests<T> extends StoreTests<T> {
     TakenOver claims = takenOver();
     long sequence = first(claims.stale()).sequence();
     Settled settled =
-        call(
-            "settleAndClaim",
-            () ->
-                store()
-                    .settleAndClaim(
-                        claims.stale(), Map.of(sequence, Decision.delivered()), request(1, LONG)));
+        settleAndClaim(claims.stale(), Map.of(sequence, Decision.delivered()), request(1, LONG));
     expect("what settle says was lost", settled.lost()).containsExactly(sequence);
     expect("claimed while another holds it", settled.next().messages()).isEmpty();
     expect("lost by the other", settle(claims.current(), Map.of())).isEmpty();

@@ -1,7 +1,6 @@
 package dev.outbox.tck.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Decision;
@@ -116,10 +115,7 @@ abstract class StatisticsTests<T> extends StoreTests<T> {
   void statisticsRefuseNoCap() {
     StatisticsStore store = tck.ability(StatisticsStore.class);
     for (int cap : List.of(0, -1, Integer.MIN_VALUE)) {
-      assertThatThrownBy(() -> store.statistics(cap))
-          .as("statistics(%d)", cap)
-          .isInstanceOf(IllegalArgumentException.class)
-          .hasMessageContaining("" + cap);
+      assertRefused("statistics(%d)".formatted(cap), "" + cap, () -> store.statistics(cap));
     }
   }
 }

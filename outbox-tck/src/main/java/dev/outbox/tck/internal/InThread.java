@@ -4,10 +4,10 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 
 /** What a thread of its own does, which keeps no process alive. */
-public final class Beside<R> extends CompletableFuture<R> {
+public final class InThread<R> extends CompletableFuture<R> {
   private final Thread thread;
 
-  public Beside(String name, Callable<R> action) {
+  public InThread(String name, Callable<R> action) {
     thread =
         new Thread(
             () -> {
@@ -20,6 +20,10 @@ public final class Beside<R> extends CompletableFuture<R> {
             name);
     thread.setDaemon(true);
     thread.start();
+  }
+
+  public String name() {
+    return thread.getName();
   }
 
   public void interrupt() {
