@@ -2,6 +2,7 @@ package dev.outbox.tck;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.outbox.tck.internal.RuleNames;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -23,15 +24,15 @@ public record Failure(String test, List<String> rules, Throwable thrown) {
   }
 
   private static Failure of(Event event) {
-    Optional<Rule> rule =
+    Optional<List<String>> rules =
         event
             .getTestDescriptor()
             .getSource()
             .filter(MethodSource.class::isInstance)
-            .map(source -> ((MethodSource) source).getJavaMethod().getAnnotation(Rule.class));
+            .map(source -> RuleNames.rules(((MethodSource) source).getJavaMethod()));
     return new Failure(
         event.getTestDescriptor().getDisplayName(),
-        rule.map(r -> List.of(r.value())).orElse(List.of()),
+        rules.orElse(List.of()),
         event.getRequiredPayload(TestExecutionResult.class).getThrowable().orElseThrow());
   }
 

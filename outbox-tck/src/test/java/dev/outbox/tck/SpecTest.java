@@ -48,12 +48,12 @@ class SpecTest {
   }
 
   /**
-   * The rules on the tests of the suites, those of their nested classes and of what these extend.
+   * The rules of the tests of the suites, those of their nested classes and of what these extend.
    */
   private static Set<String> tested() {
     return SUITES.stream()
         .flatMap(SpecTest::tests)
-        .flatMap(SpecTest::rulesOn)
+        .flatMap(test -> RuleNames.rules(test).stream())
         .collect(Collectors.toCollection(TreeSet::new));
   }
 

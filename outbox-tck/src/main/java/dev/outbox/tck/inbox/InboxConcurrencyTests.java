@@ -10,26 +10,25 @@ import dev.outbox.inbox.InboxResult;
 import dev.outbox.tck.FailsOnConflict;
 import dev.outbox.tck.Rule;
 import dev.outbox.tck.internal.Deadline;
+import dev.outbox.tck.internal.InThread;
 import dev.outbox.tck.internal.Sentence;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.Random;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.opentest4j.AssertionFailedError;
 
 /** Many consumers that have the same messages at once. */
-@DisplayName("Concurrency")
 @Tag("slow")
 abstract class InboxConcurrencyTests<T> extends InboxTests<T> {
   private static final int CONSUMERS = 6;
@@ -46,34 +45,27 @@ abstract class InboxConcurrencyTests<T> extends InboxTests<T> {
 
   /** All consumers go over all messages, in different orders. */
   private void run(Handling handling) {
-    List<CompletableFuture<Void>> consumers =
+    List<InThread<Boolean>> consumers =
         IntStream.range(0, CONSUMERS)
-            .mapToObj(
-                consumer ->
-                    start(
-                        () -> {
-                          Random random = new Random(seed + consumer);
-                          for (int i = 0; i < tck.load(); i++) {
-                            // Mostly the same ones at once.
-                            handling.handle(key("m" + (i ^ random.nextInt(2))), random);
-                          }
-                          return (Void) null;
-                        }))
+            .mapToObj(i -> new InThread<>("consumer", () -> goOver(handling, new Random(seed + i))))
             .toList();
-    for (CompletableFuture<Void> consumer : consumers) {
+    for (InThread<Boolean> consumer : consumers) {
       try {
-        Void ended = new Deadline(tck.patience().multipliedBy(3)).get(consumer);
+        boolean ignored = new Deadline(tck.patience().multipliedBy(3)).get(consumer);
       } catch (TimeoutException e) {
-        throw new AssertionFailedError(
-            "a consumer among others did not come to its end" + again(), e);
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-        throw new AssertionFailedError("interrupted", e);
-      } catch (java.util.concurrent.ExecutionException | CompletionException e) {
+        throw failed("a consumer among others did not come to its end%s", again());
+      } catch (ExecutionException e) {
         throw new AssertionFailedError(
             "a consumer among others failed: " + e.getCause() + again(), e.getCause());
       }
     }
+  }
+
+  private boolean goOver(Handling handling, Random random) {
+    for (int i = 0; i < tck.load(); i++) {
+      handling.handle(key("m" + (i ^ random.nextInt(2))), random); // mostly the same ones at once
+    }
+    return true;
   }
 
   private String again() {
@@ -91,31 +83,31 @@ abstract class InboxConcurrencyTests<T> extends InboxTests<T> {
     Map<InboxKey, AtomicInteger> handled = new ConcurrentHashMap<>();
     run(
         (key, random) -> {
+          AtomicInteger times = handled.computeIfAbsent(key, k -> new AtomicInteger());
           while (true) {
-            boolean[] first = new boolean[1];
             try {
-              tck.inTransaction(
-                  t -> {
-                    first[0] = store().firstTime(t, key);
-                    if (first[0] && random.nextBoolean()) {
-                      throw new ChangedItsMind();
-                    }
-                  });
+              boolean first = untilItIs(() -> tck.commit(t -> firstTime(t, key, random)));
+              times.addAndGet(first ? 1 : 0);
+              return;
             } catch (ChangedItsMind e) {
-              continue;
-            } catch (RuntimeException e) {
-              if (isToRunAgain(e)) {
-                continue;
-              }
-              throw e;
+              // and comes again
             }
-            if (first[0]) {
-              handled.computeIfAbsent(key, k -> new AtomicInteger()).incrementAndGet();
-            }
-            return;
           }
         });
-    assertEach(handled, "transactions that committed as the first");
+    assertThat(
+            handled.entrySet().stream()
+                .filter(e -> e.getValue().get() != 1)
+                .map(e -> e.getKey() + ": " + e.getValue()))
+        .as("transactions that committed as the first, where there were not one%s", again())
+        .isEmpty();
+  }
+
+  private boolean firstTime(T transaction, InboxKey key, Random random) {
+    boolean first = store().firstTime(transaction, key);
+    if (first && random.nextBoolean()) {
+      throw new ChangedItsMind();
+    }
+    return first;
   }
 
   @Rule("I3")
@@ -175,11 +167,11 @@ abstract class InboxConcurrencyTests<T> extends InboxTests<T> {
                     .formatted(key, results.element(), told(begin(key))));
           }
         });
-    assertThat(wrong).as("what came of them%s", again()).isEmpty();
+    expect("what came of them%s".formatted(again()), wrong).isEmpty();
   }
 
   /** Runs it again while the inbox says that this can help. */
-  private <R> R untilItIs(java.util.function.Supplier<R> action) {
+  private <R> R untilItIs(Supplier<R> action) {
     while (true) {
       try {
         return action.get();
@@ -189,14 +181,5 @@ abstract class InboxConcurrencyTests<T> extends InboxTests<T> {
         }
       }
     }
-  }
-
-  private void assertEach(Map<InboxKey, AtomicInteger> handled, String what) {
-    assertThat(
-            handled.entrySet().stream()
-                .filter(e -> e.getValue().get() != 1)
-                .map(e -> e.getKey() + ": " + e.getValue()))
-        .as("%s, where there were not one%s", what, again())
-        .isEmpty();
   }
 }

@@ -9,28 +9,26 @@ import dev.outbox.inbox.InboxKey;
 import dev.outbox.inbox.InboxResult;
 import dev.outbox.tck.FailsOnConflict;
 import dev.outbox.tck.Rule;
+import dev.outbox.tck.internal.InThread;
 import dev.outbox.tck.internal.OpenWork;
 import dev.outbox.tck.internal.Sentence;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import org.junit.jupiter.api.DisplayName;
 import org.opentest4j.AssertionFailedError;
 
 /** I2. */
-@DisplayName("Duplicates")
+@Rule("I2")
 abstract class InboxDuplicateTests<T> extends InboxTests<T> {
-  @Rule("I2")
   @Sentence("while the first is in an open transaction, firstTime waits; it commits: not the first")
   void waitsForCommit() {
     besideAnOpenOne(true);
-    assertThat(firstTime(KEY)).as("firstTime at the end").isFalse();
+    expect("firstTime at the end", firstTime(KEY)).isFalse();
   }
 
-  @Rule("I2")
   @Sentence("while the first is in an open transaction, firstTime waits; it rolls back: the first")
   void waitsForRollback() {
     besideAnOpenOne(false);
-    assertThat(firstTime(KEY)).as("firstTime at the end").isFalse();
+    expect("firstTime at the end", firstTime(KEY)).isFalse();
   }
 
   /** What the second says must be what the first's end means. */
@@ -38,40 +36,29 @@ abstract class InboxDuplicateTests<T> extends InboxTests<T> {
     try (OpenWork<T> one = open();
         OpenWork<T> other = open()) {
       boolean first = one.get("firstTime", one.start(t -> store().firstTime(t, KEY)));
-      assertThat(first).as("firstTime of a new key").isTrue();
+      expect("firstTime of a new key", first).isTrue();
       other.get("firstTime", other.start(t -> store().firstTime(t, key("before"))));
       CompletableFuture<Boolean> waiting = other.start(t -> store().firstTime(t, KEY));
       if (tck.is(FailsOnConflict.class)) {
         other.assertToRunAgain("firstTime", waiting);
-        end(one, commits);
-        assertThat(firstTime(KEY))
-            .as("firstTime, when run again after the other transaction ended")
+        one.end(commits);
+        expect("firstTime, when run again after the other transaction ended", firstTime(KEY))
             .isNotEqualTo(commits);
         return;
       }
-      assertThat(firstTime(key("beside"))).as("firstTime of another key meanwhile").isTrue();
-      end(one, commits);
+      expect("firstTime of another key meanwhile", firstTime(key("beside"))).isTrue();
+      one.end(commits);
       assertThat(other.get("firstTime", waiting))
           .as(
-              "firstTime beside an open transaction with the same key, which then %s: nobody can"
-                  + " know before its end whether it is the first, so it has to wait for it",
+              "firstTime beside an open transaction with the same key, which then %s: nobody can know before its end whether it is the first, so it has to wait for it",
               commits ? "committed" : "rolled back")
           .isNotEqualTo(commits);
       other.get("firstTime", other.start(t -> store().firstTime(t, key("more"))));
       other.commit();
     }
-    assertThat(firstTime(key("more"))).as("what the second recorded beside").isFalse();
+    expect("what the second recorded beside", firstTime(key("more"))).isFalse();
   }
 
-  private static void end(OpenWork<?> transaction, boolean commits) {
-    if (commits) {
-      transaction.commit();
-    } else {
-      transaction.rollback();
-    }
-  }
-
-  @Rule("I2")
   @Sentence("begin beside an open transaction that recorded the key does not start before its end")
   void beginBesideRecord() {
     for (boolean commits : new boolean[] {true, false}) {
@@ -88,7 +75,6 @@ abstract class InboxDuplicateTests<T> extends InboxTests<T> {
     }
   }
 
-  @Rule("I2")
   @Sentence("begin beside an open transaction that completes the key does not start before its end")
   void beginBesideComplete() {
     for (boolean commits : new boolean[] {true, false}) {
@@ -103,8 +89,7 @@ abstract class InboxDuplicateTests<T> extends InboxTests<T> {
         if (commits) {
           assertDone("a key that was completed meanwhile", begun, result("r"));
         } else {
-          assertThat(begun)
-              .as("what begin says of a key whose completion was rolled back")
+          expect("what begin says of a key whose completion was rolled back", begun)
               .isNotInstanceOf(Begin.Done.class);
         }
       }
@@ -116,12 +101,11 @@ abstract class InboxDuplicateTests<T> extends InboxTests<T> {
    * that it is in progress, or that it has to run again, does so after the end.
    */
   private Begin<T> besideOpen(OpenWork<T> transaction, boolean commits, InboxKey key) {
-    CompletableFuture<Begin<T>> beside = start(() -> store().begin(key, LONG));
-    assertThat(firstTime(key("beside " + key.messageId())))
-        .as("firstTime of another key meanwhile")
+    CompletableFuture<Begin<T>> beside = new InThread<>("beside", () -> store().begin(key, LONG));
+    expect("firstTime of another key meanwhile", firstTime(key("beside " + key.messageId())))
         .isTrue();
     assertNotBegun(beside);
-    end(transaction, commits);
+    transaction.end(commits);
     Begin<T> said =
         tck.await(
             "the return of begin, after the end of the transaction beside it",

@@ -1,30 +1,25 @@
 package dev.outbox.tck.inbox;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import dev.outbox.inbox.Begin;
 import dev.outbox.inbox.Begin.Lock;
 import dev.outbox.inbox.Fingerprint;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.tck.Rule;
 import dev.outbox.tck.internal.Sentence;
-import org.junit.jupiter.api.DisplayName;
 
 /** I7. */
-@DisplayName("Fingerprints")
+@Rule("I7")
 abstract class InboxFingerprintTests<T> extends InboxTests<T> {
   private static final Fingerprint ONE = fingerprint("one");
   private static final Fingerprint OTHER = fingerprint("other");
 
-  @Rule("I7")
   @Sentence("another fingerprint is a mismatch while the key is in progress, and harms nobody")
   void mismatchInProgress() {
     Lock<T> lock = started(KEY, LONG, ONE);
     assertMismatch("is in progress", begin(KEY, LONG, OTHER));
-    assertThat(complete(lock, result("r"))).as("complete after a mismatch").isTrue();
+    expect("complete after a mismatch", complete(lock, result("r"))).isTrue();
   }
 
-  @Rule("I7")
   @Sentence("another fingerprint is a mismatch when the key is done; the same one is done")
   void whenDone() {
     complete(started(KEY, LONG, ONE), result("r"));
@@ -33,7 +28,6 @@ abstract class InboxFingerprintTests<T> extends InboxTests<T> {
         "I6", () -> assertDone("a key with its fingerprint", begin(KEY, LONG, ONE), result("r")));
   }
 
-  @Rule("I7")
   @Sentence("another fingerprint is a mismatch when the key was released, or its lock ran out")
   void releasedOrOver() {
     release(started(key("released"), LONG, ONE), "refused");
@@ -46,7 +40,6 @@ abstract class InboxFingerprintTests<T> extends InboxTests<T> {
     requires("I4", () -> awaitStarted(key("over"), endOfLock(), ONE));
   }
 
-  @Rule("I7")
   @Sentence("no fingerprint is compared with nothing, and the first that comes is remembered")
   void none() {
     InboxKey key = key("without");
@@ -57,7 +50,7 @@ abstract class InboxFingerprintTests<T> extends InboxTests<T> {
             "a key with a fingerprint, begun without one", begin(key, LONG, Fingerprint.none())),
         "refused");
     assertMismatch("had none at first, then another", begin(key, LONG, OTHER));
-    assertThat(firstTime(key)).as("firstTime, which has no fingerprint").isTrue();
+    expect("firstTime, which has no fingerprint", firstTime(key)).isTrue();
     assertMismatch("was recorded, and begun with another before", begin(key, LONG, OTHER));
     firstTime(KEY);
     requires(
@@ -69,7 +62,6 @@ abstract class InboxFingerprintTests<T> extends InboxTests<T> {
                 dev.outbox.inbox.InboxResult.none()));
   }
 
-  @Rule("I7")
   @Sentence("fingerprints are compared to the last byte")
   void toTheLastByte() {
     byte[] longest = new byte[Fingerprint.MAX];

@@ -27,11 +27,10 @@ abstract class InboxFixtureTests<T> extends InboxTests<T> {
   @Rule("I1")
   @Sentence("commits when the work returns")
   void commits() {
-    assertThat(firstTime(KEY)).as("firstTime of a new key").isTrue();
+    expect("firstTime of a new key", firstTime(KEY)).isTrue();
     assertThat(firstTime(KEY))
         .as(
-            "firstTime once more: either inTransaction does not commit, or createStore() reads"
-                + " another database, or the inbox loses what is committed")
+            "firstTime once more: either inTransaction does not commit, or createStore() reads another database, or the inbox loses what is committed")
         .isFalse();
   }
 
@@ -49,8 +48,7 @@ abstract class InboxFixtureTests<T> extends InboxTests<T> {
         .isInstanceOf(IllegalStateException.class);
     assertThat(firstTime(KEY))
         .as(
-            "firstTime after a rollback: either inTransaction does not roll back when its work"
-                + " throws, or the inbox does not record in the caller's transaction")
+            "firstTime after a rollback: either inTransaction does not roll back when its work throws, or the inbox does not record in the caller's transaction")
         .isTrue();
   }
 
@@ -61,7 +59,7 @@ abstract class InboxFixtureTests<T> extends InboxTests<T> {
         OpenWork<T> second = open()) {
       boolean ofFirst = first.get("the first", first.start(t -> true));
       boolean ofSecond = second.get("the second, beside the first", second.start(t -> true));
-      assertThat(ofFirst && ofSecond).as("whether work is done in two at once").isTrue();
+      expect("whether work is done in two at once", ofFirst && ofSecond).isTrue();
       first.commit();
       second.commit();
     }
@@ -73,7 +71,7 @@ abstract class InboxFixtureTests<T> extends InboxTests<T> {
     firstTime(key("a"));
     started(key("b"));
     tck.reset();
-    assertThat(firstTime(key("a"))).as("reset() leaves what is done").isTrue();
+    expect("reset() leaves what is done", firstTime(key("a"))).isTrue();
     assertThat(started("a key that was locked: reset() leaves locks", begin(key("b"))).attempts())
         .as("reset() leaves attempts")
         .isEqualTo(1);

@@ -1,7 +1,6 @@
 package dev.outbox.tck.inbox;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.outbox.OutboxMessage;
@@ -15,10 +14,8 @@ import dev.outbox.tck.Rule;
 import dev.outbox.tck.internal.Sentence;
 import java.time.Duration;
 import java.util.List;
-import org.junit.jupiter.api.DisplayName;
 
 /** I3 and I5. */
-@DisplayName("Locks")
 abstract class InboxLockTests<T> extends InboxTests<T> {
 
   /** A time that is not over when a test is. */
@@ -41,7 +38,7 @@ abstract class InboxLockTests<T> extends InboxTests<T> {
     requires("I4", () -> assertAccepted("renew", renew(lock, LONG)));
     letLeaseEnd();
     assertNotStarted("its lock was renewed for " + LONG, begin(KEY));
-    assertThat(renew(lock, LONG)).as("renew once more").isTrue();
+    expect("renew once more", renew(lock, LONG)).isTrue();
   }
 
   @Rule("I3")
@@ -66,14 +63,11 @@ abstract class InboxLockTests<T> extends InboxTests<T> {
             Duration.ofSeconds(-1),
             OutboxMessage.MAX_DELAY.plusNanos(1),
             Duration.ofSeconds(Long.MAX_VALUE))) {
-      assertThatThrownBy(() -> store().begin(KEY, wrong, Fingerprint.none()))
-          .as("begin with a lock of %s", wrong)
-          .isInstanceOf(IllegalArgumentException.class)
-          .hasMessageContaining(Texts.time(wrong));
-      assertThatThrownBy(() -> lock.renew(wrong))
-          .as("renew for %s", wrong)
-          .isInstanceOf(IllegalArgumentException.class)
-          .hasMessageContaining(Texts.time(wrong));
+      assertRefused(
+          "begin with a lock of %s".formatted(wrong),
+          Texts.time(wrong),
+          () -> store().begin(KEY, wrong, Fingerprint.none()));
+      assertRefused("renew for %s".formatted(wrong), Texts.time(wrong), () -> lock.renew(wrong));
     }
     assertThat(started("a key of which only a wrong lock was asked for", begin(KEY)).attempts())
         .as("attempts, after some that were refused")
@@ -87,7 +81,7 @@ abstract class InboxLockTests<T> extends InboxTests<T> {
   void inProgress() {
     Lock<T> lock = started(KEY);
     assertInProgress(begin(KEY), LONG);
-    assertThat(renew(lock, LONG.multipliedBy(2))).as("renew").isTrue();
+    expect("renew", renew(lock, LONG.multipliedBy(2))).isTrue();
     Begin<T> renewed = begin(KEY);
     requires("I3", () -> assertInProgress(renewed, LONG.multipliedBy(2)));
     complete(lock, result("r"));
@@ -97,8 +91,7 @@ abstract class InboxLockTests<T> extends InboxTests<T> {
   /** With a minute for a slow database, and no assertion about its speed. */
   private static void assertInProgress(Begin<?> begin, Duration most) {
     requires("I3", () -> assertNotStarted("its lock has hours left", begin));
-    assertThat(begin)
-        .as("what begin says of a key in progress")
+    expect("what begin says of a key in progress", begin)
         .withFailMessage(() -> "begin of a key in progress says '%s'".formatted(told(begin)))
         .isInstanceOfSatisfying(
             Begin.InProgress.class,
@@ -115,16 +108,14 @@ abstract class InboxLockTests<T> extends InboxTests<T> {
   void firstTimeInProgress() {
     Lock<T> lock = started(KEY);
     Throwable failure = catchThrowable(() -> tck.inTransaction(t -> store().firstTime(t, KEY)));
-    assertThat(failure)
-        .as("firstTime of a key in progress, which is neither to be handled nor done")
+    expect("firstTime of a key in progress, which is neither to be handled nor done", failure)
         .isInstanceOf(InProgressException.class);
     assertThat(((InProgressException) failure).left())
         .as("time left of a lock of %s", LONG)
         .isPositive()
         .isLessThanOrEqualTo(LONG);
-    assertThat(complete(lock, result("r")))
-        .as("complete, after somebody else's firstTime failed")
+    expect("complete, after somebody else's firstTime failed", complete(lock, result("r")))
         .isTrue();
-    assertThat(firstTime(KEY)).as("firstTime of a key that was completed").isFalse();
+    expect("firstTime of a key that was completed", firstTime(KEY)).isFalse();
   }
 }

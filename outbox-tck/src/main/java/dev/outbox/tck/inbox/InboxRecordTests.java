@@ -10,13 +10,11 @@ import dev.outbox.inbox.InboxResult;
 import dev.outbox.tck.AutoCommit;
 import dev.outbox.tck.Rule;
 import dev.outbox.tck.internal.Sentence;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.DisplayName;
 
 /** I1. */
-@DisplayName("First time")
+@Rule("I1")
 abstract class InboxRecordTests<T> extends InboxTests<T> {
 
   /** Each looks like another, and none is another. */
@@ -25,68 +23,43 @@ abstract class InboxRecordTests<T> extends InboxTests<T> {
 
   /** What a text may have in it. */
   private static final List<String> HOSTILE =
-      List.of(
-          "'",
-          "\"",
-          "\\",
-          "\\'",
-          "`",
-          "%",
-          "_",
-          "$",
-          "?",
-          ":key",
-          "${p}",
-          "--",
-          "/*",
-          ";",
-          "{}",
-          "[1]",
-          "null",
-          "\u0001",
-          "a\nb",
-          "a\r\nb",
-          "\u200B",
-          "\u202E",
-          "\uFFFF",
-          "\uD83D\uDE80",
-          "a".repeat(255),
-          "\uD83D\uDE80".repeat(255),
-          "\u4E2D".repeat(255),
-          "'".repeat(255));
+      Stream.concat(
+              Stream.of("' \" \\ \\' ` % _ $ ? :key ${p} -- /* ; {} [1] null".split(" ")),
+              Stream.of(
+                  "\u0001",
+                  "a\nb",
+                  "a\r\nb",
+                  "\u200B",
+                  "\u202E",
+                  "\uFFFF",
+                  "\uD83D\uDE80",
+                  "a".repeat(255),
+                  "\uD83D\uDE80".repeat(255),
+                  "\u4E2D".repeat(255),
+                  "'".repeat(255)))
+          .toList();
 
-  @Rule("I1")
   @Sentence("firstTime says true once, and the transaction goes on")
   void once() {
-    List<Boolean> said = new ArrayList<>();
-    run(
-        "firstTime",
-        () ->
-            tck.inTransaction(
-                t -> {
-                  said.add(store().firstTime(t, KEY));
-                  said.add(store().firstTime(t, KEY));
-                  said.add(store().firstTime(t, key("other")));
-                }));
-    assertThat(said)
-        .as("firstTime of a key, of the same one in the same transaction, of another one")
+    expect(
+            "firstTime of a key, of the same one in the same transaction, of another one",
+            said(KEY, KEY, key("other")))
         .containsExactly(true, false, true);
-    run(
-        "firstTime",
-        () ->
-            tck.inTransaction(
-                t -> {
-                  said.add(store().firstTime(t, KEY));
-                  said.add(store().firstTime(t, key("third")));
-                }));
-    assertThat(said.subList(3, 5))
-        .as("firstTime of the key in a later transaction, and of a new one after it")
+    expect(
+            "firstTime of the key in a later transaction, and of a new one after it",
+            said(KEY, key("third")))
         .containsExactly(false, true);
-    assertThat(firstTime(key("other"))).as("firstTime of the other key, later").isFalse();
-    assertThat(firstTime(key("third"))).as("firstTime of the third key, later").isFalse();
+    expect("firstTime of the other key, later", firstTime(key("other"))).isFalse();
+    expect("firstTime of the third key, later", firstTime(key("third"))).isFalse();
   }
 
-  @Rule("I1")
+  /** What firstTime says of each, in one transaction. */
+  private List<Boolean> said(InboxKey... keys) {
+    return call(
+        "firstTime",
+        () -> tck.commit(t -> Stream.of(keys).map(key -> store().firstTime(t, key)).toList()));
+  }
+
   @Sentence("what a transaction records is recorded when it commits, or not at all")
   void allOrNothing() {
     rolledBack("firstTime", t -> store().firstTime(t, key("a")) && store().firstTime(t, key("b")));
@@ -100,7 +73,6 @@ abstract class InboxRecordTests<T> extends InboxTests<T> {
         .isFalse();
   }
 
-  @Rule("I1")
   @Sentence("keys that look alike are different keys")
   void differentKeys() {
     Stream<InboxKey> keys =
@@ -112,13 +84,12 @@ abstract class InboxRecordTests<T> extends InboxTests<T> {
         .isEmpty();
   }
 
-  @Rule("I1")
   @Sentence("whatever a key has in it, up to 255 characters, it is found again")
   void hostileKeys() {
     for (String text : HOSTILE) {
       InboxKey key = new InboxKey(text, text);
-      assertThat(firstTime(key)).as("firstTime of %s", shown(key)).isTrue();
-      assertThat(firstTime(key)).as("firstTime of %s once more", shown(key)).isFalse();
+      expect("firstTime of %s".formatted(shown(key)), firstTime(key)).isTrue();
+      expect("firstTime of %s once more".formatted(shown(key)), firstTime(key)).isFalse();
       assertDone(shown(key), begin(key), InboxResult.none());
     }
   }
@@ -127,29 +98,24 @@ abstract class InboxRecordTests<T> extends InboxTests<T> {
     return shown(key.consumer()) + ": " + shown(key.messageId());
   }
 
-  @Rule("I1")
   @Sentence("without a transaction firstTime and complete are refused, and nothing is written")
   void noTransaction() {
     AutoCommit<T> fixture = tck.fixture(AutoCommit.class);
     Lock<T> lock = started(key("locked"));
     assertRefused("firstTime", () -> fixture.withoutTransaction(t -> store().firstTime(t, KEY)));
-    assertThat(firstTime(KEY)).as("firstTime, after one that was refused").isTrue();
+    expect("firstTime, after one that was refused", firstTime(KEY)).isTrue();
     assertRefused(
         "complete", () -> fixture.withoutTransaction(t -> lock.complete(t, result("refused"))));
-    assertThat(complete(lock, result("accepted")))
-        .as("complete, after one that was refused")
-        .isTrue();
+    expect("complete, after one that was refused", complete(lock, result("accepted"))).isTrue();
     assertDone("a key that was completed", begin(key("locked")), result("accepted"));
   }
 
   private static void assertRefused(String what, Runnable action) {
-    assertThat(catchThrowable(action::run))
-        .as("%s without a transaction", what)
+    expect("%s without a transaction".formatted(what), catchThrowable(action::run))
         .isInstanceOf(NoTransactionException.class)
         .satisfies(e -> assertThat(e.getMessage()).hasSizeBetween(20, 500));
   }
 
-  @Rule("I1")
   @Sentence("complete in a transaction counts if and only if that commits")
   void completeInTransaction() {
     Lock<T> lock = started(KEY);
@@ -169,7 +135,6 @@ abstract class InboxRecordTests<T> extends InboxTests<T> {
     assertDone("a key that was completed before", begin(KEY), result("committed"));
   }
 
-  @Rule("I1")
   @Sentence("complete and other records of a transaction share its fate")
   void completeWithOthers() {
     Lock<T> lock = started(KEY);
@@ -180,6 +145,6 @@ abstract class InboxRecordTests<T> extends InboxTests<T> {
         .as("complete and firstTime, after a transaction with both rolled back")
         .isTrue();
     assertDone("the one that was completed", begin(KEY), result("r"));
-    assertThat(firstTime(key("b"))).as("firstTime of the one that was recorded").isFalse();
+    expect("firstTime of the one that was recorded", firstTime(key("b"))).isFalse();
   }
 }

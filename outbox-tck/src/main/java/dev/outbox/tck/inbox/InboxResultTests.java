@@ -10,10 +10,10 @@ import dev.outbox.tck.internal.Sentence;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.DisplayName;
+import java.util.function.BiPredicate;
 
 /** I6. */
-@DisplayName("Results")
+@Rule("I6")
 abstract class InboxResultTests<T> extends InboxTests<T> {
   private static Map<String, InboxResult> results() {
     byte[] all = new byte[256];
@@ -32,35 +32,28 @@ abstract class InboxResultTests<T> extends InboxTests<T> {
     return results;
   }
 
-  @Rule("I6")
   @Sentence("a key that is done gives exactly the result that was stored, again and again")
   void exactResult() {
+    assertComeBack(InboxTests::complete);
+  }
+
+  @Sentence("a result that is stored in a transaction comes back exactly, too")
+  void exactResultInTransaction() {
+    assertComeBack(this::completeInTransaction);
+  }
+
+  private void assertComeBack(BiPredicate<Lock<T>, InboxResult> complete) {
     results()
         .forEach(
             (name, result) -> {
               InboxKey key = key(name);
-              assertThat(complete(started(key), result))
-                  .as("complete with a result %s", name)
+              expect("complete with a result " + name, complete.test(started(key), result))
                   .isTrue();
               assertDone("a key with a result " + name, begin(key), result);
               assertDone("a key with a result " + name + ", once more", begin(key), result);
             });
   }
 
-  @Rule("I6")
-  @Sentence("a result that is stored in a transaction comes back exactly, too")
-  void exactResultInTransaction() {
-    results()
-        .forEach(
-            (name, result) -> {
-              InboxKey key = key(name);
-              Lock<T> lock = started(key);
-              assertThat(completeInTransaction(lock, result)).isTrue();
-              assertDone("a key with a result " + name, begin(key), result);
-            });
-  }
-
-  @Rule("I6")
   @Sentence("the first result stays, whatever is completed later")
   void firstStays() {
     Lock<T> lock = started(KEY);
@@ -70,7 +63,6 @@ abstract class InboxResultTests<T> extends InboxTests<T> {
     assertDone("a key that was completed three times", begin(KEY), result("first"));
   }
 
-  @Rule("I6")
   @Sentence("a key that is done is not begun again, when its lock would have ended neither")
   void notBegunAgain() {
     Lock<T> lock = started(KEY, soon());
@@ -79,10 +71,9 @@ abstract class InboxResultTests<T> extends InboxTests<T> {
     letLeaseEnd();
     assertDone("a key whose lock would have ended", begin(KEY), result("r"));
     assertDone("a key that was recorded", begin(key("recorded")), InboxResult.none());
-    assertThat(firstTime(KEY)).as("firstTime of a key that was completed").isFalse();
+    expect("firstTime of a key that was completed", firstTime(KEY)).isFalse();
   }
 
-  @Rule("I6")
   @Sentence("a released key may be begun again at once, and its attempts count")
   void releasedStartsAgain() {
     for (int attempt = 1; attempt <= 4; attempt++) {
@@ -90,14 +81,13 @@ abstract class InboxResultTests<T> extends InboxTests<T> {
       assertThat(lock.attempts())
           .as("attempts of a key that was begun for the %d. time", attempt)
           .isEqualTo(attempt);
-      assertThat(lock.key()).as("the lock's key").isEqualTo(KEY);
-      assertThat(release(lock, "refused")).as("release").isTrue();
+      expect("the lock's key", lock.key()).isEqualTo(KEY);
+      expect("release", release(lock, "refused")).isTrue();
     }
-    assertThat(firstTime(KEY)).as("firstTime of a released key").isTrue();
+    expect("firstTime of a released key", firstTime(KEY)).isTrue();
     assertDone("a key that was recorded after a release", begin(KEY), InboxResult.none());
   }
 
-  @Rule("I6")
   @Sentence("no error text makes a release fail")
   void hostileErrors() {
     for (String error :

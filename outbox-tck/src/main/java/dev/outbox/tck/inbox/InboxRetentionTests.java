@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.outbox.inbox.Begin;
 import dev.outbox.inbox.Begin.Lock;
-import dev.outbox.inbox.Fingerprint;
 import dev.outbox.inbox.InboxKey;
 import dev.outbox.inbox.InboxResult;
 import dev.outbox.tck.MovesClock;
@@ -12,12 +11,9 @@ import dev.outbox.tck.Rule;
 import dev.outbox.tck.internal.OpenWork;
 import dev.outbox.tck.internal.Sentence;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
-import org.junit.jupiter.api.DisplayName;
 
 /** I8. */
-@DisplayName("Forgetting")
+@Rule("I8")
 abstract class InboxRetentionTests<T> extends InboxTests<T> {
   private void housekeep() {
     run("housekeep", () -> store().housekeep());
@@ -35,11 +31,10 @@ abstract class InboxRetentionTests<T> extends InboxTests<T> {
         "housekeeping to forget a key that was done",
         () -> {
           housekeep();
-          return begin(done, LONG, Fingerprint.none()) instanceof Begin.Started<T> ? true : null;
+          return begin(done) instanceof Begin.Started<T> ? true : null;
         });
   }
 
-  @Rule("I8")
   @Sentence("within its retention a key is not forgotten, whatever housekeeping does")
   void kept() {
     firstTime(key("recorded"));
@@ -54,15 +49,12 @@ abstract class InboxRetentionTests<T> extends InboxTests<T> {
     assertThat(started("a released key", begin(key("released"))).attempts())
         .as("attempts of a key that was released, after housekeeping")
         .isEqualTo(2);
-    List<Lock<T>> again = new ArrayList<>();
-    requires("I4", () -> again.add(awaitStarted(key("over"), endOfLock())));
-    assertThat(again.get(0).attempts())
-        .as("attempts of a key whose lock ran out, after housekeeping")
+    Lock<T> again = requires("I4", () -> awaitStarted(key("over"), endOfLock()));
+    expect("attempts of a key whose lock ran out, after housekeeping", again.attempts())
         .isEqualTo(2);
-    assertThat(complete(lock, result("r"))).as("complete, after housekeeping").isTrue();
+    expect("complete, after housekeeping", complete(lock, result("r"))).isTrue();
   }
 
-  @Rule("I8")
   @Sentence("after its retention a key is forgotten, whether recorded, completed or given up")
   void forgotten() {
     rememberFor(tck.shortTime());
@@ -82,7 +74,6 @@ abstract class InboxRetentionTests<T> extends InboxTests<T> {
     }
   }
 
-  @Rule("I8")
   @Sentence("a live lock is not forgotten, however short the retention is")
   void liveLock() {
     rememberFor(tck.shortTime());
@@ -97,10 +88,8 @@ abstract class InboxRetentionTests<T> extends InboxTests<T> {
           assertNotStartedAnew(key("locked"));
           assertNotStartedAnew(key("renewed"));
         });
-    assertThat(complete(lock, result("r"))).as("complete, after housekeeping").isTrue();
-    assertThat(complete(renewed, result("r")))
-        .as("complete, after renew and housekeeping")
-        .isTrue();
+    expect("complete, after housekeeping", complete(lock, result("r"))).isTrue();
+    expect("complete, after renew and housekeeping", complete(renewed, result("r"))).isTrue();
   }
 
   /** Attempts tell what was forgotten from what is taken over. */
@@ -112,14 +101,13 @@ abstract class InboxRetentionTests<T> extends InboxTests<T> {
     assertNotStarted("its lock has hours left", begin);
   }
 
-  @Rule("I8")
   @Sentence("the retention counts from when a key was done, not from when it was begun")
   void countsFromTheEnd() {
     MovesClock clock = tck.fixture(MovesClock.class);
     rememberFor(Duration.ofHours(1));
     Lock<T> lock = started(KEY, LONG);
     clock.moveClock(Duration.ofMinutes(50));
-    assertThat(complete(lock, result("r"))).as("complete").isTrue();
+    expect("complete", complete(lock, result("r"))).isTrue();
     clock.moveClock(Duration.ofMinutes(50));
     housekeep();
     assertDone(
@@ -131,7 +119,6 @@ abstract class InboxRetentionTests<T> extends InboxTests<T> {
     started("a key that was done longer ago than it is remembered", begin(KEY));
   }
 
-  @Rule("I8")
   @Sentence("housekeeping does not wait for an open transaction, and spares what that changes")
   void waitsForNobody() {
     rememberFor(tck.shortTime());
@@ -148,7 +135,7 @@ abstract class InboxRetentionTests<T> extends InboxTests<T> {
             housekeep();
             transaction.rollback();
           }
-          return begin(KEY, LONG, Fingerprint.none()) instanceof Begin.Started<T> ? true : null;
+          return begin(KEY) instanceof Begin.Started<T> ? true : null;
         });
   }
 }

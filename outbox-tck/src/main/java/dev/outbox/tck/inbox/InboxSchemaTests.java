@@ -1,21 +1,18 @@
 package dev.outbox.tck.inbox;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import dev.outbox.spi.store.InboxStore;
 import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.tck.Rule;
 import dev.outbox.tck.SchemaFixture;
 import dev.outbox.tck.internal.Sentence;
 import java.util.function.Consumer;
-import org.junit.jupiter.api.DisplayName;
 
 /** E1. */
-@DisplayName("Schema")
+@Rule("E1")
 abstract class InboxSchemaTests<T> extends InboxTests<T> {
   private void whileDamaged(Consumer<SchemaFixture> damage, Runnable test) {
     damaged(damage, test);
-    assertThat(firstTime(key("after"))).as("firstTime, after the schema was made whole").isTrue();
+    expect("firstTime, after the schema was made whole", firstTime(key("after"))).isTrue();
   }
 
   private void assertSaidByNew(String what) {
@@ -33,13 +30,11 @@ abstract class InboxSchemaTests<T> extends InboxTests<T> {
     }
   }
 
-  @Rule("E1")
   @Sentence("a missing schema is said in a sentence")
   void missing() {
     whileDamaged(SchemaFixture::dropSchema, () -> assertSaidByNew("a missing schema"));
   }
 
-  @Rule("E1")
   @Sentence("a schema that goes missing under a running inbox is said in a sentence")
   void goesMissing() {
     firstTime(KEY);
@@ -53,7 +48,6 @@ abstract class InboxSchemaTests<T> extends InboxTests<T> {
         });
   }
 
-  @Rule("E1")
   @Sentence("an older schema, and one without a version, is said in a sentence")
   void older() {
     whileDamaged(SchemaFixture::makeSchemaOlder, () -> assertSaidByNew("an older schema"));
@@ -61,17 +55,15 @@ abstract class InboxSchemaTests<T> extends InboxTests<T> {
         SchemaFixture::emptyInternalRows, () -> assertSaidByNew("a schema without its version"));
   }
 
-  @Rule("E1")
   @Sentence("a newer schema is said in a sentence")
   void newer() {
     whileDamaged(SchemaFixture::makeSchemaNewer, () -> assertSaidByNew("a newer schema"));
   }
 
-  @Rule("E1")
   @Sentence("migrate of a schema that is there changes nothing; verify finds it whole")
   void migrate() {
     firstTime(KEY);
     assertMigrated();
-    assertThat(firstTime(KEY)).as("firstTime of a key from before").isFalse();
+    expect("firstTime of a key from before", firstTime(KEY)).isFalse();
   }
 }

@@ -1,7 +1,6 @@
 package dev.outbox.tck.inbox;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.inbox.Begin.Lock;
 import dev.outbox.spi.store.InboxStatisticsStore;
@@ -13,6 +12,7 @@ import org.junit.jupiter.api.DisplayName;
 
 /** F1: what an inbox says of what is not done. */
 @DisplayName("Statistics")
+@Rule("F1")
 abstract class InboxStatisticsTests<T> extends InboxTests<T> {
   private static final int CAP = 100;
 
@@ -21,16 +21,13 @@ abstract class InboxStatisticsTests<T> extends InboxTests<T> {
     return call("statistics", () -> store.statistics(cap));
   }
 
-  @Rule("F1")
   @Sentence("statistics count what is in progress, what ran out and what failed, and nothing else")
   void statistics() {
-    assertThat(statistics(CAP))
-        .as("statistics of an empty inbox")
+    expect("statistics of an empty inbox", statistics(CAP))
         .isEqualTo(new InboxStatistics(CAP, 0, 0, 0));
     firstTime(key("recorded"));
     complete(started(key("completed")), result("r"));
-    assertThat(statistics(CAP))
-        .as("statistics, when all is done")
+    expect("statistics, when all is done", statistics(CAP))
         .isEqualTo(new InboxStatistics(CAP, 0, 0, 0));
     started(key("a"));
     started(key("b"));
@@ -40,17 +37,14 @@ abstract class InboxStatisticsTests<T> extends InboxTests<T> {
     started(key("over"), soon());
     Lock<T> other = started(key("other"), soon());
     requires("I4", () -> awaitStarted(other.key(), endOfLock())); // so both have ended
-    assertThat(statistics(CAP))
-        .as("statistics of 4 in progress, 1 that ran out, 2 that failed")
+    expect("statistics of 4 in progress, 1 that ran out, 2 that failed", statistics(CAP))
         .isEqualTo(new InboxStatistics(CAP, 4, 1, 2));
     started(key("failed"));
     complete(awaitStarted(key("over"), endOfLock()), result("r"));
-    assertThat(statistics(CAP))
-        .as("statistics of 5 in progress, 1 that failed")
+    expect("statistics of 5 in progress, 1 that failed", statistics(CAP))
         .isEqualTo(new InboxStatistics(CAP, 5, 0, 1));
   }
 
-  @Rule("F1")
   @Sentence("statistics are exact below the cap, and are the cap from there on")
   void statisticsEndAtTheCap() {
     int each = 7;
@@ -66,15 +60,11 @@ abstract class InboxStatisticsTests<T> extends InboxTests<T> {
     }
   }
 
-  @Rule("F1")
   @Sentence("statistics refuse a cap that is less than 1")
   void statisticsRefuseNoCap() {
     InboxStatisticsStore store = tck.ability(InboxStatisticsStore.class);
     for (int cap : List.of(0, -1, Integer.MIN_VALUE)) {
-      assertThatThrownBy(() -> store.statistics(cap))
-          .as("statistics(%d)", cap)
-          .isInstanceOf(IllegalArgumentException.class)
-          .hasMessageContaining("" + cap);
+      assertRefused("statistics(%d)".formatted(cap), "" + cap, () -> store.statistics(cap));
     }
   }
 }

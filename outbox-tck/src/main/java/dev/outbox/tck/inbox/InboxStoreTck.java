@@ -4,6 +4,7 @@ import dev.outbox.spi.store.InboxStore;
 import dev.outbox.tck.internal.Suite;
 import dev.outbox.tck.store.OutboxStoreTck;
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
  * What every inbox must pass. The author of one writes one test class with three methods:
@@ -24,11 +25,8 @@ import org.junit.jupiter.api.Nested;
  *
  * @param <T> the transaction's type
  */
+@ExtendWith(InboxFrame.class)
 public abstract class InboxStoreTck<T> extends Suite<T, InboxStore<T>> {
-  protected InboxStoreTck() {
-    super(PatientInbox::new);
-  }
-
   /** An inbox whose retention is a day at least; otherwise as {@link Suite#createStore()}. */
   @Override
   protected abstract InboxStore<T> createStore();

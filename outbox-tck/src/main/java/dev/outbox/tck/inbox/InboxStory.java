@@ -1,7 +1,5 @@
 package dev.outbox.tck.inbox;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import dev.outbox.inbox.Begin;
 import dev.outbox.inbox.Begin.Lock;
 import dev.outbox.inbox.Fingerprint;
@@ -22,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -190,24 +189,24 @@ final class InboxStory<T> extends InboxTests<T> implements Story<InboxStory.Step
       case RENEW ->
           compare(
               "renew for %s %s".formatted(minutes(time), what),
-              () -> "" + lock.actual().renew(time),
-              () -> "" + lock.expected().renew(time));
+              () -> lock.actual().renew(time),
+              () -> lock.expected().renew(time));
       case COMPLETE ->
           compare(
               "complete with 'result %d' %s".formatted(step.other(), what),
-              () -> "" + lock.actual().complete(result),
-              () -> "" + lock.expected().complete(result));
+              () -> lock.actual().complete(result),
+              () -> lock.expected().complete(result));
       case COMPLETE_IN_TRANSACTION ->
           compare(
               "complete in a transaction with 'result %d' %s%s"
                   .formatted(step.other(), what, ending(step.commits())),
-              () -> inTransaction(step.commits(), t -> "" + lock.actual().complete(t, result)),
-              () -> inMemory(step.commits(), t -> "" + lock.expected().complete(t, result)));
+              () -> inTransaction(step.commits(), t -> lock.actual().complete(t, result)),
+              () -> inMemory(step.commits(), t -> lock.expected().complete(t, result)));
       default ->
           compare(
               "release " + what,
-              () -> "" + lock.actual().release("refused"),
-              () -> "" + lock.expected().release("refused"));
+              () -> lock.actual().release("refused"),
+              () -> lock.expected().release("refused"));
     }
   }
 
@@ -221,17 +220,16 @@ final class InboxStory<T> extends InboxTests<T> implements Story<InboxStory.Step
 
   private void compareStatistics() {
     if (actual instanceof InboxStatisticsStore figures) {
-      assertThat(figures.statistics(100))
-          .as("statistics after the last of these steps")
+      expect("statistics after the last of these steps", figures.statistics(100))
           .isEqualTo(expected.statistics(100));
     }
   }
 
-  private void compare(String what, Supplier<String> actually, Supplier<String> asExpected) {
-    String should = asExpected.get();
+  private void compare(String what, Supplier<Object> actually, Supplier<Object> asExpected) {
+    String should = asExpected.get().toString();
     lines.add(what + " should say: " + should);
-    String said = call(what, actually::get);
-    assertThat(said).as("what the last of these steps says").isEqualTo(should);
+    String said = call(what, actually::get).toString();
+    expect("what the last of these steps says", said).isEqualTo(should);
     seen.merge(what.split(" ")[0] + ": " + should.split(" ")[0], 1, Integer::sum);
   }
 
@@ -241,24 +239,21 @@ final class InboxStory<T> extends InboxTests<T> implements Story<InboxStory.Step
     private static final long serialVersionUID = 1L;
   }
 
-  private interface Work<U> {
-    String in(U transaction);
-  }
-
-  private String inTransaction(boolean commits, Work<T> work) {
+  private String inTransaction(boolean commits, Function<T, Object> work) {
     return in(commits, work, tck::inTransaction);
   }
 
-  private String inMemory(boolean commits, Work<MemoryTransaction> work) {
+  private String inMemory(boolean commits, Function<MemoryTransaction, Object> work) {
     return in(commits, work, expected.database()::inTransaction);
   }
 
-  private static <U> String in(boolean commits, Work<U> work, Consumer<Consumer<U>> inTransaction) {
-    List<String> said = new ArrayList<>();
+  private static <U> String in(
+      boolean commits, Function<U, Object> work, Consumer<Consumer<U>> inTransaction) {
+    List<Object> said = new ArrayList<>();
     try {
       inTransaction.accept(
           t -> {
-            said.add(work.in(t));
+            said.add(work.apply(t));
             if (!commits) {
               throw new RollBack();
             }
@@ -266,6 +261,6 @@ final class InboxStory<T> extends InboxTests<T> implements Story<InboxStory.Step
     } catch (RollBack e) {
       // as it was told
     }
-    return said.get(0);
+    return said.get(0).toString();
   }
 }

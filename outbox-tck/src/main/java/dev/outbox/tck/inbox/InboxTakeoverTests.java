@@ -11,20 +11,17 @@ import dev.outbox.tck.LosesReplies;
 import dev.outbox.tck.Rule;
 import dev.outbox.tck.internal.OpenWork;
 import dev.outbox.tck.internal.Sentence;
-import org.junit.jupiter.api.DisplayName;
 
 /** I4. */
-@DisplayName("Taking over")
+@Rule("I4")
 abstract class InboxTakeoverTests<T> extends InboxTests<T> {
-  @Rule("I4")
   @Sentence("after the end of a lock begin takes it over, and the attempt counts")
   void takesOver() {
     TakenOver<T> locks = takenOver(KEY);
-    assertThat(locks.stale().attempts()).as("attempts of the first").isEqualTo(1);
-    assertThat(locks.current().attempts()).as("attempts of the one that took over").isEqualTo(2);
+    expect("attempts of the first", locks.stale().attempts()).isEqualTo(1);
+    expect("attempts of the one that took over", locks.current().attempts()).isEqualTo(2);
   }
 
-  @Rule("I4")
   @Sentence("a lock that was taken over changes nothing, and says so")
   void staleChangesNothing() {
     TakenOver<T> locks = takenOver(KEY);
@@ -38,15 +35,14 @@ abstract class InboxTakeoverTests<T> extends InboxTests<T> {
   }
 
   private void assertStale(Lock<T> lock, String what) {
-    assertThat(complete(lock, result("stale"))).as("complete by a lock that %s", what).isFalse();
+    expect("complete by a lock that %s".formatted(what), complete(lock, result("stale"))).isFalse();
     assertThat(completeInTransaction(lock, result("stale")))
         .as("complete in a transaction by a lock that %s", what)
         .isFalse();
-    assertThat(renew(lock, LONG)).as("renew of a lock that %s", what).isFalse();
-    assertThat(release(lock, "stale")).as("release of a lock that %s", what).isFalse();
+    expect("renew of a lock that %s".formatted(what), renew(lock, LONG)).isFalse();
+    expect("release of a lock that %s".formatted(what), release(lock, "stale")).isFalse();
   }
 
-  @Rule("I4")
   @Sentence("a lock that was released and begun again by another changes nothing, and says so")
   void staleAfterRelease() {
     Lock<T> first = started(KEY);
@@ -59,11 +55,10 @@ abstract class InboxTakeoverTests<T> extends InboxTests<T> {
         .isTrue();
   }
 
-  @Rule("I4")
   @Sentence("after the end of a lock firstTime takes the key over")
   void firstTimeTakesOver() {
     Lock<T> stale = started(KEY, soon());
-    assertThat(awaitFirstTime(KEY)).as("firstTime, after the end of a lock").isTrue();
+    expect("firstTime, after the end of a lock", awaitFirstTime(KEY)).isTrue();
     assertStale(stale, "firstTime took over");
     requires("I6", () -> assertDone("a key that was recorded", begin(KEY), InboxResult.none()));
   }
@@ -83,7 +78,6 @@ abstract class InboxTakeoverTests<T> extends InboxTests<T> {
         });
   }
 
-  @Rule("I4")
   @Sentence("when the transaction that took a key over rolls back, the lock is its holder's again")
   void takeoverRolledBack() {
     Lock<T> lock = started(KEY, soon());
@@ -112,7 +106,6 @@ abstract class InboxTakeoverTests<T> extends InboxTests<T> {
     requires("I6", () -> assertDone("a key that was completed", begin(KEY), result("first")));
   }
 
-  @Rule("I4")
   @Sentence("a lock that ran out is accepted as long as nobody took over")
   void acceptedAfterItsEnd() {
     Lock<T> completed = started(key("completed"), soon());
@@ -121,13 +114,13 @@ abstract class InboxTakeoverTests<T> extends InboxTests<T> {
     Lock<T> released = started(key("released"), soon());
     Lock<T> other = started(key("other"), soon());
     awaitStarted(other.key(), endOfLock()); // so the others have ended, too
-    assertThat(complete(completed, result("late"))).as("complete after the end").isTrue();
+    expect("complete after the end", complete(completed, result("late"))).isTrue();
     assertThat(completeInTransaction(inTransaction, result("late")))
         .as("complete in a transaction after the end")
         .isTrue();
-    assertThat(release(released, "late")).as("release after the end").isTrue();
-    assertThat(renew(renewed, LONG)).as("renew after the end").isTrue();
-    assertThat(complete(renewed, result("late"))).as("complete after that").isTrue();
+    expect("release after the end", release(released, "late")).isTrue();
+    expect("renew after the end", renew(renewed, LONG)).isTrue();
+    expect("complete after that", complete(renewed, result("late"))).isTrue();
     requires(
         "I6",
         () -> {
@@ -137,32 +130,29 @@ abstract class InboxTakeoverTests<T> extends InboxTests<T> {
         });
   }
 
-  @Rule("I4")
   @Sentence("complete and release, repeated, say the same again, and the other one says no")
   void repeated() {
     Lock<T> completed = started(key("completed"));
-    assertThat(complete(completed, result("first"))).as("complete").isTrue();
-    assertThat(complete(completed, result("first"))).as("complete once more").isTrue();
+    expect("complete", complete(completed, result("first"))).isTrue();
+    expect("complete once more", complete(completed, result("first"))).isTrue();
     assertThat(completeInTransaction(completed, result("first")))
         .as("complete once more, in a transaction")
         .isTrue();
-    assertThat(release(completed, "too late")).as("release after complete").isFalse();
-    assertThat(renew(completed, LONG)).as("renew after complete").isFalse();
+    expect("release after complete", release(completed, "too late")).isFalse();
+    expect("renew after complete", renew(completed, LONG)).isFalse();
     Lock<T> released = started(key("released"));
-    assertThat(release(released, "refused")).as("release").isTrue();
-    assertThat(release(released, "refused")).as("release once more").isTrue();
-    assertThat(complete(released, result("too late"))).as("complete after release").isFalse();
-    assertThat(renew(released, LONG)).as("renew after release").isFalse();
+    expect("release", release(released, "refused")).isTrue();
+    expect("release once more", release(released, "refused")).isTrue();
+    expect("complete after release", complete(released, result("too late"))).isFalse();
+    expect("renew after release", renew(released, LONG)).isFalse();
   }
 
-  @Rule("I4")
   @Sentence("a complete whose reply was lost is carried out, and says so when it is repeated")
   void lostReply() {
     LosesReplies fixture = tck.fixture(LosesReplies.class);
     Lock<T> lock = started(KEY);
     fixture.losingTheReply(() -> lock.complete(result("r")));
-    assertThat(complete(lock, result("r")))
-        .as("complete once more, when the reply to the first was lost")
+    expect("complete once more, when the reply to the first was lost", complete(lock, result("r")))
         .isTrue();
     requires("I6", () -> assertDone("a key that was completed", begin(KEY), result("r")));
   }

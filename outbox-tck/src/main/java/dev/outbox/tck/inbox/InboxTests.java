@@ -1,7 +1,5 @@
 package dev.outbox.tck.inbox;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import dev.outbox.inbox.Begin;
 import dev.outbox.inbox.Begin.Lock;
 import dev.outbox.inbox.Fingerprint;
@@ -13,12 +11,7 @@ import dev.outbox.tck.internal.Patience;
 import dev.outbox.tck.internal.SuiteTests;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.function.Predicate;
-import java.util.function.Supplier;
-import org.opentest4j.AssertionFailedError;
 
 /** What the tests of inboxes say, in words of the contract. */
 abstract class InboxTests<T> extends SuiteTests<PatientInbox<T>> {
@@ -56,9 +49,7 @@ abstract class InboxTests<T> extends SuiteTests<PatientInbox<T>> {
 
   /** What is said in a transaction that commits. */
   boolean inTransaction(String what, Predicate<T> work) {
-    List<Boolean> said = new ArrayList<>();
-    run(what, () -> tck.inTransaction(t -> said.add(work.test(t))));
-    return said.get(0);
+    return call(what, () -> tck.commit(work::test));
   }
 
   /** The same in one that rolls back. */
@@ -73,17 +64,6 @@ abstract class InboxTests<T> extends SuiteTests<PatientInbox<T>> {
   /** A transaction in a thread of its own, so that it can stay open. */
   OpenWork<T> open() {
     return new OpenWork<>(tck);
-  }
-
-  /** Does something that may have to wait, in a thread of its own. */
-  static <R> CompletableFuture<R> start(Supplier<R> action) {
-    return CompletableFuture.supplyAsync(
-        action,
-        task -> {
-          Thread thread = new Thread(task, "beside");
-          thread.setDaemon(true);
-          thread.start();
-        });
   }
 
   // ---- begin
@@ -113,8 +93,7 @@ abstract class InboxTests<T> extends SuiteTests<PatientInbox<T>> {
     if (begin instanceof Begin.Started<T> started) {
       return started.lock();
     }
-    throw new AssertionFailedError(
-        "begin of %s says '%s' instead of started".formatted(what, told(begin)));
+    throw failed("begin of %s says '%s' instead of started", what, told(begin));
   }
 
   /** Waits until the lock that somebody has is over. */
@@ -129,8 +108,7 @@ abstract class InboxTests<T> extends SuiteTests<PatientInbox<T>> {
   }
 
   static void assertDone(String what, Begin<?> begin, InboxResult expected) {
-    assertThat(begin)
-        .as("what begin says of %s", what)
+    expect("what begin says of %s".formatted(what), begin)
         .withFailMessage(
             () ->
                 "begin of %s says '%s' instead of done with %s"
@@ -141,16 +119,16 @@ abstract class InboxTests<T> extends SuiteTests<PatientInbox<T>> {
   /** That nobody is given the lock that somebody has; what else is said is another rule's. */
   static void assertNotStarted(String what, Begin<?> begin) {
     if (begin instanceof Begin.Started<?>) {
-      throw new AssertionFailedError(
-          "two have the lock of a key at the same time: begin started once more, though " + what);
+      throw failed(
+          "two have the lock of a key at the same time: begin started once more, though %s", what);
     }
   }
 
   static void assertMismatch(String what, Begin<?> begin) {
     if (!(begin instanceof Begin.Mismatch<?>)) {
-      throw new AssertionFailedError(
-          "begin with another fingerprint says '%s' instead of mismatch, where the key %s"
-              .formatted(told(begin), what));
+      throw failed(
+          "begin with another fingerprint says '%s' instead of mismatch, where the key %s",
+          told(begin), what);
     }
   }
 
@@ -194,7 +172,7 @@ abstract class InboxTests<T> extends SuiteTests<PatientInbox<T>> {
 
   /** By a lock that nobody took over, whether it has ended by then or not. */
   static void assertAccepted(String what, boolean said) {
-    assertThat(said).as("%s by a lock that nobody took over", what).isTrue();
+    expect("%s by a lock that nobody took over".formatted(what), said).isTrue();
   }
 
   String endOfLock() {

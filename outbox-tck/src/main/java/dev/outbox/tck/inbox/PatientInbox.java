@@ -2,6 +2,7 @@ package dev.outbox.tck.inbox;
 
 import dev.outbox.inbox.Begin;
 import dev.outbox.spi.store.InboxStore;
+import dev.outbox.tck.internal.Patience;
 import dev.outbox.tck.internal.Patient;
 import dev.outbox.tck.internal.Suite;
 import org.jspecify.annotations.Nullable;
@@ -17,8 +18,8 @@ final class PatientInbox<T> extends Patient<T, InboxStore<T>> {
           "it waits for a lock of an open transaction, or for a connection",
           "I2");
 
-  PatientInbox(Suite<T, InboxStore<T>> suite) {
-    super(suite, CAUSES);
+  PatientInbox(Suite<T, InboxStore<T>> suite, Patience patience) {
+    super(suite, patience, CAUSES);
   }
 
   @Override

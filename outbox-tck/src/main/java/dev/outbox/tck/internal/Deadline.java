@@ -45,8 +45,7 @@ public final class Deadline {
     addStandstill(begin, time.toNanos());
   }
 
-  public <R> R get(Future<R> future)
-      throws ExecutionException, InterruptedException, TimeoutException {
+  public <R> R get(Future<R> future) throws ExecutionException, TimeoutException {
     while (true) {
       long begin = System.nanoTime();
       long slice = Math.max(1, Math.min(SLICE, end - begin));
@@ -57,6 +56,9 @@ public final class Deadline {
         if (isOver()) {
           throw e;
         }
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        throw new AssertionError("interrupted", e);
       }
     }
   }

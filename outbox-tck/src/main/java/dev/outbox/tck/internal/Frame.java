@@ -4,10 +4,8 @@ import static java.util.Objects.requireNonNull;
 import static org.junit.jupiter.api.extension.ConditionEvaluationResult.disabled;
 import static org.junit.jupiter.api.extension.ConditionEvaluationResult.enabled;
 
-import dev.outbox.tck.Rule;
 import java.time.Duration;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -16,11 +14,11 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.extension.AfterAllCallback;
+import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ConditionEvaluationResult;
 import org.junit.jupiter.api.extension.ExecutionCondition;
 import org.junit.jupiter.api.extension.ExtensionContext;
-import org.junit.jupiter.api.extension.LifecycleMethodExecutionExceptionHandler;
 import org.junit.jupiter.api.extension.TestExecutionExceptionHandler;
 import org.junit.jupiter.api.extension.TestInstances;
 import org.junit.jupiter.api.extension.TestWatcher;
@@ -34,11 +32,11 @@ import org.opentest4j.TestAbortedException;
  *
  * <p>It counts the time of tests that failed only, so a slow database loses no test by being slow.
  */
-public class Frame
+public abstract class Frame
     implements BeforeEachCallback,
         ExecutionCondition,
         TestExecutionExceptionHandler,
-        LifecycleMethodExecutionExceptionHandler,
+        AfterEachCallback,
         TestWatcher,
         AfterAllCallback {
 
@@ -57,6 +55,7 @@ public class Frame
   private static final Duration FOR_FAILURES = Duration.ofSeconds(60);
 
   private final Patience patience = new Patience();
+  private Numbers numbers = new Numbers();
   private final Map<String, Set<String>> skipped = new LinkedHashMap<>();
 
   /** By who would implement it, and its name: the rules that it has tests of. */
@@ -103,7 +102,21 @@ public class Frame
   @Override
   public void beforeEach(ExtensionContext context) {
     began = System.nanoTime();
-    begin(context.getRequiredTestInstances(), patience, all(context));
+    patience.begin();
+    try {
+      numbers = prepare(context.getRequiredTestInstances(), patience, all(context));
+    } catch (RuntimeException | Error e) {
+      Throwable told = told(context, e);
+      if (told instanceof Error error) {
+        throw error;
+      }
+      throw (RuntimeException) told;
+    }
+  }
+
+  @Override
+  public void afterEach(ExtensionContext context) {
+    giveBack();
   }
 
   /**
@@ -111,28 +124,17 @@ public class Frame
    *
    * @param patience of the whole run
    * @param all whether all tests are to run, however long they take
+   * @return of the messages of the test
    */
-  @SuppressWarnings({"unchecked", "rawtypes"})
-  protected void begin(TestInstances tests, Patience patience, boolean all) {
-    Patient<?, ?> patient = tests.findInstance(Suite.class).orElseThrow().patient;
-    patient.begin(patience);
-    tests.findInstance(SuiteTests.class).ifPresent(test -> test.tck = patient);
-  }
+  protected abstract Numbers prepare(TestInstances tests, Patience patience, boolean all);
 
-  protected Numbers numbers(TestInstances tests) {
-    return tests.findInstance(Suite.class).orElseThrow().patient.numbers();
-  }
+  /** After each test. */
+  protected abstract void giveBack();
 
   // ---- failures
 
   @Override
   public void handleTestExecutionException(ExtensionContext context, Throwable thrown)
-      throws Throwable {
-    throw told(context, thrown);
-  }
-
-  @Override
-  public void handleBeforeEachMethodExecutionException(ExtensionContext context, Throwable thrown)
       throws Throwable {
     throw told(context, thrown);
   }
@@ -151,8 +153,7 @@ public class Frame
               .formatted(
                   broken.rule(),
                   String.join(", ", rules(context)),
-                  numbers(context.getRequiredTestInstances())
-                      .in(firstSentence(String.valueOf(broken.getMessage())))));
+                  numbers.in(firstSentence(String.valueOf(broken.getMessage())))));
     }
     if (thrown instanceof TestAbortedException
         || !(thrown instanceof AssertionError || thrower != null)) {
@@ -162,9 +163,7 @@ public class Frame
         thrown instanceof AssertionError
             ? String.valueOf(thrown.getMessage()).strip()
             : "%s threw %s".formatted(thrower, thrown);
-    String text =
-        RuleNames.prefix(context.getRequiredTestMethod())
-            + numbers(context.getRequiredTestInstances()).in(message);
+    String text = RuleNames.prefix(context.getRequiredTestMethod()) + numbers.in(message);
     AssertionFailedError told;
     if (thrown instanceof AssertionFailedError failed && failed.isExpectedDefined()) {
       told =
@@ -225,8 +224,7 @@ public class Frame
   }
 
   private static Set<String> rules(ExtensionContext context) {
-    Rule rule = context.getRequiredTestMethod().getAnnotation(Rule.class);
-    return rule == null ? Set.of() : new TreeSet<>(List.of(rule.value()));
+    return new TreeSet<>(RuleNames.rules(context.getRequiredTestMethod()));
   }
 
   // ---- at the end

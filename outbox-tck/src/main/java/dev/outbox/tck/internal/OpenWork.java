@@ -15,7 +15,7 @@ import java.util.function.Function;
 public class OpenWork<T> implements AutoCloseable {
   private final Patient<T, ?> tck;
   private final LinkedBlockingQueue<Consumer<T>> work = new LinkedBlockingQueue<>();
-  private final CompletableFuture<Boolean> ended = new CompletableFuture<>();
+  private final CompletableFuture<Boolean> ended;
 
   private static final class RollBack extends RuntimeException {
     private static final long serialVersionUID = 1L;
@@ -27,12 +27,11 @@ public class OpenWork<T> implements AutoCloseable {
 
   public OpenWork(Patient<T, ?> tck) {
     this.tck = tck;
-    Thread thread = new Thread(this::run, "open transaction");
-    thread.setDaemon(true);
-    thread.start();
+    ended = new InThread<>("open transaction", this::run);
   }
 
-  private void run() {
+  /** Whether it was committed. */
+  private boolean run() {
     try {
       tck.inTransaction(
           t -> {
@@ -46,11 +45,9 @@ public class OpenWork<T> implements AutoCloseable {
               throw new IllegalStateException(e);
             }
           });
-      ended.complete(true);
+      return true;
     } catch (RollBack e) {
-      ended.complete(false);
-    } catch (Throwable e) {
-      ended.completeExceptionally(e);
+      return false;
     }
   }
 
@@ -85,6 +82,14 @@ public class OpenWork<T> implements AutoCloseable {
     get("rollback", ended);
   }
 
+  public final void end(boolean commits) {
+    if (commits) {
+      commit();
+    } else {
+      rollback();
+    }
+  }
+
   public final <R> R get(String what, CompletableFuture<R> future) {
     Duration patience = tck.patience();
     try {
@@ -97,9 +102,6 @@ public class OpenWork<T> implements AutoCloseable {
           e);
     } catch (ExecutionException e) {
       throw new AssertionError("%s threw %s".formatted(what, e.getCause()), e.getCause());
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new AssertionError("interrupted while waiting for " + what, e);
     }
   }
 

@@ -143,10 +143,9 @@ public final class Patience {
           : new Hung(hung.what(), limit, hung.cause());
     } catch (ExecutionException e) {
       throw rethrown(e.getCause());
-    } catch (InterruptedException e) {
-      giveUp(one);
-      Thread.currentThread().interrupt();
-      throw new AssertionError("interrupted while waiting for " + what, e);
+    } catch (AssertionError e) {
+      giveUp(one); // it was interrupted
+      throw e;
     }
   }
 

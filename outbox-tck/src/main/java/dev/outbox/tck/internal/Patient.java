@@ -6,11 +6,14 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -32,15 +35,17 @@ public abstract class Patient<T, S> {
   private final Suite<T, S> suite;
   private final Causes causes;
   private final Numbers numbers = new Numbers();
-  private Patience patience = new Patience();
+  private final Patience patience;
   private @Nullable S store;
 
   /**
    * @param suite the test class
+   * @param patience of the whole run
    * @param causes with the rule that is broken when a fixture hangs
    */
-  protected Patient(Suite<T, S> suite, Causes causes) {
+  protected Patient(Suite<T, S> suite, Patience patience, Causes causes) {
     this.suite = suite;
+    this.patience = patience;
     this.causes = causes;
   }
 
@@ -61,6 +66,13 @@ public abstract class Patient<T, S> {
 
   public final void inTransaction(Consumer<T> work) {
     run("inTransaction()", causes.transaction(), () -> suite.inTransaction(work));
+  }
+
+  /** Does it in a transaction that commits, and gives what it gave. */
+  public final <R> R commit(Function<T, R> work) {
+    List<R> given = new ArrayList<>();
+    inTransaction(t -> given.add(work.apply(t)));
+    return given.get(0);
   }
 
   private void run(String what, String cause, Runnable action) {
@@ -111,7 +123,7 @@ public abstract class Patient<T, S> {
   /** The store as one that has an optional ability. */
   public final <A> A ability(Class<A> type) {
     if (!type.isInstance(store)) {
-      throw new NotUnlocked("the store", type);
+      throw new NotUnlocked("the store", type.getSimpleName());
     }
     return type.cast(store);
   }
@@ -130,12 +142,6 @@ public abstract class Patient<T, S> {
 
   public final Patience waits() {
     return patience;
-  }
-
-  /** The patience of a whole run. */
-  final void begin(Patience ofTheRun) {
-    patience = ofTheRun;
-    patience.begin();
   }
 
   /** Waits until the condition gives something. */
@@ -177,7 +183,7 @@ public abstract class Patient<T, S> {
   @SuppressWarnings("unchecked")
   public final <F> F fixture(Class<? super F> type) {
     if (!is(type)) {
-      throw new NotUnlocked("the test class", type);
+      throw new NotUnlocked("the test class", type.getSimpleName());
     }
     return (F) patient(type, suite);
   }

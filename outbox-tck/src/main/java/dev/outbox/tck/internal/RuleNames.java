@@ -1,20 +1,25 @@
 package dev.outbox.tck.internal;
 
+import static java.util.Locale.ROOT;
+
 import dev.outbox.tck.Rule;
-import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.util.List;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.DisplayNameGenerator;
 
 /** Names a test by its rule and its sentence: {@code O2: other keys go on}. */
 public final class RuleNames extends DisplayNameGenerator.Standard {
+  private static final Pattern CAPITAL = Pattern.compile("(?<!^)[A-Z]");
 
-  /** The name of the tests that it runs. */
+  /** That of the tests that it runs, or else its own in words: {@code Dead letters}. */
   @Override
   public String generateDisplayNameForNestedClass(List<Class<?>> enclosing, Class<?> type) {
     DisplayName name = type.getSuperclass().getAnnotation(DisplayName.class);
-    return name == null ? super.generateDisplayNameForNestedClass(enclosing, type) : name.value();
+    return name == null
+        ? CAPITAL.matcher(type.getSimpleName()).replaceAll(c -> " " + c.group().toLowerCase(ROOT))
+        : name.value();
   }
 
   @Override
@@ -26,9 +31,16 @@ public final class RuleNames extends DisplayNameGenerator.Standard {
         : prefix(method) + sentence.value();
   }
 
-  /** {@code O2: }, or nothing. */
-  static String prefix(AnnotatedElement test) {
+  /** The rules of a test: its own, or those of its class. */
+  public static List<String> rules(Method test) {
     Rule rule = test.getAnnotation(Rule.class);
-    return rule == null ? "" : String.join(", ", rule.value()) + ": ";
+    rule = rule == null ? test.getDeclaringClass().getAnnotation(Rule.class) : rule;
+    return rule == null ? List.of() : List.of(rule.value());
+  }
+
+  /** {@code O2: }, or nothing. */
+  static String prefix(Method test) {
+    List<String> rules = rules(test);
+    return rules.isEmpty() ? "" : String.join(", ", rules) + ": ";
   }
 }

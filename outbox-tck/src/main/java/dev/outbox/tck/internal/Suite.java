@@ -2,12 +2,8 @@ package dev.outbox.tck.internal;
 
 import java.time.Duration;
 import java.util.function.Consumer;
-import java.util.function.Function;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayNameGeneration;
 import org.junit.jupiter.api.TestClassOrder;
-import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
  * What the suites of stores and of inboxes ask of a test class.
@@ -16,15 +12,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
  * @param <S> the store's or the inbox's type
  */
 @DisplayNameGeneration(RuleNames.class)
-@ExtendWith(Frame.class)
 @TestClassOrder(SuiteOrder.class)
 public abstract class Suite<T, S> {
-  final Patient<T, S> patient;
-
-  protected Suite(Function<Suite<T, S>, Patient<T, S>> patient) {
-    this.patient = patient.apply(this);
-  }
-
   /**
    * One on the same database each time; called at least once a test, and by several threads. May
    * return the same one each time.
@@ -57,14 +46,4 @@ public abstract class Suite<T, S> {
 
   /** How many messages or keys the concurrency tests have. */
   protected abstract int load();
-
-  @BeforeEach
-  void prepare() {
-    patient.prepare();
-  }
-
-  @AfterEach
-  void giveBack() {
-    patient.giveBack();
-  }
 }

@@ -1,6 +1,7 @@
 package dev.outbox.tck.internal;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatObject;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
@@ -8,11 +9,26 @@ import dev.outbox.SchemaException;
 import dev.outbox.spi.store.SchemaStore;
 import dev.outbox.tck.SchemaFixture;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.assertj.core.api.AbstractBooleanAssert;
+import org.assertj.core.api.AbstractCollectionAssert;
+import org.assertj.core.api.AbstractIntegerAssert;
+import org.assertj.core.api.AbstractLongAssert;
+import org.assertj.core.api.AbstractStringAssert;
+import org.assertj.core.api.AbstractThrowableAssert;
+import org.assertj.core.api.ListAssert;
+import org.assertj.core.api.ObjectAssert;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.jspecify.annotations.Nullable;
 import org.opentest4j.AssertionFailedError;
 import org.opentest4j.TestAbortedException;
 
@@ -69,6 +85,76 @@ public abstract class SuiteTests<P extends Patient<?, ?>> {
       throw e;
     } catch (AssertionError e) {
       throw new OtherRuleBroken(rule, e);
+    }
+  }
+
+  /** The same of what gives something. */
+  protected static <R> R requires(String rule, Supplier<R> assertions) {
+    List<R> given = new ArrayList<>();
+    requires(
+        rule,
+        () -> {
+          given.add(assertions.get());
+        });
+    return given.get(0);
+  }
+
+  // ---- what is expected: its name first, as in the sentence that a failure is
+
+  protected static AbstractBooleanAssert<?> expect(String what, @Nullable Boolean actual) {
+    return assertThat(actual).as("%s", what);
+  }
+
+  protected static AbstractIntegerAssert<?> expect(String what, @Nullable Integer actual) {
+    return assertThat(actual).as("%s", what);
+  }
+
+  protected static AbstractLongAssert<?> expect(String what, @Nullable Long actual) {
+    return assertThat(actual).as("%s", what);
+  }
+
+  protected static AbstractStringAssert<?> expect(String what, @Nullable String actual) {
+    return assertThat(actual).as("%s", what);
+  }
+
+  protected static <E> ListAssert<E> expect(String what, List<E> actual) {
+    return assertThat(actual).as("%s", what);
+  }
+
+  protected static <E> ListAssert<E> expect(String what, Stream<E> actual) {
+    return assertThat(actual).as("%s", what);
+  }
+
+  protected static <E> AbstractCollectionAssert<?, ?, E, ?> expect(
+      String what, Collection<E> actual) {
+    return assertThat(actual).as("%s", what);
+  }
+
+  protected static AbstractThrowableAssert<?, ?> expect(String what, @Nullable Throwable actual) {
+    return assertThat(actual).as("%s", what);
+  }
+
+  protected static <A> ObjectAssert<A> expect(String what, @Nullable A actual) {
+    return assertThatObject(actual).as("%s", what);
+  }
+
+  /** That it is no argument, and that this is said. */
+  protected static void assertRefused(String what, String says, ThrowingCallable call) {
+    assertThatThrownBy(call)
+        .as("%s", what)
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining(says);
+  }
+
+  /** Fails with this sentence. */
+  protected static AssertionFailedError failed(String sentence, Object... values) {
+    return new AssertionFailedError(sentence.formatted(values));
+  }
+
+  /** Fails with this sentence unless it is so. */
+  protected static void check(boolean so, String otherwise, Object... values) {
+    if (!so) {
+      throw failed(otherwise, values);
     }
   }
 
@@ -133,10 +219,9 @@ public abstract class SuiteTests<P extends Patient<?, ?>> {
 
   /** That what is wrong with the schema is said in a sentence. */
   protected static void assertSaid(String what, Runnable action) {
-    assertThat(catchThrowable(action::run))
-        .as(what)
+    expect(what, catchThrowable(action::run))
         .isInstanceOf(SchemaException.class)
-        .satisfies(e -> assertThat(e.getMessage()).as(what).hasSizeBetween(20, 500));
+        .satisfies(e -> expect(what, e.getMessage()).hasSizeBetween(20, 500));
   }
 
   /** That migrate and verify find nothing to do. */
@@ -144,6 +229,6 @@ public abstract class SuiteTests<P extends Patient<?, ?>> {
     SchemaStore schema = tck.ability(SchemaStore.class);
     run("migrate", schema::migrate);
     run("verify", schema::verify);
-    assertThat(call("ddl", schema::ddl)).as("ddl").isNotBlank();
+    expect("ddl", call("ddl", schema::ddl)).isNotBlank();
   }
 }

@@ -48,7 +48,7 @@ record Outage(
    *
    * @param when as "while the broker was stopped"
    */
-  static Outage happen(PublisherTck tck, String when, Runnable begin, Runnable end) {
+  static Outage happen(PatientPublisher tck, String when, Runnable begin, Runnable end) {
     MessagePublisher publisher = tck.publisher();
     MessagePublisher second = tck.create();
     MessagePublisher third = tck.create();
@@ -66,9 +66,9 @@ record Outage(
     Published large;
     begin.run();
     try {
-      PublisherTck.Publishing beside =
+      PatientPublisher.Publishing beside =
           tck.start(second, when, tck.batch(tck.message("a"), tck.message("b")));
-      PublisherTck.Publishing much = tck.start(third, when + PublisherRun.MUCH, large(tck));
+      PatientPublisher.Publishing much = tck.start(third, when + PublisherRun.MUCH, large(tck));
       during = tck.start(publisher, when, messages).await();
       Published ignored = beside.await();
       if (publisher instanceof ReachablePublisher reachable) {
@@ -84,16 +84,16 @@ record Outage(
       end.run();
     }
     String late = during.hung() == null ? tck.publishUntilDelivered(messages) : null;
-    Set<String> expected = messages.stream().map(PublisherTck::id).collect(Collectors.toSet());
+    Set<String> expected = messages.stream().map(Published::id).collect(Collectors.toSet());
     List<String> arrived =
-        PublisherTck.ids(
+        PatientPublisher.ids(
             during.hung() != null || late != null
                 ? tck.receive()
-                : tck.await(r -> PublisherTck.ids(r).containsAll(expected)));
+                : tck.await(r -> PatientPublisher.ids(r).containsAll(expected)));
     return new Outage(during, unreachable, asked, closing, late, arrived, large);
   }
 
-  private static List<StoredMessage> large(PublisherTck tck) {
+  private static List<StoredMessage> large(PatientPublisher tck) {
     byte[] payload = new byte[OutboxMessage.MAX_PAYLOAD];
     return IntStream.range(0, LARGE_MESSAGES)
         .mapToObj(i -> tck.stored(tck.message("large" + i).payload(payload)))

@@ -15,37 +15,21 @@ import org.opentest4j.TestAbortedException;
 /**
  * What came of one call of publish, and what is wrong with it in words. Its messages are numbered
  * from 1.
+ *
+ * @param when in which circumstances, as "while the broker was stopped"
+ * @param results as they were given, which may be anything
+ * @param inVain how long it was waited for when it did not return
  */
-final class Published {
-  /** In which circumstances, as "while the broker was stopped". */
-  private final String when;
+record Published(
+    String when,
+    List<StoredMessage> messages,
+    @Nullable List<Result> results,
+    @Nullable Throwable thrown,
+    @Nullable Duration inVain) {
 
-  private final List<StoredMessage> messages;
-  private final @Nullable List<Result> results;
-  private final @Nullable Throwable thrown;
-  private final @Nullable Duration hung;
-
-  private Published(
-      String when,
-      List<StoredMessage> messages,
-      @Nullable List<Result> results,
-      @Nullable Throwable thrown,
-      @Nullable Duration hung) {
-    this.when = when;
-    this.messages = messages;
-    this.results = results;
-    this.thrown = thrown;
-    this.hung = hung;
-  }
-
-  /**
-   * It returned.
-   *
-   * @param results as they were given, which may be anything
-   */
+  /** It returned. What the publisher does with its list afterwards is another matter. */
   static Published returned(
       String when, List<StoredMessage> messages, @Nullable List<Result> results) {
-    // Copied: what the publisher does with its list afterwards is another matter.
     List<Result> given = results == null ? null : new ArrayList<>(results);
     return new Published(when, messages, given, null, null);
   }
@@ -59,8 +43,8 @@ final class Published {
     return new Published(when, messages, null, null, limit);
   }
 
-  List<StoredMessage> messages() {
-    return messages;
+  static String id(StoredMessage message) {
+    return message.message().id().toString();
   }
 
   /** As the relay takes it: what throws has failed. */
@@ -75,23 +59,19 @@ final class Published {
     return result(i) instanceof Result.Delivered;
   }
 
-  @Nullable Throwable thrown() {
-    return thrown;
-  }
-
   // ---- what is wrong with it; null is nothing
 
   /** That it did not return (P5). */
   @Nullable String hung() {
-    return hung == null
+    return inVain == null
         ? null
         : "publish did not return in %s %s: it needs a time limit for the whole call, below the lease"
-            .formatted(Patience.seconds(hung), when);
+            .formatted(Patience.seconds(inVain), when);
   }
 
   /** That there is not one result a message (P1). */
   @Nullable String miscounted() {
-    if (hung != null || thrown != null) {
+    if (inVain != null || thrown != null) {
       return null;
     }
     if (results == null) {
@@ -112,8 +92,8 @@ final class Published {
    */
   @Nullable String notThere(Collection<String> arrived) {
     String wrong = miscounted();
-    for (int i = 0; wrong == null && hung == null && i < messages.size(); i++) {
-      if (delivered(i) && !arrived.contains(PublisherTck.id(messages.get(i)))) {
+    for (int i = 0; wrong == null && inVain == null && i < messages.size(); i++) {
+      if (delivered(i) && !arrived.contains(id(messages.get(i)))) {
         wrong =
             "message %d was reported delivered %s, and the broker does not have it: wait for the acknowledgement of each message"
                 .formatted(i + 1, when);
@@ -129,11 +109,11 @@ final class Published {
    * @param arrived the ids of what the broker has
    */
   @Nullable String blamed(String recordKey, Collection<String> arrived) {
-    for (int i = 0; thrown == null && hung == null && i < messages.size(); i++) {
+    for (int i = 0; thrown == null && inVain == null && i < messages.size(); i++) {
       StoredMessage message = messages.get(i);
       if (message.message().recordKey().equals(recordKey)
           && !delivered(i)
-          && arrived.contains(PublisherTck.id(message))) {
+          && arrived.contains(id(message))) {
         return "message %d of key \"%s\" arrived %s, and was reported %s: each message has a result of its own"
             .formatted(i + 1, recordKey, when, words(result(i)));
       }
@@ -150,7 +130,7 @@ final class Published {
     Map<String, Integer> stopped = new HashMap<>();
     for (int i = 0; i < messages.size(); i++) {
       StoredMessage message = messages.get(i);
-      boolean came = arrived.contains(PublisherTck.id(message));
+      boolean came = arrived.contains(id(message));
       Integer first = stopped.get(message.key());
       if (first != null && came) {
         return "message %d of key \"%s\" was delivered after message %d of that key was %s: send what is behind a message only when that one is acknowledged"

@@ -6,8 +6,8 @@ import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.Rule;
 import dev.outbox.tck.internal.Sentence;
-import dev.outbox.tck.publisher.PublisherTck.Attribute;
-import dev.outbox.tck.publisher.PublisherTck.Received;
+import dev.outbox.tck.publisher.PublisherFixture.Attribute;
+import dev.outbox.tck.publisher.PublisherFixture.Received;
 import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -15,10 +15,10 @@ import org.junit.jupiter.api.DisplayName;
 
 /** P4. */
 @DisplayName("What arrives")
+@Rule("P4")
 abstract class PublisherArrivalTests extends PublisherTests {
   private static final String UNICODE = "Grüße, 世界 😀 ";
 
-  @Rule("P4")
   @Sentence("every field arrives, Unicode and binary payloads included")
   void everything() {
     byte[] payload = new byte[256];
@@ -42,13 +42,11 @@ abstract class PublisherArrivalTests extends PublisherTests {
             .header("name", "fourth"));
   }
 
-  @Rule("P4")
   @Sentence("a message with the least of everything arrives, and nothing that it has not")
   void least() {
     assertArrives(tck.message("k").payload(new byte[0]));
   }
 
-  @Rule("P4")
   @Sentence("the largest message arrives")
   void largest() {
     String text = "\uD83D\uDE00".repeat(OutboxMessage.MAX_TEXT);
@@ -64,7 +62,6 @@ abstract class PublisherArrivalTests extends PublisherTests {
             .payload(new byte[OutboxMessage.MAX_PAYLOAD]));
   }
 
-  @Rule("P4")
   @Sentence("line breaks, separators and blanks at the ends arrive, and a hundred headers")
   void characters() {
     String text = " \t\r\nX-Fake: 1\r\n\r\n\"'`\\%41%zz+&=?#/;:,.*>{}[]|~\u007f\u0085\u2028\u0001 ";

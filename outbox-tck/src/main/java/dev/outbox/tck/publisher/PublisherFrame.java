@@ -3,22 +3,36 @@ package dev.outbox.tck.publisher;
 import dev.outbox.tck.internal.Frame;
 import dev.outbox.tck.internal.Numbers;
 import dev.outbox.tck.internal.Patience;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.extension.TestInstances;
 
-/** The frame of a suite whose tests leave something to each other. */
+/** The frame of the suite of publishers, whose tests leave something to each other. */
 final class PublisherFrame extends Frame {
   private final PublisherRun run = new PublisherRun();
+  private final Outages outages = new Outages();
+  private @Nullable PatientPublisher tck;
 
   @Override
-  protected void begin(TestInstances tests, Patience patience, boolean all) {
-    run.all = all;
-    PublisherTck tck = tests.findInstance(PublisherTck.class).orElseThrow();
-    tck.begin(patience, run);
-    tests.findInstance(PublisherTests.class).ifPresent(test -> test.tck = tck);
+  protected Numbers prepare(TestInstances tests, Patience patience, boolean all) {
+    outages.all = all;
+    PublisherFixture fixture = tests.findInstance(PublisherFixture.class).orElseThrow();
+    PatientPublisher current = new PatientPublisher(fixture, patience, run);
+    tck = current;
+    tests
+        .findInstance(PublisherTests.class)
+        .ifPresent(
+            test -> {
+              test.tck = current;
+              test.outages = outages;
+            });
+    current.prepare();
+    return current.numbers();
   }
 
   @Override
-  protected Numbers numbers(TestInstances tests) {
-    return tests.findInstance(PublisherTck.class).orElseThrow().numbers();
+  protected void giveBack() {
+    if (tck != null) {
+      tck.closePublishers();
+    }
   }
 }

@@ -9,6 +9,7 @@ import dev.outbox.spi.publisher.Result;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.Rule;
 import dev.outbox.tck.internal.Deadline;
+import dev.outbox.tck.internal.InThread;
 import dev.outbox.tck.internal.Patience;
 import dev.outbox.tck.internal.Place;
 import dev.outbox.tck.internal.Sentence;
@@ -17,14 +18,12 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
 
 /** P3, P5 and P6: what a publisher says and does when something is wrong. */
-@DisplayName("Trouble")
 abstract class PublisherTroubleTests extends PublisherTests {
   // ---- P3
 
@@ -77,7 +76,7 @@ abstract class PublisherTroubleTests extends PublisherTests {
   @Rule("P3")
   @Sentence("a destination that hangs is unavailable, and slows no other")
   void hangingDestination() {
-    PublisherTck.DestinationHangs broker = tck.fixture(PublisherTck.DestinationHangs.class);
+    PublisherFixture.DestinationHangs broker = tck.fixture(PublisherFixture.DestinationHangs.class);
     Published first = honest(besideHanging(broker)); // it may take the time to find out
     check(notUnavailable(first, 1, "for a destination that hangs"));
     checkBeside(first, "went to a destination that hangs");
@@ -95,7 +94,7 @@ abstract class PublisherTroubleTests extends PublisherTests {
   @Rule("P3")
   @Sentence("while the broker is stopped all is unavailable, and afterwards it is delivered")
   void stopped() {
-    Published during = checkOutage(tck.stopped(), PublisherRun.STOPPED);
+    Published during = checkOutage(whileStopped(), PublisherRun.STOPPED);
     Set<String> keys = new HashSet<>();
     for (int i = 0; i < during.messages().size(); i++) {
       String destination = ((Result.Unavailable) during.result(i)).destination();
@@ -111,7 +110,7 @@ abstract class PublisherTroubleTests extends PublisherTests {
   @Rule("P3")
   @Sentence("while the broker hangs all is unavailable, and afterwards it is delivered")
   void unavailableWhileItHangs() {
-    Published ignored = checkOutage(tck.hung(), PublisherRun.HUNG);
+    Published ignored = checkOutage(whileHung(), PublisherRun.HUNG);
   }
 
   private static Published checkOutage(Outage outage, String when) {
@@ -146,7 +145,7 @@ abstract class PublisherTroubleTests extends PublisherTests {
   void repeated() {
     List<StoredMessage> messages = tck.batch(tck.message("a"), tck.message("b"), tck.message("a"));
     Published.because("P1", tck.publishUntilDelivered(messages), "P3");
-    Published again = tck.publish(messages).forRule("P3", PublisherTck.ids(tck.receive()));
+    Published again = tck.publish(messages).forRule("P3", PatientPublisher.ids(tck.receive()));
     for (int i = 0; i < messages.size(); i++) {
       if (!again.delivered(i)) {
         fail(
@@ -167,13 +166,13 @@ abstract class PublisherTroubleTests extends PublisherTests {
   @Rule("P5")
   @Sentence("publish returns in time while the broker is stopped")
   void stoppedInTime() {
-    checkReturned(tck.stopped());
+    checkReturned(whileStopped());
   }
 
   @Rule("P5")
   @Sentence("publish returns in time while the broker hangs")
   void hangs() {
-    checkReturned(tck.hung());
+    checkReturned(whileHung());
   }
 
   private static void checkReturned(Outage outage) {
@@ -187,8 +186,9 @@ abstract class PublisherTroubleTests extends PublisherTests {
     MessagePublisher closing = tck.create();
     AtomicBoolean closed = new AtomicBoolean();
     CountDownLatch called = new CountDownLatch(1);
-    CompletableFuture<Published> last =
-        CompletableFuture.supplyAsync(
+    InThread<Published> last =
+        new InThread<>(
+            "publisher tck",
             () -> {
               Published published;
               do {
@@ -210,13 +210,13 @@ abstract class PublisherTroubleTests extends PublisherTests {
   @Rule("P5")
   @Sentence("close returns in time while the broker is stopped")
   void closesWhileStopped() {
-    checkClosed(tck.stopped(), PublisherRun.STOPPED);
+    checkClosed(whileStopped(), PublisherRun.STOPPED);
   }
 
   @Rule("P5")
   @Sentence("close returns in time while the broker hangs")
   void closesWhileItHangs() {
-    checkClosed(tck.hung(), PublisherRun.HUNG);
+    checkClosed(whileHung(), PublisherRun.HUNG);
   }
 
   private static void checkClosed(Outage outage, String when) {
@@ -241,7 +241,7 @@ abstract class PublisherTroubleTests extends PublisherTests {
   @Sentence("a broker that is stopped cannot be reached, and is once it is back")
   void unreachable() {
     ReachablePublisher publisher = tck.reachable();
-    checkUnreachable(tck.stopped(), "stopped");
+    checkUnreachable(whileStopped(), "stopped");
     Deadline deadline = new Deadline(tck.patience());
     Optional<String> trouble = tck.ask(publisher, tck.patience());
     while (trouble.isPresent() && !deadline.isOver()) {
@@ -255,8 +255,8 @@ abstract class PublisherTroubleTests extends PublisherTests {
   @Sentence("a broker that hangs cannot be reached, which is said in the time it has")
   void unreachableInTime() {
     ReachablePublisher ignored = tck.reachable();
-    Outage outage = tck.hung();
-    if (outage.asked().compareTo(Outage.TO_ASK.plus(PublisherTck.BUSY_MACHINE)) >= 0) {
+    Outage outage = whileHung();
+    if (outage.asked().compareTo(Outage.TO_ASK.plus(PatientPublisher.BUSY_MACHINE)) >= 0) {
       fail(
           "unreachable(%s) did not return in %s while the broker hung: keep to the time it is given"
               .formatted(Patience.seconds(Outage.TO_ASK), Patience.seconds(outage.asked())));

@@ -3,10 +3,10 @@ package dev.outbox.tck.publisher;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.internal.Deadline;
+import dev.outbox.tck.internal.InThread;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -52,7 +52,7 @@ record Traffic(Duration slow, @Nullable String hung) {
    * Compares the test's publisher, with a message to a destination that hangs in each call, with
    * another that has none. It has met that destination before.
    */
-  static Compared compare(PublisherTck tck, PublisherTck.DestinationHangs broker) {
+  static Compared compare(PatientPublisher tck, PublisherFixture.DestinationHangs broker) {
     Duration part = tck.timeout().dividedBy(PART_TOLERATED);
     Duration tolerated = part.compareTo(LEAST_TOLERATED) > 0 ? part : LEAST_TOLERATED;
     MessagePublisher other = tck.create();
@@ -63,10 +63,9 @@ record Traffic(Duration slow, @Nullable String hung) {
           IntStream.range(0, MESSAGES)
               .mapToObj(i -> tck.stored(broker.toHanging(tck.message(key + i))))
               .toList();
-      CompletableFuture<Traffic> without =
-          CompletableFuture.supplyAsync(
-              () -> flow(tck, other, PublisherRun.WELL, List.of()),
-              task -> new Thread(task, "publisher tck traffic").start());
+      InThread<Traffic> without =
+          new InThread<>(
+              "publisher tck traffic", () -> flow(tck, other, PublisherRun.WELL, List.of()));
       Traffic beside = flow(tck, tck.publisher(), PublisherRun.BESIDE_HANGING, hanging);
       Compared compared = new Compared(beside, without.join(), tolerated);
       if (compared.hung() != null || !compared.isSlower() || look == LOOKS) {
@@ -84,7 +83,7 @@ record Traffic(Duration slow, @Nullable String hung) {
    * @param beside each call has one of them
    */
   private static Traffic flow(
-      PublisherTck tck, MessagePublisher to, String when, List<StoredMessage> beside) {
+      PatientPublisher tck, MessagePublisher to, String when, List<StoredMessage> beside) {
     Duration every = tck.timeout().dividedBy(PART * MESSAGES);
     List<Waiting> waiting = new ArrayList<>();
     List<Duration> waited = new ArrayList<>();

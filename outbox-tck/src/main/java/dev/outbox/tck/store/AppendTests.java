@@ -12,9 +12,7 @@ import dev.outbox.tck.Rule;
 import dev.outbox.tck.internal.Sentence;
 import java.util.ArrayList;
 import java.util.List;
-import org.junit.jupiter.api.DisplayName;
 
-@DisplayName("Append")
 abstract class AppendTests<T> extends StoreTests<T> {
   @Rule("A1")
   @Sentence("what is not committed yet is not claimed; once committed, it is")
@@ -25,7 +23,7 @@ abstract class AppendTests<T> extends StoreTests<T> {
       assertNothingDue("claimed before its transaction committed");
       transaction.commit();
     }
-    assertCame(ids(drain())).as("claimed after the commit").containsExactly(message.id());
+    assertCame("claimed after the commit", drain()).inOrder(message);
   }
 
   @Rule("A1")
@@ -37,9 +35,8 @@ abstract class AppendTests<T> extends StoreTests<T> {
       transaction.rollback();
     }
     OutboxMessage after = committed(message("k"));
-    assertCame(ids(drain()))
-        .as("claimed after one transaction of three was rolled back")
-        .containsExactly(before.id(), after.id());
+    assertCame("claimed after one transaction of three was rolled back", drain())
+        .inOrder(before, after);
   }
 
   @Rule("A1")
@@ -56,7 +53,7 @@ abstract class AppendTests<T> extends StoreTests<T> {
           }
           run("append of no messages", () -> store().append(t, List.of()));
         });
-    assertCame(ids(drain())).as("what was claimed").containsExactlyElementsOf(idsOf(messages));
+    assertCame("what was claimed", drain()).inOrder(messages);
   }
 
   @Rule("A2")
@@ -71,8 +68,7 @@ abstract class AppendTests<T> extends StoreTests<T> {
                       store().append(t, message("k").build());
                       throw new IllegalStateException("the caller's own trouble");
                     }));
-    assertThat(thrown)
-        .as("an append after an append in one transaction")
+    expect("an append after an append in one transaction", thrown)
         .hasMessage("the caller's own trouble");
   }
 
@@ -99,11 +95,10 @@ abstract class AppendTests<T> extends StoreTests<T> {
       fixture.inReadOnlyTransaction(
           t -> thrown.add(catchThrowable(() -> store().append(t, List.of(message)))));
     } catch (RuntimeException e) {
-      assertThat(thrown).as("inReadOnlyTransaction failed before append: " + e).isNotEmpty();
+      expect("inReadOnlyTransaction failed before append: " + e, thrown).isNotEmpty();
     }
-    assertThat(thrown).as("what append threw").hasSize(1);
-    assertThat(thrown.get(0))
-        .as("append in a read-only transaction")
+    expect("what append threw", thrown).hasSize(1);
+    expect("append in a read-only transaction", thrown.get(0))
         .isInstanceOf(OutboxException.class)
         .hasMessageMatching("(?is).*read.?only.*");
     assertNothingDue("written in a read-only transaction");

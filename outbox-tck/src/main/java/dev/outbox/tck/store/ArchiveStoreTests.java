@@ -1,7 +1,5 @@
 package dev.outbox.tck.store;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import dev.outbox.Archive;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.ArchiveStore;
@@ -11,12 +9,14 @@ import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.StoredMessage;
+import dev.outbox.tck.Rule;
 import java.time.Instant;
 import java.util.List;
 import java.util.UUID;
 import java.util.function.Supplier;
 
 /** What the tests of an archive (S7) say. */
+@Rule("S7")
 abstract class ArchiveStoreTests<T> extends StoreTests<T> {
   static final Instant EVER = Instant.parse("2100-01-01T00:00:00Z");
   static final Search ALL = Search.between(Instant.EPOCH, EVER);
@@ -41,10 +41,8 @@ abstract class ArchiveStoreTests<T> extends StoreTests<T> {
     return archived.stream().map(Archived::message).toList();
   }
 
-  final void assertArchived(String when, List<UUID> expected) {
-    assertCame(messages(archived(ALL)))
-        .as("the archive, %s", when)
-        .containsExactlyInAnyOrderElementsOf(expected);
+  final void assertArchived(String when, Object... expected) {
+    assertCame("the archive, %s".formatted(when), messages(archived(ALL))).inAnyOrder(expected);
   }
 
   static Decision delivered(Supplier<String> answer) {
@@ -53,7 +51,7 @@ abstract class ArchiveStoreTests<T> extends StoreTests<T> {
 
   final Archived one(Search search) {
     List<Archived> found = archived(search);
-    assertThat(found).as("what is archived of %s", search).hasSize(1);
+    expect("what is archived of %s".formatted(search), found).hasSize(1);
     return found.get(0);
   }
 

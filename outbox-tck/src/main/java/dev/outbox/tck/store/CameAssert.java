@@ -1,97 +1,91 @@
 package dev.outbox.tck.store;
 
+import static java.util.Objects.requireNonNull;
+
+import dev.outbox.OutboxMessage;
+import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.internal.Numbers;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
 import java.util.UUID;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.opentest4j.AssertionFailedError;
 
 /**
  * Says what came and what should have, by the numbers of messages: {@code came 2, 3, 1 instead of
- * 1, 2, 3}. The methods are named as AssertJ's.
+ * 1, 2, 3}. Messages, rows and ids are named as they are, or as a claim or a list of them.
  */
 final class CameAssert {
   private static final int MOST = 20;
 
   private final Numbers numbers;
+  private final String what;
   private final List<UUID> came;
-  private String what = "";
 
-  /**
-   * @param came ids or stored messages
-   */
-  CameAssert(Numbers numbers, List<?> came) {
+  CameAssert(Numbers numbers, String what, Object came) {
     this.numbers = numbers;
-    this.came = came.stream().map(CameAssert::id).toList();
+    this.what = what;
+    this.came = ids(came).toList();
   }
 
-  private static UUID id(Object one) {
-    if (one instanceof StoredMessage message) {
-      return message.problem() == null ? message.message().id() : Numbers.undecodable(message);
+  private static Stream<UUID> ids(@Nullable Object one) {
+    if (one instanceof Collection<?> several) {
+      return several.stream().flatMap(CameAssert::ids);
+    } else if (one instanceof Claim claim) {
+      return ids(claim.messages());
+    } else if (one instanceof StoredMessage stored) {
+      return Stream.of(
+          stored.problem() == null ? stored.message().id() : Numbers.undecodable(stored));
+    } else if (one instanceof OutboxMessage message) {
+      return Stream.of(message.id());
+    } else if (one instanceof RawRows.RawRow row) {
+      return Stream.of(row.id());
     }
-    return (UUID) one;
+    return Stream.of((UUID) requireNonNull(one));
   }
 
-  CameAssert as(String text, Object... values) {
-    what = text.formatted(values) + ": ";
-    return this;
+  static List<UUID> ids(Object... expected) {
+    return Stream.of(expected).flatMap(CameAssert::ids).toList();
   }
 
-  // ---- in order
-
-  CameAssert containsExactly(UUID... expected) {
-    return containsExactlyElementsOf(Arrays.asList(expected));
-  }
-
-  CameAssert isEqualTo(List<UUID> expected) {
-    return containsExactlyElementsOf(expected);
-  }
-
-  CameAssert containsExactlyElementsOf(List<UUID> expected) {
+  CameAssert inOrder(Object... expected) {
+    List<UUID> ids = ids(expected);
     int same = 0;
-    while (same < Math.min(came.size(), expected.size())
-        && came.get(same).equals(expected.get(same))) {
+    while (same < Math.min(came.size(), ids.size()) && came.get(same).equals(ids.get(same))) {
       same++;
     }
-    if (same == came.size() && same == expected.size()) {
+    if (same == came.size() && same == ids.size()) {
       return this;
     }
-    boolean all = Math.max(came.size(), expected.size()) <= MOST;
+    boolean all = Math.max(came.size(), ids.size()) <= MOST;
     int from = all ? 0 : same;
     throw failed(
         "%scame %s instead of %s",
         all || from == 0 ? "" : "the first %d are right; then ".formatted(from),
         list(came.subList(from, came.size())),
-        list(expected.subList(from, expected.size())));
+        list(ids.subList(from, ids.size())));
   }
 
   /** These, in this order, whatever comes between. */
-  CameAssert containsSubsequence(UUID... expected) {
-    List<UUID> inOrder = came.stream().filter(Arrays.asList(expected)::contains).toList();
-    if (!inOrder.equals(Arrays.asList(expected))) {
-      throw failed(
-          "came %s, of which %s should come in this order",
-          list(came), list(Arrays.asList(expected)));
+  CameAssert containsInOrder(Object... expected) {
+    List<UUID> ids = ids(expected);
+    if (!came.stream().filter(ids::contains).toList().equals(ids)) {
+      throw failed("came %s, of which %s should come in this order", list(came), list(ids));
     }
     return this;
   }
 
-  // ---- in any order
-
-  CameAssert containsExactlyInAnyOrder(UUID... expected) {
-    return containsExactlyInAnyOrderElementsOf(Arrays.asList(expected));
-  }
-
-  CameAssert containsExactlyInAnyOrderElementsOf(Collection<UUID> expected) {
-    List<UUID> missing = new ArrayList<>(expected);
+  CameAssert inAnyOrder(Object... expected) {
+    List<UUID> ids = ids(expected);
+    List<UUID> missing = new ArrayList<>(ids);
     List<UUID> tooMany = new ArrayList<>();
     came.stream().filter(id -> !missing.remove(id)).forEach(tooMany::add);
     if (!missing.isEmpty() || !tooMany.isEmpty()) {
-      List<UUID> again = tooMany.stream().filter(expected::contains).toList();
+      List<UUID> again = tooMany.stream().filter(ids::contains).toList();
       tooMany.removeAll(again);
       throw failed(
           "came %s%s%s%s",
@@ -103,19 +97,13 @@ final class CameAssert {
     return this;
   }
 
-  CameAssert contains(UUID... expected) {
-    return containsAll(Arrays.asList(expected));
-  }
-
-  CameAssert containsAll(Collection<UUID> expected) {
-    List<UUID> missing = expected.stream().filter(id -> !came.contains(id)).toList();
+  CameAssert contains(Object... expected) {
+    List<UUID> missing = ids(expected).stream().filter(id -> !came.contains(id)).toList();
     if (!missing.isEmpty()) {
       throw failed("came %s; missing: %s", list(came), list(missing));
     }
     return this;
   }
-
-  // ---- how many
 
   CameAssert hasSize(int expected) {
     if (came.size() != expected) {
@@ -132,7 +120,7 @@ final class CameAssert {
   }
 
   private AssertionFailedError failed(String text, Object... values) {
-    return new AssertionFailedError(what + text.formatted(values));
+    return new AssertionFailedError((what.isEmpty() ? "" : what + ": ") + text.formatted(values));
   }
 
   private String list(Collection<UUID> ids) {

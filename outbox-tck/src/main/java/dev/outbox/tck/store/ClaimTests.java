@@ -9,6 +9,7 @@ import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.Rule;
+import dev.outbox.tck.internal.InThread;
 import dev.outbox.tck.internal.Sentence;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -18,7 +19,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CyclicBarrier;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -32,12 +32,12 @@ abstract class ClaimTests<T> extends StoreTests<T> {
   void notTwice() {
     OutboxMessage message = committed(message("k"));
     Claim claim = claim();
-    assertCame(ids(claim)).as("what was claimed").containsExactly(message.id());
+    assertCame("what was claimed", claim).inOrder(message);
     assertNothingDue("claimed a second time, by the same store");
     assertThat(claim(tck.createStore(), request(100, LONG)).messages())
         .as("claimed a second time, by another store")
         .isEmpty();
-    assertThat(settle(claim, Decision.delivered())).as("what settle says was lost").isEmpty();
+    expect("what settle says was lost", settle(claim, Decision.delivered())).isEmpty();
   }
 
   @Rule("C1")
@@ -45,12 +45,12 @@ abstract class ClaimTests<T> extends StoreTests<T> {
   void keyNotTwice() {
     committed("k", 5);
     Claim claim = claim(2, LONG);
-    assertThat(claim.messages().size()).as("messages of a claim of at most 2").isBetween(1, 2);
+    expect("messages of a claim of at most 2", claim.messages().size()).isBetween(1, 2);
     assertNothingDue("messages of a key that is claimed");
     committed("k", 5);
     assertNothingDue("messages that were appended to a key that is claimed");
     release(claim);
-    assertCame(drain()).as("claimed, after the claim was settled").hasSize(10);
+    assertCame("claimed, after the claim was settled", drain()).hasSize(10);
   }
 
   @Rule("C1")
@@ -68,20 +68,19 @@ abstract class ClaimTests<T> extends StoreTests<T> {
   /** Two claims of each store, which begin at the same time. */
   private List<Claim> claimedAtOnce(List<OutboxStore<T>> stores) {
     CyclicBarrier start = new CyclicBarrier(stores.size());
-    List<CompletableFuture<List<Claim>>> running = new ArrayList<>();
-    for (OutboxStore<T> store : stores) {
-      running.add(
-          CompletableFuture.supplyAsync(
-              () -> {
-                call("start", start::await);
-                return Stream.generate(() -> claim(store, request(3, LONG))).limit(2).toList();
-              },
-              task -> new Thread(task, "claiming").start()));
-    }
+    List<InThread<List<Claim>>> running =
+        stores.stream()
+            .map(store -> new InThread<>("claiming", () -> claimedTwice(store, start)))
+            .toList();
     return running.stream().flatMap(claims -> returns("claim", claims::join).stream()).toList();
   }
 
-  private void assertShareNothing(List<Claim> claims) {
+  private List<Claim> claimedTwice(OutboxStore<T> store, CyclicBarrier start) {
+    call("start", start::await);
+    return List.of(claim(store, request(3, LONG)), claim(store, request(3, LONG)));
+  }
+
+  private static void assertShareNothing(List<Claim> claims) {
     Set<Long> sequences = new HashSet<>();
     Map<String, Claim> holders = new HashMap<>();
     for (Claim claim : claims) {
@@ -89,10 +88,9 @@ abstract class ClaimTests<T> extends StoreTests<T> {
         assertThat(sequences.add(message.sequence()))
             .as("message %d is in one live claim only", message.sequence())
             .isTrue();
-        Claim holder = holders.putIfAbsent(message.key(), claim);
-        assertThat(holder == null || holder == claim)
+        assertThat(holders.computeIfAbsent(message.key(), key -> claim))
             .as("key %s is in one live claim only", message.key())
-            .isTrue();
+            .isSameAs(claim);
       }
     }
   }
@@ -102,36 +100,31 @@ abstract class ClaimTests<T> extends StoreTests<T> {
   void inOrderWithoutGap() {
     List<OutboxMessage> messages = committed("k", 60);
     Claim claim = claim();
-    assertThat(claim.messages()).as("what is due now").isNotEmpty();
-    assertCame(ids(claim))
-        .as("the claim begins with the oldest and has no gap")
-        .isEqualTo(idsOf(messages).subList(0, claim.messages().size()));
+    expect("what is due now", claim.messages()).isNotEmpty();
+    assertCame("the claim begins with the oldest and has no gap", claim)
+        .inOrder(idsOf(messages).subList(0, claim.messages().size()));
     assertThat(claim.messages().stream().map(StoredMessage::sequence))
         .as("sequences of one key in a claim")
         .isSorted()
         .doesNotHaveDuplicates();
     settle(claim, Decision.delivered());
-    assertCame(ids(drain()))
-        .as("the rest follows in order")
-        .isEqualTo(idsOf(messages).subList(claim.messages().size(), messages.size()));
+    assertCame("the rest follows in order", drain())
+        .inOrder(idsOf(messages).subList(claim.messages().size(), messages.size()));
   }
 
   @Rule("C2")
   @Sentence("each key of a claim begins with its oldest message, also when several keys mix")
   void severalKeys() {
     Map<String, List<UUID>> expected = new LinkedHashMap<>();
-    List<OutboxMessage> messages =
-        IntStream.range(0, 60).mapToObj(i -> message("k" + i % 7).build()).toList();
-    messages.forEach(m -> expected.computeIfAbsent(m.key(), k -> new ArrayList<>()).add(m.id()));
-    commit(messages);
+    committed(60, i -> "k" + i % 7)
+        .forEach(m -> expected.computeIfAbsent(m.key(), k -> new ArrayList<>()).add(m.id()));
     Claim claim = claim(10, LONG);
     Map<String, List<UUID>> came = new LinkedHashMap<>();
     claim.messages().forEach(m -> came.computeIfAbsent(m.key(), k -> new ArrayList<>()).add(id(m)));
     assertThat(came).as("keys of a claim").isNotEmpty();
     came.forEach(
         (key, ids) ->
-            assertThat(ids)
-                .as("messages of key %s in the claim", key)
+            expect("messages of key %s in the claim".formatted(key), ids)
                 .isEqualTo(requireNonNull(expected.get(key)).subList(0, ids.size())));
   }
 
@@ -141,7 +134,7 @@ abstract class ClaimTests<T> extends StoreTests<T> {
     committed(30, i -> "k" + i % 3);
     for (int max : List.of(1, 2, 7, 1_000_000)) {
       Claim claim = claim(max, LONG);
-      assertThat(claim.messages().size()).as("messages of a claim").isBetween(1, max);
+      expect("messages of a claim", claim.messages().size()).isBetween(1, max);
       release(claim);
     }
   }
@@ -155,17 +148,14 @@ abstract class ClaimTests<T> extends StoreTests<T> {
             .toList();
     commit(messages);
     Claim some = claim(new Claim.Request("tck", 100, 3_500, LONG));
-    assertThat(some.messages().size()).as("messages of 1,000 bytes in 3,500").isBetween(1, 3);
-    assertCame(ids(some))
-        .as("the oldest")
-        .isEqualTo(idsOf(messages).subList(0, some.messages().size()));
+    expect("messages of 1,000 bytes in 3,500", some.messages().size()).isBetween(1, 3);
+    assertCame("the oldest", some).inOrder(idsOf(messages).subList(0, some.messages().size()));
     release(some);
     Claim one = claim(new Claim.Request("tck", 100, 1, LONG));
-    assertCame(ids(one))
-        .as("a message larger than all that was asked for comes alone")
-        .containsExactly(messages.get(0).id());
+    assertCame("a message larger than all that was asked for comes alone", one)
+        .inOrder(messages.get(0));
     release(one);
-    assertCame(ids(drain())).as("all that came").containsExactlyElementsOf(idsOf(messages));
+    assertCame("all that came", drain()).inOrder(messages);
   }
 
   @Rule("C3")
@@ -177,7 +167,7 @@ abstract class ClaimTests<T> extends StoreTests<T> {
           IntStream.range(0, 200).mapToObj(i -> message("k" + i % 50).build()).toList();
       transaction.get("append", transaction.startAppend(open));
       List<UUID> delivered = ids(drain());
-      assertCame(delivered).as("due beside an open transaction").contains(before.id());
+      assertCame("due beside an open transaction", delivered).contains(before);
       transaction.rollback();
     }
   }
@@ -186,24 +176,22 @@ abstract class ClaimTests<T> extends StoreTests<T> {
   @Sentence("claim returns while other claims are live, and while other relays claim and settle")
   void doesNotWaitForRelays() {
     committed(50, i -> "k" + i);
-    List<Claim> live = new ArrayList<>();
-    live.add(claim(1, LONG));
-    OutboxStore<T> other = tck.createStore();
-    claim(other, request(1, LONG));
-    live.forEach(claim -> settle(claim, Decision.delivered()));
+    Claim live = claim(1, LONG);
+    claim(tck.createStore(), request(1, LONG));
+    settle(live, Decision.delivered());
   }
 
   @Rule("C3")
   @Sentence("a claim of nothing is empty, and can be renewed and settled")
   void empty() {
     Claim claim = claim();
-    assertThat(claim.messages()).as("claimed from an empty store").isEmpty();
-    assertThat(call("renew", () -> claim.renew(LONG))).as("renewed").isEmpty();
-    assertThat(settle(claim, Map.of())).as("what settle says was lost").isEmpty();
+    expect("claimed from an empty store", claim.messages()).isEmpty();
+    expect("renewed", call("renew", () -> claim.renew(LONG))).isEmpty();
+    expect("what settle says was lost", settle(claim, Map.of())).isEmpty();
     committed("k", 1);
-    assertCame(drain()).as("due, after an empty claim was settled").hasSize(1);
+    assertCame("due, after an empty claim was settled", drain()).hasSize(1);
     claim(); // and an empty claim that is never settled holds nothing
     committed("k", 1);
-    assertCame(drain()).as("due, beside an empty claim that is not settled").hasSize(1);
+    assertCame("due, beside an empty claim that is not settled", drain()).hasSize(1);
   }
 }

@@ -17,12 +17,10 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import org.junit.jupiter.api.DisplayName;
-import org.opentest4j.AssertionFailedError;
 import org.opentest4j.TestAbortedException;
 
 /** T1. */
-@DisplayName("Clock")
+@Rule("T1")
 abstract class ClockTests<T> extends StoreTests<T> {
 
   /** A time that is not over when a test is, and is over by a clock that is off. */
@@ -34,7 +32,6 @@ abstract class ClockTests<T> extends StoreTests<T> {
   /** The same where days are remembered: longer than any dedup window. */
   private static final Duration FAR_OFF = Duration.ofDays(3_650);
 
-  @Rule("T1")
   @Sentence("leases, delays and retries end by the store's clock")
   void storesClock() {
     MovesClock clock = tck.fixture(MovesClock.class);
@@ -45,7 +42,7 @@ abstract class ClockTests<T> extends StoreTests<T> {
     Claim claim = claim();
     assertNothingDue("all is due only after hours");
     clock.moveClock(LONG.plusMinutes(1));
-    assertCame(drain()).as("due when the store's clock is past all of them").hasSize(3);
+    assertCame("due when the store's clock is past all of them", drain()).hasSize(3);
     requires(
         "S1",
         () ->
@@ -54,7 +51,6 @@ abstract class ClockTests<T> extends StoreTests<T> {
                 .hasSize(1));
   }
 
-  @Rule("T1")
   @Sentence("a clock that jumps back frees leases that lie too far ahead")
   void jumpsBack() {
     MovesClock clock = tck.fixture(MovesClock.class);
@@ -62,7 +58,7 @@ abstract class ClockTests<T> extends StoreTests<T> {
     claim(100, Duration.ofSeconds(10));
     clock.moveClock(Duration.ofDays(-2));
     clock.moveClock(Duration.ofSeconds(30));
-    assertCame(drain()).as("due, when the lease lies two days ahead").hasSize(1);
+    assertCame("due, when the lease lies two days ahead", drain()).hasSize(1);
   }
 
   @Rule("S1")
@@ -72,15 +68,13 @@ abstract class ClockTests<T> extends StoreTests<T> {
     committed(message("delayed").deliverAfter(LONG));
     clock.moveClock(LONG.plusMinutes(1));
     Claim claim = claim(100, LONG);
-    assertCame(claim.messages()).as("a delayed message, when it is due").hasSize(1);
+    assertCame("a delayed message, when it is due", claim).hasSize(1);
     clock.moveClock(LONG.dividedBy(2));
-    assertThat(settle(claim, Decision.retry(LONG, "refused"))).as("lost").isEmpty();
+    expect("lost", settle(claim, Decision.retry(LONG, "refused"))).isEmpty();
     assertNothingDue(
-        "either the decision did not count, or moveClock(…) changes what the store knows a claimed"
-            + " message by: a time that is over when the clock moves on may stay as it is");
+        "either the decision did not count, or moveClock(…) changes what the store knows a claimed message by: a time that is over when the clock moves on may stay as it is");
   }
 
-  @Rule("T1")
   @Sentence("30 seconds are not over at once: of a retry, of a delay, of a lease")
   void notBeforeItsDelay() {
     committed("retried", 1);
@@ -89,17 +83,16 @@ abstract class ClockTests<T> extends StoreTests<T> {
     committed(message("delayed").deliverAfter(SOME));
     assertNotOver("a delay of 30 s", claim());
     committed("leased", 1);
-    assertCame(claim(100, SOME).messages()).as("what was claimed").hasSize(1);
+    assertCame("what was claimed", claim(100, SOME)).hasSize(1);
     assertNotOver("a lease of 30 s", claim());
   }
 
   private static void assertNotOver(String what, Claim next) {
     if (!next.messages().isEmpty()) {
-      throw new AssertionFailedError("%s is over at once%s".formatted(what, OTHER_CLOCK));
+      throw failed("%s is over at once%s", what, OTHER_CLOCK);
     }
   }
 
-  @Rule("T1")
   @Sentence("no class of the store asks the clock of its own machine")
   void asksNoClientsClock() {
     Set<String> calls;
@@ -162,7 +155,6 @@ abstract class ClockTests<T> extends StoreTests<T> {
     run("append and commit", () -> tck.inTransaction(t -> by.append(t, List.of(message))));
   }
 
-  @Rule("T1")
   @Sentence("a retry is due by the store's clock, whatever the clients' clocks say")
   void retriesByStoresClock() {
     assertEndsByTheStoresClock(
@@ -175,14 +167,12 @@ abstract class ClockTests<T> extends StoreTests<T> {
         });
   }
 
-  @Rule("T1")
   @Sentence("a delay ends by the store's clock, whatever the clients' clocks say")
   void delaysByStoresClock() {
     assertEndsByTheStoresClock(
         "delay", (store, time) -> append(store, message("k").deliverAfter(time).build()));
   }
 
-  @Rule("T1")
   @Sentence("a lease ends by the store's clock, whatever the clients' clocks say")
   void leasesByStoresClock() {
     tck.fixture(ClientClocks.class);
@@ -192,11 +182,10 @@ abstract class ClockTests<T> extends StoreTests<T> {
         "lease",
         (store, time) -> {
           append(store, message("k").build());
-          assertThat(claim(store, request(100, time)).messages()).as("what was claimed").hasSize(1);
+          expect("what was claimed", claim(store, request(100, time)).messages()).hasSize(1);
         });
   }
 
-  @Rule("T1")
   @Sentence("a dedup window ends by the store's clock, whatever the clients' clocks say")
   void windowByStoresClock() {
     for (Clients<T> clients : clients(FAR_OFF)) {
@@ -207,11 +196,10 @@ abstract class ClockTests<T> extends StoreTests<T> {
       }
       append(clients.second(), message("k").dedupKey("d").build());
       tck.use(clients.second());
-      assertCame(drain())
-          .as(
-              "two messages with one dedup key, appended one after the other, where %s by ten"
-                  + " years%s",
-              clients.clocks(), OTHER_CLOCK)
+      assertCame(
+              "two messages with one dedup key, appended one after the other, where %s by ten years%s"
+                  .formatted(clients.clocks(), OTHER_CLOCK),
+              drain())
           .hasSize(1);
     }
   }

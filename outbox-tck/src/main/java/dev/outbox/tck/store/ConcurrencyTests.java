@@ -5,13 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.outbox.tck.Rule;
 import dev.outbox.tck.internal.Sentence;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestInstance.Lifecycle;
 
 /** One run of a {@link Workload}, and what its oracle says by rule. */
-@DisplayName("Concurrency")
 @Tag("slow")
 @TestInstance(Lifecycle.PER_CLASS) // its tests ask about one run
 abstract class ConcurrencyTests<T> extends StoreTests<T> {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.DeadLetterStore;
+import dev.outbox.spi.store.DeadLetterStore.DeadLetter;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.Rule;
@@ -12,18 +13,15 @@ import dev.outbox.tck.internal.Place;
 import dev.outbox.tck.internal.Sentence;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.TestMethodOrder;
-import org.opentest4j.AssertionFailedError;
 
 /** S2 and S5: what each decision does. */
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 @Place(1)
-@DisplayName("Decisions")
+@Rule("S2")
 abstract class DecisionTests<T> extends StoreTests<T> {
 
   /** More than any relay makes before it gives up. */
@@ -34,12 +32,11 @@ abstract class DecisionTests<T> extends StoreTests<T> {
   }
 
   @Order(1) // it waits for nothing, whatever is deleted
-  @Rule("S2")
   @Sentence("delivered: gone, and nothing else with it")
   void delivered() {
     committed("k", 2);
     Claim claim = claim();
-    settle(claim, Map.of(first(claim).sequence(), Decision.delivered()));
+    settleFirst(claim, Decision.delivered());
     assertThat(drain().stream().map(StoredMessage::sequence))
         .as("due after the first of two was delivered")
         .hasSize(1)
@@ -47,13 +44,12 @@ abstract class DecisionTests<T> extends StoreTests<T> {
     assertNothingDue("all delivered");
   }
 
-  @Rule("S2")
   @Sentence("retry that counts: not due before its delay, and one more attempt each time")
   void retryCounts() {
     committed("k", 1);
     for (int attempts = 0; attempts < 3; attempts++) {
       Claim claim = awaitClaim("the message after its retry delay");
-      assertThat(first(claim).attempts()).as("attempts of the claimed message").isEqualTo(attempts);
+      expect("attempts of the claimed message", first(claim).attempts()).isEqualTo(attempts);
       settle(claim, at(tck.shortTime().dividedBy(10)));
     }
     Claim claim = awaitClaim("the message after its retry delay");
@@ -61,15 +57,13 @@ abstract class DecisionTests<T> extends StoreTests<T> {
     assertNothingDue("due only after hours");
   }
 
-  @Rule("S2")
   @Sentence("retry that does not count: not due before its delay, and attempts stay")
   void retryDoesNotCount() {
     committed("k", 1);
     settle(claim(), at(Duration.ZERO));
     for (int i = 0; i < 3; i++) {
       Claim claim = awaitClaim("the message after its retry delay");
-      assertThat(first(claim).attempts())
-          .as("attempts after %d retries that do not count", i)
+      expect("attempts after %d retries that do not count".formatted(i), first(claim).attempts())
           .isEqualTo(1);
       settle(claim, Decision.retryUncounted(tck.shortTime().dividedBy(10), "unavailable"));
     }
@@ -77,7 +71,6 @@ abstract class DecisionTests<T> extends StoreTests<T> {
     assertNothingDue("due only after hours");
   }
 
-  @Rule("S2")
   @Sentence("dead: never due again, listed with its error and one more attempt")
   void dead() {
     OutboxMessage message = committed(message("k").header("h", "v"));
@@ -85,80 +78,58 @@ abstract class DecisionTests<T> extends StoreTests<T> {
     Claim claim = awaitClaim("the message after its retry");
     settle(claim, Decision.dead("too large for the broker"));
     assertNothingDue("settled as dead");
-    DeadLetterStore letters = tck.ability(DeadLetterStore.class);
-    List<DeadLetterStore.DeadLetter> dead = call("list", () -> letters.deadLetters(0, 10));
-    assertThat(dead).as("the dead letters listed").hasSize(1);
-    DeadLetterStore.DeadLetter letter = dead.get(0);
+    List<DeadLetter> dead = listedDead();
+    expect("the dead letters listed", dead).hasSize(1);
+    DeadLetter letter = dead.get(0);
     FieldTests.assertSame(letter.message().message(), message);
-    assertThat(letter.message().sequence())
-        .as("sequence of the message")
+    expect("sequence of the message", letter.message().sequence())
         .isEqualTo(first(claim).sequence());
-    assertThat(letter.message().attempts()).as("attempts of the claimed message").isEqualTo(2);
-    assertThat(letter.error()).as("error").isEqualTo("too large for the broker");
-    assertThat(letter.failedAt()).as("failedAt").isNotNull();
+    expect("attempts of the claimed message", letter.message().attempts()).isEqualTo(2);
+    expect("error", letter.error()).isEqualTo("too large for the broker");
+    expect("failedAt", letter.failedAt()).isNotNull();
   }
 
-  @Rule("S2")
   @Sentence("no decision: exactly as it was")
   void noDecision() {
     List<OutboxMessage> messages = committed("k", 3);
     release(claim());
     Claim claim = claim();
-    assertThat(id(first(claim))).as("the head of the key").isEqualTo(messages.get(0).id());
-    assertThat(claim.messages())
-        .as("attempts of the claimed message")
-        .allMatch(m -> m.attempts() == 0);
-    settle(claim, Map.of(first(claim).sequence(), at(Duration.ZERO)));
+    expect("the head of the key", id(first(claim))).isEqualTo(messages.get(0).id());
+    expect("attempts of the claimed message", claim.messages()).allMatch(m -> m.attempts() == 0);
+    settleFirst(claim, at(Duration.ZERO));
     Claim retried = awaitClaim("the head after its retry");
     release(retried);
     Claim again = awaitClaim("the head, given back");
-    assertThat(first(again).sequence())
-        .as("the head of the key")
-        .isEqualTo(first(retried).sequence());
-    assertThat(first(again).attempts()).as("attempts of the head").isEqualTo(1);
+    expect("the head of the key", first(again).sequence()).isEqualTo(first(retried).sequence());
+    expect("attempts of the head", first(again).attempts()).isEqualTo(1);
   }
 
-  @Rule("S2")
   @Sentence("head delivered, second retried, third undecided: each as decided, order kept")
   void mixed() {
     List<OutboxMessage> messages = committed("k", 4);
     Claim claim = claimAtLeast(3);
-    settle(
-        claim,
-        Map.of(
-            claim.messages().get(0).sequence(), Decision.delivered(),
-            claim.messages().get(1).sequence(), at(Duration.ZERO)));
+    settle(claim, Decision.delivered(), at(Duration.ZERO));
     Claim second = awaitClaim("the second message after its retry");
-    assertThat(id(first(second))).as("the head of the key").isEqualTo(messages.get(1).id());
-    assertThat(first(second).attempts()).as("attempts of the second").isEqualTo(1);
+    expect("the head of the key", id(first(second))).isEqualTo(messages.get(1).id());
+    expect("attempts of the second", first(second).attempts()).isEqualTo(1);
     requires(
         "O2",
-        () ->
-            assertCame(second.messages())
-                .as("the retried message must come alone")
-                .containsExactly(messages.get(1).id()));
+        () -> assertCame("the retried message must come alone", second).inOrder(messages.get(1)));
     settle(second, Decision.delivered());
     Claim third = claim();
-    assertThat(id(first(third))).as("the next of the key").isEqualTo(messages.get(2).id());
-    assertThat(first(third).attempts()).as("attempts of the third").isZero();
+    expect("the next of the key", id(first(third))).isEqualTo(messages.get(2).id());
+    expect("attempts of the third", first(third).attempts()).isZero();
   }
 
-  @Rule("S2")
   @Sentence("what was delivered behind a failed message is gone too")
   void deliveredBehindFailed() {
     List<OutboxMessage> messages = committed("k", 3);
     Claim claim = claimAtLeast(3);
-    settle(
-        claim,
-        Map.of(
-            claim.messages().get(0).sequence(), at(Duration.ZERO),
-            claim.messages().get(1).sequence(), Decision.delivered()));
-    assertCame(ids(awaitDrained(2)))
-        .as("due after the second of three was delivered")
-        .containsExactly(messages.get(0).id(), messages.get(2).id());
+    settle(claim, at(Duration.ZERO), Decision.delivered());
+    assertCame("due after the second of three was delivered", awaitDrained(2))
+        .inOrder(messages.get(0), messages.get(2));
   }
 
-  @Rule("S2")
   @Sentence("a message keeps its sequence, its key and its time of append over retries")
   void keepsIdentity() {
     committed("k", 1);
@@ -166,13 +137,12 @@ abstract class DecisionTests<T> extends StoreTests<T> {
     StoredMessage before = first(claim);
     settle(claim, at(Duration.ZERO));
     StoredMessage after = first(awaitClaim("the message after its retry"));
-    assertThat(after.sequence()).as("sequence of the message").isEqualTo(before.sequence());
-    assertThat(after.key()).as("key of the message").isEqualTo(before.key());
-    assertThat(after.createdAt()).as("createdAt").isEqualTo(before.createdAt());
+    expect("sequence of the message", after.sequence()).isEqualTo(before.sequence());
+    expect("key of the message", after.key()).isEqualTo(before.key());
+    expect("createdAt", after.createdAt()).isEqualTo(before.createdAt());
     FieldTests.assertSame(after.message(), before.message());
   }
 
-  @Rule("S2")
   @Sentence("only a decision makes a dead letter, not the number of attempts")
   void neverDeadByItself() {
     committed("k", 1);
@@ -186,18 +156,16 @@ abstract class DecisionTests<T> extends StoreTests<T> {
                 Claim next = claim();
                 return next.messages().isEmpty() ? noneDead(made) : next;
               });
-      assertThat(first(claim).attempts()).as("attempts of the claimed message").isEqualTo(attempts);
+      expect("attempts of the claimed message", first(claim).attempts()).isEqualTo(attempts);
       release(claim);
     }
   }
 
   private <R> @Nullable R noneDead(int retries) {
-    if (store() instanceof DeadLetterStore letters
-        && !call("list", () -> letters.deadLetters(0, 10)).isEmpty()) {
-      throw new AssertionFailedError(
-          ("after %d counted retries the message is a dead letter, and no decision made it"
-                  + " one: how often to try is the relay's choice, not the store's")
-              .formatted(retries));
+    if (store() instanceof DeadLetterStore && !listedDead().isEmpty()) {
+      throw failed(
+          "after %d counted retries the message is a dead letter, and no decision made it one: how often to try is the relay's choice, not the store's",
+          retries);
     }
     return null;
   }
@@ -220,17 +188,14 @@ abstract class DecisionTests<T> extends StoreTests<T> {
     for (String text : texts) {
       tck.prepare();
       committed("k", 1);
-      assertThat(settle(claim(), Decision.retry(Duration.ZERO, text)))
-          .as("what settle says was lost")
+      expect("what settle says was lost", settle(claim(), Decision.retry(Duration.ZERO, text)))
           .isEmpty();
       Claim again = awaitClaim("the message after its retry");
-      assertThat(first(again).attempts()).as("attempts of the claimed message").isEqualTo(1);
-      assertThat(settle(again, Decision.dead(text))).as("what settle says was lost").isEmpty();
+      expect("attempts of the claimed message", first(again).attempts()).isEqualTo(1);
+      expect("what settle says was lost", settle(again, Decision.dead(text))).isEmpty();
       assertNothingDue("settled as dead");
-      if (store() instanceof DeadLetterStore letters) {
-        assertThat(call("list", () -> letters.deadLetters(0, 10)))
-            .as("the dead letters listed")
-            .hasSize(1);
+      if (store() instanceof DeadLetterStore) {
+        expect("the dead letters listed", listedDead()).hasSize(1);
       }
     }
   }
@@ -243,14 +208,14 @@ abstract class DecisionTests<T> extends StoreTests<T> {
             Duration.ofMillis(-1), Duration.ofDays(-4_000), Duration.ofSeconds(Long.MIN_VALUE))) {
       tck.prepare();
       committed("k", 1);
-      assertThat(settle(claim(), at(delay))).as("lost, with a delay of %s", delay).isEmpty();
+      expect("lost, with a delay of %s".formatted(delay), settle(claim(), at(delay))).isEmpty();
       awaitClaim("the message whose retry delay is " + delay);
     }
     for (Duration delay :
         List.of(Duration.ofDays(4_000), Duration.ofSeconds(Long.MAX_VALUE, 999_999_999))) {
       tck.prepare();
       committed("k", 1);
-      assertThat(settle(claim(), at(delay))).as("lost, with a delay of %s", delay).isEmpty();
+      expect("lost, with a delay of %s".formatted(delay), settle(claim(), at(delay))).isEmpty();
       assertNothingDue("the retry delay is " + delay);
     }
   }

@@ -22,18 +22,16 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.UUID;
 import java.util.function.Function;
-import org.junit.jupiter.api.DisplayName;
 
 /** C6: nothing starves, and no key is left without a head. */
-@DisplayName("Fairness")
+@Rule("C6")
 abstract class FairnessTests<T> extends StoreTests<T> {
 
   /** How many claims count as bounded here: many times what any fair way to choose needs. */
   private static final int MAX_CLAIMS = 500;
 
   private List<OutboxMessage> oneOfEach(int keys) {
-    List<OutboxMessage> messages = committed(keys, i -> "k" + i);
-    return messages;
+    return committed(keys, i -> "k" + i);
   }
 
   /** Claims until the message comes, deciding by {@code others} on what comes instead. */
@@ -49,15 +47,13 @@ abstract class FairnessTests<T> extends StoreTests<T> {
       claim.messages().forEach(m -> decisions.put(m.sequence(), others.apply(m)));
       settle(claim, decisions);
     }
-    throw new AssertionError(
-        "a due message did not come in %d claims: others keep it away".formatted(MAX_CLAIMS));
+    throw failed("a due message did not come in %d claims: others keep it away", MAX_CLAIMS);
   }
 
   private static Decision again() {
     return Decision.retry(Duration.ZERO, "fails at once");
   }
 
-  @Rule("C6")
   @Sentence("after the clock was put back no key waits until the clock has come up again")
   void servedAfterClockPutBack() {
     MovesClock clock = tck.fixture(MovesClock.class);
@@ -66,8 +62,7 @@ abstract class FairnessTests<T> extends StoreTests<T> {
     clock.moveClock(Duration.ofHours(-1));
     assertThat(servedOneByOne(8))
         .as(
-            "keys served after the clock was put back by an hour, while each key always has a"
-                + " message that is due; before it were %s",
+            "keys served after the clock was put back by an hour, while each key always has a message that is due; before it were %s",
             before)
         .hasSize(8);
   }
@@ -86,7 +81,6 @@ abstract class FairnessTests<T> extends StoreTests<T> {
     return served;
   }
 
-  @Rule("C6")
   @Sentence("many keys whose heads fail at once do not keep a pending message away")
   void failingHeads() {
     oneOfEach(40);
@@ -97,7 +91,6 @@ abstract class FairnessTests<T> extends StoreTests<T> {
     assertComes(wanted, 3, m -> again(), () -> {});
   }
 
-  @Rule("C6")
   @Sentence("a stream of new messages on many keys does not keep a message due for retry away")
   void newMessages() {
     OutboxMessage wanted = committed(message("wanted"));
@@ -105,7 +98,6 @@ abstract class FairnessTests<T> extends StoreTests<T> {
     assertComes(wanted, 3, m -> Decision.delivered(), () -> oneOfEach(5));
   }
 
-  @Rule("C6")
   @Sentence("a backlog of many keys keeps away neither a retry nor a delayed message, one by one")
   void oneByOne() {
     OutboxMessage retried = committed(message("retried"));
@@ -119,10 +111,9 @@ abstract class FairnessTests<T> extends StoreTests<T> {
       ids(claim).forEach(wanted::remove);
       settle(claim, Decision.delivered());
     }
-    assertThat(wanted).as("due, and not among %d claims", MAX_CLAIMS).isEmpty();
+    expect("due, and not among %d claims".formatted(MAX_CLAIMS), wanted).isEmpty();
   }
 
-  @Rule("C6")
   @Sentence("one key with a long backlog does not keep other keys away")
   void longKey() {
     committed("long", 1_000);
@@ -130,7 +121,6 @@ abstract class FairnessTests<T> extends StoreTests<T> {
     assertComes(wanted, 1, m -> Decision.delivered(), () -> {});
   }
 
-  @Rule("C6")
   @Sentence("no order of operations leaves a key stuck")
   void neverStuck() {
     long seed = loadSeed();
@@ -237,11 +227,10 @@ abstract class FairnessTests<T> extends StoreTests<T> {
         for (DeadLetter letter : letters.deadLetters(0, 100)) {
           boolean requeue = random.nextBoolean();
           log.add(requeue ? "requeue" : "discard");
-          long sequence = letter.message().sequence();
           if (requeue) {
-            letters.requeue(sequence);
+            letters.requeue(letter.message().sequence());
           } else {
-            letters.discard(sequence);
+            letters.discard(letter.message().sequence());
             expected.remove(id(letter.message()));
           }
         }

@@ -66,7 +66,7 @@ abstract class HandOverTests<T> extends KeeperTests<T> {
       Claim claim = await("what was handed over", () -> nonEmpty(claim(keeper, request(1, LONG))));
       assertThat(first(claim).message()).isEqualTo(first);
       Settled settled = settleAndClaim(keeper, claim, delivered(claim), request(100, LONG));
-      assertThat(settled.lost()).as("lost by those to whom it was handed over").isEmpty();
+      expect("lost by those to whom it was handed over", settled.lost()).isEmpty();
       release(settled.next());
       assertDelivered("what was appended with it", keeper, List.of(second.id()));
     }
@@ -74,7 +74,7 @@ abstract class HandOverTests<T> extends KeeperTests<T> {
   }
 
   private void assertNothingIsLeft(Keeper keeper) {
-    assertCame(claim(keeper, request(100, LONG)).messages()).as("due after all came").isEmpty();
+    assertCame("due after all came", claim(keeper, request(100, LONG))).isEmpty();
     run("close", keeper::close);
     assertNothingDue("all was delivered");
   }
@@ -141,9 +141,7 @@ abstract class HandOverTests<T> extends KeeperTests<T> {
             keeper, claim, all(claim, Decision.retry(LONG, "refused")), request(100, LONG));
     release(settled.next());
     handOver(keeper, message());
-    assertCame(claim(keeper, request(100, LONG)).messages())
-        .as("due behind one that waits")
-        .isEmpty();
+    assertCame("due behind one that waits", claim(keeper, request(100, LONG))).isEmpty();
   }
 
   @Rule("C9")
@@ -168,11 +166,10 @@ abstract class HandOverTests<T> extends KeeperTests<T> {
     say(slow);
     Claim late = claim(keeper, request(100, LONG));
     if (!late.messages().isEmpty()) {
-      assertThat(settle(late, Decision.delivered()))
-          .as("lost by the one that had kept the key")
+      expect("lost by the one that had kept the key", settle(late, Decision.delivered()))
           .isEqualTo(late.messages().stream().map(m -> m.sequence()).collect(toSet()));
     }
-    assertThat(settle(others, Decision.delivered())).as("lost by the one that took over").isEmpty();
+    expect("lost by the one that took over", settle(others, Decision.delivered())).isEmpty();
   }
 
   @Tag("slow")

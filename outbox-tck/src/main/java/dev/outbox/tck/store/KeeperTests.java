@@ -42,7 +42,7 @@ abstract class KeeperTests<T> extends StoreTests<T> {
     while (!claim.messages().isEmpty()) {
       came.addAll(ids(claim));
       Settled settled = settleAndClaim(source, claim, delivered(claim), request);
-      assertThat(settled.lost()).as("lost by those for whom the key is kept").isEmpty();
+      expect("lost by those for whom the key is kept", settled.lost()).isEmpty();
       claim = settled.next();
     }
     return came;
@@ -70,9 +70,7 @@ abstract class KeeperTests<T> extends StoreTests<T> {
 
   /** Delivers until these have come, in this order. */
   void assertDelivered(String what, Keeper keeper, List<UUID> ids) {
-    assertCame(awaitDelivered(what, keeper, ids.size()))
-        .as("%s", what)
-        .containsExactlyElementsOf(ids);
+    assertCame(what, awaitDelivered(what, keeper, ids.size())).inOrder(ids);
   }
 
   void serveOften(Keeper keeper, String order, Duration lease) {

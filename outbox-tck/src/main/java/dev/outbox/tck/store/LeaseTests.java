@@ -15,18 +15,16 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.function.Supplier;
-import org.junit.jupiter.api.DisplayName;
 
 /** C4 and S4: leases, late settles, crashes. */
-@DisplayName("Leases")
 abstract class LeaseTests<T> extends StoreTests<T> {
   @Rule("C4")
   @Sentence("when the lease has ended, another may have the message")
   void ends() {
     OutboxMessage message = committed(message("k"));
     TakenOver claims = takenOver();
-    assertCame(ids(claims.stale())).as("what was claimed").containsExactly(message.id());
-    assertCame(ids(claims.current())).as("claimed afterwards").containsExactly(message.id());
+    assertCame("what was claimed", claims.stale()).inOrder(message);
+    assertCame("claimed afterwards", claims.current()).inOrder(message);
   }
 
   @Rule("C4")
@@ -34,7 +32,7 @@ abstract class LeaseTests<T> extends StoreTests<T> {
   void lateSettle() {
     committed("k", 1);
     Claim claim = claim(1, soon());
-    assertThat(claim.messages()).as("what was claimed").hasSize(1);
+    expect("what was claimed", claim.messages()).hasSize(1);
     letLeaseEnd();
     assertThat(settle(claim, Decision.delivered()))
         .as("lost, though nobody took over after the lease ended")
@@ -47,12 +45,11 @@ abstract class LeaseTests<T> extends StoreTests<T> {
   void renew() {
     committed("k", 1);
     Claim claim = claim(100, soon());
-    assertThat(call("renew", () -> claim.renew(LONG)))
-        .as("sequences still held")
+    expect("sequences still held", call("renew", () -> claim.renew(LONG)))
         .containsExactlyElementsOf(sequences(claim));
     letLeaseEnd();
     assertNothingDue("claimed by another though the lease was renewed");
-    assertThat(settle(claim, Decision.delivered())).as("lost after a renewal").isEmpty();
+    expect("lost after a renewal", settle(claim, Decision.delivered())).isEmpty();
   }
 
   @Rule("C4")
@@ -74,7 +71,7 @@ abstract class LeaseTests<T> extends StoreTests<T> {
     committed("k", 2);
     Claim stale = claim(100, soon());
     List<Long> claimed = sequences(stale);
-    assertThat(claimed).as("what was claimed").isNotEmpty();
+    expect("what was claimed", claimed).isNotEmpty();
     List<Claim> taken = new ArrayList<>();
     requires("C4", () -> taken.add(await("the end of a lease", () -> nonEmpty(claim(1, LONG)))));
     Claim current = taken.get(0);
@@ -84,10 +81,8 @@ abstract class LeaseTests<T> extends StoreTests<T> {
     assertThat(settle(stale, Decision.delivered()))
         .as("lost of a key that another has, if only its first message")
         .containsExactlyInAnyOrderElementsOf(claimed);
-    assertThat(settle(current, Decision.delivered()))
-        .as("lost by the one that took over")
-        .isEmpty();
-    assertCame(drain()).as("due, after the first of two was delivered").hasSize(1);
+    expect("lost by the one that took over", settle(current, Decision.delivered())).isEmpty();
+    assertCame("due, after the first of two was delivered", drain()).hasSize(1);
   }
 
   @Rule("S4")
@@ -98,10 +93,8 @@ abstract class LeaseTests<T> extends StoreTests<T> {
     for (int i = 0; i < 5; i++) {
       abandoned.addAll(ids(claim(4, soon())));
     }
-    assertThat(abandoned).as("claimed by a relay that crashed").isNotEmpty();
-    assertCame(ids(awaitDrained(messages.size())))
-        .as("claimed by others")
-        .containsExactlyInAnyOrderElementsOf(idsOf(messages));
+    expect("claimed by a relay that crashed", abandoned).isNotEmpty();
+    assertCame("claimed by others", awaitDrained(messages.size())).inAnyOrder(messages);
   }
 
   @Rule("S4")
@@ -110,7 +103,7 @@ abstract class LeaseTests<T> extends StoreTests<T> {
     OutboxMessage message = committed(message("k"));
     for (int i = 0; i < 3; i++) {
       Claim claim = await("a claim", () -> nonEmpty(claim(1, soon())));
-      assertCame(ids(claim)).as("what was claimed").containsExactly(message.id());
+      assertCame("what was claimed", claim).inOrder(message);
     }
     Claim last = awaitClaim("the end of the last lease");
     settle(last, Decision.delivered());
@@ -122,24 +115,23 @@ abstract class LeaseTests<T> extends StoreTests<T> {
     StatisticsStore store = tck.ability(StatisticsStore.class);
     assumeTrue(store.leases().isPresent(), "the store cannot say who holds leases");
     Supplier<List<WorkerLease>> leases = () -> store.leases().orElseThrow();
-    assertThat(call("leases", leases::get)).as("leases of an empty store").isEmpty();
+    expect("leases of an empty store", call("leases", leases::get)).isEmpty();
     committed("k", 1);
     Claim claim = claim(100, LONG);
-    assertThat(call("leases", leases::get))
-        .as("leases while a claim is open")
+    expect("leases while a claim is open", call("leases", leases::get))
         .singleElement()
         .satisfies(
             held -> {
-              assertThat(held.worker()).as("worker").isEqualTo(request(1, LONG).worker());
-              assertThat(held.buckets()).as("buckets").isPositive();
-              assertThat(held.until()).as("until").isEqualTo(held.since().plus(LONG));
+              expect("worker", held.worker()).isEqualTo(request(1, LONG).worker());
+              expect("buckets", held.buckets()).isPositive();
+              expect("until", held.until()).isEqualTo(held.since().plus(LONG));
             });
     settle(claim, Decision.delivered());
-    assertThat(call("leases", leases::get)).as("leases after the settle").isEmpty();
+    expect("leases after the settle", call("leases", leases::get)).isEmpty();
     committed("k", 1);
-    assertThat(claim(100, soon()).messages()).as("what was claimed").hasSize(1);
+    expect("what was claimed", claim(100, soon()).messages()).hasSize(1);
     letLeaseEnd();
-    assertThat(call("leases", leases::get)).as("leases that have run out").isEmpty();
+    expect("leases that have run out", call("leases", leases::get)).isEmpty();
   }
 
   private static List<Long> sequences(Claim claim) {

@@ -11,10 +11,9 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.function.BiFunction;
-import org.junit.jupiter.api.DisplayName;
 
 /** A5: each limit from both sides. */
-@DisplayName("Limits")
+@Rule("A5")
 abstract class LimitTests<T> extends StoreTests<T> {
   private static final String EMOJI = "\uD83D\uDE00";
 
@@ -33,7 +32,6 @@ abstract class LimitTests<T> extends StoreTests<T> {
           new TextField("correlationId", OutboxMessage.Builder::correlationId),
           new TextField("header", (builder, text) -> builder.header(text, "value")));
 
-  @Rule("A5")
   @Sentence("a text of the largest allowed length is stored, one longer is refused")
   void textLimits() {
     for (TextField field : TEXTS) {
@@ -45,7 +43,6 @@ abstract class LimitTests<T> extends StoreTests<T> {
     }
   }
 
-  @Rule("A5")
   @Sentence("blank texts, NUL and half a surrogate pair are refused")
   void badTexts() {
     for (TextField field : TEXTS) {
@@ -55,7 +52,6 @@ abstract class LimitTests<T> extends StoreTests<T> {
     }
   }
 
-  @Rule("A5")
   @Sentence("the largest payload is stored, one byte more is refused")
   void payload() {
     assertStored("payload", message("k").payload(new byte[OutboxMessage.MAX_PAYLOAD]));
@@ -63,7 +59,6 @@ abstract class LimitTests<T> extends StoreTests<T> {
         "payload", "1000000", message("k").payload(new byte[OutboxMessage.MAX_PAYLOAD + 1]));
   }
 
-  @Rule("A5")
   @Sentence("as many headers and bytes of headers as allowed are stored, one more is refused")
   void headerLimits() {
     OutboxMessage.Builder many = message("k");
@@ -77,7 +72,6 @@ abstract class LimitTests<T> extends StoreTests<T> {
     assertRefused("headers", "16000", message("k").header("aaaa", rest).header("bbbbb", "x"));
   }
 
-  @Rule("A5")
   @Sentence("a delay, a time or a number of attempts out of its limits is refused")
   void times() {
     assertRefused(
@@ -89,7 +83,6 @@ abstract class LimitTests<T> extends StoreTests<T> {
     assertNothingDue("a message with the longest delay");
   }
 
-  @Rule("A5")
   @Sentence("a required field that is missing is refused")
   void missingFields() {
     OutboxMessage.Builder nothing = OutboxMessage.builder();
@@ -99,7 +92,6 @@ abstract class LimitTests<T> extends StoreTests<T> {
     assertRefused("payload", "", nothing.eventType("OrderChanged"));
   }
 
-  @Rule("A5")
   @Sentence("a row by plain SQL that is over a limit is refused by the schema")
   void rawRows() {
     RawRows<T> raw = tck.fixture(RawRows.class);
@@ -126,7 +118,7 @@ abstract class LimitTests<T> extends StoreTests<T> {
         "append of a message whose %s is exactly at the limit".formatted(field),
         () -> tck.inTransaction(t -> store().append(t, List.of(sent))));
     List<StoredMessage> came = drain();
-    assertCame(ids(came)).as("what was claimed").containsExactly(sent.id());
+    assertCame("what was claimed", came).inOrder(sent);
     FieldTests.assertSame(came.get(0).message(), sent);
   }
 

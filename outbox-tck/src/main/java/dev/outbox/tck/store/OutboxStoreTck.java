@@ -4,6 +4,7 @@ import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.tck.Rule;
 import dev.outbox.tck.internal.Suite;
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
  * What every store must pass. The author of a store writes one test class with three methods:
@@ -20,8 +21,8 @@ import org.junit.jupiter.api.Nested;
  * implements small interfaces of this package or of {@code dev.outbox.tck}, as {@link RawRows}, or
  * when the store implements small interfaces of the SPI, as {@link
  * dev.outbox.spi.store.DeadLetterStore}. What is not unlocked is skipped and says what would unlock
- * it. Rule numbers are on each test as {@link Rule}, in its name and at the begin of its failures;
- * the tag {@code slow} is on those that take seconds on a database.
+ * it. Rule numbers are on each test or its class as {@link Rule}, in its name and at the begin of
+ * its failures; the tag {@code slow} is on those that take seconds on a database.
  *
  * <p>The tests of the fixture run first; when one of them fails, or {@link #reset} does not return,
  * nothing else runs. When the tests that failed took a minute altogether the rest is skipped,
@@ -33,11 +34,8 @@ import org.junit.jupiter.api.Nested;
  *
  * @param <T> the transaction's type
  */
+@ExtendWith(StoreFrame.class)
 public abstract class OutboxStoreTck<T> extends Suite<T, OutboxStore<T>> {
-  protected OutboxStoreTck() {
-    super(PatientFixture::new);
-  }
-
   /**
    * Removes all messages, dead letters, leases and remembered dedup keys, and what they took up:
    * with {@code TRUNCATE} where {@code DELETE} leaves something to read over (C5).

@@ -51,8 +51,8 @@ final class PatientFixture<T> extends Patient<T, OutboxStore<T>> {
   /** What was handed out, until it is settled as delivered or dead. */
   private final Map<Long, StoredMessage> undecided = new ConcurrentSkipListMap<>();
 
-  PatientFixture(Suite<T, OutboxStore<T>> suite) {
-    super(suite, CAUSES);
+  PatientFixture(Suite<T, OutboxStore<T>> suite, Patience patience) {
+    super(suite, patience, CAUSES);
   }
 
   /** Gives back what is still claimed, and makes the store empty. */

@@ -15,10 +15,8 @@ import dev.outbox.spi.store.ArchiveStore.Position;
 import dev.outbox.spi.store.ArchiveStore.Search;
 import dev.outbox.spi.store.ArchiveStore.Who;
 import dev.outbox.spi.store.Claim;
-import dev.outbox.spi.store.DeadLetterStore;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StoredMessage;
-import dev.outbox.tck.Rule;
 import dev.outbox.tck.internal.Sentence;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -32,7 +30,6 @@ import org.junit.jupiter.api.DisplayName;
 @DisplayName("Archive, looked at and replayed")
 abstract class ReplayTests<T> extends ArchiveStoreTests<T> {
 
-  @Rule("S7")
   @Sentence("the archive is searched by key, aggregate, type, id and time, and by all of them")
   void archiveSearched() {
     ArchiveStore store = with(Archive.METADATA);
@@ -55,20 +52,16 @@ abstract class ReplayTests<T> extends ArchiveStoreTests<T> {
     assertThat(ids(messages(archived(Search.between(Instant.EPOCH, last.at())))))
         .as("what left before the last of them")
         .doesNotContain(other.id());
-    assertThat(ids(messages(archived(Search.between(last.at(), EVER)))))
-        .as("from then on")
+    expect("from then on", ids(messages(archived(Search.between(last.at(), EVER)))))
         .contains(other.id());
-    assertThatThrownBy(() -> store.archived(ALL, 0))
-        .as("archived with a limit of 0")
-        .isInstanceOf(IllegalArgumentException.class);
+    assertRefused("archived with a limit of 0", "", () -> store.archived(ALL, 0));
   }
 
   /** What a search finds, and that a store that asks the search itself finds the same. */
   private void assertFound(String which, Search search, List<UUID> expected) {
     List<Archived> found = archived(search);
-    assertCame(messages(found))
-        .as("a search for those that left, %s", which)
-        .containsExactlyInAnyOrderElementsOf(expected);
+    assertCame("a search for those that left, %s".formatted(which), messages(found))
+        .inAnyOrder(expected);
     assertThat(found)
         .as("a search for those that left, %s, beside what it includes of all", which)
         .extracting(Archived::position)
@@ -76,18 +69,16 @@ abstract class ReplayTests<T> extends ArchiveStoreTests<T> {
             archived(ALL).stream().filter(search::includes).map(Archived::position).toList());
   }
 
-  @Rule("S7")
   @Sentence("the archive is searched by why a message left")
   void archiveSearchedByOutcome() {
     with(Archive.METADATA);
-    DeadLetterStore letters = tck.ability(DeadLetterStore.class);
     OutboxMessage delivered = committed(message("a"));
     settle(claim(), Decision.delivered());
     OutboxMessage discarded = committed(message("b"));
     Claim claim = claim();
     long sequence = first(claim).sequence();
     settle(claim, Decision.dead("rejected"));
-    requires("O3", () -> assertThat(call("discard", () -> letters.discard(sequence))).isTrue());
+    requires("O3", () -> assertThat(discard(sequence)).isTrue());
     requires("S2", () -> assertNothingDue("one was delivered, the other discarded"));
     assertFound("delivered", ALL.outcome(Outcome.DELIVERED), idsOf(delivered));
     assertFound("discarded", ALL.outcome(Outcome.DISCARDED), idsOf(discarded));
@@ -98,7 +89,6 @@ abstract class ReplayTests<T> extends ArchiveStoreTests<T> {
     assertFound("expired", ALL.outcome(Outcome.EXPIRED), List.of());
   }
 
-  @Rule("S7")
   @Sentence("page by page each comes once, in one order, also of those that left at one time")
   void archivePaged() {
     ArchiveStore store = with(Archive.METADATA);
@@ -106,23 +96,22 @@ abstract class ReplayTests<T> extends ArchiveStoreTests<T> {
     ids.addAll(idsOf(committed("b", 4)));
     requires("C6", () -> assertCame(drain()).hasSize(ids.size()));
     List<UUID> all = ids(messages(archived(ALL)));
-    assertThat(all).as("the archive, read at once").containsExactlyInAnyOrderElementsOf(ids);
+    expect("the archive, read at once", all).containsExactlyInAnyOrderElementsOf(ids);
     for (int size : new int[] {1, 2, 4}) {
       List<StoredMessage> paged = new ArrayList<>();
       Search rest = ALL;
       for (List<Archived> page = store.archived(rest, size);
           !page.isEmpty() && paged.size() <= ids.size();
           page = store.archived(rest, size)) {
-        assertThat(page).as("a page of %d", size).hasSizeLessThanOrEqualTo(size);
+        expect("a page of %d".formatted(size), page).hasSizeLessThanOrEqualTo(size);
         paged.addAll(messages(page));
         Position end = page.get(page.size() - 1).position();
         rest = ALL.after(Position.parse(end.toString())); // as a later process is told
       }
-      assertCame(paged).as("all pages of %d", size).containsExactlyElementsOf(all);
+      assertCame("all pages of %d".formatted(size), paged).inOrder(all);
     }
   }
 
-  @Rule("S7")
   @Sentence("a replay appends again, in order, as new messages that say which they repeat")
   void archiveReplayed() {
     ArchiveStore store = with(Archive.FULL);
@@ -130,7 +119,7 @@ abstract class ReplayTests<T> extends ArchiveStoreTests<T> {
     OutboxMessage first = committed(full("k"));
     OutboxMessage second = committed(full("k"));
     List<StoredMessage> came = drain();
-    requires("O1", () -> assertCame(came).containsExactlyElementsOf(idsOf(first, second)));
+    requires("O1", () -> assertCame(came).inOrder(first, second));
     requires(
         "A3",
         () -> assertThat(came).extracting(StoredMessage::message).containsExactly(first, second));
@@ -139,71 +128,59 @@ abstract class ReplayTests<T> extends ArchiveStoreTests<T> {
         .as("whether all were appended again")
         .isTrue();
     List<StoredMessage> again = drain();
-    assertThat(again).as("due after a replay").hasSize(2);
+    expect("due after a replay", again).hasSize(2);
     for (int i = 0; i < 2; i++) {
       OutboxMessage old = i == 0 ? first : second;
       OutboxMessage replayed = again.get(i).message();
-      assertThat(replayed.id()).as("the id of a replay").isNotEqualTo(old.id());
-      assertThat(replayed.key()).as("key").isEqualTo(old.key());
-      assertThat(replayed.payload()).as("payload").isEqualTo(old.payload());
+      expect("the id of a replay", replayed.id()).isNotEqualTo(old.id());
+      expect("key", replayed.key()).isEqualTo(old.key());
+      expect("payload", replayed.payload()).isEqualTo(old.payload());
       List<Header> headers = new ArrayList<>(old.headers());
       headers.add(new Header(Header.REPLAY_OF, old.id().toString()));
-      assertThat(replayed.headers()).as("headers").isEqualTo(headers);
-      assertThat(replayed.dedupKey()).as("dedup key").isNull();
+      expect("headers", replayed.headers()).isEqualTo(headers);
+      expect("dedup key", replayed.dedupKey()).isNull();
     }
     assertArchived(
         "after the replays were delivered",
         List.of(first.id(), second.id(), id(again.get(0)), id(again.get(1))));
-    assertThat(audit.audit(Instant.EPOCH, MANY))
-        .as("the audit")
+    expect("the audit", audit.audit(Instant.EPOCH, MANY))
         .extracting(ArchiveStore.Entry::action, ArchiveStore.Entry::who, ArchiveStore.Entry::id)
         .containsExactlyInAnyOrder(
             tuple(ArchiveStore.Action.REPLAYED, "alice", first.id().toString()),
             tuple(ArchiveStore.Action.REPLAYED, "alice", second.id().toString()));
   }
 
-  @Rule("S7")
   @Sentence("a replay with one that cannot be decoded names it, and appends none of them")
   void archiveReplayedWhole() {
-    RawRows<T> rows = tck.fixture(RawRows.class);
     ArchiveStore store = with(Archive.FULL);
     ArchiveStore audit = tck.ability(ArchiveStore.class);
     committed("k", 1);
     settle(claim(), Decision.delivered());
-    run(
-        "insert a row that cannot be decoded",
-        () -> tck.inTransaction(t -> rows.insertUndecodable(t, RawRows.RawRow.of("k"))));
-    List<Claim> claims = new ArrayList<>();
-    requires("C7", () -> claims.add(claim()));
-    long sequence = first(claims.get(0)).sequence();
-    settle(claims.get(0), Decision.dead("undecodable"));
+    insertUndecodable("k");
+    Claim claim = requires("C7", () -> claim());
+    long sequence = first(claim).sequence();
+    settle(claim, Decision.dead("undecodable"));
     call("discard", () -> audit.discard(sequence));
     List<Archived> both = archived(ALL);
-    assertThat(both).as("archived").hasSize(2);
-    assertThatThrownBy(() -> store.replay(both, SOMEBODY))
-        .as("replay of one that can be decoded and one that cannot")
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining(Long.toString(sequence));
-    assertThat(claim().messages().size())
-        .as("how many are due after a replay that was refused")
-        .isZero();
-    assertThat(audit.audit(Instant.EPOCH, MANY)).as("the audit of it").isEmpty();
+    expect("archived", both).hasSize(2);
+    assertRefused(
+        "replay of one that can be decoded and one that cannot",
+        Long.toString(sequence),
+        () -> store.replay(both, SOMEBODY));
+    expect("how many are due after a replay that was refused", claim().messages().size()).isZero();
+    expect("the audit of it", audit.audit(Instant.EPOCH, MANY)).isEmpty();
     assertThat(call("replay of none", () -> store.replay(List.of(), SOMEBODY)).allStored())
         .as("whether a replay of nothing stored all")
         .isTrue();
   }
 
-  @Rule("S7")
   @Sentence("metadata cannot be replayed, and a store without an archive has no audit")
   void archiveNotReplayed() {
     ArchiveStore store = with(Archive.METADATA);
     committed("k", 1);
     settle(claim(), Decision.delivered());
     List<Archived> archived = archived(ALL);
-    assertThatThrownBy(() -> store.replay(archived, SOMEBODY))
-        .as("replay of metadata")
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("full");
+    assertRefused("replay of metadata", "full", () -> store.replay(archived, SOMEBODY));
     assertNothingDue("a replay that was refused appends nothing");
     with(Archive.NONE);
     committed("k", 1);
@@ -213,10 +190,9 @@ abstract class ReplayTests<T> extends ArchiveStoreTests<T> {
     assertThatThrownBy(() -> none.discard(first(claim).sequence(), SOMEBODY))
         .as("discard with an audit that is not there")
         .isInstanceOf(OutboxException.class);
-    assertThat(none.deadLetters(0, 10)).as("dead letters after that").hasSize(1);
+    expect("dead letters after that", none.deadLetters(0, 10)).hasSize(1);
   }
 
-  @Rule("S7")
   @Sentence("who requeues and discards, and why, is in the audit")
   void archiveAudited() {
     with(Archive.METADATA);
@@ -229,8 +205,7 @@ abstract class ReplayTests<T> extends ArchiveStoreTests<T> {
     settle(awaitClaim("the requeued message"), Decision.dead("rejected"));
     Who other = Who.named("bob");
     assertThat(call("discard", () -> store.discard(sequence, other))).isTrue();
-    assertThat(call("discard", () -> store.discard(sequence, other)))
-        .as("whether it was discarded twice")
+    expect("whether it was discarded twice", call("discard", () -> store.discard(sequence, other)))
         .isFalse();
     List<ArchiveStore.Entry> entries = store.audit(Instant.EPOCH, MANY);
     assertThat(entries)
@@ -243,31 +218,23 @@ abstract class ReplayTests<T> extends ArchiveStoreTests<T> {
               assertThat(entry.sequence()).isEqualTo(sequence);
               assertThat(entry.id()).isEqualToIgnoringCase(message.id().toString());
             });
-    assertThat(entries.get(0).reason()).as("why").isEqualTo(SOMEBODY.reason());
-    assertThat(entries.get(1).who()).as("who").isEqualTo("bob");
-    assertThat(entries.get(1).reason()).as("why, when it was not said").isNull();
-    assertThat(store.audit(Instant.EPOCH, 1)).as("the first entry").hasSize(1);
+    expect("why", entries.get(0).reason()).isEqualTo(SOMEBODY.reason());
+    expect("who", entries.get(1).who()).isEqualTo("bob");
+    expect("why, when it was not said", entries.get(1).reason()).isNull();
+    expect("the first entry", store.audit(Instant.EPOCH, 1)).hasSize(1);
   }
 
-  @Rule("S7")
   @Sentence(
       "what is decided about several has an entry for each, and none for what was no dead letter")
   void archiveAuditsSeveral() {
     with(Archive.METADATA);
     ArchiveStore store = tck.ability(ArchiveStore.class);
-    List<Long> sequences = new ArrayList<>();
-    List<UUID> ids = new ArrayList<>();
-    for (String order : List.of("a", "b", "c")) {
-      ids.add(committed(message(order)).id());
-    }
-    for (Claim claim = claim(); !claim.messages().isEmpty(); claim = claim()) {
-      claim.messages().forEach(message -> sequences.add(message.sequence()));
-      settle(claim, Decision.dead("rejected"));
-    }
+    List<OutboxMessage> messages = committed(3, i -> "k" + i);
+    List<Long> sequences =
+        decideAll(100, m -> dead(false)).stream().map(StoredMessage::sequence).toList();
     Set<Long> two = Set.of(sequences.get(0), sequences.get(1));
     Set<Long> asked = Set.of(sequences.get(0), sequences.get(1), Long.MAX_VALUE);
-    assertThat(call("requeue", () -> store.requeue(asked, SOMEBODY)))
-        .as("which were requeued")
+    expect("which were requeued", call("requeue", () -> store.requeue(asked, SOMEBODY)))
         .isEqualTo(two);
     assertThat(call("discard", () -> store.discard(Set.copyOf(sequences), SOMEBODY)))
         .as("discarded, of which two were requeued before")
@@ -279,7 +246,7 @@ abstract class ReplayTests<T> extends ArchiveStoreTests<T> {
             "REQUEUED " + sequences.get(0) + " " + SOMEBODY.reason(),
             "REQUEUED " + sequences.get(1) + " " + SOMEBODY.reason(),
             "DISCARDED " + sequences.get(2) + " " + SOMEBODY.reason());
-    assertThat(archived(ALL)).as("archived").hasSize(1);
-    assertThat(ids).as("ids of all").contains(one(ALL).message().message().id());
+    expect("archived", archived(ALL)).hasSize(1);
+    expect("ids of all", idsOf(messages)).contains(one(ALL).message().message().id());
   }
 }

@@ -11,15 +11,14 @@ import dev.outbox.tck.SchemaFixture;
 import dev.outbox.tck.internal.Sentence;
 import java.util.List;
 import java.util.function.Consumer;
-import org.junit.jupiter.api.DisplayName;
 
 /** E1. */
-@DisplayName("Schema")
+@Rule("E1")
 abstract class SchemaTests<T> extends StoreTests<T> {
   private void whileDamaged(Consumer<SchemaFixture> damage, Runnable test) {
     damaged(damage, test);
     committed("k", 1);
-    assertCame(drain()).as("due, after the schema was made whole again").hasSize(1);
+    assertCame("due, after the schema was made whole again", drain()).hasSize(1);
   }
 
   /** A new store, and one that was there before, say one sentence for each verb. */
@@ -42,13 +41,11 @@ abstract class SchemaTests<T> extends StoreTests<T> {
         });
   }
 
-  @Rule("E1")
   @Sentence("a missing schema is said in a sentence")
   void missing() {
     whileDamaged(SchemaFixture::dropSchema, () -> assertSaid("a missing schema"));
   }
 
-  @Rule("E1")
   @Sentence("a schema that goes missing under a running store is said in a sentence")
   void goesMissing() {
     committed("k", 1);
@@ -63,19 +60,16 @@ abstract class SchemaTests<T> extends StoreTests<T> {
         });
   }
 
-  @Rule("E1")
   @Sentence("an older schema is said in a sentence")
   void older() {
     whileDamaged(SchemaFixture::makeSchemaOlder, () -> assertSaid("an older schema"));
   }
 
-  @Rule("E1")
   @Sentence("a newer schema is said in a sentence")
   void newer() {
     whileDamaged(SchemaFixture::makeSchemaNewer, () -> assertSaid("a newer schema"));
   }
 
-  @Rule("E1")
   @Sentence("emptied tables of the store's own rows are repaired, or said in a sentence")
   void emptied() {
     committed("k", 1);
@@ -91,8 +85,7 @@ abstract class SchemaTests<T> extends StoreTests<T> {
           if (thrown instanceof AssertionError error) {
             throw error;
           }
-          assertThat(thrown)
-              .as("claim with the store's own rows gone")
+          expect("claim with the store's own rows gone", thrown)
               .satisfiesAnyOf(
                   t -> assertThat(t).isNull(),
                   t -> assertThat(t).isInstanceOf(SchemaException.class));
@@ -100,11 +93,10 @@ abstract class SchemaTests<T> extends StoreTests<T> {
         });
   }
 
-  @Rule("E1")
   @Sentence("migrate of a schema that is there changes nothing; verify finds it whole")
   void migrate() {
     committed("k", 2);
     assertMigrated();
-    assertCame(drain()).as("due after migrate").hasSize(2);
+    assertCame("due after migrate", drain()).hasSize(2);
   }
 }

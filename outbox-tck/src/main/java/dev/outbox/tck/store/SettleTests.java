@@ -1,12 +1,11 @@
 package dev.outbox.tck.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Claim.Settled;
-import dev.outbox.spi.store.DeadLetterStore;
+import dev.outbox.spi.store.DeadLetterStore.DeadLetter;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.BreaksConnections;
@@ -20,12 +19,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
-import org.junit.jupiter.api.DisplayName;
-import org.opentest4j.AssertionFailedError;
 
 /** S1 and S3. */
 @Place(2)
-@DisplayName("Settle")
+@Rule("S1")
 abstract class SettleTests<T> extends StoreTests<T> {
   private static final List<Decision> ALL =
       List.of(
@@ -38,7 +35,6 @@ abstract class SettleTests<T> extends StoreTests<T> {
   /** A settle of three messages that needs more is not broken at each of them. */
   private static final int MOST_WRITES = 12;
 
-  @Rule("S1")
   @Sentence("a settle after another took over is refused, and changes nothing")
   void stale() {
     for (Decision decision : ALL) {
@@ -52,21 +48,19 @@ abstract class SettleTests<T> extends StoreTests<T> {
           .as("lost by the one that took over, after a stale %s", decision)
           .isEmpty();
       Claim again = claim();
-      assertCame(ids(again)).as("due after a stale %s", decision).containsExactly(message.id());
-      assertThat(first(again).attempts()).as("attempts after a stale %s", decision).isZero();
+      assertCame("due after a stale %s".formatted(decision), again).inOrder(message);
+      expect("attempts after a stale %s".formatted(decision), first(again).attempts()).isZero();
     }
   }
 
   private static void assertRefused(Set<Long> lost, StoredMessage claimed, Decision decision) {
     if (!lost.equals(Set.of(claimed.sequence()))) {
-      throw new AssertionFailedError(
-          ("a settle as %s does not say that its message was lost, though another has taken it over:"
-                  + " a settle must ask whether the claim still holds the key")
-              .formatted(decision));
+      throw failed(
+          "a settle as %s does not say that its message was lost, though another has taken it over: a settle must ask whether the claim still holds the key",
+          decision);
     }
   }
 
-  @Rule("S1")
   @Sentence("a settle after another took over and settled is refused, and changes nothing")
   void staleAfterSettle() {
     for (Decision decision : ALL) {
@@ -76,11 +70,10 @@ abstract class SettleTests<T> extends StoreTests<T> {
       settle(claims.current(), Decision.retry(Duration.ZERO, "refused"));
       assertRefused(settle(claims.stale(), decision), first(claims.stale()), decision);
       Claim again = awaitClaim("the message due at once, after a stale " + decision);
-      assertThat(first(again).attempts()).as("attempts after a stale %s", decision).isEqualTo(1);
+      expect("attempts after a stale %s".formatted(decision), first(again).attempts()).isEqualTo(1);
     }
   }
 
-  @Rule("S1")
   @Sentence("a settle that is repeated counts nothing twice")
   void repeated() {
     for (Decision decision :
@@ -101,18 +94,15 @@ abstract class SettleTests<T> extends StoreTests<T> {
       settle(claim, decisions);
     }
     Claim again = awaitClaim("the message due at once, after " + decision);
-    assertThat(first(again).sequence())
-        .as("the head of the key")
-        .isEqualTo(first(claim).sequence());
+    expect("the head of the key", first(again).sequence()).isEqualTo(first(claim).sequence());
     assertThat(first(again).attempts())
         .as("attempts after %s was settled %d times", decision, times)
         .isEqualTo(((Decision.Retry) decision).counts() ? 1 : 0);
   }
 
-  @Rule("S1")
   @Sentence("a repeated settle as dead counts once, and does not undo what followed")
   void repeatedDead() {
-    DeadLetterStore letters = tck.ability(DeadLetterStore.class);
+    letters();
     for (boolean blocks : List.of(false, true)) {
       tck.prepare();
       committed("k", 2);
@@ -121,23 +111,18 @@ abstract class SettleTests<T> extends StoreTests<T> {
       Map<Long, Decision> decisions = Map.of(sequence, dead(blocks));
       settle(claim, decisions);
       settle(claim, decisions);
-      List<DeadLetterStore.DeadLetter> dead = call("list", () -> letters.deadLetters(0, 10));
-      assertThat(dead).as("dead letters after a repeated settle").hasSize(1);
-      assertThat(dead.get(0).message().attempts())
-          .as("attempts of the claimed message")
-          .isEqualTo(1);
-      assertThat(call("requeue", () -> letters.requeue(sequence)))
-          .as("whether it was requeued")
-          .isTrue();
+      List<DeadLetter> dead = listedDead();
+      expect("dead letters after a repeated settle", dead).hasSize(1);
+      expect("attempts of the claimed message", dead.get(0).message().attempts()).isEqualTo(1);
+      expect("whether it was requeued", requeue(sequence)).isTrue();
       settle(claim, decisions);
-      assertThat(letters.deadLetters(0, 10))
+      assertThat(listedDead())
           .as("dead letters, when the settle is repeated once more after a requeue")
           .isEmpty();
-      assertCame(drain()).as("due after the requeue").hasSize(2);
+      assertCame("due after the requeue", drain()).hasSize(2);
     }
   }
 
-  @Rule("S1")
   @Sentence("a settle that is repeated while another holds the key leaves that claim alone")
   void repeatedWhileHeld() {
     OutboxMessage message = committed(message("k"));
@@ -146,15 +131,14 @@ abstract class SettleTests<T> extends StoreTests<T> {
         Map.of(first(claim).sequence(), Decision.retry(Duration.ZERO, "refused"));
     settle(claim, retry);
     Claim other = awaitClaim("the message due at once");
-    assertThat(settle(claim, retry)).as("lost, when repeated").contains(first(claim).sequence());
+    expect("lost, when repeated", settle(claim, retry)).contains(first(claim).sequence());
     assertNothingDue("held by another when the settle was repeated");
-    assertThat(settle(other, Map.of())).as("lost by the other").isEmpty();
+    expect("lost by the other", settle(other, Map.of())).isEmpty();
     Claim again = claim();
-    assertCame(ids(again)).as("what is due now").containsExactly(message.id());
-    assertThat(first(again).attempts()).as("attempts of the claimed message").isEqualTo(1);
+    assertCame("what is due now", again).inOrder(message);
+    expect("attempts of the claimed message", first(again).attempts()).isEqualTo(1);
   }
 
-  @Rule("S1")
   @Sentence("a settle whose reply was lost counts once, when it is repeated")
   void repeatedAfterLostReply() {
     LosesReplies fixture = tck.fixture(LosesReplies.class);
@@ -165,15 +149,14 @@ abstract class SettleTests<T> extends StoreTests<T> {
     settleUnheard(fixture, claim, decisions);
     settle(claim, decisions);
     StoredMessage again = first(awaitClaim("the message due at once, after a repeated settle"));
-    assertThat(again.sequence()).as("the head of the key").isEqualTo(first(claim).sequence());
-    assertThat(again.attempts()).as("attempts after a repeated settle").isEqualTo(1);
+    expect("the head of the key", again.sequence()).isEqualTo(first(claim).sequence());
+    expect("attempts after a repeated settle", again.attempts()).isEqualTo(1);
   }
 
-  @Rule("S1")
   @Sentence("a settle whose reply was lost, repeated after a requeue, does not undo the requeue")
   void repeatedAfterRequeue() {
     LosesReplies fixture = tck.fixture(LosesReplies.class);
-    DeadLetterStore letters = tck.ability(DeadLetterStore.class);
+    letters();
     for (boolean blocks : List.of(false, true)) {
       tck.prepare();
       List<OutboxMessage> messages = committed("k", 3);
@@ -181,16 +164,14 @@ abstract class SettleTests<T> extends StoreTests<T> {
       long sequence = first(claim).sequence();
       Map<Long, Decision> decisions = Map.of(sequence, dead(blocks));
       settleUnheard(fixture, claim, decisions);
-      assertThat(call("requeue", () -> letters.requeue(sequence)))
+      assertThat(requeue(sequence))
           .as("whether the dead letter was there to requeue, when the reply to its settle was lost")
           .isTrue();
       settle(claim, decisions);
-      assertThat(letters.deadLetters(0, 10))
+      assertThat(listedDead())
           .as("dead letters: a repeated settle changed a message that was requeued in between")
           .isEmpty();
-      assertCame(ids(awaitDrained(messages.size())))
-          .as("came after the requeue")
-          .containsExactlyInAnyOrderElementsOf(idsOf(messages));
+      assertCame("came after the requeue", awaitDrained(messages.size())).inAnyOrder(messages);
     }
   }
 
@@ -199,11 +180,10 @@ abstract class SettleTests<T> extends StoreTests<T> {
     fixture.losingTheReply(
         () -> {
           Settled unheard = store().settleAndClaim(claim, decisions, request(1, tck.shortTime()));
-          assertThat(unheard.lost()).as("lost, though nobody took over").isEmpty();
+          expect("lost, though nobody took over", unheard.lost()).isEmpty();
         });
   }
 
-  @Rule("S1")
   @Sentence("a settle whose connection breaks has settled all of a key or nothing")
   void breaksOff() {
     BreaksConnections fixture = tck.fixture(BreaksConnections.class);
@@ -215,25 +195,22 @@ abstract class SettleTests<T> extends StoreTests<T> {
       Map<Long, Decision> decisions = all(claim, Decision.delivered());
       broke = fixture.breakingAtWrite(write, () -> claim.settle(decisions));
       OutboxMessage last = committed(message("k"));
-      Set<UUID> came = new HashSet<>();
-      await(
-          "a message appended to the key after its connection had broken at write %d of a settle"
-              .formatted(write),
-          () -> {
-            came.addAll(ids(drain()));
-            return came.contains(last.id()) ? true : null;
-          });
+      Set<UUID> came =
+          new HashSet<>(
+              awaitCame(
+                  "a message appended to the key after its connection had broken at write %d of a settle"
+                      .formatted(write),
+                  List.of(),
+                  last));
       came.retainAll(idsOf(messages));
       if (!came.isEmpty() && came.size() < messages.size()) {
-        throw new AssertionFailedError(
-            ("the connection broke at write %d of a settle that delivers 3 messages of a key,"
-                    + " and %d are left: what a settle does to a key is one transaction")
-                .formatted(write, came.size()));
+        throw failed(
+            "the connection broke at write %d of a settle that delivers 3 messages of a key, and %d are left: what a settle does to a key is one transaction",
+            write, came.size());
       }
     }
   }
 
-  @Rule("S1")
   @Sentence("a settle of messages that are gone leaves those alone that were given their sequences")
   void sequencesGivenAgain() {
     RestartsSequences fixture = tck.fixture(RestartsSequences.class);
@@ -248,9 +225,11 @@ abstract class SettleTests<T> extends StoreTests<T> {
       List<OutboxMessage> others = committed("k", 3);
       settle(claim, decisions);
       List<StoredMessage> due = drain();
-      assertCame(ids(due))
-          .as("due, after a settle of messages that are gone: delivered, and at last %s", decision)
-          .containsExactlyElementsOf(idsOf(others));
+      assertCame(
+              "due, after a settle of messages that are gone: delivered, and at last %s"
+                  .formatted(decision),
+              due)
+          .inOrder(others);
       assertThat(due).extracting(StoredMessage::attempts).as("attempts").containsOnly(0);
       assertThat(due)
           .extracting(StoredMessage::sequence)
@@ -259,22 +238,21 @@ abstract class SettleTests<T> extends StoreTests<T> {
     }
   }
 
-  @Rule("S1")
   @Sentence("a decision on a sequence that the claim does not have is refused, with no change")
   void unknownSequence() {
     committed("k", 1);
     Claim claim = claim();
     Decision delivered = Decision.delivered();
     Map<Long, Decision> decisions = Map.of(first(claim).sequence(), delivered, -1L, delivered);
-    assertThatThrownBy(() -> claim.settle(decisions))
-        .as("settle with a sequence that the claim does not have")
-        .isInstanceOf(IllegalArgumentException.class);
-    assertThatThrownBy(() -> store().settleAndClaim(claim, decisions, request(1, LONG)))
-        .as("settleAndClaim with a sequence that the claim does not have")
-        .isInstanceOf(IllegalArgumentException.class);
+    assertRefused(
+        "settle with a sequence that the claim does not have", "", () -> claim.settle(decisions));
+    assertRefused(
+        "settleAndClaim with a sequence that the claim does not have",
+        "",
+        () -> store().settleAndClaim(claim, decisions, request(1, LONG)));
     assertNothingDue("still held after a settle that was refused");
-    assertThat(settle(claim, Map.of())).as("lost after a settle that was refused").isEmpty();
-    assertCame(drain()).as("due: the settle that was refused changed nothing").hasSize(1);
+    expect("lost after a settle that was refused", settle(claim, Map.of())).isEmpty();
+    assertCame("due: the settle that was refused changed nothing", drain()).hasSize(1);
   }
 
   @Rule("S3")
@@ -284,9 +262,8 @@ abstract class SettleTests<T> extends StoreTests<T> {
     Claim claim = claim(2, LONG);
     settle(claim, Decision.delivered());
     Claim next = claim(2, LONG);
-    assertThat(next.messages()).as("due right after settle").isNotEmpty();
-    assertThat(id(first(next)))
-        .as("the oldest of the rest")
+    expect("due right after settle", next.messages()).isNotEmpty();
+    expect("the oldest of the rest", id(first(next)))
         .isEqualTo(messages.get(claim.messages().size()).id());
   }
 
@@ -296,38 +273,29 @@ abstract class SettleTests<T> extends StoreTests<T> {
     List<OutboxMessage> messages = committed("k", 5);
     Claim claim = claim(1, LONG);
     for (int i = 0; i < messages.size(); i++) {
-      assertCame(ids(claim)).as("claim number %d", i).containsExactly(messages.get(i).id());
-      Claim done = claim;
-      Map<Long, Decision> delivered = Map.of(first(done).sequence(), Decision.delivered());
-      Settled settled =
-          call("settleAndClaim", () -> store().settleAndClaim(done, delivered, request(1, LONG)));
-      assertThat(settled.lost()).as("what settle says was lost").isEmpty();
+      assertCame("claim number %d".formatted(i), claim).inOrder(messages.get(i));
+      Settled settled = settleAndClaim(claim, all(claim, Decision.delivered()), request(1, LONG));
+      expect("what settle says was lost", settled.lost()).isEmpty();
       claim = settled.next();
       if (claim.messages().isEmpty() && claim.pollAgain()) {
         claim = claim(1, LONG);
       }
     }
-    assertThat(claim.messages()).as("due after the last").isEmpty();
+    expect("due after the last", claim.messages()).isEmpty();
     committed("k", 1);
-    assertCame(drain()).as("due, appended after the last was settled").hasSize(1);
+    assertCame("due, appended after the last was settled", drain()).hasSize(1);
   }
 
-  @Rule("S1")
   @Sentence("settleAndClaim says what was lost, and changes nothing of it")
   void staleSettleAndClaim() {
     committed("k", 1);
     TakenOver claims = takenOver();
     long sequence = first(claims.stale()).sequence();
     Settled settled =
-        call(
-            "settleAndClaim",
-            () ->
-                store()
-                    .settleAndClaim(
-                        claims.stale(), Map.of(sequence, Decision.delivered()), request(1, LONG)));
-    assertThat(settled.lost()).as("what settle says was lost").containsExactly(sequence);
-    assertThat(settled.next().messages()).as("claimed while another holds it").isEmpty();
-    assertThat(settle(claims.current(), Map.of())).as("lost by the other").isEmpty();
-    assertCame(drain()).as("due: the stale settle changed nothing").hasSize(1);
+        settleAndClaim(claims.stale(), Map.of(sequence, Decision.delivered()), request(1, LONG));
+    expect("what settle says was lost", settled.lost()).containsExactly(sequence);
+    expect("claimed while another holds it", settled.next().messages()).isEmpty();
+    expect("lost by the other", settle(claims.current(), Map.of())).isEmpty();
+    assertCame("due: the stale settle changed nothing", drain()).hasSize(1);
   }
 }

@@ -1,7 +1,6 @@
 package dev.outbox.tck.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Decision;
@@ -16,6 +15,7 @@ import org.junit.jupiter.api.DisplayName;
 
 /** F1: what a store says of what it holds. What that costs, {@link WorkTests} asks. */
 @DisplayName("Statistics")
+@Rule("F1")
 abstract class StatisticsTests<T> extends StoreTests<T> {
   private static final int CAP = 100;
   private static final int MOST = Integer.MAX_VALUE;
@@ -25,11 +25,9 @@ abstract class StatisticsTests<T> extends StoreTests<T> {
     return call("statistics", () -> store.statistics(cap));
   }
 
-  @Rule("F1")
   @Sentence("statistics count what is pending, scheduled, blocked and dead")
   void statistics() {
-    assertThat(statistics(CAP))
-        .as("statistics of an empty store")
+    expect("statistics of an empty store", statistics(CAP))
         .isEqualTo(new Statistics(CAP, 0, 0, 0, 0, 0, 0, null, null));
     committed("waits", 3);
     retryFirst(claim(), LONG, true);
@@ -38,35 +36,33 @@ abstract class StatisticsTests<T> extends StoreTests<T> {
     settle(claim, Map.of(first(claim).sequence(), Decision.deadHaltingKey("rejected")));
     assertNothingDue("one key waits, one is halted");
     committed(message("later").deliverAfter(LONG));
-    assertThat(statistics(CAP).oldestFree()).as("oldestFree, when nothing is free").isNull();
+    expect("oldestFree, when nothing is free", statistics(CAP).oldestFree()).isNull();
     committed("free", 2);
     Statistics came = statistics(CAP);
     assertThat(came.pending() + came.scheduled() + came.blocked())
         .as("pending, scheduled and blocked in %s", came)
         .isEqualTo(3 + 1 + 1 + 2);
-    assertThat(came.pending()).as("pending").isGreaterThanOrEqualTo(2);
-    assertThat(came.scheduled()).as("scheduled").isEqualTo(1);
-    assertThat(came.dead()).as("dead").isEqualTo(1);
-    assertThat(came.blockedKeys()).as("blockedKeys").isEqualTo(1);
-    assertThat(came.haltedKeys()).as("haltedKeys").isEqualTo(1);
+    expect("pending", came.pending()).isGreaterThanOrEqualTo(2);
+    expect("scheduled", came.scheduled()).isEqualTo(1);
+    expect("dead", came.dead()).isEqualTo(1);
+    expect("blockedKeys", came.blockedKeys()).isEqualTo(1);
+    expect("haltedKeys", came.haltedKeys()).isEqualTo(1);
     assertThat(came.oldestFree()).as("oldestFree").isNotNull().isLessThan(LONG);
     assertThat(came.oldestBlocked()).as("oldestBlocked").isNotNull().isLessThan(LONG);
   }
 
-  @Rule("F1")
   @Sentence("statistics count a key as blocked until what it waited for was delivered or is dead")
   void statisticsOfKeysThatGoOn() {
     for (Decision end : List.of(Decision.delivered(), Decision.dead("rejected"))) {
       committed("k", 1);
       retryFirst(claim(), Duration.ZERO, true);
-      assertThat(statistics(CAP).blockedKeys()).as("blockedKeys, at a retry").isEqualTo(1);
+      expect("blockedKeys, at a retry", statistics(CAP).blockedKeys()).isEqualTo(1);
       settle(awaitClaim("the retry"), end);
-      assertThat(statistics(CAP).blockedKeys()).as("blockedKeys, after %s", end).isZero();
+      expect("blockedKeys, after %s".formatted(end), statistics(CAP).blockedKeys()).isZero();
     }
-    assertThat(statistics(CAP).oldest()).as("oldest, when nothing waits").isNull();
+    expect("oldest, when nothing waits", statistics(CAP).oldest()).isNull();
   }
 
-  @Rule("F1")
   @Sentence("statistics are exact below the cap, and are the cap from there on")
   void statisticsEndAtTheCap() {
     int each = 7;
@@ -105,7 +101,6 @@ abstract class StatisticsTests<T> extends StoreTests<T> {
     }
   }
 
-  @Rule("F1")
   @Sentence("statistics of one key are exact too, and end at the cap")
   void statisticsOfOneKey() {
     committed("k", 90);
@@ -116,15 +111,11 @@ abstract class StatisticsTests<T> extends StoreTests<T> {
     }
   }
 
-  @Rule("F1")
   @Sentence("statistics refuse a cap that is less than 1")
   void statisticsRefuseNoCap() {
     StatisticsStore store = tck.ability(StatisticsStore.class);
     for (int cap : List.of(0, -1, Integer.MIN_VALUE)) {
-      assertThatThrownBy(() -> store.statistics(cap))
-          .as("statistics(%d)", cap)
-          .isInstanceOf(IllegalArgumentException.class)
-          .hasMessageContaining("" + cap);
+      assertRefused("statistics(%d)".formatted(cap), "" + cap, () -> store.statistics(cap));
     }
   }
 }

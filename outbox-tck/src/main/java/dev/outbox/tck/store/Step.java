@@ -16,6 +16,17 @@ import org.jspecify.annotations.Nullable;
  */
 sealed interface Step {
 
+  /** Which rule is broken when, after this step, there are not as many messages as should be. */
+  default String rule() {
+    return this instanceof InsertByPlainSql
+        ? "A6"
+        : this instanceof EndTransaction
+            ? "A1"
+            : this instanceof SettleAgain || this instanceof SettleWhatItHasNot
+                ? "S1"
+                : this instanceof DecideOnDeadLetter ? "O3" : "S2";
+  }
+
   enum Content {
     PLAIN,
     LARGE,
@@ -31,7 +42,16 @@ sealed interface Step {
    *
    * @param transaction 0: one of its own, which commits; others stay open
    */
-  record Append(int transaction, List<Written> messages) implements Step {}
+  record Append(int transaction, List<Written> messages) implements Step {
+    boolean hasDedupKey() {
+      return messages.stream().anyMatch(m -> m.content() == Content.WITH_DEDUP_KEY);
+    }
+
+    @Override
+    public String rule() {
+      return hasDedupKey() ? "A4" : "A1";
+    }
+  }
 
   record InsertByPlainSql(int transaction, int key, boolean delayed) implements Step {}
 

@@ -1,5 +1,8 @@
 package dev.outbox.tck.store;
 
+import static dev.outbox.tck.store.StoryLog.list;
+import static dev.outbox.tck.store.StoryLog.mustBe;
+
 import dev.outbox.spi.store.DeadLetterStore;
 import dev.outbox.spi.store.DeadLetterStore.DeadLetter;
 import dev.outbox.spi.store.HousekeepingStore;
@@ -93,7 +96,7 @@ final class StoreStory<T> extends StoreTests<T> implements Story<Shrinkable<Step
   }
 
   private void play(Step step) {
-    log.rule = ruleOf(step);
+    log.rule = step.rule();
     if (changes(step)) {
       compare();
     }
@@ -173,7 +176,7 @@ final class StoreStory<T> extends StoreTests<T> implements Story<Shrinkable<Step
   private void decide(DeadLetterStore letters, DeadLetter letter, boolean requeues) {
     StoryMessage message = messages.of(letter.message());
     log.say("%s dead letter %s", requeues ? "requeue" : "discard", message);
-    StoryLog.check(
+    mustBe(
         "O3",
         decideOn(letters, message, requeues),
         "the store says that message %s is no dead letter",
@@ -198,7 +201,7 @@ final class StoreStory<T> extends StoreTests<T> implements Story<Shrinkable<Step
 
   private void decideOnNone(DeadLetterStore letters, StoryMessage message, boolean requeues) {
     log.say("%s %s, which is no dead letter", requeues ? "requeue" : "discard", message);
-    StoryLog.check(
+    mustBe(
         "O3",
         !decideOn(letters, message, requeues),
         "the store says that message %s was a dead letter",
@@ -212,27 +215,24 @@ final class StoreStory<T> extends StoreTests<T> implements Story<Shrinkable<Step
   }
 
   private void compare() {
-    if (store() instanceof DeadLetterStore letters) {
-      List<DeadLetter> actual = call("deadLetters", () -> letters.deadLetters(0, 1_000));
-      actual.forEach(letter -> messages.known(letter.message()));
+    if (store() instanceof DeadLetterStore store) {
+      List<DeadLetter> letters = call("deadLetters", () -> store.deadLetters(0, 1_000));
+      letters.forEach(letter -> messages.known(letter.message()));
+      List<String> actual = letters.stream().map(letter -> described(letter, 0)).toList();
       List<String> expected =
           expectedDeadLetters().stream()
-              .map(letter -> described(letter, countedAtClaims(letter)))
+              .map(letter -> described(letter, messages.of(letter.message()).counted))
               .toList();
-      StoryLog.check(
+      mustBe(
           "S2",
-          actual.stream().map(letter -> described(letter, 0)).toList().equals(expected),
+          actual.equals(expected),
           "the dead letters are %s instead of %s",
-          StoryLog.list(actual.stream().map(letter -> described(letter, 0)).toList()),
-          StoryLog.list(expected));
+          list(actual),
+          list(expected));
     }
     if (store() instanceof StatisticsStore statistics) {
       compare(call("statistics", () -> statistics.statistics(StatisticsStore.DEFAULT_CAP)));
     }
-  }
-
-  private int countedAtClaims(DeadLetter letter) {
-    return messages.of(letter.message()).counted;
   }
 
   private String described(DeadLetter letter, int more) {
@@ -250,29 +250,19 @@ final class StoreStory<T> extends StoreTests<T> implements Story<Shrinkable<Step
   private void compare(Statistics actual) {
     long live = actual.pending() + actual.scheduled() + actual.blocked();
     long expected = reference.sum(s -> s.pending() + s.scheduled() + s.blocked());
-    StoryLog.check(
-        log.rule, live == expected, "statistics count %d messages instead of %d", live, expected);
+    compare(log.rule, live == expected, live, "messages instead of", expected);
     long dead = reference.sum(Statistics::dead);
-    StoryLog.check(
-        "S2",
-        actual.dead() == dead,
-        "statistics count %d dead letters, not %d",
-        actual.dead(),
-        dead);
+    compare("S2", actual.dead() == dead, actual.dead(), "dead letters, not", dead);
     long halted = reference.sum(Statistics::haltedKeys);
-    StoryLog.check(
-        "O3",
-        actual.haltedKeys() == halted,
-        "statistics count %d halted keys instead of %d",
-        actual.haltedKeys(),
-        halted);
+    compare(
+        "O3", actual.haltedKeys() == halted, actual.haltedKeys(), "halted keys instead of", halted);
     long waiting = reference.sum(Statistics::blockedKeys);
-    StoryLog.check(
-        "O2",
-        actual.blockedKeys() >= waiting,
-        "statistics count %d keys that wait for a retry instead of %d",
-        actual.blockedKeys(),
-        waiting);
+    long blocked = actual.blockedKeys();
+    compare("O2", blocked >= waiting, blocked, "keys that wait for a retry instead of", waiting);
+  }
+
+  private static void compare(String rule, boolean so, long actual, String what, long expected) {
+    mustBe(rule, so, "statistics count %d %s %d", actual, what, expected);
   }
 
   /** Everything that was appended and is not gone comes, and after it what was dead. */
@@ -308,17 +298,16 @@ final class StoreStory<T> extends StoreTests<T> implements Story<Shrinkable<Step
       if (claims.all().size() > claimed) {
         settle(claims.all().get(claimed), Step.Verdict.DELIVERED);
       }
-      StoryLog.check(
-          "S2", claims.all().size() - before <= most, "delivered messages come again and again");
+      mustBe("S2", claims.all().size() - before <= most, "delivered messages come again and again");
     } while (claims.all().size() > claimed);
     if (clock != null) {
       for (String key : reference.keys()) {
         List<StoredMessage> left = reference.due(key);
-        StoryLog.check(
+        mustBe(
             "C6",
             left.isEmpty(),
             "the claim is empty, though %s of key %s may come",
-            StoryLog.list(messages.of(left)),
+            list(messages.of(left)),
             shown(key));
       }
     }
@@ -327,23 +316,5 @@ final class StoreStory<T> extends StoreTests<T> implements Story<Shrinkable<Step
   @Override
   public void close() {
     producers.close();
-  }
-
-  /** Which rule is broken when, after this step, there are not as many messages as should be. */
-  private static String ruleOf(Step step) {
-    if (step instanceof Step.Append append) {
-      return append.messages().stream().anyMatch(m -> m.content() == Step.Content.WITH_DEDUP_KEY)
-          ? "A4"
-          : "A1";
-    } else if (step instanceof Step.InsertByPlainSql) {
-      return "A6";
-    } else if (step instanceof Step.EndTransaction) {
-      return "A1";
-    } else if (step instanceof Step.SettleAgain || step instanceof Step.SettleWhatItHasNot) {
-      return "S1";
-    } else if (step instanceof Step.DecideOnDeadLetter) {
-      return "O3";
-    }
-    return "S2";
   }
 }

@@ -1,10 +1,12 @@
 package dev.outbox.tck.store;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import dev.outbox.OutboxMessage;
 import dev.outbox.spi.store.Claim;
+import dev.outbox.spi.store.Claim.Settled;
+import dev.outbox.spi.store.DeadLetterStore;
+import dev.outbox.spi.store.DeadLetterStore.DeadLetter;
 import dev.outbox.spi.store.Decision;
+import dev.outbox.spi.store.HousekeepingStore;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.internal.Patience;
@@ -17,13 +19,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.Function;
 import java.util.function.IntFunction;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import org.opentest4j.AssertionFailedError;
 import org.opentest4j.TestAbortedException;
 
 /**
@@ -83,11 +85,12 @@ abstract class StoreTests<T> extends SuiteTests<PatientFixture<T>> {
 
   /** Appends in one transaction, and says which were duplicates. */
   Set<UUID> commit(List<OutboxMessage> messages) {
-    List<Set<UUID>> duplicates = new ArrayList<>();
-    run(
-        "append and commit",
-        () -> tck.inTransaction(t -> duplicates.add(store().append(t, messages).duplicates())));
-    return duplicates.get(0);
+    return inTransaction("append and commit", t -> store().append(t, messages).duplicates());
+  }
+
+  /** What is said in a transaction that commits. */
+  <R> R inTransaction(String what, Function<T, R> work) {
+    return call(what, () -> tck.commit(work));
   }
 
   /** A transaction in a thread of its own, so that it can stay open. */
@@ -142,7 +145,7 @@ abstract class StoreTests<T> extends SuiteTests<PatientFixture<T>> {
       }
       release(claim);
     }
-    throw new AssertionError("no claim brings the due message of order " + shown(order));
+    throw failed("no claim brings the due message of order %s", shown(order));
   }
 
   /** A claim that has the first {@code count} messages; skips the test when it brings fewer. */
@@ -171,7 +174,7 @@ abstract class StoreTests<T> extends SuiteTests<PatientFixture<T>> {
   }
 
   void assertNothingDue(String why) {
-    assertCame(claim().messages()).as("%s", why).isEmpty();
+    assertCame(why, claim()).isEmpty();
   }
 
   /** Delivers all that is due now, in the order in which it was claimed. */
@@ -181,8 +184,7 @@ abstract class StoreTests<T> extends SuiteTests<PatientFixture<T>> {
     for (Claim claim = claim(); !claim.messages().isEmpty(); claim = claim()) {
       for (StoredMessage message : claim.messages()) {
         if (gone.contains(message.sequence())) {
-          throw new AssertionError(
-              "%s was settled as delivered, comes again, and is not gone (S2)".formatted(message));
+          throw failed("%s was settled as delivered, comes again, and is not gone (S2)", message);
         }
       }
       delivered.addAll(claim.messages());
@@ -192,7 +194,7 @@ abstract class StoreTests<T> extends SuiteTests<PatientFixture<T>> {
           .filter(sequence -> !lost.contains(sequence))
           .forEach(gone::add);
       if (delivered.size() > 100_000) {
-        throw new AssertionError(
+        throw failed(
             "a settle loses again and again what the claim has: delivered messages come for ever");
       }
     }
@@ -222,6 +224,13 @@ abstract class StoreTests<T> extends SuiteTests<PatientFixture<T>> {
     return settle(claim, all(claim, decision));
   }
 
+  /** One for the first message and one for the second; the others are given back as they were. */
+  Set<Long> settle(Claim claim, Decision first, Decision second) {
+    List<StoredMessage> messages = claim.messages();
+    return settle(
+        claim, Map.of(messages.get(0).sequence(), first, messages.get(1).sequence(), second));
+  }
+
   static Decision dead(boolean haltsKey) {
     return haltsKey ? Decision.deadHaltingKey("rejected") : Decision.dead("rejected");
   }
@@ -232,6 +241,29 @@ abstract class StoreTests<T> extends SuiteTests<PatientFixture<T>> {
     return decisions;
   }
 
+  /** The same for the first message; the others are given back as they were. */
+  Set<Long> settleFirst(Claim claim, Decision decision) {
+    return settle(claim, Map.of(first(claim).sequence(), decision));
+  }
+
+  Settled settleAndClaim(Claim claim, Map<Long, Decision> decisions, Claim.Request next) {
+    return call("settleAndClaim", () -> store().settleAndClaim(claim, decisions, next));
+  }
+
+  /** Decides about all that is due, in claims of so many, and gives what it was. */
+  List<StoredMessage> decideAll(int maxMessages, Function<StoredMessage, Decision> decision) {
+    List<StoredMessage> decided = new ArrayList<>();
+    for (Claim claim = claim(maxMessages, LONG);
+        !claim.messages().isEmpty();
+        claim = claim(maxMessages, LONG)) {
+      Map<Long, Decision> decisions = new HashMap<>();
+      claim.messages().forEach(m -> decisions.put(m.sequence(), decision.apply(m)));
+      settle(claim, decisions);
+      decided.addAll(claim.messages());
+    }
+    return decided;
+  }
+
   /** Gives everything back as it was. */
   void release(Claim claim) {
     settle(claim, Map.of());
@@ -239,11 +271,18 @@ abstract class StoreTests<T> extends SuiteTests<PatientFixture<T>> {
 
   /** A retry for the first message; the others are given back as they were. */
   void retryFirst(Claim claim, Duration delay, boolean counts) {
-    settle(
+    settleFirst(
         claim,
-        Map.of(
-            first(claim).sequence(),
-            counts ? Decision.retry(delay, "refused") : Decision.retryUncounted(delay, "refused")));
+        counts ? Decision.retry(delay, "refused") : Decision.retryUncounted(delay, "refused"));
+  }
+
+  /** Of a message that the claim has. */
+  static long sequenceOf(Claim claim, OutboxMessage message) {
+    return claim.messages().stream()
+        .filter(m -> id(m).equals(message.id()))
+        .findFirst()
+        .orElseThrow()
+        .sequence();
   }
 
   static StoredMessage first(Claim claim) {
@@ -253,19 +292,64 @@ abstract class StoreTests<T> extends SuiteTests<PatientFixture<T>> {
 
   private static void assertSomeCame(Claim claim) {
     if (claim.messages().isEmpty()) {
-      throw new AssertionFailedError("the claim is empty, though a message is due and not claimed");
+      throw failed("the claim is empty, though a message is due and not claimed");
     }
+  }
+
+  // ---- what else a store, or its test class, can do
+
+  DeadLetterStore letters() {
+    return tck.ability(DeadLetterStore.class);
+  }
+
+  List<DeadLetter> listedDead() {
+    return call("list", () -> letters().deadLetters(0, 100));
+  }
+
+  boolean requeue(long sequence) {
+    return call("requeue", () -> letters().requeue(sequence));
+  }
+
+  boolean discard(long sequence) {
+    return call("discard", () -> letters().discard(sequence));
+  }
+
+  void housekeep() {
+    HousekeepingStore store = tck.ability(HousekeepingStore.class);
+    run("housekeep", store::housekeep);
+  }
+
+  void insertUndecodable(String order) {
+    RawRows<T> rows = tck.fixture(RawRows.class);
+    run(
+        "a plain insert of a row that cannot be decoded",
+        () -> tck.inTransaction(t -> rows.insertUndecodable(t, RawRows.RawRow.of(order))));
   }
 
   // ---- words
 
-  /** What came, of ids or stored messages. */
-  CameAssert assertCame(List<?> came) {
-    return new CameAssert(tck.numbers(), came);
+  /** Delivers what is due until all of these have come, with what came before, and gives all. */
+  List<UUID> awaitCame(String what, List<UUID> before, Object... expected) {
+    List<UUID> came = new ArrayList<>(before);
+    return await(
+        what,
+        () -> {
+          came.addAll(ids(drain()));
+          return came.containsAll(CameAssert.ids(expected)) ? came : null;
+        });
+  }
+
+  /** What came, in a claim, or as messages or ids. */
+  CameAssert assertCame(String what, Object came) {
+    return new CameAssert(tck.numbers(), what, came);
+  }
+
+  CameAssert assertCame(Object came) {
+    return assertCame("", came);
   }
 
   static UUID id(StoredMessage message) {
-    assertThat(message.problem()).as("problem in decoding " + message).isNull();
+    expect("problem in decoding " + message, message.problem()).isNull();
     return message.message().id();
   }
 
@@ -322,10 +406,7 @@ abstract class StoreTests<T> extends SuiteTests<PatientFixture<T>> {
     commit(later);
     List<UUID> came = new ArrayList<>();
     for (Claim claim = claim(); !claim.messages().isEmpty(); claim = claim()) {
-      claim.messages().stream()
-          .filter(m -> m.problem() == null)
-          .map(StoreTests::id)
-          .forEach(came::add);
+      claim.messages().stream().filter(m -> m.problem() == null).forEach(m -> came.add(id(m)));
     }
     List<UUID> gone = new ArrayList<>();
     for (OutboxMessage one : later) {
@@ -341,15 +422,10 @@ abstract class StoreTests<T> extends SuiteTests<PatientFixture<T>> {
   TakenOver takenOver() {
     Claim stale = claim(100, soon());
     assertSomeCame(stale);
-    List<Claim> current = new ArrayList<>();
-    requires(
-        "C4",
-        () ->
-            current.add(
-                awaitClaim(
-                    "the end of a lease of %s, which is a time and not an open transaction"
-                        .formatted(Patience.seconds(soon())))));
-    return new TakenOver(stale, current.get(0));
+    String end =
+        "the end of a lease of %s, which is a time and not an open transaction"
+            .formatted(Patience.seconds(soon()));
+    return new TakenOver(stale, requires("C4", () -> awaitClaim(end)));
   }
 
   record TakenOver(Claim stale, Claim current) {}

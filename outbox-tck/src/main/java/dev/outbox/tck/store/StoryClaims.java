@@ -1,5 +1,7 @@
 package dev.outbox.tck.store;
 
+import static dev.outbox.tck.store.StoryLog.list;
+import static dev.outbox.tck.store.StoryLog.mustBe;
 import static java.util.Objects.requireNonNull;
 
 import dev.outbox.spi.store.Claim;
@@ -17,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.opentest4j.AssertionFailedError;
@@ -83,19 +86,19 @@ final class StoryClaims<T> extends StoreTests<T> {
     }
   }
 
-  /** The latest first. */
   List<Held> unsettled() {
-    return inReverse(claims.stream().filter(c -> c.decisions == null).toList());
+    return held(claim -> claim.decisions == null);
   }
 
   List<Held> settled() {
-    return inReverse(claims.stream().filter(c -> c.decisions != null).toList());
+    return held(claim -> claim.decisions != null);
   }
 
-  private static <R> List<R> inReverse(List<R> list) {
-    List<R> reversed = new ArrayList<>(list);
-    Collections.reverse(reversed);
-    return reversed;
+  /** The latest first. */
+  private List<Held> held(Predicate<Held> which) {
+    List<Held> held = new ArrayList<>(claims.stream().filter(which).toList());
+    Collections.reverse(held);
+    return held;
   }
 
   void take(Step.Take take) {
@@ -125,16 +128,16 @@ final class StoryClaims<T> extends StoreTests<T> {
   private void follow(Claim actual, Duration lease, Step.Take take) {
     Held claim = new Held(claims.size() + 1, actual);
     actual.messages().forEach(m -> claim.messages.put(m.sequence(), messages.known(m)));
-    log.add(StoryLog.list(claim.messages.values()));
+    log.add(list(claim.messages.values()));
     if (actual.messages().isEmpty()) {
       checkNothingDue();
       return;
     }
     int count = actual.messages().size();
     int bytes = claim.messages.values().stream().mapToInt(m -> m.content.payloadSize()).sum();
-    StoryLog.check("C2", claim.messages.size() == count, "the claim brings a message twice");
-    StoryLog.check("C2", count <= take.most(), "the claim brings %d messages", count);
-    StoryLog.check(
+    mustBe("C2", claim.messages.size() == count, "the claim brings a message twice");
+    mustBe("C2", count <= take.most(), "the claim brings %d messages", count);
+    mustBe(
         "C2",
         count == 1 || bytes <= (take.fewBytes() ? FEW_BYTES : MANY_BYTES),
         "the claim brings %d bytes",
@@ -179,15 +182,15 @@ final class StoryClaims<T> extends StoreTests<T> {
     inOrder.sort(Comparator.comparing(m -> m.place));
     List<StoryMessage> due = new ArrayList<>(chosen);
     due.removeAll(comeAlong);
-    StoryLog.check(
+    mustBe(
         ruleOfOrder(due, allowed),
         chosen.equals(inOrder)
             && allowed.containsAll(due)
             && startsWith(withoutPassable(allowed), withoutPassable(due)),
         "the claim brings %s of key %s, where %s may come, in this order",
-        StoryLog.list(chosen),
+        list(chosen),
         shown(key),
-        StoryLog.list(allowed));
+        list(allowed));
   }
 
   /** Which rule is broken when these come, and not all of them may. */
@@ -230,7 +233,7 @@ final class StoryClaims<T> extends StoreTests<T> {
     for (Held other : unsettled()) {
       Grip grip = other.grips.get(key);
       if (grip != null && !grip.lost) {
-        StoryLog.check(
+        mustBe(
             "C1",
             !isLive(grip),
             "the claim brings key %s, which claim %d holds",
@@ -245,7 +248,7 @@ final class StoryClaims<T> extends StoreTests<T> {
   private void compareAttempts(StoredMessage brought, int expected) {
     StoryMessage message = messages.of(brought);
     int more = brought.attempts() - expected - message.counted;
-    StoryLog.check(
+    mustBe(
         "S2",
         more >= 0 && more <= message.mayCount,
         "message %s comes with %d attempts instead of %d",
@@ -283,7 +286,7 @@ final class StoryClaims<T> extends StoreTests<T> {
     for (Held claim : unsettled()) {
       claim.grips.forEach(
           (key, grip) ->
-              StoryLog.check(
+              mustBe(
                   "S4",
                   grip.lost,
                   "the claim is empty, though the lease of claim %d has ended and nobody holds key %s",
@@ -294,11 +297,11 @@ final class StoryClaims<T> extends StoreTests<T> {
       List<StoryMessage> due = messages.of(reference.due(key));
       boolean mayWait =
           messages.stream().anyMatch(m -> m.retryAt != null && m.content.key().equals(key));
-      StoryLog.check(
+      mustBe(
           due.stream().anyMatch(m -> m.sequence == 0) ? "A1" : "C6",
           due.isEmpty() || (mayWait && due.get(0).retryAt == null),
           "the claim is empty, though nobody holds anything and %s of key %s may come",
-          StoryLog.list(due),
+          list(due),
           shown(key));
     }
   }
@@ -312,10 +315,7 @@ final class StoryClaims<T> extends StoreTests<T> {
   void settleAndTake(Held held, Step.SettleAndTake step) {
     Map<Long, Decision> decisions =
         decisions(held, "settle claim %d and claim " + described(step.next()), step.verdicts());
-    var settled =
-        call(
-            "settleAndClaim",
-            () -> store().settleAndClaim(held.actual, decisions, request(step.next())));
+    var settled = settleAndClaim(held.actual, decisions, request(step.next()));
     settled(held, decisions, settled.lost());
     log.add("; then ");
     Claim next = settled.next();
@@ -347,13 +347,13 @@ final class StoryClaims<T> extends StoreTests<T> {
       }
     }
     log.say(line, held.number);
-    log.add(StoryLog.list(words));
+    log.add(list(words));
     return decisions;
   }
 
   private void settled(Held held, Map<Long, Decision> decisions, Set<Long> lost) {
     held.decisions = decisions;
-    StoryLog.check(
+    mustBe(
         "S1",
         held.messages.keySet().containsAll(lost),
         "settle says that sequences are lost which the claim does not have");
@@ -379,15 +379,12 @@ final class StoryClaims<T> extends StoreTests<T> {
                   message.mayCount = 0;
                 });
             Map<Long, Decision> expected = new HashMap<>();
-            grip.expected
-                .messages()
-                .forEach(
-                    m -> {
-                      if (byId.containsKey(id(m))) {
-                        expected.put(m.sequence(), byId.get(id(m)));
-                      }
-                    });
-            StoryLog.check(
+            for (StoredMessage m : grip.expected.messages()) {
+              if (byId.containsKey(id(m))) {
+                expected.put(m.sequence(), byId.get(id(m)));
+              }
+            }
+            mustBe(
                 "S1",
                 grip.expected.settle(expected).isEmpty(),
                 "settle changes key %s, which another claim has taken over",
@@ -402,12 +399,12 @@ final class StoryClaims<T> extends StoreTests<T> {
     Set<Long> ofKey = new HashSet<>(held.of(key).keySet());
     int all = ofKey.size();
     ofKey.retainAll(lost);
-    StoryLog.check(
+    mustBe(
         "S1",
         ofKey.isEmpty() || ofKey.size() == all,
         "of key %s a part is said to be lost and the rest not",
         shown(key));
-    StoryLog.check(
+    mustBe(
         "S1",
         !grip.lost || !ofKey.isEmpty(),
         "claim %d is said to hold key %s, which it had lost",
@@ -420,7 +417,7 @@ final class StoryClaims<T> extends StoreTests<T> {
   private void giveUp(Held held, String key, Grip grip) {
     log.rule = "S1"; // nothing of it may change
     boolean heldByReference = grip.expected.settle(Map.of()).isEmpty();
-    StoryLog.check(
+    mustBe(
         "C4",
         !heldByReference || grip.doubtful || grip.lost,
         "claim %d is said to have lost key %s, which nobody has taken over",
@@ -460,7 +457,7 @@ final class StoryClaims<T> extends StoreTests<T> {
             giveUp(held, key, grip);
             log.add("; lost key " + shown(key));
           } else {
-            StoryLog.check(
+            mustBe(
                 "C4",
                 !grip.expected.renew(lease).isEmpty(),
                 "renew holds key %s, which another claim has taken over",

@@ -1,8 +1,10 @@
 package dev.outbox.tck.store;
 
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.opentest4j.AssertionFailedError;
 
 /** What happened in a story, a line each, and what is wrong with it. */
@@ -54,20 +56,16 @@ final class StoryLog {
     seen.merge(what, 1, Integer::sum);
   }
 
-  static void check(String rule, boolean condition, String otherwise, Object... values) {
+  /** Otherwise the rule is broken, and this is said. */
+  static void mustBe(String rule, boolean condition, String otherwise, Object... values) {
     if (!condition) {
       throw new AssertionFailedError(rule + ": " + otherwise.formatted(values));
     }
   }
 
-  static String list(Iterable<?> things) {
-    String list = String.join(", ", () -> strings(things).iterator());
-    return list.isEmpty() ? "nothing" : list;
-  }
-
-  private static List<CharSequence> strings(Iterable<?> things) {
-    List<CharSequence> strings = new ArrayList<>();
-    things.forEach(thing -> strings.add(String.valueOf(thing)));
-    return strings;
+  static String list(Collection<?> things) {
+    return things.isEmpty()
+        ? "nothing"
+        : things.stream().map(String::valueOf).collect(Collectors.joining(", "));
   }
 }

@@ -1,5 +1,6 @@
 package dev.outbox.tck.store;
 
+import static dev.outbox.tck.store.StoryLog.mustBe;
 import static java.util.Objects.requireNonNull;
 
 import dev.outbox.OutboxMessage;
@@ -64,12 +65,12 @@ final class StoryMessages {
   }
 
   StoryMessage known(StoredMessage brought) {
-    StoryLog.check("A3", brought.problem() == null, "the store cannot decode %s", brought);
+    mustBe("A3", brought.problem() == null, "the store cannot decode %s", brought);
     StoryMessage message = all.get(brought.message().id());
-    StoryLog.check("A1", message != null, "nobody appended %s", brought);
+    mustBe("A1", message != null, "nobody appended %s", brought);
     OutboxMessage content = requireNonNull(message).content;
-    StoryLog.check("A1", message.committed, "message %s comes though it is not committed", message);
-    StoryLog.check(
+    mustBe("A1", message.committed, "message %s comes though it is not committed", message);
+    mustBe(
         "A3",
         brought.key().equals(content.key())
             && Arrays.equals(brought.message().payload(), content.payload())
@@ -77,7 +78,7 @@ final class StoryMessages {
         "message %s does not come as it was appended: %s",
         message,
         brought);
-    StoryLog.check(
+    mustBe(
         "S2",
         message.sequence == 0 || message.sequence == brought.sequence(),
         "message %s has another sequence: it was %d and is %d",

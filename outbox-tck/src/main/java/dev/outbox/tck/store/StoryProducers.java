@@ -1,5 +1,6 @@
 package dev.outbox.tck.store;
 
+import static dev.outbox.tck.store.StoryLog.mustBe;
 import static java.util.Objects.requireNonNull;
 
 import dev.outbox.OutboxMessage;
@@ -56,8 +57,7 @@ final class StoryProducers<T> extends StoreTests<T> {
 
   /** Whether something was committed. */
   boolean append(Step.Append append) {
-    boolean dedup =
-        append.messages().stream().anyMatch(m -> m.content() == Step.Content.WITH_DEDUP_KEY);
+    boolean dedup = append.hasDedupKey();
     if (dedup && mustNotTakeDedupKey(append.transaction())) {
       return false;
     }
@@ -72,7 +72,7 @@ final class StoryProducers<T> extends StoreTests<T> {
                   "append", open.actual.startAppend(some.stream().map(m -> m.content).toList()));
           for (StoryMessage message : some) {
             boolean stored = open.expected.append(message.content);
-            StoryLog.check(
+            mustBe(
                 "A4",
                 stored != actual.contains(message.content.id()),
                 stored
@@ -97,13 +97,15 @@ final class StoryProducers<T> extends StoreTests<T> {
         || (transaction != 0 && tck.is(FailsOnConflict.class));
   }
 
+  private static UUID id(int number) {
+    return UUID.nameUUIDFromBytes(("message " + number).getBytes(StandardCharsets.UTF_8));
+  }
+
   private StoryMessage message(Step.Written written) {
     int number = messages.number();
-    String key = names.get(written.key());
-    UUID id = UUID.nameUUIDFromBytes(("message " + number).getBytes(StandardCharsets.UTF_8));
     OutboxMessage.Builder builder =
-        message(key)
-            .id(id)
+        message(names.get(written.key()))
+            .id(id(number))
             .payload(
                 (written.content() == Step.Content.LARGE ? "x".repeat(StoryMessages.LARGE) : "")
                     + number);
@@ -123,21 +125,18 @@ final class StoryProducers<T> extends StoreTests<T> {
     }
     RawRows<T> rows = tck.fixture(RawRows.class);
     int number = messages.number();
-    UUID id = UUID.nameUUIDFromBytes(("message " + number).getBytes(StandardCharsets.UTF_8));
-    byte[] payload = String.valueOf(number).getBytes(StandardCharsets.UTF_8);
-    String key = names.get(insert.key());
     // By the test's clock, from which the store's may be hours away later on.
     boolean delayed = insert.delayed() && !reference.timePassed();
     RawRow row =
         new RawRow(
-            id,
+            id(number),
             "order",
-            key,
+            names.get(insert.key()),
             "OrderChanged",
-            payload,
+            String.valueOf(number).getBytes(StandardCharsets.UTF_8),
             null,
             delayed ? Instant.now().plus(Duration.ofHours(1)) : null);
-    OutboxMessage.Builder same = message(key).id(id).payload(payload);
+    OutboxMessage.Builder same = row.message().toBuilder().availableAt(null);
     StoryMessage message =
         messages.add((delayed ? same.deliverAfter(Duration.ofHours(1)) : same).build());
     inTransaction(

@@ -8,23 +8,16 @@ import dev.outbox.spi.store.Claim;
 import dev.outbox.spi.store.Decision;
 import dev.outbox.spi.store.StatisticsStore;
 import dev.outbox.spi.store.StatisticsStore.Statistics;
-import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.Rule;
 import dev.outbox.tck.internal.Sentence;
 import dev.outbox.tck.store.CountsWork.Counted;
-import java.util.Map;
-import java.util.function.Function;
 import java.util.function.IntConsumer;
 import java.util.function.IntFunction;
-import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
-import org.opentest4j.AssertionFailedError;
 
 /** C5 and F1, by counted work. */
-@DisplayName("Work")
+@Rule("C5")
 @Tag("slow")
 abstract class WorkTests<T> extends StoreTests<T> {
   private static final int MANY = 9_000;
@@ -34,12 +27,8 @@ abstract class WorkTests<T> extends StoreTests<T> {
   /** Of a figure: there are eight. A store may begin to count more than once. */
   private static final int MOST_FOR_EACH_COUNTED = 20;
 
-  private CountsWork<T> fixture;
-
-  @SuppressWarnings("NullAway.Init") // set before each test
-  @BeforeEach
-  void unlock() {
-    fixture = tck.fixture(CountsWork.class);
+  private CountsWork<T> fixture() {
+    return tck.fixture(CountsWork.class);
   }
 
   /**
@@ -47,6 +36,7 @@ abstract class WorkTests<T> extends StoreTests<T> {
    * of some claims, because now and then one does a chore, as moving a message aside.
    */
   private long work(Runnable build) {
+    CountsWork<T> fixture = fixture();
     tck.prepare();
     build.run();
     committed(2 * BATCH, i -> "due" + i);
@@ -60,7 +50,7 @@ abstract class WorkTests<T> extends StoreTests<T> {
       }
       release(counted.result());
     }
-    assertThat(least).as("counted work of a claim that brings something").isBetween(1L, 1L << 40);
+    expect("counted work of a claim that brings something", least).isBetween(1L, 1L << 40);
     return least;
   }
 
@@ -68,10 +58,9 @@ abstract class WorkTests<T> extends StoreTests<T> {
     long alone = work(() -> {});
     long many = work(() -> build.accept(MANY));
     if (many > most(alone)) {
-      throw new AssertionFailedError(
-          ("a claim costs %,d beside %,d %s, and %,d beside nothing: does it read or sort"
-                  + " all that waits? An index that leads to what is due, and to no more, avoids that")
-              .formatted(many, MANY, what, alone));
+      throw failed(
+          "a claim costs %,d beside %,d %s, and %,d beside nothing: does it read or sort all that waits? An index that leads to what is due, and to no more, avoids that",
+          many, MANY, what, alone);
     }
   }
 
@@ -80,17 +69,15 @@ abstract class WorkTests<T> extends StoreTests<T> {
     return 3 * alone + 50;
   }
 
-  @Rule("C5")
   @Sentence("a claim costs no more after reset() of a large backlog than before it")
   void workAfterReset() {
     long before = work(() -> {});
     commitEach(MANY, i -> message("k" + i).build());
     long after = work(() -> {});
     if (after > most(before)) {
-      throw new AssertionFailedError(
-          ("a claim costs %,d after reset() of %,d messages, and %,d before: reset() has to"
-                  + " leave an empty table, as TRUNCATE does and DELETE in many databases does not")
-              .formatted(after, MANY, before));
+      throw failed(
+          "a claim costs %,d after reset() of %,d messages, and %,d before: reset() has to leave an empty table, as TRUNCATE does and DELETE in many databases does not",
+          after, MANY, before);
     }
   }
 
@@ -100,55 +87,41 @@ abstract class WorkTests<T> extends StoreTests<T> {
     }
   }
 
-  private void decideAll(Function<StoredMessage, Decision> decision) {
-    for (Claim claim = claim(request(1_000, LONG));
-        !claim.messages().isEmpty();
-        claim = claim(request(1_000, LONG))) {
-      Map<Long, Decision> decisions =
-          claim.messages().stream().collect(Collectors.toMap(StoredMessage::sequence, decision));
-      settle(claim, decisions);
-    }
-  }
-
-  @Rule("C5")
   @Sentence("a claim does not cost more the more messages of many keys wait")
   void manyKeys() {
     assertDoesNotGrow(
         "messages of as many keys", size -> commitEach(size, i -> message("k" + i).build()));
   }
 
-  @Rule("C5")
   @Sentence("a claim does not cost more the more messages of few keys wait")
   void fewKeys() {
     assertDoesNotGrow(
         "messages of three keys", size -> commitEach(size, i -> message("k" + i % 3).build()));
   }
 
-  @Rule("C5")
   @Sentence("a claim does not cost more the more keys wait for a retry")
   void failingKeys() {
     assertDoesNotGrow(
         "keys that wait for a retry",
         size -> {
           commitEach(size, i -> message("k" + i).build());
-          decideAll(m -> Decision.retry(LONG, "refused"));
+          decideAll(1_000, m -> Decision.retry(LONG, "refused"));
         });
   }
 
-  @Rule("C5")
   @Sentence("a claim does not cost more the more messages wait behind a failing head")
   void blockedFollowers() {
     assertDoesNotGrow(
         "messages behind a head that waits for a retry",
         size -> {
           committed("k", 1);
-          decideAll(m -> Decision.retry(LONG, "refused"));
+          decideAll(1_000, m -> Decision.retry(LONG, "refused"));
           commitEach(size, i -> message("k").build());
-          decideAll(m -> Decision.delivered()); // nothing is due; a store may move them aside
+          decideAll(
+              1_000, m -> Decision.delivered()); // nothing is due; a store may move them aside
         });
   }
 
-  @Rule("C5")
   @Sentence("a claim does not cost more the more delayed messages there are")
   void manyDelayed() {
     assertDoesNotGrow(
@@ -156,25 +129,25 @@ abstract class WorkTests<T> extends StoreTests<T> {
         size -> commitEach(size, i -> message("k" + i % 100).deliverAfter(LONG).build()));
   }
 
-  @Rule("C5")
   @Sentence("a claim does not cost more the more dead letters there are")
   void deadLetters() {
     assertDoesNotGrow(
         "dead letters",
         size -> {
           commitEach(size, i -> message("k" + i % 100).build());
-          decideAll(m -> Decision.dead("rejected"));
+          decideAll(1_000, m -> Decision.dead("rejected"));
         });
   }
 
   private Counted<Statistics> countedStatistics() {
     tck.ability(StatisticsStore.class);
-    return fixture.counted(
-        store(),
-        store ->
-            store instanceof StatisticsStore counting
-                ? counting.statistics(CAP)
-                : fail("the store that counts its work has no statistics"));
+    return fixture()
+        .counted(
+            store(),
+            store ->
+                store instanceof StatisticsStore counting
+                    ? counting.statistics(CAP)
+                    : fail("the store that counts its work has no statistics"));
   }
 
   /** The least of some, as for claims. */
@@ -182,16 +155,15 @@ abstract class WorkTests<T> extends StoreTests<T> {
     tck.prepare();
     long alone = countedStatistics().work();
     build.run();
-    fixture.backlogBuilt();
+    fixture().backlogBuilt();
     long least = Long.MAX_VALUE;
     for (int i = 0; i < 3; i++) {
       least = Math.min(least, countedStatistics().work());
     }
     if (least > alone + MOST_FOR_EACH_COUNTED * CAP) {
-      throw new AssertionFailedError(
-          ("statistics with a cap of %,d cost %,d beside %,d %s, and %,d beside nothing: do they"
-                  + " count to the end? A count of the first entries of an index, with a limit, does not")
-              .formatted(CAP, least, MANY, what, alone));
+      throw failed(
+          "statistics with a cap of %,d cost %,d beside %,d %s, and %,d beside nothing: do they count to the end? A count of the first entries of an index, with a limit, does not",
+          CAP, least, MANY, what, alone);
     }
   }
 
@@ -216,6 +188,7 @@ abstract class WorkTests<T> extends StoreTests<T> {
         () -> {
           commitEach(MANY, i -> message("k" + i).build());
           decideAll(
+              1_000,
               m ->
                   m.sequence() % 3 == 0
                       ? Decision.retry(LONG, "refused")

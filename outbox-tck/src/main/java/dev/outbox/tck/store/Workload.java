@@ -10,6 +10,7 @@ import dev.outbox.spi.store.KeepingStore.Uncommitted;
 import dev.outbox.spi.store.OutboxStore;
 import dev.outbox.spi.store.StoredMessage;
 import dev.outbox.tck.internal.Deadline;
+import dev.outbox.tck.internal.InThread;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -26,8 +27,10 @@ import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -71,8 +74,8 @@ final class Workload<T> {
    * Returns when all that was committed is delivered or dead, or when there is no more progress.
    */
   void run() {
-    List<Thread> producers = start("producer", PRODUCERS, this::produce);
-    List<Thread> workers = start("worker", WORKERS, this::work);
+    List<InThread<Boolean>> producers = start("producer", PRODUCERS, this::produce);
+    List<InThread<Boolean>> workers = start("worker", WORKERS, this::work);
     awaitEnd(producers, left::get);
     producing = false;
     boolean ignored = await(() -> oracle.open() == 0, oracle::open); // the oracle knows
@@ -80,19 +83,19 @@ final class Workload<T> {
     awaitEnd(workers, () -> alive(workers));
   }
 
-  private void awaitEnd(List<Thread> threads, LongSupplier progress) {
+  private void awaitEnd(List<InThread<Boolean>> threads, LongSupplier progress) {
     if (!await(() -> alive(threads) == 0, progress)) {
-      for (Thread thread : threads) {
-        if (thread.isAlive()) {
+      for (InThread<Boolean> thread : threads) {
+        if (!thread.isDone()) {
           thread.interrupt();
-          oracle.failed("C3", thread.getName() + " does not return from the store");
+          oracle.failed("C3", thread.name() + " does not return from the store");
         }
       }
     }
   }
 
-  private static long alive(List<Thread> threads) {
-    return threads.stream().filter(Thread::isAlive).count();
+  private static long alive(List<InThread<Boolean>> threads) {
+    return threads.stream().filter(thread -> !thread.isDone()).count();
   }
 
   /** Waits until it is so; not when there is no progress any more. */
@@ -112,29 +115,23 @@ final class Workload<T> {
     return true;
   }
 
-  private interface Loop {
-    void run(Random random);
+  private List<InThread<Boolean>> start(String name, int count, Consumer<Random> loop) {
+    return IntStream.range(0, count)
+        .mapToObj(
+            i -> {
+              Random random = new Random(seed * 31 + name.hashCode() + i);
+              return new InThread<>(name + " " + i, () -> runs(name, () -> loop.accept(random)));
+            })
+        .toList();
   }
 
-  private List<Thread> start(String name, int count, Loop loop) {
-    List<Thread> threads = new ArrayList<>();
-    for (int i = 0; i < count; i++) {
-      Random random = new Random(seed * 31 + name.hashCode() + i);
-      Thread thread =
-          new Thread(
-              () -> {
-                try {
-                  loop.run(random);
-                } catch (RuntimeException e) {
-                  oracle.failed("S4", name + " ended by " + e);
-                }
-              },
-              name + " " + i);
-      thread.setDaemon(true);
-      thread.start();
-      threads.add(thread);
+  private boolean runs(String name, Runnable loop) {
+    try {
+      loop.run();
+    } catch (RuntimeException e) {
+      oracle.failed("S4", name + " ended by " + e);
     }
-    return threads;
+    return true;
   }
 
   // ---- producers

@@ -444,12 +444,7 @@ class FrameTest {
       @Sentence("builds on another rule")
       void buildsOnO2() {
         List<OutboxMessage> two = committed("k", 2);
-        requires(
-            "O2",
-            () ->
-                assertCame(idsOf(two.get(1), two.get(0)))
-                    .as("both")
-                    .containsExactlyElementsOf(idsOf(two)));
+        requires("O2", () -> assertCame("both", List.of(two.get(1), two.get(0))).inOrder(two));
       }
 
       @Rule("O2")

@@ -6,6 +6,7 @@ import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass
 import dev.outbox.embedded.EmbeddedKafka;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.tck.Rule;
+import dev.outbox.tck.internal.RuleNames;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -79,10 +80,7 @@ class PublisherGalleryTest {
           event.getRequiredPayload(TestExecutionResult.class).getThrowable().orElseThrow();
       return new Failure(
           method.map(MethodSource::getMethodName).orElse("?"),
-          method
-              .map(m -> m.getJavaMethod().getAnnotation(Rule.class))
-              .map(rule -> List.of(rule.value()))
-              .orElse(List.of()),
+          method.map(m -> RuleNames.rules(m.getJavaMethod())).orElse(List.of()),
           plain(String.valueOf(thrown.getMessage()).strip()),
           String.valueOf(thrown.getMessage()));
     }

@@ -1,0 +1,318 @@
+package dev.outbox.tck.publisher;
+
+import static java.util.Objects.requireNonNull;
+
+import dev.outbox.OutboxMessage;
+import dev.outbox.spi.publisher.MessagePublisher;
+import dev.outbox.spi.publisher.ReachablePublisher;
+import dev.outbox.spi.publisher.Result;
+import dev.outbox.spi.store.StoredMessage;
+import dev.outbox.tck.internal.Deadline;
+import dev.outbox.tck.internal.InThread;
+import dev.outbox.tck.internal.NotUnlocked;
+import dev.outbox.tck.internal.Numbers;
+import dev.outbox.tck.internal.Patience;
+import dev.outbox.tck.internal.Patient;
+import dev.outbox.tck.publisher.PublisherFixture.Attribute;
+import dev.outbox.tck.publisher.PublisherFixture.Received;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/** The test class of a publisher as the tests know it. None of its calls can hang the suite. */
+final class PatientPublisher {
+  /** How much longer than it may something takes on a busy machine. */
+  static final Duration BUSY_MACHINE = Duration.ofSeconds(5);
+
+  private final PublisherFixture fixture;
+  private final Patience patience;
+  private final PublisherRun run;
+  private final AtomicLong sequences = new AtomicLong();
+  private final Numbers numbers = new Numbers();
+  private final Set<MessagePublisher> created = Collections.newSetFromMap(new IdentityHashMap<>());
+  private final Set<MessagePublisher> stuck = Collections.newSetFromMap(new IdentityHashMap<>());
+  private @Nullable MessagePublisher publisher;
+
+  /**
+   * @param patience of the whole run
+   * @param run what one test leaves to the others
+   */
+  PatientPublisher(PublisherFixture fixture, Patience patience, PublisherRun run) {
+    this.fixture = fixture;
+    this.patience = patience;
+    this.run = run;
+  }
+
+  PublisherRun run() {
+    return run;
+  }
+
+  Duration timeout() {
+    return fixture.timeout();
+  }
+
+  Duration patience() {
+    return fixture.patience();
+  }
+
+  void prepare() {
+    clear();
+    publisher = create();
+  }
+
+  void closePublishers() {
+    for (MessagePublisher one : List.copyOf(created)) {
+      run.closed(close(one));
+    }
+    patience.awaitGivenUp();
+  }
+
+  /** The test class as the fixture that unlocks a test; its calls may hang. */
+  <F> F fixture(Class<F> type) {
+    if (!type.isInstance(fixture)) {
+      throw new NotUnlocked("the test class", "PublisherTck." + type.getSimpleName());
+    }
+    return type.cast(
+        Proxy.newProxyInstance(
+            type.getClassLoader(),
+            new Class<?>[] {type},
+            (proxy, method, arguments) ->
+                call(
+                    method.getName() + "()",
+                    "the broker does not become what it should be",
+                    () -> Patient.call(fixture, method, arguments))));
+  }
+
+  /** The publisher's ability to ask its broker for a sign of life. */
+  ReachablePublisher reachable() {
+    if (publisher instanceof ReachablePublisher reachable) {
+      return reachable;
+    }
+    throw new NotUnlocked("the publisher", ReachablePublisher.class.getSimpleName());
+  }
+
+  OutboxMessage.Builder message(String key) {
+    return OutboxMessage.builder()
+        .aggregate("tck", key)
+        .eventType("Happened")
+        .payload("{\"key\":\"" + key + "\"}");
+  }
+
+  StoredMessage stored(OutboxMessage.Builder message) {
+    Instant now = Instant.now().truncatedTo(ChronoUnit.MICROS);
+    OutboxMessage built = message.build();
+    numbers.add(built.id());
+    return StoredMessage.of(sequences.incrementAndGet(), 0, now, built);
+  }
+
+  List<StoredMessage> batch(OutboxMessage.Builder... messages) {
+    return Arrays.stream(messages).map(this::stored).toList();
+  }
+
+  // ---- calls, none of which can hang the suite
+
+  private <R> R call(String what, String cause, Callable<R> action) {
+    return patience.callUnchecked(what, cause, fixture.patience(), action);
+  }
+
+  /** {@link PublisherFixture#reset}. */
+  void clear() {
+    call(
+        "reset()",
+        "a producer or consumer of an earlier test still uses what is removed",
+        () -> {
+          fixture.reset();
+          return true;
+        });
+  }
+
+  /** {@link PublisherFixture#createPublisher}; it is closed after the test. */
+  MessagePublisher create() {
+    MessagePublisher made =
+        call(
+            "createPublisher()",
+            "it waits for the broker. Connect in the background, or with a time limit (P5)",
+            fixture::createPublisher);
+    created.add(requireNonNull(made, "createPublisher() returned null"));
+    return made;
+  }
+
+  /** {@link PublisherFixture#received}. */
+  List<Received> receive() {
+    return call(
+        "received()",
+        "it waits for more messages. Find out where the destinations end, and return what is before",
+        fixture::received);
+  }
+
+  MessagePublisher publisher() {
+    return requireNonNull(publisher, "there is no publisher yet");
+  }
+
+  /** A call of publish on a thread of its own. */
+  Publishing start(MessagePublisher to, String when, List<StoredMessage> messages) {
+    return new Publishing(to, when, Collections.unmodifiableList(messages));
+  }
+
+  /** Publishes while all is well. */
+  Published publish(List<StoredMessage> messages) {
+    return publish(PublisherRun.WELL, messages);
+  }
+
+  /** Publishes; not again in circumstances in which publish did not return before in this run. */
+  Published publish(String when, List<StoredMessage> messages) {
+    return run.hung(when)
+        ? Published.hung(when, messages, limit())
+        : start(publisher(), when, messages).await();
+  }
+
+  /** After which publish has broken P5. */
+  private Duration limit() {
+    return fixture.timeout().plus(BUSY_MACHINE);
+  }
+
+  /** A call that goes on. */
+  final class Publishing {
+    private final MessagePublisher to;
+    private final String when;
+    private final List<StoredMessage> messages;
+    private final Deadline deadline = new Deadline(limit());
+    private final InThread<@Nullable List<Result>> results;
+
+    private Publishing(MessagePublisher to, String when, List<StoredMessage> messages) {
+      this.to = to;
+      this.when = when;
+      this.messages = messages;
+      results = new InThread<>("publisher tck", () -> to.publish(messages));
+    }
+
+    Published await() {
+      try {
+        return Published.returned(when, messages, deadline.get(results));
+      } catch (TimeoutException e) {
+        results.interrupt();
+        stuck.add(to);
+        Published hung = Published.hung(when, messages, limit());
+        run.hangs(when, hung);
+        return hung;
+      } catch (ExecutionException e) {
+        return Published.threw(when, messages, requireNonNull(e.getCause()));
+      }
+    }
+  }
+
+  /**
+   * Publishes until each message was delivered once, as a relay would: in order for each key.
+   *
+   * @return why it was in vain; null when all is delivered
+   */
+  @Nullable String publishUntilDelivered(List<StoredMessage> messages) {
+    List<StoredMessage> open = new ArrayList<>(messages);
+    Deadline deadline = new Deadline(patience.of(fixture.patience()));
+    while (true) {
+      Published published = start(publisher(), PublisherRun.AGAIN, open).await();
+      String wrong = published.hung() != null ? published.hung() : published.miscounted();
+      if (wrong != null) {
+        return wrong;
+      }
+      List<StoredMessage> rest = new ArrayList<>();
+      int first = -1;
+      for (int i = 0; i < open.size(); i++) {
+        if (!published.delivered(i)) {
+          first = first < 0 ? i : first;
+          rest.add(open.get(i));
+        }
+      }
+      if (rest.isEmpty()) {
+        return null;
+      }
+      if (deadline.isOver()) {
+        patience.waitedInVain();
+        return "after %s %d of %d messages were not delivered, the first was %s"
+            .formatted(
+                Patience.seconds(fixture.patience()),
+                rest.size(),
+                messages.size(),
+                Published.words(published.result(first)));
+      }
+      open = rest;
+    }
+  }
+
+  /** Asks, for a time; what does not return has said nothing. */
+  Optional<String> ask(ReachablePublisher reachable, Duration time) {
+    try {
+      return patience.callUnchecked(
+          "unreachable()", "", time.plus(BUSY_MACHINE), () -> reachable.unreachable(time));
+    } catch (Patience.Hung e) {
+      return Optional.empty();
+    }
+  }
+
+  /**
+   * Closes it. One of which a call goes on is not waited for.
+   *
+   * @return what is wrong with that; null is nothing
+   */
+  @Nullable String close(MessagePublisher closing) {
+    InThread<Boolean> closed =
+        new InThread<>(
+            "publisher tck close",
+            () -> {
+              closing.close();
+              return true;
+            });
+    created.remove(closing);
+    if (stuck.remove(closing)) {
+      return null;
+    }
+    try {
+      boolean ignored = new Deadline(limit()).get(closed);
+      return null;
+    } catch (TimeoutException e) {
+      closed.interrupt();
+      return "close() did not return in %s".formatted(Patience.seconds(limit()));
+    } catch (ExecutionException e) {
+      return "close() threw %s".formatted(e.getCause());
+    }
+  }
+
+  /** What arrived, once it is as expected or patience is over. */
+  List<Received> await(Predicate<List<Received>> expected) {
+    long begin = System.nanoTime();
+    Deadline deadline = new Deadline(patience.of(fixture.patience()));
+    List<Received> now = receive();
+    while (!expected.test(now)) {
+      if (deadline.isOver()) {
+        patience.waitedInVain();
+        return now;
+      }
+      deadline.pause(Duration.ofMillis(20));
+      now = receive();
+    }
+    patience.waited(System.nanoTime() - begin);
+    return now;
+  }
+
+  Numbers numbers() {
+    return numbers;
+  }
+
+  static List<String> ids(List<Received> received) {
+    return received.stream().map(r -> String.valueOf(r.attribute(Attribute.ID))).toList();
+  }
+}

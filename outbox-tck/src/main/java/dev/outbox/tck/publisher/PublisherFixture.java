@@ -1,0 +1,135 @@
+package dev.outbox.tck.publisher;
+
+import dev.outbox.Header;
+import dev.outbox.OutboxMessage;
+import dev.outbox.spi.publisher.MessagePublisher;
+import java.time.Duration;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** What the suite of publishers asks of a test class, and what unlocks more of its tests. */
+public abstract class PublisherFixture {
+  PublisherFixture() {}
+
+  /**
+   * A publisher, with the time limit of {@link #timeout()}; the suite closes it. Called at least
+   * once a test.
+   */
+  protected abstract MessagePublisher createPublisher();
+
+  /** All that a consumer can read now from all destinations; of each key the oldest first. */
+  protected abstract List<Received> received();
+
+  /** Makes {@link #received()} empty, and all destinations usable. */
+  protected abstract void reset();
+
+  /** In which the publisher's publish and close must return (P5); default 20 s. */
+  protected Duration timeout() {
+    return Duration.ofSeconds(20);
+  }
+
+  /** How long to wait for what has to happen; default 60 s. */
+  protected Duration patience() {
+    return Duration.ofSeconds(60);
+  }
+
+  /** The broker can be stopped in good order and started again. */
+  public interface BrokerStops {
+    void stopBroker();
+
+    /** Also after {@link BrokerCrashes#killBroker()}; returns when it can be used. */
+    void startBroker();
+  }
+
+  /** The broker can be ended as by a crash. */
+  public interface BrokerCrashes extends BrokerStops {
+    void killBroker();
+  }
+
+  /** The broker can be made to hang: it keeps its connections and answers nothing. */
+  public interface BrokerHangs {
+    void pauseBroker();
+
+    void resumeBroker();
+  }
+
+  /** There are messages that the broker never takes. */
+  public interface BrokerRejects {
+    /** Turns a message into one that is rejected; its key stays. */
+    OutboxMessage.Builder rejected(OutboxMessage.Builder message);
+  }
+
+  /** There is a topic or queue that does not exist. */
+  public interface DestinationMissing {
+    /** Sends a message there; its key stays. */
+    OutboxMessage.Builder toMissing(OutboxMessage.Builder message);
+  }
+
+  /** There is a topic or queue that takes messages, and cannot make them durable now. */
+  public interface DestinationNotDurable {
+    /** Sends a message there; its key stays. */
+    OutboxMessage.Builder toNotDurable(OutboxMessage.Builder message);
+  }
+
+  /**
+   * There is a topic, queue or host that takes what is sent there and never answers, while others
+   * do.
+   */
+  public interface DestinationHangs {
+    /** Sends a message there; its key stays. */
+    OutboxMessage.Builder toHanging(OutboxMessage.Builder message);
+  }
+
+  /** What must arrive besides key, payload and the message's own headers (P4). */
+  public enum Attribute {
+    ID,
+    AGGREGATE_TYPE,
+    AGGREGATE_ID,
+    EVENT_TYPE,
+    CONTENT_TYPE,
+    /** ISO 8601. */
+    CREATED_AT,
+    SEQUENCE,
+    DEDUP_KEY,
+    CORRELATION_ID
+  }
+
+  /**
+   * A message as a consumer sees it. Make one by {@link #of}.
+   *
+   * @param headers in the broker's order; those that the publisher adds may be among them
+   */
+  public record Received(
+      @Nullable String key,
+      byte[] payload,
+      List<Header> headers,
+      Map<Attribute, String> attributes) {
+
+    /** A message without attributes. */
+    public static Received of(@Nullable String key, byte[] payload, List<Header> headers) {
+      return new Received(key, payload.clone(), List.copyOf(headers), Map.of());
+    }
+
+    /** The same with an attribute; null is none. */
+    public Received with(Attribute attribute, @Nullable String value) {
+      if (value == null) {
+        return this;
+      }
+      Map<Attribute, String> more = new EnumMap<>(Attribute.class);
+      more.putAll(attributes);
+      more.put(attribute, value);
+      return new Received(key, payload, headers, more);
+    }
+
+    @Nullable String attribute(Attribute attribute) {
+      return attributes.get(attribute);
+    }
+
+    @Override
+    public String toString() {
+      return "key %s, %d bytes, %s, headers %s".formatted(key, payload.length, attributes, headers);
+    }
+  }
+}
