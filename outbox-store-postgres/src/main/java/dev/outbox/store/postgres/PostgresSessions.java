@@ -4,7 +4,6 @@ import dev.outbox.store.core.internal.Database.Gone;
 import dev.outbox.store.core.internal.Database.Sessions;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import org.jdbi.v3.core.Handle;
@@ -46,7 +45,7 @@ final class PostgresSessions implements Sessions<Handle> {
       select h.bucket, h.token
       from held h
       where h.relay not in (select relay from present)
-        and ? in (select relay from present)
+        and :relay in (select relay from present)
         and pg_postmaster_start_time() < statement_timestamp() - interval '5 seconds'
       """
           .replace("${table}", TABLE);
@@ -105,19 +104,14 @@ final class PostgresSessions implements Sessions<Handle> {
     }
   }
 
+  /** Without the settings of other transactions: it is one statement, and asked each second. */
   @Override
   public List<Gone> gone(Handle handle, int relay) {
-    return statements.query(
-        handle,
-        GONE,
-        parameters -> parameters.add((long) relay),
-        row -> {
-          List<Gone> gone = new ArrayList<>();
-          while (row.next()) {
-            gone.add(new Gone(row.getInt("bucket"), row.getLong("token")));
-          }
-          return gone;
-        });
+    return handle
+        .createQuery(GONE)
+        .bind("relay", relay)
+        .map((row, context) -> new Gone(row.getInt("bucket"), row.getLong("token")))
+        .list();
   }
 
   @Override

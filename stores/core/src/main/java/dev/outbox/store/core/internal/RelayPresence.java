@@ -77,7 +77,7 @@ public final class RelayPresence<H> {
     if (session == null) {
       return;
     }
-    try (session) {
+    try {
       if (!session.runSingle(PATIENCE, handle -> sessions.begin(handle, ids.relay()))) {
         return;
       }
@@ -97,6 +97,7 @@ public final class RelayPresence<H> {
     } finally {
       hadOne |= ids.arePresent();
       ids.present(false);
+      session.close();
     }
   }
 

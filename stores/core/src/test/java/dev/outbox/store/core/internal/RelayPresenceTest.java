@@ -85,6 +85,7 @@ class RelayPresenceTest {
 
     @Override
     public void abandon() {
+      assertThat(open).as("sessions that are still open").isEqualTo(1);
       abandoned++;
     }
 
