@@ -51,12 +51,15 @@ public final class FaultyConnections {
       work.run();
     } catch (OutboxException e) {
       return;
+    } finally {
+      loseReply.set(false);
     }
     throw new IllegalStateException("no commit lost its reply");
   }
 
   /** As {@link BreaksConnections#breakingAtWrite}. */
   public boolean breakingAtWrite(int write, Runnable work) {
+    boolean broke;
     writesLeft.set(write);
     try {
       work.run();
@@ -64,8 +67,10 @@ public final class FaultyConnections {
       if (writesLeft.get() > 0) {
         throw e;
       }
+    } finally {
+      broke = writesLeft.getAndSet(0) <= 0; // none breaks in a test that comes later
     }
-    return writesLeft.getAndSet(0) <= 0;
+    return broke;
   }
 
   private Connection faulty(Connection target) {
