@@ -73,7 +73,7 @@ public final class RelayPresence<H> {
    * @throws dev.outbox.OutboxException when the session has ended; to be called again then
    */
   public void show(Runnable begun) throws InterruptedException {
-    Transactions<H> session = transactions.session();
+    Transactions<H> session = transactions.ofOneSession();
     if (session == null) {
       return;
     }

@@ -49,7 +49,7 @@ public interface Transactions<H> extends AutoCloseable {
    * @return null where there are no sessions, or none to spare
    * @throws dev.outbox.OutboxException when it cannot be had now
    */
-  default @Nullable Transactions<H> session() {
+  default @Nullable Transactions<H> ofOneSession() {
     return null;
   }
 

@@ -58,7 +58,7 @@ class RelayPresenceTest {
     }
 
     @Override
-    public @Nullable Transactions<String> session() {
+    public @Nullable Transactions<String> ofOneSession() {
       if (hasSessions) {
         open++;
         return this;

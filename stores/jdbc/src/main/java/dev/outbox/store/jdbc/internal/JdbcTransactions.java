@@ -113,7 +113,7 @@ public final class JdbcTransactions implements Transactions<Handle> {
   }
 
   @Override
-  public @Nullable Transactions<Handle> session() {
+  public @Nullable Transactions<Handle> ofOneSession() {
     if (PoolSize.of(dataSource).orElse(LEAST_POOL) < LEAST_POOL) {
       return null;
     }
