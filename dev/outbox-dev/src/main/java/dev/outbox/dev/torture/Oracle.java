@@ -350,8 +350,7 @@ public final class Oracle {
             long end =
                 kept.contains(sequence)
                     ? settle
-                    : Math.min(
-                        safe, Math.min(settle, leasedUntil.getOrDefault(sequence, begin)));
+                    : Math.min(safe, Math.min(settle, leasedUntil.getOrDefault(sequence, begin)));
             ends.merge(key, end, Math::max);
           });
       ends.forEach(
