@@ -301,8 +301,8 @@ public final class Oracle {
         return Long.MAX_VALUE;
       }
       Long sessionLost = lost.getOrDefault(process, new TreeSet<>()).ceiling(begin - NOTICED);
-      long lastLine = last.getOrDefault(process, Long.MAX_VALUE);
-      return sessionLost == null ? lastLine : Math.min(sessionLost, lastLine);
+      long wrote = requireNonNull(last.get(process)) + 1;
+      return sessionLost == null ? wrote : Math.min(sessionLost, wrote);
     }
   }
 
