@@ -9,7 +9,8 @@ final class ProducerMain {
   public static void main(String[] args) throws Exception {
     try (Child child = Child.connect();
         Place<?> place = child.place(THREADS)) {
-      Producers producers = new Producers(child, THREADS, place::begin, place.canCommitLater());
+      Producers producers =
+          new Producers(child, THREADS, place::begin, () -> null, place.canCommitLater());
       child.parent().say(Child.STARTED);
       producers.obey(place, calm -> {});
     }

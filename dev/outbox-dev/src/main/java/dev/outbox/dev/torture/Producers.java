@@ -46,6 +46,7 @@ final class Producers {
   private final Child child;
   private final int keys;
   private final Supplier<Business> transactions;
+  private final Supplier<@Nullable String> quietKey;
   private final boolean canCommitLater;
 
   /** So many milliseconds one transaction stays open after it has appended. */
@@ -59,12 +60,19 @@ final class Producers {
   /**
    * Starts them.
    *
+   * @param quietKey the key for a transaction in quiet times; null: one of a few
    * @param canCommitLater whether transactions can
    */
-  Producers(Child child, int count, Supplier<Business> transactions, boolean canCommitLater) {
+  Producers(
+      Child child,
+      int count,
+      Supplier<Business> transactions,
+      Supplier<@Nullable String> quietKey,
+      boolean canCommitLater) {
     this.child = child;
     keys = Integer.parseInt(child.parent().get("keys"));
     this.transactions = transactions;
+    this.quietKey = quietKey;
     this.canCommitLater = canCommitLater;
     for (int i = 0; i < count; i++) {
       Producer producer = new Producer(child.name() + "/" + i, child.seed() + i);
@@ -169,8 +177,9 @@ final class Producers {
     private Map<String, Integer> lockKeys(Business business) {
       Map<String, Integer> last = new TreeMap<>(); // locked in one order by all
       for (int i = isQuiet() ? 0 : random.nextInt(2); i >= 0; i--) {
+        String quiet = isQuiet() && random.nextBoolean() ? quietKey.get() : null;
         int among = isQuiet() ? QUIET_KEYS : random.nextBoolean() ? keys : FEW_KEYS;
-        last.put(Place.key(random.nextInt(among)), 0);
+        last.put(quiet != null ? quiet : Place.key(random.nextInt(among)), 0);
       }
       last.entrySet().forEach(key -> key.setValue(business.lock(key.getKey())));
       return last;

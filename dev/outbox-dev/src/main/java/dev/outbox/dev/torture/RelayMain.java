@@ -3,6 +3,7 @@ package dev.outbox.dev.torture;
 import dev.outbox.OutboxException;
 import dev.outbox.OutboxMessage;
 import dev.outbox.relay.Relay;
+import dev.outbox.relay.RelayEvent;
 import dev.outbox.relay.RetryPolicy;
 import dev.outbox.spi.publisher.MessagePublisher;
 import dev.outbox.spi.store.KeepingStore;
@@ -13,6 +14,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A process that is a relay and appends too, until it is told to end or killed. Two of three keep
@@ -40,6 +42,9 @@ final class RelayMain {
   private final Random late;
   private final Random slow;
   private volatile boolean calm;
+
+  /** Of what was delivered last: if any key is kept here, it is this one. */
+  private volatile @Nullable String lastKey;
 
   private RelayMain(Child child) {
     this.child = child;
@@ -79,6 +84,7 @@ final class RelayMain {
               .idlePause(IDLE_PAUSE)
               .retryPolicy(RelayMain::policy)
               .haltKeyWhenDead(m -> kind(m) == Work.Kind.HALTING)
+              .listener(this::remember)
               .build();
       Thread starting = new Thread(() -> start(relay), "start");
       starting.setDaemon(true);
@@ -88,6 +94,7 @@ final class RelayMain {
               child,
               PRODUCERS,
               () -> place.begin((transaction, all) -> append(relay, store, transaction, all)),
+              () -> lastKey,
               place.canCommitLater());
       child.parent().say(Child.STARTED);
       producers.obey(
@@ -97,6 +104,12 @@ final class RelayMain {
             publisher.calm(yes);
           });
       relay.close();
+    }
+  }
+
+  private void remember(RelayEvent event) {
+    if (event instanceof RelayEvent.Delivered delivered) {
+      lastKey = delivered.message().message().recordKey();
     }
   }
 
